@@ -16,6 +16,7 @@ from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
 from medsim.builds.output import BUILD, TERM_FILE, Build, BuildManifest
 from medsim.builds.rules import CheckedPairs
+from medsim.builds.set_rows import Names
 from medsim.builds.stages import (
     Run,
     derive,
@@ -35,7 +36,6 @@ from medsim.core.extras import needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
-from medsim.core.parquet import scan_parquet
 from medsim.core.store import Store
 from medsim.terminologies.sources import source_paths
 
@@ -134,8 +134,9 @@ def write_build(
     if search is not None:
         left = [one for one in set_keys("levenshtein") if not output.exists(one.path)]
         known = search(run, derived.index, requests_of_sets(derived, left))
-    checked = CheckedPairs(run.store, derived.positives)
-    stats = _write_sets(run, derived, known, checked, output, key)
+    names = Names.of(derived.positives, run.store)
+    checked = CheckedPairs(run.store, derived.positives, names)
+    stats = _write_sets(run, derived, names, known, checked, output, key)
     _check(run, checked)
     _write_manifest(run, terminology, derived, stats, output)
     return stats
@@ -159,6 +160,7 @@ def _write_terminology(run: Run, derived: Derived, output: Written, key: Mapping
 def _write_sets(
     run: Run,
     derived: Derived,
+    names: Names,
     known: Sequence[SearchResult],
     checked: CheckedPairs,
     output: Written,
@@ -167,18 +169,20 @@ def _write_sets(
     """Write the datasets and their statistics, which are returned."""
     seed, rows = run.options.seed, []
     for strategy in run.options.strategies:
-        maker = SetMaker(strategy, derived, run.store, seed=seed, threads=run.threads, known=known)
+        maker = SetMaker(
+            strategy, derived, names, run.store, seed=seed, threads=run.threads, known=known
+        )
         for one in set_keys(strategy):
             numbers = _written_before(run, output, maker, one)
-            if numbers is None:
+            if numbers is not None:
+                checked.add_read(one, output.folder / one.path)
+            else:
                 with run.progress.stage(f"make {one}") as stage:
                     made = maker.make(one, stage)
-                    output.write(one.path, made.lazy(), {**key, **one.columns()})
-                    checked.add_made(one, made, scan_parquet(output.folder / one.path))
-                    numbers = made.numbers
+                    numbers, pairs = made.numbers, made.rows()
+                    output.write(one.path, pairs, {**key, **one.columns()})
+                    checked.add_made(one, made, pairs, output.folder / one.path)
                     stage.found(f"{numbers.height:,} pairs")
-            else:
-                checked.add_read(one, scan_parquet(output.folder / one.path))
             rows.append(stats_row(one.columns(), numbers))
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
     output.write("stats.parquet", stats, key)

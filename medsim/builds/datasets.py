@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from medsim.builds.negatives import SearchResult
     from medsim.builds.positives import Positives
+    from medsim.builds.set_rows import Names
     from medsim.builds.term_index import Derived
     from medsim.core.progress import Stage
     from medsim.core.store import Store
@@ -120,6 +121,7 @@ class SetMaker:
         self,
         strategy: str,
         derived: Derived,
+        names: Names,
         store: Store,
         *,
         seed: int,
@@ -134,7 +136,7 @@ class SetMaker:
         self._seed = seed
         self._threads = threads
         self._terms = derived.positives.terms
-        self._bearers = store.table("bearer").sort("term_id")["concept_id"]
+        self._names = names
         self._made: list[tuple[SetKey, UsedPairs]] = []
 
     def make(self, key: SetKey, stage: Stage) -> SetRows:
@@ -142,7 +144,7 @@ class SetMaker:
         rows = self.draw(key, stage)
         numbers = rows.numbers
         ends = tuple(numbers[side].to_numpy() for side in TERM_IDS)
-        pairs, order = pair_keys(*ends, self._terms["term"], self._store, self._seed)
+        pairs, order = pair_keys(*ends, self._names.terms, self._store, self._seed)
         numbers = numbers.with_columns(pl.Series("pair", pairs))
         if self._embedding is not None:
             numbers = numbers.with_columns(pair_cosines(self._embedding, *ends, self._threads))
@@ -158,19 +160,19 @@ class SetMaker:
         first = positives.term1_ids[against]
         self._remember(key, first, second)
         distance = pair_distances(self._terms["lower_term"], first, second, self._threads)
+        own = self._names.positives[:, begin:end]
         numbers = {
             "term1_id": np.concatenate([positives.term1_ids, first]),
             "term2_id": np.concatenate([positives.term2_ids, second]),
             "label": np.repeat(np.array([_POSITIVE, _NEGATIVE], np.int8), [end - begin, len(first)]),
             "distance": pl.concat([rows["distance"], distance]),
-            "positive_row": np.concatenate([np.arange(begin, end), begin + against], dtype=np.int32),
+            "concept1": np.concatenate([own[0], own[0][against]]),
+            "concept2": np.concatenate([own[1], self._names.bearers[second]]),
         }
         return SetRows(
             numbers=pl.DataFrame(numbers),
-            positives=self._positives.pairs,
-            terms=self._terms["term"],
-            bearers=self._bearers,
-            named=key.columns(),
+            names=self._names,
+            constants=key.columns(),
             schema=key.schema(),
         )
 

@@ -11,7 +11,6 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from medsim.builds.datasets import (
-    NUMBERS,
     TERM_IDS,
     SetKey,
     SetMaker,
@@ -21,7 +20,7 @@ from medsim.builds.datasets import (
 )
 from medsim.builds.output import TERM_FILE
 from medsim.builds.positives import pair_distances
-from medsim.builds.set_rows import pair_id, pair_keys
+from medsim.builds.set_rows import Names, numbers_of, pair_id, pair_keys
 from medsim.builds.stats import stats_row
 from medsim.builds.term_index import reload
 from medsim.core.checks import Finding
@@ -97,6 +96,7 @@ class Recomputed:
     build: Build
     store: Store
     derived: Derived
+    names: Names
     pairs: dict[SetKey, pl.DataFrame]
     seed: int
     threads: int
@@ -104,7 +104,8 @@ class Recomputed:
     def maker(self, strategy: str) -> SetMaker:
         """Return the maker of the sets of one strategy."""
         derived, store = self.derived, self.store
-        return SetMaker(strategy, derived, store, seed=self.seed, threads=self.threads)
+        seed, threads = self.seed, self.threads
+        return SetMaker(strategy, derived, self.names, store, seed=seed, threads=threads)
 
     def sets(self, strategy: str, sample: int, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy in the order in which they were made."""
@@ -139,6 +140,7 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
         build=build,
         store=store,
         derived=derived,
+        names=Names.of(derived.positives, store),
         pairs={
             key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys
         },
@@ -217,12 +219,11 @@ def check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     maker = recomputed.maker("random")
     wrong = []
     for key in set_keys("random"):
-        columns = [*NUMBERS, "concept1", "concept2"]
-        drawn, found = (
-            one.select(columns).sort(pl.all())
-            for one in (maker.draw(key, stage).with_concepts(), recomputed.pairs[key])
-        )
-        if not drawn.equals(found):
+        pairs, concepts = recomputed.pairs[key], recomputed.names.concepts
+        numbered = (numbers_of(pairs[one], concepts).alias(one) for one in ("concept1", "concept2"))
+        drawn = maker.draw(key, stage).numbers
+        found = pairs.with_columns(*numbered).select(drawn.columns)
+        if not drawn.sort(pl.all()).equals(found.sort(pl.all())):
             wrong.append(str(key))
     return Finding("random", "The seed gives the random negatives again.", wrong)
 

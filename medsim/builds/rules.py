@@ -8,22 +8,30 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.datasets import with_term_ids
+from medsim.builds.set_rows import numbers_of
 from medsim.core import queries
 from medsim.core.checks import Finding
+from medsim.core.errors import BrokenPromiseError
+from medsim.core.parquet import holds, read_parquet, scan_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from medsim.builds.datasets import SetKey
     from medsim.builds.positives import Positives
-    from medsim.builds.set_rows import SetRows
+    from medsim.builds.set_rows import Names, SetRows
     from medsim.core.store import Store
     from medsim.kernels.types import Ids
 
 _FOLDER = "builds/checks"
 _PAIRS = "numbered_pair"
-_MADE = ("checked_concept", "numbered_bearer", "numbered_name", "numbered_association")
-_READ = ("unfounded_name_pair", "unfounded_substitution")
+_NUMBERED = (  # what checks read, made once
+    "numbered_name",
+    "numbered_association",
+    "unfounded_name_pair",
+    "unfounded_substitution",
+)
 _CONCEPTS = ("concept1", "concept2")
 
 
@@ -33,32 +41,32 @@ class CheckedPairs:
     The store has the canonical tables, dataset, term, term_component, pool and bearer.
     """
 
-    def __init__(self, store: Store, positives: Positives) -> None:
+    def __init__(self, store: Store, positives: Positives, names: Names) -> None:
         self._store = store
-        self._terms = positives.terms
-        for table in _MADE[:2]:
-            store.run(f"builds/pairs/{table}")
-        self._concepts = store.table("checked_concept").select("concept_id", "concept_number")
-        self._bearers = store.table("numbered_bearer").sort("term_id")["concept_number"].to_numpy()
+        self._terms, self._concepts = positives.terms, names.concepts
         self._nodes = positives.terms["node_id"].to_numpy()
         self._components = store.table("term_component").sort("term_id")["component_id"].to_numpy()
-        self._own = [self._number(positives.pairs, name).to_numpy() for name in _CONCEPTS]
-        self._sets: list[tuple[SetKey, pl.LazyFrame]] = []
+        self._sets: list[tuple[SetKey, Path]] = []
         store.run(f"builds/pairs/{_PAIRS}")
+        ids = np.arange(len(names.bearers), dtype=np.int32)
+        bearers = pl.DataFrame({"term_id": ids, "concept_number": names.bearers})
+        store.put("numbered_bearer", bearers)
 
-    def add_made(self, key: SetKey, rows: SetRows, file: pl.LazyFrame) -> None:
-        """Add the pairs of a set, which its file holds."""
-        numbers, at = rows.numbers, rows.numbers["positive_row"].to_numpy()
-        is_positive = (numbers["label"] == 1).to_numpy()
-        first, second = (own[at] for own in self._own)
-        borne = self._bearers[numbers["term2_id"].to_numpy()]
-        second = np.where(is_positive, second, borne)
-        self._add(key, numbers.with_columns(concept1=first, concept2=second), file)
+    def add_made(self, key: SetKey, made: SetRows, rows: pl.DataFrame | pl.LazyFrame, file: Path) -> None:
+        """Add the pairs of a set that was written to a file.
 
-    def add_read(self, key: SetKey, file: pl.LazyFrame) -> None:
+        Raises:
+            BrokenPromiseError: the file holds other rows.
+        """
+        if not holds(file, rows):
+            raise BrokenPromiseError(f"{file} does not hold what was written to it")
+        self._add(key, made.numbers, file)
+
+    def add_read(self, key: SetKey, file: Path) -> None:
         """Add the pairs of a set as its file has them; what it names may be unknown."""
-        rows = with_term_ids(file, self._terms).collect()
-        self._add(key, rows.with_columns(self._number(rows, name) for name in _CONCEPTS), file)
+        rows = with_term_ids(scan_parquet(file), self._terms).collect()
+        concepts = (numbers_of(rows[one], self._concepts).alias(one) for one in _CONCEPTS)
+        self._add(key, rows.with_columns(*concepts), file)
 
     def findings(self) -> list[Finding]:
         """Return the findings of each file of ``sql/builds/checks``; the pairs are gone then."""
@@ -66,7 +74,7 @@ class CheckedPairs:
         schema = ["dataset", "difficulty", "negatives"]
         sets = pl.DataFrame(names, schema=dict.fromkeys(schema, pl.String), orient="row")
         self._store.put("pair_set", sets.with_row_index("set_id"))
-        for table in (*_MADE[2:], *_READ):
+        for table in _NUMBERED:
             self._store.run(f"builds/pairs/{table}")
         found = [
             Finding(
@@ -76,16 +84,10 @@ class CheckedPairs:
             )
             for name in queries.names(_FOLDER)
         ]
-        self._store.drop(_PAIRS, "pair_set", *_MADE)
+        self._store.drop(_PAIRS, "pair_set", "numbered_bearer", *_NUMBERED[:2])
         return found
 
-    def _number(self, rows: pl.DataFrame, name: str) -> pl.Series:
-        """Return the numbers of a column of concepts; null where one is unknown."""
-        own = self._concepts.rename({"concept_id": name})
-        found = rows.select(name).join(own, on=name, how="left", maintain_order="left")
-        return found["concept_number"].alias(name)
-
-    def _add(self, key: SetKey, rows: pl.DataFrame, file: pl.LazyFrame) -> None:
+    def _add(self, key: SetKey, rows: pl.DataFrame, file: Path) -> None:
         ends = rows["term1_id"], rows["term2_id"]
         numbers = rows.select(
             pl.lit(len(self._sets), pl.UInt16).alias("set_id"),
@@ -103,7 +105,7 @@ class CheckedPairs:
         named = []
         for (number,), rows in violations.group_by("set_id"):
             key, file = self._sets[int(str(number))]
-            ids = file.select("pair_id").collect()["pair_id"].gather(rows["row"])
+            ids = read_parquet(file, ["pair_id"])["pair_id"].gather(rows["row"])
             named += [" ".join([*key.columns().values(), str(one)]) for one in ids]
         yield from sorted(named)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ import pyarrow as pa
 from polars.io.plugins import register_io_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from medsim.builds.positives import Positives
     from medsim.core.store import Store
-    from medsim.kernels.types import Hashes, Ids, Rows
+    from medsim.kernels.types import Hashes, Ids, Ranks, Rows
 
-_BATCH_ROWS = 1 << 18  # whose texts are in memory at once
+_BATCH_ROWS = 1 << 20  # whose texts are in memory at once
 _DIGITS = np.array([f"{byte:02x}".encode() for byte in range(256)]).view(np.uint16)
 _ID_DIGITS = 16
 
@@ -90,29 +92,64 @@ def pair_id(ids: Hashes) -> pl.Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """The texts and the concepts of a terminology's terms, and numbers of those.
+
+    Attributes:
+        terms: the texts, by term id.
+        concepts: the concepts that have descriptions, by number.
+        positives: int32[2, n_positives], the first and the second concepts of the positives.
+        bearers: int32[n_terms], the concept of each term in a negative.
+    """
+
+    terms: pl.Series
+    concepts: pl.Series
+    positives: Ranks
+    bearers: Ids
+
+    @classmethod
+    def of(cls, derived: Positives, store: Store) -> Names:
+        """Return those of a terminology; the table numbered_concept is left in the store."""
+        store.run("builds/pairs/checked_concept")
+        concepts = store.table("checked_concept").sort("concept_number")["concept_id"]
+        bearers = store.table("bearer").sort("term_id")["concept_id"]
+        first, second = (derived.pairs[name] for name in ("concept1", "concept2"))
+        return cls(
+            terms=derived.terms["term"],
+            concepts=concepts,
+            positives=np.stack([numbers_of(one, concepts).to_numpy() for one in (first, second)]),
+            bearers=numbers_of(bearers, concepts).to_numpy(),
+        )
+
+
+def numbers_of(names: pl.Series, known: pl.Series) -> pl.Series:
+    """Return the rows of names among distinct known ones, null for others: int32[n_names]."""
+    rows = pl.DataFrame({"name": known, "row": np.arange(len(known), dtype=np.int32)})
+    own = pl.DataFrame({"name": names})
+    return own.join(rows, on="name", how="left", maintain_order="left")["row"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetRows:
     """The rows of one set.
 
     Attributes:
-        numbers: a row per pair: pair (its id as a number), term1_id, term2_id, label, distance and
-            positive_row, the positive that it is or stands against; maybe others, as they are in
-            its file.
-        positives: those of all sets.
-        terms: the texts of term ids.
-        bearers: the concepts of the terms of negatives, by term id.
-        named: the values that are the same in every row, by column.
+        numbers: a row per pair: term1_id, term2_id, label, distance, concept1 and concept2 by their
+            numbers; pair, its id as a number; and what else its file has.
+        names: the texts for numbers.
+        constants: the values that are the same in every row, by column.
         schema: of its file.
     """
 
     numbers: pl.DataFrame
-    positives: pl.DataFrame
-    terms: pl.Series
-    bearers: pl.Series
-    named: Mapping[str, str]
+    names: Names
+    constants: Mapping[str, str]
     schema: pl.Schema
 
-    def lazy(self) -> pl.LazyFrame:
-        """Return the rows of its file, made some at a time when they are asked for."""
+    def rows(self) -> pl.DataFrame | pl.LazyFrame:
+        """Return the rows of its file; many are made some at a time, whenever they are read."""
+        if self.numbers.height <= _BATCH_ROWS:
+            return self._texts(self.numbers, list(self.schema))
 
         def batches(
             columns: list[str] | None,
@@ -121,32 +158,22 @@ class SetRows:
             _batch_rows: int | None,
         ) -> Iterator[pl.DataFrame]:
             numbers = self.numbers if most is None else self.numbers.head(most)
-            for begin in range(0, max(numbers.height, 1), _BATCH_ROWS):
-                part = numbers.slice(begin, _BATCH_ROWS)
-                made = [self._column(name, part) for name in columns or self.schema]
-                frame = pl.DataFrame(made)
+            for part in numbers.iter_slices(_BATCH_ROWS):
+                frame = self._texts(part, columns or list(self.schema))
                 yield frame if predicate is None else frame.filter(predicate)
 
         return register_io_source(batches, schema=self.schema)
 
-    def with_concepts(self) -> pl.DataFrame:
-        """Return the numbers and, as in its file, both concepts."""
-        concepts = (self._column(name, self.numbers) for name in ("concept1", "concept2"))
-        return self.numbers.with_columns(*concepts)
-
-    def _column(self, name: str, part: pl.DataFrame) -> pl.Series:
-        """Return a column of the file, of some rows."""
+    def _texts(self, part: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+        """Return columns of the file, of some rows."""
+        terms, concepts = self.names.terms, self.names.concepts
         made: dict[str, Callable[[], pl.Series]] = {
             "pair_id": lambda: pair_id(part["pair"].to_numpy()),
-            "term1": lambda: self.terms.gather(part["term1_id"]),
-            "term2": lambda: self.terms.gather(part["term2_id"]),
-            "concept1": lambda: self.positives["concept1"].gather(part["positive_row"]),
-            "concept2": lambda: self._second_concept(part),
+            "term1": lambda: terms.gather(part["term1_id"]),
+            "term2": lambda: terms.gather(part["term2_id"]),
+            "concept1": lambda: concepts.gather(part["concept1"]),
+            "concept2": lambda: concepts.gather(part["concept2"]),
         }
-        if name in self.named:
-            return pl.repeat(self.named[name], part.height, dtype=pl.String, eager=True).alias(name)
-        return made[name]().alias(name) if name in made else part[name]
-
-    def _second_concept(self, part: pl.DataFrame) -> pl.Series:
-        own = self.positives["concept2"].gather(part["positive_row"])
-        return own.zip_with(part["label"] == 1, self.bearers.gather(part["term2_id"]))
+        for name, value in self.constants.items():
+            made[name] = partial(pl.repeat, value, part.height, dtype=pl.String, eager=True)
+        return pl.DataFrame({name: made[name]() if name in made else part[name] for name in columns})

@@ -42,7 +42,6 @@ from medsim.core.manifest import fingerprint
 from medsim.core.opened import read_damaged_rows, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
-from medsim.core.parquet import scan_parquet
 from medsim.core.store import Store
 from medsim.embeddings.embedded_terms import settled
 from medsim.embeddings.vector_cache import cache_folder
@@ -127,9 +126,9 @@ def _check_content(
             if TERM_FILE in build.manifest.outputs:  # which builds of earlier versions lack
                 findings.append(check_terms(recomputed))
         with progress.stage("check the rules"):
-            checked = CheckedPairs(store, recomputed.derived.positives)
+            checked = CheckedPairs(store, recomputed.derived.positives, recomputed.names)
             for key in recomputed.pairs:
-                checked.add_read(key, scan_parquet(build.folder / key.path))
+                checked.add_read(key, build.folder / key.path)
             findings += checked.findings()
         with progress.stage("compute ids, distances, order and statistics anew"):
             findings += [check_rows(recomputed), check_stats(recomputed)]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _BATCH_ROWS = 1 << 14
+_COMPARED_ROWS = 1 << 18
 _COMPRESSION = 1  # of Zstandard: a third less time than its usual level takes, for 7% more bytes
 
 
@@ -142,10 +143,10 @@ def write_parquet(
     rows.lazy().sink_parquet(path.absolute(), metadata=known, compression_level=_COMPRESSION)
 
 
-def holds(path: Path, rows: pl.LazyFrame) -> bool:
+def holds(path: Path, rows: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether a file holds rows, compared some at a time."""
     found, n_rows = scan_parquet(path), 0
-    for part in rows.collect_batches(maintain_order=True):
+    for part in rows.lazy().collect_batches(chunk_size=_COMPARED_ROWS, maintain_order=True):
         if not found.slice(n_rows, part.height).collect().equals(part):
             return False
         n_rows += part.height

@@ -1,7 +1,7 @@
 -- The concepts that have descriptions by number, so that rules are checked without their texts.
 --
 -- reads   concept, description
--- writes  checked_concept: a row per concept, key concept_id; concept_number is a key as well
+-- writes  checked_concept: a row per concept, key concept_id; concept_number counts the rows
 
 create or replace table checked_concept as
 
@@ -12,7 +12,7 @@ with described as (
 
 select
     d.concept_id,
-    (row_number() over ())::int as concept_number,
+    (row_number() over () - 1)::int as concept_number,
     coalesce(c.active, false) as is_active
 from described as d
 left join concept as c on d.concept_id = c.concept_id;
