@@ -14,7 +14,6 @@ from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS, SET_COLUMN
 from medsim.builds.positives import pair_distances
 from medsim.builds.set_rows import SetRows, pair_keys
 from medsim.core import queries
-from medsim.core.checks import Finding
 from medsim.core.config import DIFFICULTIES
 
 if TYPE_CHECKING:
@@ -143,11 +142,12 @@ class SetMaker:
         """Return the rows of one set: positives and negatives in an order drawn from the seed."""
         rows = self.draw(key, stage)
         numbers = rows.numbers
-        ends = tuple(numbers[side].to_numpy() for side in TERM_IDS)
-        pairs, order = pair_keys(*ends, self._names.terms, self._store, self._seed)
+        first, second = (numbers[side].to_numpy() for side in TERM_IDS)
+        pairs, order = pair_keys(first, second, self._names.terms, self._store, self._seed)
         numbers = numbers.with_columns(pl.Series("pair", pairs))
         if self._embedding is not None:
-            numbers = numbers.with_columns(pair_cosines(self._embedding, *ends, self._threads))
+            similarity = pair_cosines(self._embedding, first, second, self._threads)
+            numbers = numbers.with_columns(similarity)
         return replace(rows, numbers=numbers[order])
 
     def draw(self, key: SetKey, stage: Stage) -> SetRows:
@@ -160,11 +160,11 @@ class SetMaker:
         first = positives.term1_ids[against]
         self._remember(key, first, second)
         distance = pair_distances(self._terms["lower_term"], first, second, self._threads)
-        own = self._names.positives[:, begin:end]
+        own, labels = self._names.positives[:, begin:end], np.array([_POSITIVE, _NEGATIVE], np.int8)
         numbers = {
             "term1_id": np.concatenate([positives.term1_ids, first]),
             "term2_id": np.concatenate([positives.term2_ids, second]),
-            "label": np.repeat(np.array([_POSITIVE, _NEGATIVE], np.int8), [end - begin, len(first)]),
+            "label": np.repeat(labels, [end - begin, len(first)]),
             "distance": pl.concat([rows["distance"], distance]),
             "concept1": np.concatenate([own[0], own[0][against]]),
             "concept2": np.concatenate([own[1], self._names.bearers[second]]),

@@ -135,8 +135,8 @@ def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
 
 
 def _with_distances(pairs: pl.DataFrame, lower_terms: pl.Series, threads: int) -> pl.DataFrame:
-    ends = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
-    distance = pair_distances(lower_terms, *ends, threads)
+    first, second = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
+    distance = pair_distances(lower_terms, first, second, threads)
     easy = pl.col("distance") <= EASY_DISTANCE
     return (
         pairs.with_columns(distance)

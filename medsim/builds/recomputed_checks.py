@@ -141,9 +141,7 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
         store=store,
         derived=derived,
         names=Names.of(derived.positives, store),
-        pairs={
-            key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys
-        },
+        pairs={key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys},
         seed=seed,
         threads=threads,
     )
@@ -174,9 +172,9 @@ def check_rows(recomputed: Recomputed) -> Finding:
     terms, wrong = recomputed.derived.positives.terms, []
     for key, pairs in recomputed.pairs.items():
         known = pairs.drop_nulls(TERM_IDS)
-        ends = tuple(known[side].to_numpy() for side in TERM_IDS)
-        ids, order = pair_keys(*ends, terms["term"], recomputed.store, recomputed.seed)
-        distance = pair_distances(terms["lower_term"], *ends, recomputed.threads)
+        first, second = (known[side].to_numpy() for side in TERM_IDS)
+        ids, order = pair_keys(first, second, terms["term"], recomputed.store, recomputed.seed)
+        distance = pair_distances(terms["lower_term"], first, second, recomputed.threads)
         is_wrong = (
             (known["pair_id"] != pair_id(ids))
             | (known["distance"] != distance)

@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 _FOLDER = "builds/checks"
 _PAIRS = "numbered_pair"
+_COLUMNS = {
+    "set_id": pl.UInt16,
+    "row": pl.Int32,
+    **dict.fromkeys(("term1_id", "term2_id"), pl.Int32),
+    "label": pl.Int8,
+    **dict.fromkeys(("distance", "concept1", "concept2"), pl.Int32),
+    **dict.fromkeys(("has_equal_terms", "is_linked"), pl.Boolean),
+}
 _NUMBERED = (  # what checks read, made once
     "numbered_name",
     "numbered_association",
@@ -47,12 +55,14 @@ class CheckedPairs:
         self._nodes = positives.terms["node_id"].to_numpy()
         self._components = store.table("term_component").sort("term_id")["component_id"].to_numpy()
         self._sets: list[tuple[SetKey, Path]] = []
-        store.run(f"builds/pairs/{_PAIRS}")
+        store.put(_PAIRS, pl.DataFrame(schema=_COLUMNS))
         ids = np.arange(len(names.bearers), dtype=np.int32)
         bearers = pl.DataFrame({"term_id": ids, "concept_number": names.bearers})
         store.put("numbered_bearer", bearers)
 
-    def add_made(self, key: SetKey, made: SetRows, rows: pl.DataFrame | pl.LazyFrame, file: Path) -> None:
+    def add_made(
+        self, key: SetKey, made: SetRows, rows: pl.DataFrame | pl.LazyFrame, file: Path
+    ) -> None:
         """Add the pairs of a set that was written to a file.
 
         Raises:
@@ -89,15 +99,14 @@ class CheckedPairs:
 
     def _add(self, key: SetKey, rows: pl.DataFrame, file: Path) -> None:
         ends = rows["term1_id"], rows["term2_id"]
-        numbers = rows.select(
-            pl.lit(len(self._sets), pl.UInt16).alias("set_id"),
-            pl.int_range(pl.len(), dtype=pl.Int32).alias("row"),
-            *("term1_id", "term2_id", "label", "distance", "concept1", "concept2"),
-            _same(self._nodes, *ends).alias("has_equal_terms"),
-            _same(self._components, *ends).alias("is_linked"),
+        numbers = rows.with_columns(
+            set_id=len(self._sets),
+            row=pl.int_range(pl.len()),
+            has_equal_terms=_same(self._nodes, *ends),
+            is_linked=_same(self._components, *ends),
         )
-        with self._store.lent("more_pairs", numbers):
-            self._store.run("builds/pairs/more_numbered_pairs")
+        if numbers.height:
+            self._store.add(_PAIRS, numbers.select(*_COLUMNS))
         self._sets.append((key, file))
 
     def _named(self, violations: pl.DataFrame) -> Iterator[str]:

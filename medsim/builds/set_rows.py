@@ -14,6 +14,8 @@ from polars.io.plugins import register_io_source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from medsim.builds.positives import Positives
     from medsim.core.store import Store
     from medsim.kernels.types import Hashes, Ids, Ranks, Rows
@@ -58,14 +60,13 @@ def pair_keys(
         }
         with store.lent("pair_text", pl.DataFrame(texts)):
             found = store.frame("builds/pairs/pair_key", seed=str(seed))
-        at = found["row"].to_numpy()
-        ids[at] = _number(found["pair_id"])
+        ids[rows] = _number(found["pair_id"])
         for half, name in enumerate(("place", "second_place")):
-            places[half, at] = found[name].to_numpy().byteswap()  # DuckDB begins at the last byte
+            places[half, rows] = found[name].to_numpy().byteswap()  # DuckDB begins at the last byte
     return PairKeys(ids, _order(places, ids, term1_ids, term2_ids))
 
 
-def _order(places: Hashes, ids: Hashes, term1_ids: Ids, term2_ids: Ids) -> Rows:
+def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: Ids) -> Rows:
     """Return the rows by both halves of their places, id and terms: int64[n_pairs].
 
     The first half alone decides, unless two pairs have the same.
@@ -175,5 +176,6 @@ class SetRows:
             "concept2": lambda: concepts.gather(part["concept2"]),
         }
         for name, value in self.constants.items():
-            made[name] = partial(pl.repeat, value, part.height, dtype=pl.String, eager=True)
-        return pl.DataFrame({name: made[name]() if name in made else part[name] for name in columns})
+            made[name] = partial(pl.Series([value], dtype=pl.String).new_from_index, 0, part.height)
+        found = {name: made[name]() if name in made else part[name] for name in columns}
+        return pl.DataFrame(found)

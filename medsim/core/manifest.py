@@ -129,7 +129,7 @@ def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
         n_rows = len(column)
         digest.update(f"{column.name} {column.dtype} {n_rows}\n".encode())
         has_null = column.null_count() > 0
-        digest.update(column.is_null().to_numpy() if has_null else bytes(n_rows))
+        digest.update(column.is_null().to_numpy().tobytes() if has_null else bytes(n_rows))
         if column.dtype != pl.String:
             digest.update(_filled(column).to_numpy(zero_copy_only=False).tobytes())
             continue

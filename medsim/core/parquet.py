@@ -150,7 +150,7 @@ def holds(path: Path, rows: pl.DataFrame | pl.LazyFrame) -> bool:
         if not found.slice(n_rows, part.height).collect().equals(part):
             return False
         n_rows += part.height
-    return n_rows == found.select(pl.len()).collect().item()
+    return n_rows == int(found.select(pl.len()).collect().item())
 
 
 def write_lazily(rows: pl.LazyFrame, path: Path, metadata: Mapping[str, str]) -> int:

@@ -5,7 +5,7 @@
 -- numbers whose first byte is the last.
 --
 -- reads   pair_text: row, term1, term2
--- writes  a row per pair, key row; rows come in any order
+-- writes  a row per pair, in their order
 -- params  $seed text: of the order
 
 with identified as (
@@ -24,8 +24,8 @@ placed as (
 )
 
 select
-    row,
     pair_id,
     (place & 18446744073709551615::uhugeint)::ubigint as place,
     (place >> 64)::ubigint as second_place
-from placed;
+from placed
+order by row;

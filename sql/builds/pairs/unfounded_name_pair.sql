@@ -5,7 +5,13 @@
 -- writes  macro unfounded_name_pair(of_dataset, kinds1, kinds2): set_id, row
 
 create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
-    with positive as (
+    with own_set as (
+        select set_id
+        from pair_set
+        where dataset = of_dataset
+    ),
+
+    positive as (
         select
             p.set_id,
             p.row,
@@ -14,10 +20,26 @@ create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
             p.concept1,
             p.concept2
         from numbered_pair as p
-        inner join pair_set as s on p.set_id = s.set_id
-        where
-            p.label = 1
-            and s.dataset = of_dataset
+        semi join own_set as s on p.set_id = s.set_id
+        where p.label = 1
+    ),
+
+    first_name as (
+        select
+            concept_number,
+            language,
+            term_id
+        from numbered_name
+        where list_contains(kinds1, kind)
+    ),
+
+    second_name as (
+        select
+            concept_number,
+            language,
+            term_id
+        from numbered_name
+        where list_contains(kinds2, kind)
     ),
 
     founded as (
@@ -25,19 +47,16 @@ create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
             p.set_id,
             p.row
         from positive as p
-        inner join numbered_name as f
+        inner join first_name as f
             on
                 p.concept1 = f.concept_number
                 and p.term1_id = f.term_id
-        inner join numbered_name as o
+        inner join second_name as o
             on
                 p.concept2 = o.concept_number
                 and p.term2_id = o.term_id
                 and f.language = o.language
-        where
-            p.concept1 = p.concept2
-            and list_contains(kinds1, f.kind)
-            and list_contains(kinds2, o.kind)
+        where p.concept1 = p.concept2
     )
 
     select

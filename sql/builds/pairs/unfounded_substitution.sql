@@ -4,7 +4,16 @@
 -- writes  macro unfounded_substitution(of_dataset): set_id, row
 
 create or replace macro unfounded_substitution(of_dataset) as table
-    with positive as (
+    with own_set as (
+        select
+            set_id,
+            dataset,
+            negatives
+        from pair_set
+        where dataset = of_dataset
+    ),
+
+    positive as (
         select
             s.dataset,
             s.negatives,
@@ -15,10 +24,20 @@ create or replace macro unfounded_substitution(of_dataset) as table
             least(p.term1_id, p.term2_id) as low_id,
             greatest(p.term1_id, p.term2_id) as high_id
         from numbered_pair as p
+        inner join own_set as s on p.set_id = s.set_id
+        where p.label = 1
+    ),
+
+    synonymous as (
+        select
+            s.negatives,
+            least(p.term1_id, p.term2_id) as low_id,
+            greatest(p.term1_id, p.term2_id) as high_id
+        from numbered_pair as p
         inner join pair_set as s on p.set_id = s.set_id
         where
             p.label = 1
-            and s.dataset in (of_dataset, 'syn_syn')
+            and s.dataset = 'syn_syn'
     )
 
     select
@@ -30,17 +49,13 @@ create or replace macro unfounded_substitution(of_dataset) as table
             p.concept1 = a.source_number
             and p.concept2 = a.target_number
             and p.dataset = a.kind
-    where p.dataset = of_dataset
     union
     select
         p.set_id,
         p.row
     from positive as p
-    inner join positive as y
+    semi join synonymous as y
         on
             p.negatives = y.negatives
             and p.low_id = y.low_id
-            and p.high_id = y.high_id
-    where
-        p.dataset = of_dataset
-        and y.dataset = 'syn_syn';
+            and p.high_id = y.high_id;
