@@ -140,8 +140,11 @@ class Store:
     @contextmanager
     def lent(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
         """Let the queries of the body read ``frame`` under a name, without a copy."""
+        import polars as pl  # noqa: PLC0415 — a process for one statement does without
+
+        rows = frame.to_arrow(compat_level=pl.CompatLevel.newest())
         with _interruptible():
-            self._connection.register(table, frame)
+            self._connection.register(table, rows)
             try:
                 yield
             finally:
