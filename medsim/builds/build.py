@@ -36,6 +36,7 @@ from medsim.core.extras import needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
+from medsim.core.parquet import holds
 from medsim.core.store import Store
 from medsim.terminologies.sources import source_paths
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from medsim.builds.datasets import SetKey
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
+    from medsim.builds.set_rows import SetRows
     from medsim.builds.term_index import Derived
     from medsim.core.output_part import OutputPart
     from medsim.terminologies.sources import Terminology
@@ -174,19 +176,26 @@ def _write_sets(
         )
         for one in set_keys(strategy):
             numbers = _written_before(run, output, maker, one)
-            if numbers is not None:
-                checked.add_read(one, output.folder / one.path)
-            else:
+            if numbers is None:
                 with run.progress.stage(f"make {one}") as stage:
-                    made = maker.make(one, stage)
-                    numbers, pairs = made.numbers, made.rows()
-                    output.write(one.path, pairs, {**key, **one.columns()})
-                    checked.add_made(one, made, pairs, output.folder / one.path)
+                    numbers = _write_set(maker.make(one, stage), output, one, key)
                     stage.found(f"{numbers.height:,} pairs")
+            checked.add(one, numbers, output.folder / one.path)
             rows.append(stats_row(one.columns(), numbers))
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
     output.write("stats.parquet", stats, key)
     return stats
+
+
+def _write_set(
+    made: SetRows, output: Written, key: SetKey, of_build: Mapping[str, str]
+) -> pl.DataFrame:
+    """Write one dataset, and return its numbers, which are those of what the file holds."""
+    rows = made.rows()
+    output.write(key.path, rows, {**of_build, **key.columns()})
+    if not holds(output.folder / key.path, rows):
+        raise BrokenPromiseError(f"{key.path} does not hold what was written; please report it")
+    return made.numbers
 
 
 def _written_before(run: Run, output: Written, maker: SetMaker, key: SetKey) -> pl.DataFrame | None:

@@ -12,7 +12,7 @@ from medsim.builds.embedded import pair_cosines
 from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
 from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS, SET_COLUMNS
 from medsim.builds.positives import pair_distances
-from medsim.builds.set_rows import SetRows, pair_keys
+from medsim.builds.set_rows import SetRows, numbers_of, pair_keys
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES
 
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids
 
 TERM_IDS = ("term1_id", "term2_id")
-NUMBERS = (*TERM_IDS, "label", "distance")
-"""The columns of the pairs of a set that its statistics are of."""
-
+_NAMED = ("term1", "term2", "concept1", "concept2")
 _POSITIVE, _NEGATIVE = 1, 0
 
 
@@ -113,6 +111,13 @@ def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
     return pairs
 
 
+def with_concept_numbers(pairs: pl.DataFrame, names: Names) -> pl.DataFrame:
+    """Return pairs with numbers in place of concepts; null where one is unknown."""
+    return pairs.with_columns(
+        numbers_of(pairs[side], names.concepts).alias(side) for side in ("concept1", "concept2")
+    )
+
+
 class SetMaker:
     """The sets of one strategy, each made with a look at those before it."""
 
@@ -177,8 +182,12 @@ class SetMaker:
         )
 
     def take_over(self, key: SetKey, pairs: pl.LazyFrame) -> pl.DataFrame:
-        """Remember the negatives of a set that was made before, and return its ``NUMBERS``."""
-        numbers = with_term_ids(pairs, self._terms).select(NUMBERS).collect()
+        """Remember the negatives of a set that was made before, and return its numbers.
+
+        They are those of ``SetRows``, without what only its file has.
+        """
+        rows = with_term_ids(pairs.select(*_NAMED, "label", "distance"), self._terms).collect()
+        numbers = with_concept_numbers(rows, self._names)
         negative = numbers.filter(label=_NEGATIVE)
         self._remember(key, *(negative[side].to_numpy() for side in TERM_IDS))
         return numbers

@@ -16,11 +16,12 @@ from medsim.builds.datasets import (
     SetMaker,
     positive_rows,
     set_keys,
+    with_concept_numbers,
     with_term_ids,
 )
 from medsim.builds.output import TERM_FILE
 from medsim.builds.positives import pair_distances
-from medsim.builds.set_rows import Names, numbers_of, pair_id, pair_keys
+from medsim.builds.set_rows import Names, pair_id, pair_keys
 from medsim.builds.stats import stats_row
 from medsim.builds.term_index import reload
 from medsim.core.checks import Finding
@@ -217,11 +218,9 @@ def check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     maker = recomputed.maker("random")
     wrong = []
     for key in set_keys("random"):
-        pairs, concepts = recomputed.pairs[key], recomputed.names.concepts
-        numbered = (numbers_of(pairs[one], concepts).alias(one) for one in ("concept1", "concept2"))
         drawn = maker.draw(key, stage).numbers
-        found = pairs.with_columns(*numbered).select(drawn.columns)
-        if not drawn.sort(pl.all()).equals(found.sort(pl.all())):
+        found = with_concept_numbers(recomputed.pairs[key], recomputed.names)
+        if not drawn.sort(pl.all()).equals(found.select(drawn.columns).sort(pl.all())):
             wrong.append(str(key))
     return Finding("random", "The seed gives the random negatives again.", wrong)
 

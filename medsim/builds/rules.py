@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.datasets import with_term_ids
-from medsim.builds.set_rows import numbers_of
+from medsim.builds.output import SET_COLUMNS
 from medsim.core import queries
 from medsim.core.checks import Finding
-from medsim.core.errors import BrokenPromiseError
-from medsim.core.parquet import holds, read_parquet, scan_parquet
+from medsim.core.parquet import read_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,12 +18,11 @@ if TYPE_CHECKING:
 
     from medsim.builds.datasets import SetKey
     from medsim.builds.positives import Positives
-    from medsim.builds.set_rows import Names, SetRows
+    from medsim.builds.set_rows import Names
     from medsim.core.store import Store
     from medsim.kernels.types import Ids
 
 _FOLDER = "builds/checks"
-_PAIRS = "numbered_pair"
 _COLUMNS = {
     "set_id": pl.UInt16,
     "row": pl.Int32,
@@ -40,7 +37,6 @@ _NUMBERED = (  # what checks read, made once
     "unfounded_name_pair",
     "unfounded_substitution",
 )
-_CONCEPTS = ("concept1", "concept2")
 
 
 class CheckedPairs:
@@ -51,63 +47,53 @@ class CheckedPairs:
 
     def __init__(self, store: Store, positives: Positives, names: Names) -> None:
         self._store = store
-        self._terms, self._concepts = positives.terms, names.concepts
         self._nodes = positives.terms["node_id"].to_numpy()
         self._components = store.table("term_component").sort("term_id")["component_id"].to_numpy()
         self._sets: list[tuple[SetKey, Path]] = []
-        store.put(_PAIRS, pl.DataFrame(schema=_COLUMNS))
+        self._numbers: list[pl.DataFrame] = []
         ids = np.arange(len(names.bearers), dtype=np.int32)
         bearers = pl.DataFrame({"term_id": ids, "concept_number": names.bearers})
         store.put("numbered_bearer", bearers)
 
-    def add_made(
-        self, key: SetKey, made: SetRows, rows: pl.DataFrame | pl.LazyFrame, file: Path
-    ) -> None:
-        """Add the pairs of a set that was written to a file.
+    def add(self, key: SetKey, numbers: pl.DataFrame, file: Path) -> None:
+        """Add the pairs of a set, as its file has them.
 
-        Raises:
-            BrokenPromiseError: the file holds other rows.
+        Args:
+            key: of the set.
+            numbers: term1_id, term2_id, label, distance, concept1 and concept2, by their numbers;
+                null where the terminology does not have what the file names.
+            file: where their ids are read if they violate a rule.
         """
-        if not holds(file, rows):
-            raise BrokenPromiseError(f"{file} does not hold what was written to it")
-        self._add(key, made.numbers, file)
-
-    def add_read(self, key: SetKey, file: Path) -> None:
-        """Add the pairs of a set as its file has them; what it names may be unknown."""
-        rows = with_term_ids(scan_parquet(file), self._terms).collect()
-        concepts = (numbers_of(rows[one], self._concepts).alias(one) for one in _CONCEPTS)
-        self._add(key, rows.with_columns(*concepts), file)
-
-    def findings(self) -> list[Finding]:
-        """Return the findings of each file of ``sql/builds/checks``; the pairs are gone then."""
-        names = [list(key.columns().values()) for key, _ in self._sets]
-        schema = ["dataset", "difficulty", "negatives"]
-        sets = pl.DataFrame(names, schema=dict.fromkeys(schema, pl.String), orient="row")
-        self._store.put("pair_set", sets.with_row_index("set_id"))
-        for table in _NUMBERED:
-            self._store.run(f"builds/pairs/{table}")
-        found = [
-            Finding(
-                name.removeprefix(f"{_FOLDER}/"),
-                queries.query(name).sentence,
-                list(self._named(self._store.frame(name))),
-            )
-            for name in queries.names(_FOLDER)
-        ]
-        self._store.drop(_PAIRS, "pair_set", "numbered_bearer", *_NUMBERED[:2])
-        return found
-
-    def _add(self, key: SetKey, rows: pl.DataFrame, file: Path) -> None:
-        ends = rows["term1_id"], rows["term2_id"]
-        numbers = rows.with_columns(
+        ends = numbers["term1_id"], numbers["term2_id"]
+        numbered = numbers.with_columns(
             set_id=len(self._sets),
             row=pl.int_range(pl.len()),
             has_equal_terms=_same(self._nodes, *ends),
             is_linked=_same(self._components, *ends),
         )
-        if numbers.height:
-            self._store.add(_PAIRS, numbers.select(*_COLUMNS))
+        self._numbers.append(
+            numbered.select(pl.col(name).cast(of) for name, of in _COLUMNS.items())
+        )
         self._sets.append((key, file))
+
+    def findings(self) -> list[Finding]:
+        """Return the findings of each file of ``sql/builds/checks``."""
+        names = [list(key.columns().values()) for key, _ in self._sets]
+        sets = pl.DataFrame(names, schema=SET_COLUMNS, orient="row")
+        self._store.put("pair_set", sets.with_row_index("set_id"))
+        with self._store.lent("numbered_pair", pl.concat(self._numbers)):
+            for table in _NUMBERED:
+                self._store.run(f"builds/pairs/{table}")
+            found = [
+                Finding(
+                    name.removeprefix(f"{_FOLDER}/"),
+                    queries.query(name).sentence,
+                    list(self._named(self._store.frame(name))),
+                )
+                for name in queries.names(_FOLDER)
+            ]
+        self._store.drop("pair_set", "numbered_bearer", *_NUMBERED[:2])
+        return found
 
     def _named(self, violations: pl.DataFrame) -> Iterator[str]:
         """Yield the sets and the ids of pairs, in their order."""

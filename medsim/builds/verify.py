@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.cards.card import CARD
-from medsim.builds.datasets import set_keys
+from medsim.builds.datasets import set_keys, with_concept_numbers
 from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
 from medsim.builds.options import VerifyOptions
@@ -127,8 +127,9 @@ def _check_content(
                 findings.append(check_terms(recomputed))
         with progress.stage("check the rules"):
             checked = CheckedPairs(store, recomputed.derived.positives, recomputed.names)
-            for key in recomputed.pairs:
-                checked.add_read(key, build.folder / key.path)
+            for key, pairs in recomputed.pairs.items():
+                numbers = with_concept_numbers(pairs, recomputed.names)
+                checked.add(key, numbers, build.folder / key.path)
             findings += checked.findings()
         with progress.stage("compute ids, distances, order and statistics anew"):
             findings += [check_rows(recomputed), check_stats(recomputed)]

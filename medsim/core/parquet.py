@@ -144,9 +144,11 @@ def write_parquet(
 
 
 def holds(path: Path, rows: pl.DataFrame | pl.LazyFrame) -> bool:
-    """Return whether a file holds rows, compared some at a time."""
+    """Return whether a file holds rows; lazy ones are compared some at a time."""
+    if isinstance(rows, pl.DataFrame):
+        return read_parquet(path).equals(rows)
     found, n_rows = scan_parquet(path), 0
-    for part in rows.lazy().collect_batches(chunk_size=_COMPARED_ROWS, maintain_order=True):
+    for part in rows.collect_batches(chunk_size=_COMPARED_ROWS, maintain_order=True):
         if not found.slice(n_rows, part.height).collect().equals(part):
             return False
         n_rows += part.height

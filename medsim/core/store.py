@@ -130,13 +130,6 @@ class Store:
                 f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
             )
 
-    def add(self, table: str, frame: pl.DataFrame) -> None:
-        """Add the rows of ``frame`` to the table named ``table``, which has its columns."""
-        with self.lent("incoming_frame", frame):
-            self._connection.execute(
-                f"insert into {identifier(table)} by name select * from incoming_frame"  # noqa: S608 — quoted
-            )
-
     @contextmanager
     def lent(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
         """Let the queries of the body read ``frame`` under a name, without a copy."""
