@@ -15,7 +15,7 @@ from medsim.builds.datasets import SetMaker, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
 from medsim.builds.output import BUILD, TERM_FILE, Build, BuildManifest
-from medsim.builds.rules import CheckedPairs
+from medsim.builds.rule_checks import CheckedPairs
 from medsim.builds.set_rows import Names
 from medsim.builds.stages import (
     Run,

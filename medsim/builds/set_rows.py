@@ -111,8 +111,8 @@ class Names:
     @classmethod
     def of(cls, derived: Positives, store: Store) -> Names:
         """Return those of a terminology; the table numbered_concept is left in the store."""
-        store.run("builds/pairs/checked_concept")
-        concepts = store.table("checked_concept").sort("concept_number")["concept_id"]
+        store.run("builds/pairs/described_concept")
+        concepts = store.table("described_concept").sort("concept_number")["concept_id"]
         bearers = store.table("bearer").sort("term_id")["concept_id"]
         first, second = (derived.pairs[name] for name in ("concept1", "concept2"))
         return cls(

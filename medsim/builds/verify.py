@@ -32,7 +32,7 @@ from medsim.builds.recomputed_checks import (
     check_terms,
     recompute,
 )
-from medsim.builds.rules import CheckedPairs
+from medsim.builds.rule_checks import CheckedPairs
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError

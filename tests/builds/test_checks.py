@@ -10,7 +10,7 @@ import pytest
 from fixtures.stores import empty_store
 from fixtures.tables import COLUMNS, put, put_datasets
 
-from medsim.builds.rules import _COLUMNS, _NUMBERED
+from medsim.builds.rule_checks import _COLUMNS, _NUMBERED
 from medsim.core import queries
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ class Written:
             if self._tables.get(table) != rows:
                 put(self.store, table, *rows)
                 self._tables[table] = rows
-        self.store.run("builds/pairs/checked_concept")
-        numbers = {name: at for name, at, _ in self.store.table("checked_concept").rows()}
+        self.store.run("builds/pairs/described_concept")
+        numbers = {name: at for name, at, _ in self.store.table("described_concept").rows()}
         self._number_bearers(numbers)
         self._number_pairs(pairs, numbers)
         for table in _NUMBERED:

@@ -117,8 +117,8 @@ def test_concepts_with_descriptions_are_numbered_whether_they_are_known_or_not(
     put(store, "concept", ("10", True, "core", ""), ("20", False, "core", ""))
     described = (("d1", "10"), ("d2", "10"), ("d3", "20"), ("d4", "30"))
     put(store, "description", *((*one, "Alder", "fsn", True, "en") for one in described))
-    store.run("builds/pairs/checked_concept")
-    rows = store.table("checked_concept").sort("concept_id")
+    store.run("builds/pairs/described_concept")
+    rows = store.table("described_concept").sort("concept_id")
     assert rows.drop("concept_number").rows() == [("10", True), ("20", False), ("30", False)]
     assert sorted(rows["concept_number"]) == [0, 1, 2]
 
@@ -133,9 +133,9 @@ def test_associations_are_numbered_that_are_active(store: Store) -> None:
         ("10", "20", "same_as", False),
         ("20", "99", "same_as", True),
     )
-    for table in ("checked_concept", "numbered_association"):
+    for table in ("described_concept", "numbered_association"):
         store.run(f"builds/pairs/{table}")
-    numbers = {name: number for name, number, _ in store.table("checked_concept").rows()}
+    numbers = {name: number for name, number, _ in store.table("described_concept").rows()}
     found = store.table("numbered_association").rows()
     assert found == [(numbers["20"], numbers["10"], "same_as")]
 
@@ -152,8 +152,8 @@ def test_names_are_numbered_that_are_active_and_of_an_active_concept(store: Stor
         ("d4", "10", "Alder", "synonym", False, "en"),
         ("d5", "20", "Birch", "fsn", True, "en"),
     )
-    store.run("builds/pairs/checked_concept")
+    store.run("builds/pairs/described_concept")
     store.run("builds/pairs/numbered_name")
-    numbers = {name: number for name, number, _ in store.table("checked_concept").rows()}
+    numbers = {name: number for name, number, _ in store.table("described_concept").rows()}
     rows = store.table("numbered_name").unique().sort("term_id").rows()
     assert rows == [(numbers["10"], "en", 0, "fsn"), (numbers["10"], "en", 1, "synonym")]

@@ -1,6 +1,6 @@
 -- The active names of active concepts, in every language, by the numbers of both.
 --
--- reads   checked_concept, description, term
+-- reads   described_concept, description, term
 -- writes  numbered_name: a row per active name; one that is there twice has two
 
 create or replace table numbered_name as
@@ -11,7 +11,7 @@ select
     t.term_id,
     d.kind
 from description as d
-inner join checked_concept as c on d.concept_id = c.concept_id
+inner join described_concept as c on d.concept_id = c.concept_id
 inner join term as t on d.term = t.term
 where
     d.active

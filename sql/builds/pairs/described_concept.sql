@@ -1,9 +1,9 @@
 -- The concepts that have descriptions by number, so that rules are checked without their texts.
 --
 -- reads   concept, description
--- writes  checked_concept: a row per concept, key concept_id; concept_number counts the rows
+-- writes  described_concept: a row per concept, key concept_id; concept_number counts the rows
 
-create or replace table checked_concept as
+create or replace table described_concept as
 
 with described as (
     select distinct concept_id
