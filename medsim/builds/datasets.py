@@ -164,7 +164,8 @@ class SetMaker:
         against, second = negatives.positive_rows, negatives.term2_ids
         first = positives.term1_ids[against]
         self._remember(key, first, second)
-        distance = pair_distances(self._terms["lower_term"], first, second, self._threads)
+        ends = pl.Series(first), pl.Series(second)
+        distance = pair_distances(self._terms["lower_term"], *ends, self._threads)
         own, labels = self._names.positives[:, begin:end], np.array([_POSITIVE, _NEGATIVE], np.int8)
         numbers = {
             "term1_id": np.concatenate([positives.term1_ids, first]),

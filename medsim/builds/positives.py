@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
     from medsim.builds.options import Correction
     from medsim.core.store import Store
-    from medsim.kernels.types import Ids
 
+_COMPARED_PAIRS = 1 << 16  # whose texts are taken out of a column at a time
 _COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
-_PAIRS_AT_ONCE = 1 << 16  # whose texts are Python's at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,17 +113,19 @@ def _check_names(store: Store, most: int) -> None:
 
 
 def pair_distances(
-    lower_terms: pl.Series, left_ids: Ids, right_ids: Ids, threads: int
+    lower_terms: pl.Series, left_ids: pl.Series, right_ids: pl.Series, threads: int
 ) -> pl.Series:
     """Return the Levenshtein distance of each pair of terms, in code points; ids are rows."""
-    found = np.empty(len(left_ids), np.int32)
-    for begin in range(0, len(found), _PAIRS_AT_ONCE):
-        rows = slice(begin, begin + _PAIRS_AT_ONCE)
-        left, right = (lower_terms.gather(ids[rows]).to_list() for ids in (left_ids, right_ids))
-        found[rows] = cpdist(
+    distances = np.empty(len(left_ids), np.int32)
+    for first in range(0, len(left_ids), _COMPARED_PAIRS):
+        left, right = (
+            lower_terms.gather(ids.slice(first, _COMPARED_PAIRS)).to_list()
+            for ids in (left_ids, right_ids)
+        )
+        distances[first : first + len(left)] = cpdist(
             left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads
         )
-    return pl.Series("distance", found)
+    return pl.Series("distance", distances)
 
 
 def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
@@ -135,8 +136,7 @@ def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
 
 
 def _with_distances(pairs: pl.DataFrame, lower_terms: pl.Series, threads: int) -> pl.DataFrame:
-    first, second = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
-    distance = pair_distances(lower_terms, first, second, threads)
+    distance = pair_distances(lower_terms, pairs["term1_id"], pairs["term2_id"], threads)
     easy = pl.col("distance") <= EASY_DISTANCE
     return (
         pairs.with_columns(distance)

@@ -173,8 +173,9 @@ def check_rows(recomputed: Recomputed) -> Finding:
     terms, wrong = recomputed.derived.positives.terms, []
     for key, pairs in recomputed.pairs.items():
         known = pairs.drop_nulls(TERM_IDS)
-        first, second = (known[side].to_numpy() for side in TERM_IDS)
-        ids, order = pair_keys(first, second, terms["term"], recomputed.store, recomputed.seed)
+        first, second = (known[side] for side in TERM_IDS)
+        ends = first.to_numpy(), second.to_numpy()
+        ids, order = pair_keys(*ends, terms["term"], recomputed.store, recomputed.seed)
         distance = pair_distances(terms["lower_term"], first, second, recomputed.threads)
         is_wrong = (
             (known["pair_id"] != pair_id(ids))

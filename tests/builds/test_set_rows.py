@@ -79,7 +79,7 @@ def test_sets_made_some_rows_at_a_time_have_the_same_rows(
     random_release(5, 40).write_folder(tmp_path / "release", "Snapshot")
     whole = medsim.build(tmp_path / "release", tmp_path / "whole", threads=1)
     monkeypatch.setattr(set_rows, "_BATCH_ROWS", 7)
-    monkeypatch.setattr(positives, "_PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr(positives, "_COMPARED_PAIRS", 7)
     parts = medsim.build(tmp_path / "release", tmp_path / "parts", threads=1)
     assert whole.stats()["n_positives"].max() > 7
     assert parts.manifest.tables == whole.manifest.tables
