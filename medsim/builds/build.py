@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.cards.card import CARD, build_card
-from medsim.builds.datasets import SetMaker, run_checks, set_keys
+from medsim.builds.datasets import SetMaker, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
-from medsim.builds.output import BUILD, PAIR_FILES, TERM_FILE, Build, BuildManifest
+from medsim.builds.output import BUILD, TERM_FILE, Build, BuildManifest
+from medsim.builds.rule_checks import CheckedPairs
+from medsim.builds.set_rows import Names
 from medsim.builds.stages import (
     Run,
     derive,
@@ -34,6 +36,7 @@ from medsim.core.extras import needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
+from medsim.core.parquet import holds
 from medsim.core.store import Store
 from medsim.terminologies.sources import source_paths
 
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from medsim.builds.datasets import SetKey
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
+    from medsim.builds.set_rows import SetRows
     from medsim.builds.term_index import Derived
     from medsim.core.output_part import OutputPart
     from medsim.terminologies.sources import Terminology
@@ -132,8 +136,10 @@ def write_build(
     if search is not None:
         left = [one for one in set_keys("levenshtein") if not output.exists(one.path)]
         known = search(run, derived.index, requests_of_sets(derived, left))
-    stats = _write_sets(run, derived, known, output, key)
-    _check(run, output)
+    names = Names.of(derived.positives, run.store)
+    checked = CheckedPairs(run.store, derived.positives, names)
+    stats = _write_sets(run, derived, names, known, checked, output, key)
+    _check(run, checked)
     _write_manifest(run, terminology, derived, stats, output)
     return stats
 
@@ -157,42 +163,56 @@ def _write_terminology(run: Run, derived: Derived, output: Written, key: Mapping
 def _write_sets(
     run: Run,
     derived: Derived,
+    names: Names,
     known: Sequence[SearchResult],
+    checked: CheckedPairs,
     output: Written,
     key: Mapping[str, str],
 ) -> pl.DataFrame:
     """Write the datasets and their statistics, which are returned."""
     seed, rows = run.options.seed, []
     for strategy in run.options.strategies:
-        maker = SetMaker(strategy, derived, run.store, seed=seed, threads=run.threads, known=known)
+        maker = SetMaker(
+            strategy, derived, names, run.store, seed=seed, threads=run.threads, known=known
+        )
         for one in set_keys(strategy):
-            pairs = _written_before(run, output, maker, one)
-            if pairs is None:
+            numbers = _written_before(run, output, maker, one)
+            if numbers is None:
                 with run.progress.stage(f"make {one}") as stage:
-                    pairs = maker.make(one, stage)
-                    output.write(one.path, pairs, {**key, **one.columns()})
-                    stage.found(f"{pairs.height:,} pairs")
-            rows.append(stats_row(one.columns(), pairs))
+                    numbers = _write_set(maker.make(one, stage), output, one, key)
+                    stage.found(f"{numbers.height:,} pairs")
+            checked.add(one, numbers, output.folder / one.path)
+            rows.append(stats_row(one.columns(), numbers))
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
     output.write("stats.parquet", stats, key)
     return stats
 
 
+def _write_set(
+    made: SetRows, output: Written, key: SetKey, of_build: Mapping[str, str]
+) -> pl.DataFrame:
+    """Write one dataset, and return its numbers, which are those of what the file holds."""
+    rows = made.rows()
+    output.write(key.path, rows, {**of_build, **key.columns()})
+    if not holds(output.folder / key.path, rows):
+        raise BrokenPromiseError(f"{key.path} does not hold what was written; please report it")
+    return made.numbers
+
+
 def _written_before(run: Run, output: Written, maker: SetMaker, key: SetKey) -> pl.DataFrame | None:
-    pairs = output.read(key.path)
-    if pairs is None or pairs.schema != key.schema():
+    pairs = output.scan(key.path)
+    if pairs is None or pairs.collect_schema() != key.schema():
         return None
-    maker.take_over(key, pairs)
+    numbers = maker.take_over(key, pairs)
     output.register_existing(key.path, pairs)
-    run.progress.say(f"take over {key} from an interrupted run: {pairs.height:,} pairs")
-    return pairs
+    run.progress.say(f"take over {key} from an interrupted run: {numbers.height:,} pairs")
+    return numbers
 
 
-def _check(run: Run, output: Written) -> None:
-    """Check the rules of the datasets on the files."""
+def _check(run: Run, checked: CheckedPairs) -> None:
+    """Check the rules of the datasets on what the files hold."""
     with run.progress.stage("check the rules") as stage:
-        run.store.view_files(output.folder, {"pair": PAIR_FILES})
-        findings = run_checks(run.store)
+        findings = checked.findings()
         if broken := [one.check for one in findings if one.violations]:
             raise BrokenPromiseError(
                 f"the build breaks its own rules ({', '.join(broken)}); please report it"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +11,9 @@ import polars as pl
 from medsim.builds.embedded import pair_cosines
 from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
 from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS, SET_COLUMNS
-from medsim.builds.positives import Positives, pair_distances
+from medsim.builds.positives import pair_distances
+from medsim.builds.set_rows import SetRows, numbers_of, pair_keys
 from medsim.core import queries
-from medsim.core.checks import Finding
 from medsim.core.config import DIFFICULTIES
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from medsim.builds.negatives import SearchResult
     from medsim.builds.positives import Positives
+    from medsim.builds.set_rows import Names
     from medsim.builds.term_index import Derived
     from medsim.core.progress import Stage
     from medsim.core.store import Store
     from medsim.kernels.types import Ids
 
-DRAFT_COLUMNS = ("term1_id", "term2_id", "label", "distance", "concept1", "concept2")
-"""The columns of the pairs of a set before they are put in order."""
-
+TERM_IDS = ("term1_id", "term2_id")
+_NAMED = ("term1", "term2", "concept1", "concept2")
 _POSITIVE, _NEGATIVE = 1, 0
 
 
@@ -80,10 +80,17 @@ def set_keys(strategy: str) -> list[SetKey]:
 
 
 def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
-    """Return the positives of a set, in order of (term1, term2)."""
-    return positives.pairs.filter(
-        (pl.col("dataset") == key.dataset) & (pl.col("difficulty") == key.difficulty)
-    )
+    """Return the positives of a set, in order of (term1, term2), which lie together."""
+    begin, end = _place(positives, key)
+    return positives.pairs[begin:end]
+
+
+def _place(positives: Positives, key: SetKey) -> tuple[int, int]:
+    """Return the first row of the positives of a set, which lie together, and the end of them."""
+    pairs = positives.pairs
+    is_own = (pairs["dataset"] == key.dataset) & (pairs["difficulty"] == key.difficulty)
+    begin = is_own.arg_max() or 0
+    return begin, begin + int(is_own.sum())
 
 
 def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
@@ -95,24 +102,20 @@ def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
     )
 
 
-def with_term_ids(pairs: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
+def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
     """Return pairs with term1_id and term2_id; null where a text is none of the terms."""
-    ids = terms.select("term", "term_id")
+    ids = terms.lazy().select("term", "term_id")
     for side in ("term1", "term2"):
         own = ids.rename({"term": side, "term_id": f"{side}_id"})
         pairs = pairs.join(own, on=side, how="left", maintain_order="left")
     return pairs
 
 
-def in_order(drafts: pl.DataFrame, store: Store, seed: int) -> pl.DataFrame:
-    """Return the rows of sets as texts, those of each set in an order drawn from the seed.
-
-    Drafts have ``set_name`` and ``DRAFT_COLUMNS``; the sets come in order of name.
-    """
-    store.put("pair_draft", drafts)
-    pairs = store.frame("builds/pairs/pair", seed=str(seed))
-    store.drop("pair_draft")
-    return pairs
+def with_concept_numbers(pairs: pl.DataFrame, names: Names) -> pl.DataFrame:
+    """Return pairs with numbers in place of concepts; null where one is unknown."""
+    return pairs.with_columns(
+        numbers_of(pairs[side], names.concepts).alias(side) for side in ("concept1", "concept2")
+    )
 
 
 class SetMaker:
@@ -122,6 +125,7 @@ class SetMaker:
         self,
         strategy: str,
         derived: Derived,
+        names: Names,
         store: Store,
         *,
         seed: int,
@@ -135,41 +139,59 @@ class SetMaker:
         self._store = store
         self._seed = seed
         self._threads = threads
-        self._lower = derived.positives.terms["lower_term"]
-        self._bearers = store.table("bearer").sort("term_id")["concept_id"]
+        self._terms = derived.positives.terms
+        self._names = names
         self._made: list[tuple[SetKey, UsedPairs]] = []
 
-    def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:
+    def make(self, key: SetKey, stage: Stage) -> SetRows:
         """Return the rows of one set: positives and negatives in an order drawn from the seed."""
-        draft = self.draw(key, stage).with_columns(set_name=pl.lit(str(key)))
-        if draft.is_empty():  # as most sets of a small terminology are
-            return pl.DataFrame(schema=key.schema())
-        pairs = in_order(draft, self._store, self._seed).drop("set_name")
-        own = (pl.lit(value).alias(name) for name, value in key.columns().items())
-        return self._with_similarity(pairs).with_columns(own)
+        rows = self.draw(key, stage)
+        numbers = rows.numbers
+        first, second = (numbers[side].to_numpy() for side in TERM_IDS)
+        pairs, order = pair_keys(first, second, self._names.terms, self._store, self._seed)
+        numbers = numbers.with_columns(pl.Series("pair", pairs))
+        if self._embedding is not None:
+            similarity = pair_cosines(self._embedding, first, second, self._threads)
+            numbers = numbers.with_columns(similarity)
+        return replace(rows, numbers=numbers[order])
 
-    def draw(self, key: SetKey, stage: Stage) -> pl.DataFrame:
-        """Return positives and negatives of one set, ``DRAFT_COLUMNS``, in no particular order."""
-        rows = positive_rows(self._positives, key)
+    def draw(self, key: SetKey, stage: Stage) -> SetRows:
+        """Return positives and negatives of one set in no particular order, without ids."""
+        begin, end = _place(self._positives, key)
+        rows = self._positives.pairs[begin:end]
         positives = positive_set(rows, key)
         negatives = self._negatives(positives, self.used_before(key), stage)
-        self._remember(key, positives.term1_ids[negatives.positive_rows], negatives.term2_ids)
-        against = rows[negatives.positive_rows]
-        second = pl.Series("term2_id", negatives.term2_ids, dtype=pl.Int32)
-        negative = against.with_columns(
-            second,
-            self._bearers[second].alias("concept2"),
-            pair_distances(self._lower, against["term1_id"], second, self._threads),
-        )
-        return pl.concat(
-            pairs.with_columns(label=pl.lit(label, pl.Int8)).select(DRAFT_COLUMNS)
-            for pairs, label in ((rows, _POSITIVE), (negative, _NEGATIVE))
+        against, second = negatives.positive_rows, negatives.term2_ids
+        first = positives.term1_ids[against]
+        self._remember(key, first, second)
+        ends = pl.Series(first), pl.Series(second)
+        distance = pair_distances(self._terms["lower_term"], *ends, self._threads)
+        own, labels = self._names.positives[:, begin:end], np.array([_POSITIVE, _NEGATIVE], np.int8)
+        numbers = {
+            "term1_id": np.concatenate([positives.term1_ids, first]),
+            "term2_id": np.concatenate([positives.term2_ids, second]),
+            "label": np.repeat(labels, [end - begin, len(first)]),
+            "distance": pl.concat([rows["distance"], distance]),
+            "concept1": np.concatenate([own[0], own[0][against]]),
+            "concept2": np.concatenate([own[1], self._names.bearers[second]]),
+        }
+        return SetRows(
+            numbers=pl.DataFrame(numbers),
+            names=self._names,
+            constants=key.columns(),
+            schema=key.schema(),
         )
 
-    def take_over(self, key: SetKey, pairs: pl.DataFrame) -> None:
-        """Remember the negatives of a set that was made before, from its rows."""
-        negative = with_term_ids(pairs.filter(pl.col("label") == _NEGATIVE), self._positives.terms)
-        self._remember(key, negative["term1_id"].to_numpy(), negative["term2_id"].to_numpy())
+    def take_over(self, key: SetKey, pairs: pl.LazyFrame) -> pl.DataFrame:
+        """Remember the negatives of a set that was made before, and return its numbers.
+
+        They are those of ``SetRows``, without what only its file has.
+        """
+        rows = with_term_ids(pairs.select(*_NAMED, "label", "distance"), self._terms).collect()
+        numbers = with_concept_numbers(rows, self._names)
+        negative = numbers.filter(label=_NEGATIVE)
+        self._remember(key, *(negative[side].to_numpy() for side in TERM_IDS))
+        return numbers
 
     def used_before(self, key: SetKey) -> UsedPairs:
         """Return the negatives of the sets before one, but for those of datasets in it."""
@@ -183,41 +205,3 @@ class SetMaker:
 
     def _remember(self, key: SetKey, term1_ids: Ids, term2_ids: Ids) -> None:
         self._made.append((key, UsedPairs(term1_ids=term1_ids, term2_ids=term2_ids)))
-
-    def _with_similarity(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        if self._embedding is None:
-            return pairs
-        ids = with_term_ids(pairs.select("term1", "term2"), self._positives.terms)
-        first, second = (ids[side].to_numpy() for side in ("term1_id", "term2_id"))
-        return pairs.with_columns(pair_cosines(self._embedding, first, second, self._threads))
-
-
-_FOLDER = "builds/checks"
-_NUMBERED = (  # what all checks read, made once, each after those that it reads itself
-    "pair_set",
-    "numbered_pair",
-    "numbered_name",
-    "checked_pair",
-    "unfounded_name_pair",
-    "unfounded_substitution",
-)
-
-
-def run_checks(store: Store) -> list[Finding]:
-    """Return the findings of each file of ``sql/builds/checks``.
-
-    Args:
-        store: with the canonical tables, term, term_component and bearer, and the view pair.
-    """
-    for table in _NUMBERED:
-        store.run(f"builds/pairs/{table}")
-    findings = [
-        Finding(
-            name.removeprefix(f"{_FOLDER}/"),
-            queries.query(name).sentence,
-            [" ".join(map(str, row)) for row in store.frame(name).iter_rows()],
-        )
-        for name in queries.names(_FOLDER)
-    ]
-    store.drop(*_NUMBERED)
-    return findings

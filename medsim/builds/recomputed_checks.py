@@ -11,16 +11,17 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from medsim.builds.datasets import (
-    DRAFT_COLUMNS,
+    TERM_IDS,
     SetKey,
     SetMaker,
-    in_order,
     positive_rows,
     set_keys,
+    with_concept_numbers,
     with_term_ids,
 )
-from medsim.builds.output import PAIR_COLUMNS, TERM_FILE
+from medsim.builds.output import TERM_FILE
 from medsim.builds.positives import pair_distances
+from medsim.builds.set_rows import Names, pair_id, pair_keys
 from medsim.builds.stats import stats_row
 from medsim.builds.term_index import reload
 from medsim.core.checks import Finding
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
     from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
-_IDS = ("term1_id", "term2_id")
-_ROW = (*_IDS, *PAIR_COLUMNS)
 _ROUNDING = 1e-5  # relative, of means that were added up in another order
 _NEAR_ZERO = 1e-8  # absolute, of means near zero
 _QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fit in memory
@@ -98,6 +97,7 @@ class Recomputed:
     build: Build
     store: Store
     derived: Derived
+    names: Names
     pairs: dict[SetKey, pl.DataFrame]
     seed: int
     threads: int
@@ -105,16 +105,17 @@ class Recomputed:
     def maker(self, strategy: str) -> SetMaker:
         """Return the maker of the sets of one strategy."""
         derived, store = self.derived, self.store
-        return SetMaker(strategy, derived, store, seed=self.seed, threads=self.threads)
+        seed, threads = self.seed, self.threads
+        return SetMaker(strategy, derived, self.names, store, seed=seed, threads=threads)
 
     def sets(self, strategy: str, sample: int, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy in the order in which they were made."""
         maker, keys = self.maker(strategy), set_keys(strategy)
         stage.total(sample * len(keys))
         for key in keys:
-            pairs = self.pairs[key].drop_nulls(_IDS)
+            pairs = self.pairs[key].drop_nulls(TERM_IDS)
             positives, negatives = (
-                pairs.filter(label=label).select(_IDS).to_numpy().T for label in (1, 0)
+                pairs.filter(label=label).select(TERM_IDS).to_numpy().T for label in (1, 0)
             )
             pool = self.derived.index.pool
             yield CheckedSet(
@@ -124,7 +125,7 @@ class Recomputed:
                 used=maker.used_before(key),
                 pool=np.unique(positives) if pool is None else pool,
             )
-            maker.take_over(key, pairs.drop(_IDS))
+            maker.take_over(key, pairs.drop(TERM_IDS).lazy())
 
 
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
@@ -140,7 +141,8 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
         build=build,
         store=store,
         derived=derived,
-        pairs={key: with_term_ids(build.read(key.path), terms) for key in keys},
+        names=Names.of(derived.positives, store),
+        pairs={key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys},
         seed=seed,
         threads=threads,
     )
@@ -168,17 +170,20 @@ def check_terms(recomputed: Recomputed) -> Finding:
 
 def check_rows(recomputed: Recomputed) -> Finding:
     """Return whether ids, distances and the order of rows follow from the texts and the seed."""
-    lower = recomputed.derived.positives.terms["lower_term"]
-    named = {str(key): pairs.select(_ROW) for key, pairs in recomputed.pairs.items()}
-    sets = [named[name].with_columns(set_name=pl.lit(name)) for name in sorted(named)]
-    pairs = pl.concat(sets)  # ordered at once
-    known = pairs.drop_nulls(_IDS)
-    distance = pair_distances(lower, known["term1_id"], known["term2_id"], recomputed.threads)
-    expected = in_order(known.with_columns(distance), recomputed.store, recomputed.seed)
-    differs = [expected[name].ne_missing(known[name]) for name in expected.columns]
-    is_wrong = pl.select(pl.any_horizontal(differs)).to_series()
-    unknown = pairs.filter(pl.any_horizontal(pl.col(*_IDS).is_null()))["set_name"]
-    wrong = [*unknown, *known["set_name"].filter(is_wrong)]
+    terms, wrong = recomputed.derived.positives.terms, []
+    for key, pairs in recomputed.pairs.items():
+        known = pairs.drop_nulls(TERM_IDS)
+        first, second = (known[side] for side in TERM_IDS)
+        ends = first.to_numpy(), second.to_numpy()
+        ids, order = pair_keys(*ends, terms["term"], recomputed.store, recomputed.seed)
+        distance = pair_distances(terms["lower_term"], first, second, recomputed.threads)
+        is_wrong = (
+            (known["pair_id"] != pair_id(ids))
+            | (known["distance"] != distance)
+            | pl.Series(order != np.arange(len(order)))
+        )
+        n_unknown = pairs.height - known.height
+        wrong += [str(key)] * (n_unknown + int(is_wrong.fill_null(value=True).sum()))
     return Finding("rows", "Ids, distances and the order of rows follow from the texts.", wrong)
 
 
@@ -214,11 +219,9 @@ def check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     maker = recomputed.maker("random")
     wrong = []
     for key in set_keys("random"):
-        drawn, found = (
-            one.select(DRAFT_COLUMNS).sort(pl.all())
-            for one in (maker.draw(key, stage), recomputed.pairs[key])
-        )
-        if not drawn.equals(found):
+        drawn = maker.draw(key, stage).numbers
+        found = with_concept_numbers(recomputed.pairs[key], recomputed.names)
+        if not drawn.sort(pl.all()).equals(found.select(drawn.columns).sort(pl.all())):
             wrong.append(str(key))
     return Finding("random", "The seed gives the random negatives again.", wrong)
 

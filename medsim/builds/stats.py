@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return the row of ``stats.parquet`` for the pairs of one dataset."""
+    """Return the row of ``stats.parquet`` for the pairs of one dataset.
+
+    Args:
+        key: the columns that name it.
+        pairs: term1_id, term2_id, label and distance.
+    """
     positive = pairs.filter(pl.col("label") == 1)
     distance = pairs.filter(pl.col("label") == 0)["distance"]
     row = {
@@ -24,7 +29,7 @@ def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
         "n_positives": positive.height,
         "n_negatives": len(distance),
         "shortfall": positive.height - len(distance),
-        "n_terms": pl.concat([positive["term1"], positive["term2"]]).n_unique(),
+        "n_terms": pl.concat([positive["term1_id"], positive["term2_id"]]).n_unique(),
         "mean_distance_positives": positive["distance"].mean(),
         "mean_distance_negatives": distance.mean(),
         "median_distance_negatives": distance.median(),

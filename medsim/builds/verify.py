@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.cards.card import CARD
-from medsim.builds.datasets import run_checks, set_keys
+from medsim.builds.datasets import set_keys, with_concept_numbers
 from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
 from medsim.builds.options import VerifyOptions
@@ -32,6 +32,7 @@ from medsim.builds.recomputed_checks import (
     check_terms,
     recompute,
 )
+from medsim.builds.rule_checks import CheckedPairs
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
@@ -119,14 +120,17 @@ def _check_content(
 ) -> list[Finding]:
     threads = checked_threads(options.threads)
     with Store(threads=threads) as store:
-        store.view_files(build.folder, {"pair": PAIR_FILES})
         with progress.stage("derive positives anew"):
             recomputed = recompute(build, store, threads)
             findings = [check_positives(recomputed)]
             if TERM_FILE in build.manifest.outputs:  # which builds of earlier versions lack
                 findings.append(check_terms(recomputed))
         with progress.stage("check the rules"):
-            findings += run_checks(store)
+            checked = CheckedPairs(store, recomputed.derived.positives, recomputed.names)
+            for key, pairs in recomputed.pairs.items():
+                numbers = with_concept_numbers(pairs, recomputed.names)
+                checked.add(key, numbers, build.folder / key.path)
+            findings += checked.findings()
         with progress.stage("compute ids, distances, order and statistics anew"):
             findings += [check_rows(recomputed), check_stats(recomputed)]
         if "random" in build.strategies:

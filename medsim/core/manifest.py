@@ -18,6 +18,7 @@ from medsim.core.files import read_own_json, whole_file
 from medsim.core.text_parts import text_parts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 MANIFEST = "manifest.json"
@@ -35,6 +36,7 @@ ENCODERS = (
 
 _LAST = ("warnings", "outputs", "stages")  # in the order of a manifest's file
 _LIBRARIES = ("duckdb", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
+
 
 _version = cache(version)  # which looks for a file each time
 
@@ -115,28 +117,40 @@ def library_versions(*others: str) -> dict[str, str]:
     return found
 
 
-def fingerprint(frame: pl.DataFrame) -> str:
-    """Return a SHA-256 of the content of a frame: column names, types and rows in order.
+def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
+    """Return the number of rows and a SHA-256 of their content: names, types and rows in order.
 
-    It depends on values alone: not on how Parquet, Polars or Arrow hold them, or on chunks.
+    It depends on values alone: not on how Parquet, Polars or Arrow hold them, or on chunks. Of lazy
+    rows a column is in memory at a time.
     """
-    digest = hashlib.sha256()
-    for column in frame.iter_columns():
-        digest.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
-        values = column
-        if column.null_count():  # with small columns, Polars takes longer to plan than to fill
-            digest.update(column.is_null().to_numpy().tobytes())
-            values = column.fill_null(_in_place_of_null(column.dtype))
-        else:
-            digest.update(bytes(len(column)))
-        if column.dtype == pl.String:
-            for starts, _ in text_parts(values):
-                digest.update(np.diff(starts).astype(np.uint32).tobytes())
-            for _, text in text_parts(values):
-                digest.update(text)
-        else:
+    digest, n_rows = hashlib.sha256(), 0
+    for column in _columns(rows):
+        n_rows = len(column)
+        digest.update(f"{column.name} {column.dtype} {n_rows}\n".encode())
+        has_null = column.null_count() > 0
+        digest.update(column.is_null().to_numpy().tobytes() if has_null else bytes(n_rows))
+        values = column.fill_null(_in_place_of_null(column.dtype)) if has_null else column
+        if column.dtype != pl.String:
             digest.update(values.to_numpy().tobytes())
-    return digest.hexdigest()
+            continue
+        for starts, _ in text_parts(values):
+            digest.update(np.diff(starts).astype(np.uint32).tobytes())
+        for _, text in text_parts(values):
+            digest.update(text)
+    return Output(rows=n_rows, fingerprint=digest.hexdigest())
+
+
+def fingerprint(rows: pl.DataFrame | pl.LazyFrame) -> str:
+    """Return the fingerprint of ``content_of``."""
+    return content_of(rows).fingerprint
+
+
+def _columns(rows: pl.DataFrame | pl.LazyFrame) -> Iterator[pl.Series]:
+    if isinstance(rows, pl.DataFrame):
+        yield from rows.iter_columns()
+    else:
+        for name in rows.collect_schema():
+            yield rows.select(name).collect().to_series()
 
 
 def _in_place_of_null(dtype: pl.DataType) -> str | bool | int:

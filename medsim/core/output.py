@@ -21,8 +21,8 @@ from medsim.core.files import (
     sync_tree,
     whole_file,
 )
-from medsim.core.manifest import Output, fingerprint
-from medsim.core.parquet import read_parquet, write_parquet
+from medsim.core.manifest import Output, content_of, fingerprint
+from medsim.core.parquet import read_parquet, scan_parquet, write_parquet
 from medsim.core.path_lock import path_lock
 from medsim.core.places import check_free, check_not_read, own_files, resolved, strangers
 from medsim.core.set_aside import name_aside, put_back, remove_set_aside, set_aside
@@ -151,14 +151,20 @@ class OutputFolder:
         """Return whether an interrupted run of the same job wrote a file."""
         return name in self._digests and (self.folder / name).exists()
 
-    def write(self, name: str, frame: pl.DataFrame, metadata: Mapping[str, str]) -> None:
-        """Write a frame as Parquet; the file appears whole or not at all."""
+    def write(
+        self, name: str, rows: pl.DataFrame | pl.LazyFrame, metadata: Mapping[str, str]
+    ) -> None:
+        """Write rows as Parquet; the file appears whole or not at all.
+
+        Lazy rows are made twice: some at a time, to be written, and column by column, for the
+        fingerprint.
+        """
         with self._whole(name) as partial:
-            write_parquet(frame, partial, metadata)
+            write_parquet(rows, partial, metadata)
         if self._job is not None:
             self._digests[name] = digest_of(self.folder / name)
             self._note_job()
-        self.register_existing(name, frame)
+        self.register_existing(name, rows)
 
     def write_text(self, name: str, text: str, n_rows: int) -> None:
         """Write a text file, which appears whole or not at all."""
@@ -190,14 +196,12 @@ class OutputFolder:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
 
-    def read(self, name: str) -> pl.DataFrame | None:
+    def scan(self, name: str) -> pl.LazyFrame | None:
         """Return the rows of a file that is there already, None if it is not or is damaged."""
         path = self.folder / name
-        try:
-            if self._digests.get(name) != digest_of(path):
-                return None  # Polars may read a damaged file without a complaint, or panic
-            return read_parquet(path)
-        except (OSError, pl.exceptions.PolarsError):
+        try:  # the digest first: Polars may read a damaged file without a complaint, or panic
+            return scan_parquet(path) if self._digests.get(name) == digest_of(path) else None
+        except OSError:
             return None
 
     def load(self, name: str) -> pl.DataFrame:
@@ -213,14 +217,14 @@ class OutputFolder:
             )
         return frame
 
-    def register_existing(self, name: str, frame: pl.DataFrame) -> None:
+    def register_existing(self, name: str, rows: pl.DataFrame | pl.LazyFrame) -> None:
         """Note the rows of a file that an interrupted run wrote."""
-        self.outputs[name] = Output(rows=frame.height, fingerprint=fingerprint(frame))
+        self.outputs[name] = content_of(rows)
 
     def is_complete(self, name: str) -> bool:
         """Return whether a file is there, whole: from an earlier output or an interrupted run."""
-        if name not in self.outputs and (frame := self.read(name)) is not None:
-            self.register_existing(name, frame)
+        if name not in self.outputs and (rows := self.scan(name)) is not None:
+            self.register_existing(name, rows)
         return name in self.outputs
 
     def carry_over(self, files: Mapping[str, Output | None]) -> None:

@@ -33,13 +33,15 @@ class OutputPart:
         """Return whether an interrupted run of the same job wrote a file."""
         return self._whole.exists(self._path(name))
 
-    def read(self, name: str) -> pl.DataFrame | None:
+    def scan(self, name: str) -> pl.LazyFrame | None:
         """Return the rows of a file that is there already, None if it is not or is damaged."""
-        return self._whole.read(self._path(name))
+        return self._whole.scan(self._path(name))
 
-    def write(self, name: str, frame: pl.DataFrame, metadata: Mapping[str, str]) -> None:
-        """Write a frame as Parquet; the file appears whole or not at all."""
-        self._whole.write(self._path(name), frame, metadata)
+    def write(
+        self, name: str, rows: pl.DataFrame | pl.LazyFrame, metadata: Mapping[str, str]
+    ) -> None:
+        """Write rows as Parquet; the file appears whole or not at all."""
+        self._whole.write(self._path(name), rows, metadata)
         self._note(name)
 
     def write_text(self, name: str, text: str, n_rows: int) -> None:
@@ -52,9 +54,9 @@ class OutputPart:
         self._whole.write_file(self._path(name), write)
         self._note(name)
 
-    def register_existing(self, name: str, frame: pl.DataFrame) -> None:
+    def register_existing(self, name: str, rows: pl.DataFrame | pl.LazyFrame) -> None:
         """Note the rows of a file that an interrupted run wrote."""
-        self._whole.register_existing(self._path(name), frame)
+        self._whole.register_existing(self._path(name), rows)
         self._note(name)
 
     def register_manifest(self) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _BATCH_ROWS = 1 << 14
+_COMPARED_ROWS = 1 << 18
+_COMPRESSION = 1  # of Zstandard: a third less time than its usual level takes, for 7% more bytes
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
@@ -133,14 +135,29 @@ def _with_folders(folder: Path, path: Path) -> pl.LazyFrame:
     )
 
 
-def write_parquet(frame: pl.DataFrame, path: Path, metadata: Mapping[str, str]) -> None:
-    """Write rows to a file."""
-    frame.write_parquet(path.absolute(), metadata=dict(metadata))
+def write_parquet(
+    rows: pl.DataFrame | pl.LazyFrame, path: Path, metadata: Mapping[str, str]
+) -> None:
+    """Write rows to a file, lazy ones as they come."""
+    known = dict(metadata)
+    rows.lazy().sink_parquet(path.absolute(), metadata=known, compression_level=_COMPRESSION)
+
+
+def holds(path: Path, rows: pl.DataFrame | pl.LazyFrame) -> bool:
+    """Return whether a file holds rows; lazy ones are compared some at a time."""
+    if isinstance(rows, pl.DataFrame):
+        return read_parquet(path).equals(rows)
+    found, n_rows = scan_parquet(path), 0
+    for part in rows.collect_batches(chunk_size=_COMPARED_ROWS, maintain_order=True):
+        if not found.slice(n_rows, part.height).collect().equals(part):
+            return False
+        n_rows += part.height
+    return n_rows == int(found.select(pl.len()).collect().item())
 
 
 def write_lazily(rows: pl.LazyFrame, path: Path, metadata: Mapping[str, str]) -> int:
     """Write rows to a file as they come, and return their number."""
-    rows.sink_parquet(path.absolute(), metadata=dict(metadata))
+    write_parquet(rows, path, metadata)
     return int(scan_parquet(path).select(pl.len()).collect().item())
 
 

@@ -133,14 +133,23 @@ class Store:
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """Write ``frame`` as the table named ``table``, replacing an earlier one."""
         target = identifier(table)
+        with self.lent("incoming_frame", frame):
+            self._connection.execute(
+                f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
+            )
+
+    @contextmanager
+    def lent(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
+        """Let the queries of the body read ``frame`` under a name, without a copy."""
+        import polars as pl  # noqa: PLC0415 — a process for one statement does without
+
+        rows = frame.to_arrow(compat_level=pl.CompatLevel.newest())
         with _interruptible():
-            self._connection.register("incoming_frame", frame)
+            self._connection.register(table, rows)
             try:
-                self._connection.execute(
-                    f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
-                )
+                yield
             finally:
-                self._connection.unregister("incoming_frame")
+                self._connection.unregister(table)
 
     def table(self, table: str) -> pl.DataFrame:
         """Return the table named ``table``."""

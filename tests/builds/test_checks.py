@@ -10,7 +10,7 @@ import pytest
 from fixtures.stores import empty_store
 from fixtures.tables import COLUMNS, put, put_datasets
 
-from medsim.builds.datasets import _NUMBERED
+from medsim.builds.rule_checks import _COLUMNS, _NUMBERED
 from medsim.core import queries
 
 if TYPE_CHECKING:
@@ -149,22 +149,73 @@ class Build:
 
 
 class Written:
-    """A store with the tables of the build that was written last."""
+    """A store with the tables of the build that was written last.
+
+    Attributes:
+        sets: the names of its sets, by number.
+        ids: the id of each pair by the number of its set and its row.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self._tables: dict[str, list[Row]] = {}
+        self.sets: list[Row] = []
+        self.ids: dict[tuple[int, int], object] = {}
         put_datasets(store)
 
     def write(self, build: Build) -> Store:
         """Return the store with the tables of a build, and those that all checks read."""
-        for table, rows in build.tables().items():
+        tables = build.tables()
+        pairs = tables.pop("pair")
+        for table, rows in tables.items():
             if self._tables.get(table) != rows:
                 put(self.store, table, *rows)
                 self._tables[table] = rows
+        self.store.run("builds/pairs/described_concept")
+        numbers = {name: at for name, at, _ in self.store.table("described_concept").rows()}
+        self._number_bearers(numbers)
+        self._number_pairs(pairs, numbers)
         for table in _NUMBERED:
             self.store.run(f"builds/pairs/{table}")
         return self.store
+
+    def _number_bearers(self, numbers: dict[str, int]) -> None:
+        bearers = self.store.table("bearer")
+        own = pl.col("concept_id").replace_strict(numbers, default=None, return_dtype=pl.Int32)
+        self.store.put("numbered_bearer", bearers.select("term_id", concept_number=own))
+
+    def _number_pairs(self, pairs: list[Row], numbers: dict[str, int]) -> None:
+        """Write the tables pair_set and numbered_pair."""
+        terms = {row[1]: row for row in self.store.table("term").rows()}
+        components = dict(self.store.table("term_component").rows())
+        self.sets = sorted({row[:3] for row in pairs})
+        self.ids, numbered = {}, []
+        for at, (*named, pair_id, text1, text2, label, distance, concept1, concept2) in enumerate(
+            pairs
+        ):
+            set_id = self.sets.index(tuple(named))
+            self.ids[set_id, at] = pair_id
+            ends = [terms.get(text) for text in (text1, text2)]
+            one, two = ((None, None, None, None) if end is None else end for end in ends)
+            is_known = None not in ends
+            numbered.append(
+                (
+                    *(set_id, at, one[0], two[0], label, distance),
+                    *(numbers.get(concept) for concept in (concept1, concept2)),
+                    one[3] == two[3] if is_known else None,
+                    components[one[0]] == components[two[0]] if is_known else None,
+                )
+            )
+        self.store.put("numbered_pair", pl.DataFrame(numbered, schema=_COLUMNS, orient="row"))
+        columns = ["dataset", "difficulty", "negatives"]
+        sets = pl.DataFrame(self.sets, schema=columns, orient="row")
+        self.store.put("pair_set", sets.with_row_index("set_id"))
+
+    def violations(self, check: str) -> list[Row]:
+        """Return the rows that violate a rule: the names of their sets, and their ids."""
+        found = self.store.frame(f"builds/checks/{check}")
+        assert found.columns == ["set_id", "row"], check
+        return sorted((*self.sets[one], self.ids[one, at]) for one, at in found.rows())
 
 
 @pytest.fixture(scope="module")
@@ -312,20 +363,17 @@ for at, (kind, old, pair_ids) in enumerate(
 
 
 def test_a_sound_build_has_no_violations(written: Written) -> None:
-    store = written.write(SOUND)
+    written.write(SOUND)
     for check in queries.names("builds/checks"):
-        found = store.frame(check)
-        assert found.columns == ["dataset", "difficulty", "negatives", "pair_id"], check
-        assert found.rows() == [], check
+        assert written.violations(check.removeprefix("builds/checks/")) == [], check
 
 
 @pytest.mark.parametrize(("check", "build", "pair_ids"), VIOLATIONS)
 def test_a_violation_is_found_by_its_row(
     written: Written, check: str, build: Build, pair_ids: list[str]
 ) -> None:
-    store = written.write(build)
-    expected = [build.pairs[name][:4] for name in pair_ids]
-    assert store.frame(f"builds/checks/{check}").rows() == sorted(expected)
+    written.write(build)
+    assert written.violations(check) == sorted(build.pairs[name][:4] for name in pair_ids)
 
 
 def test_every_check_has_a_violation_here() -> None:
@@ -346,6 +394,6 @@ def test_a_dataset_may_repeat_the_negatives_of_those_that_its_header_says_it_con
     store = written.write(SOUND)
     alone = store.table("dataset").with_columns(contains=pl.lit([], pl.List(pl.String)))
     store.put("dataset", alone)
-    found = store.frame("builds/checks/repeated_negative")["pair_id"].to_list()
+    found = [row[-1] for row in written.violations("repeated_negative")]
     put_datasets(store)
     assert found == ["s3", "s4"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import product
 from typing import TYPE_CHECKING
 
 from fixtures.tables import put, put_terms
@@ -80,94 +81,63 @@ def test_each_two_terms_are_positive_once_whatever_has_them(store: Store) -> Non
     ]
 
 
-# Rows
+# Ids and places
 
 
-def put_draft(store: Store, *pairs: tuple[int, int]) -> None:
-    put(store, "pair_draft", *(("one", a, b, 1, 3, f"c{a}", f"d{b}") for a, b in pairs))
+def keys_of(store: Store, *texts: tuple[str, str], seed: str = "0") -> list[dict[str, object]]:
+    """Return the ids and the places of pairs of texts, in their order."""
+    put(store, "pair_text", *((row, a, b) for row, (a, b) in enumerate(texts)))
+    return store.frame("builds/pairs/pair_key", seed=seed).to_dicts()
 
 
-def pair_ids(store: Store, terms: list[str]) -> list[str]:
-    """Return the id of every pair of terms."""
-    put_terms(store, *sorted(terms))
-    put_draft(store, *((a, b) for a in range(len(terms)) for b in range(len(terms))))
-    return store.frame("builds/pairs/pair", seed="0")["pair_id"].to_list()
-
-
-def test_a_row_has_texts_for_ids_and_the_rest_as_it_was(store: Store) -> None:
-    put_terms(store, "Alder", "Birch")
-    put(store, "pair_draft", ("one", 1, 0, 0, 4, "20", "10"))
-    frame = store.frame("builds/pairs/pair", seed="7")
-    assert frame.to_dicts() == [
-        {
-            "set_name": "one",
-            "pair_id": hashlib.md5(b"5:BirchAlder").hexdigest()[:16],  # noqa: S324  # an identifier
-            "term1": "Birch",
-            "term2": "Alder",
-            "label": 0,
-            "distance": 4,
-            "concept1": "20",
-            "concept2": "10",
-        }
-    ]
+def test_the_id_of_a_pair_is_half_a_hash_of_its_texts(store: Store) -> None:
+    (found,) = keys_of(store, ("Birch", "Alder"))
+    assert found["pair_id"] == hashlib.md5(b"5:BirchAlder").hexdigest()[:16]  # noqa: S324  # an identifier
 
 
 def test_no_two_pairs_of_texts_share_an_id_however_they_are_cut(store: Store) -> None:
     terms = ["1", "11", "1:1", ":", "a", "ab", "abc", "b", "bc", "c", "e", "e\u0301", "\u0301"]
-    assert len(set(pair_ids(store, terms))) == len(terms) ** 2
+    found = keys_of(store, *product(terms, terms))
+    assert len({one["pair_id"] for one in found}) == len(terms) ** 2
 
 
-def test_the_order_of_rows_is_that_of_a_hash_of_seed_and_id(store: Store) -> None:
-    put_terms(store, *(f"term {at:02}" for at in range(40)))
-    put_draft(store, *((at, at + 1) for at in range(39)))
-    ids = store.frame("builds/pairs/pair", seed="12")["pair_id"].to_list()
-    hashes = [hashlib.md5(f"12 {pair_id}".encode()).hexdigest() for pair_id in ids]  # noqa: S324  # no secret
-    assert hashes == sorted(hashes)
+def test_the_place_of_a_pair_is_a_hash_of_seed_and_id(store: Store) -> None:
+    for one in keys_of(store, ("a", "b"), ("b", "c"), ("c", "a"), seed="12"):
+        digest = hashlib.md5(f"12 {one['pair_id']}".encode()).digest()  # noqa: S324  # no secret
+        halves = (int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
+        assert (one["place"], one["second_place"]) == halves
 
 
-# Numbers of terms and sets, for the checks
+# Numbers of concepts and names, for the checks
 
 
-def put_pairs(store: Store, *pairs: tuple[str, str, str]) -> None:
-    """Write the view of all pairs: (dataset, term1, term2)."""
-    rows = [(name, "easy", "random", "id", a, b, 1, 2, "10", "20") for name, a, b in pairs]
-    put(store, "pair", *rows)
-    store.run("builds/pairs/pair_set")
-    store.run("builds/pairs/numbered_pair")
+def test_concepts_with_descriptions_are_numbered_whether_they_are_known_or_not(
+    store: Store,
+) -> None:
+    put(store, "concept", ("10", True, "core", ""), ("20", False, "core", ""))
+    described = (("d1", "10"), ("d2", "10"), ("d3", "20"), ("d4", "30"))
+    put(store, "description", *((*one, "Alder", "fsn", True, "en") for one in described))
+    store.run("builds/pairs/described_concept")
+    rows = store.table("described_concept").sort("concept_id")
+    assert rows.drop("concept_number").rows() == [("10", True), ("20", False), ("30", False)]
+    assert sorted(rows["concept_number"]) == [0, 1, 2]
 
 
-def test_a_pair_has_the_numbers_of_its_terms_and_nodes(store: Store) -> None:
-    put_terms(store, "Alder", "Birch", "birch")
-    put_pairs(store, ("same_as", "birch", "Alder"))
-    assert store.table("numbered_pair").to_dicts() == [
-        {
-            "set_id": 1,
-            "pair_id": "id",
-            "term1_id": 2,
-            "term2_id": 0,
-            "node1_id": 1,
-            "node2_id": 0,
-            "label": 1,
-            "distance": 2,
-            "concept1": "10",
-            "concept2": "20",
-        }
-    ]
-
-
-def test_texts_that_are_no_terms_have_numbers_of_their_own(store: Store) -> None:
-    put_terms(store, "Alder")
-    put_pairs(store, ("same_as", "Alder", "Dogwood"), ("same_as", "Elder", "Dogwood"))
-    rows = store.table("numbered_pair").sort("term1_id")
-    elder, alder = rows["term1_id"].to_list()
-    dogwood = rows["term2_id"].unique().to_list()
-    assert alder == 0
-    assert len(dogwood) == 1
-    assert elder < 0
-    assert dogwood[0] < 0
-    assert elder != dogwood[0]
-    assert rows["node1_id"].to_list() == [None, 0]
-    assert rows["node2_id"].to_list() == [None, None]
+def test_associations_are_numbered_that_are_active(store: Store) -> None:
+    put(store, "concept", ("10", True, "core", ""))
+    put(store, "description", *((f"d{one}", one, "A", "fsn", True, "en") for one in ("10", "20")))
+    put(
+        store,
+        "association",
+        ("20", "10", "same_as", True),
+        ("10", "20", "same_as", False),
+        ("20", "99", "same_as", True),
+    )
+    for table in ("described_concept", "numbered_association"):
+        store.run(f"builds/pairs/{table}")
+    numbers = {name: number for name, number, _ in store.table("described_concept").rows()}
+    found = store.table("numbered_association").rows()
+    assert found == [(numbers["20"], numbers["10"], "same_as")]
 
 
 def test_names_are_numbered_that_are_active_and_of_an_active_concept(store: Store) -> None:
@@ -182,6 +152,8 @@ def test_names_are_numbered_that_are_active_and_of_an_active_concept(store: Stor
         ("d4", "10", "Alder", "synonym", False, "en"),
         ("d5", "20", "Birch", "fsn", True, "en"),
     )
+    store.run("builds/pairs/described_concept")
     store.run("builds/pairs/numbered_name")
-    rows = store.table("numbered_name").sort("term_id").rows()
-    assert rows == [("10", "en", 0, "fsn"), ("10", "en", 1, "synonym")]
+    numbers = {name: number for name, number, _ in store.table("described_concept").rows()}
+    rows = store.table("numbered_name").unique().sort("term_id").rows()
+    assert rows == [(numbers["10"], "en", 0, "fsn"), (numbers["10"], "en", 1, "synonym")]

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.builds.output import BUILD, BuildManifest
+from medsim.core import manifest
 from medsim.core.errors import InputError
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST, Output, fingerprint, library_versions, medsim_version
@@ -205,3 +206,14 @@ def test_a_fingerprint_survives_files_and_arrow(tmp_path: Path) -> None:
     again = pl.from_arrow(FRAME.to_arrow())
     assert isinstance(again, pl.DataFrame)
     assert fingerprint(again) == whole
+
+
+def test_lazy_rows_and_texts_hashed_some_at_a_time_have_the_same_fingerprint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = fingerprint(FRAME)
+    assert fingerprint(FRAME.lazy()) == expected
+    for at_once in (1, 2, 5):
+        monkeypatch.setattr(manifest, "_VALUES_AT_ONCE", at_once)
+        assert fingerprint(FRAME) == expected
+        assert fingerprint(pl.concat([FRAME.head(2), FRAME.tail(3)]).lazy()) == expected

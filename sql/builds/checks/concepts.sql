@@ -1,31 +1,48 @@
 -- A negative's first concept is that of a positive with the same first term, and its second the
 -- smallest that bears the second term.
 --
--- reads   checked_pair, bearer
+-- reads   numbered_pair, numbered_bearer
 -- writes  the rows that violate this
 
-with first_concept as (
-    select distinct
+with negative as (
+    select
+        set_id,
+        row,
+        term1_id,
+        term2_id,
+        concept1,
+        concept2
+    from numbered_pair
+    where label = 0
+),
+
+positive as (
+    select
         set_id,
         term1_id,
         concept1
-    from checked_pair()
+    from numbered_pair
     where label = 1
 )
 
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
-    p.pair_id
-from checked_pair() as p
-left join first_concept as f
+    n.set_id,
+    n.row
+from negative as n
+anti join positive as p
     on
-        p.set_id = f.set_id
-        and p.term1_id = f.term1_id
-        and p.concept1 = f.concept1
-left join bearer as b on p.term2_id = b.term_id
-where
-    p.label = 0
-    and (f.concept1 is null or p.concept2 is distinct from b.concept_id)
-order by all;
+        n.set_id = p.set_id
+        and n.term1_id = p.term1_id
+        and n.concept1 = p.concept1
+union
+select
+    n.set_id,
+    n.row
+from negative as n
+anti join numbered_bearer as b
+    on
+        n.term2_id = b.term_id
+        and n.concept2 = b.concept_number
+order by
+    set_id,
+    row;

@@ -1,15 +1,16 @@
 -- A positive is easy if its distance is at most 5, else hard, and no distance is below 1.
 --
--- reads   checked_pair
+-- reads   numbered_pair, pair_set
 -- writes  the rows that violate this
 
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
-    p.pair_id
-from checked_pair() as p
+    p.set_id,
+    p.row
+from numbered_pair as p
+inner join pair_set as s on p.set_id = s.set_id
 where
     p.distance < 1
-    or (p.label = 1 and (p.difficulty = 'easy') <> (p.distance <= 5))
-order by all;
+    or (p.label = 1 and (s.difficulty = 'easy') <> (p.distance <= 5))
+order by
+    p.set_id,
+    p.row;

@@ -1,26 +1,40 @@
 -- The second term of a negative is a term of the set's positives, or of the pool of all sets.
 --
--- reads   checked_pair, pool
+-- reads   numbered_pair, pool
 -- writes  the rows that violate this
 
-with own_term as (
+with outside as (
+    select
+        p.set_id,
+        p.row,
+        p.term2_id
+    from numbered_pair as p
+    anti join pool as l on p.term2_id = l.term_id
+    where p.label = 0
+),
+
+own_term as (
     select
         set_id,
-        unnest([term1_id, term2_id]) as term_id
-    from checked_pair()
+        term1_id as term_id
+    from numbered_pair
+    where label = 1
+    union all
+    select
+        set_id,
+        term2_id as term_id
+    from numbered_pair
     where label = 1
 )
 
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
-    p.pair_id
-from checked_pair() as p
+    p.set_id,
+    p.row
+from outside as p
 anti join own_term as o
     on
         p.set_id = o.set_id
         and p.term2_id = o.term_id
-anti join pool as l on p.term2_id = l.term_id
-where p.label = 0
-order by all;
+order by
+    p.set_id,
+    p.row;

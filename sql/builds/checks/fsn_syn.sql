@@ -5,4 +5,6 @@
 
 select * -- noqa: AM04
 from unfounded_name_pair('fsn_syn', ['fsn'], ['synonym'])
-order by all;
+order by
+    set_id,
+    row;

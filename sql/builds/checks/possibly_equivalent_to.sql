@@ -6,4 +6,6 @@
 
 select * -- noqa: AM04
 from unfounded_substitution('possibly_equivalent_to')
-order by all;
+order by
+    set_id,
+    row;

@@ -1,24 +1,36 @@
 -- No negative of a strategy appears in two sets in either direction, but for those of a dataset
 -- and of one that it contains.
 --
--- reads   checked_pair, dataset
+-- reads   numbered_pair, pair_set, dataset
 -- writes  the later rows that violate this
 
+with negative as (
+    select
+        s.dataset,
+        s.difficulty,
+        s.negatives,
+        p.set_id,
+        p.row,
+        least(p.term1_id, p.term2_id) as low_id,
+        greatest(p.term1_id, p.term2_id) as high_id
+    from numbered_pair as p
+    inner join pair_set as s on p.set_id = s.set_id
+    where p.label = 0
+)
+
 select distinct
-    p.dataset,
-    p.difficulty,
-    p.negatives,
-    p.pair_id
-from checked_pair() as p
-inner join checked_pair() as q
+    p.set_id,
+    p.row
+from negative as p
+inner join negative as q
     on
         p.negatives = q.negatives
         and p.low_id = q.low_id
         and p.high_id = q.high_id
 left join dataset as d on p.dataset = d.name
 where
-    p.label = 0
-    and q.label = 0
-    and (p.dataset, p.difficulty) > (q.dataset, q.difficulty)
+    (p.dataset, p.difficulty) > (q.dataset, q.difficulty)
     and not coalesce(list_contains(d.contains, q.dataset), false)
-order by all;
+order by
+    p.set_id,
+    p.row;

@@ -5,4 +5,6 @@
 
 select * -- noqa: AM04
 from unfounded_substitution('same_as')
-order by all;
+order by
+    set_id,
+    row;

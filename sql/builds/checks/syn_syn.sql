@@ -5,4 +5,6 @@
 
 select * -- noqa: AM04
 from unfounded_name_pair('syn_syn', ['fsn', 'synonym'], ['fsn', 'synonym'])
-order by all;
+order by
+    set_id,
+    row;

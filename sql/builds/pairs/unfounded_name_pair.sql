@@ -1,39 +1,69 @@
 -- The positives of a dataset that are no two names of an active concept, the first of which is of
 -- some kinds and the second of others.
 --
--- reads   checked_pair, numbered_name
--- writes  macro unfounded_name_pair(of_dataset, kinds1, kinds2): dataset, difficulty, negatives,
---         pair_id
+-- reads   numbered_pair, numbered_name, pair_set
+-- writes  macro unfounded_name_pair(of_dataset, kinds1, kinds2): set_id, row
 
 create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
-    with positive as (
+    with own_set as (
+        select set_id
+        from pair_set
+        where dataset = of_dataset
+    ),
+
+    positive as (
         select
-            p.dataset,
-            p.difficulty,
-            p.negatives,
-            p.pair_id,
-            f.kind as kind1,
-            o.kind as kind2
-        from checked_pair() as p
-        left join numbered_name as f
+            p.set_id,
+            p.row,
+            p.term1_id,
+            p.term2_id,
+            p.concept1,
+            p.concept2
+        from numbered_pair as p
+        semi join own_set as s on p.set_id = s.set_id
+        where p.label = 1
+    ),
+
+    first_name as (
+        select
+            concept_number,
+            language,
+            term_id
+        from numbered_name
+        where list_contains(kinds1, kind)
+    ),
+
+    second_name as (
+        select
+            concept_number,
+            language,
+            term_id
+        from numbered_name
+        where list_contains(kinds2, kind)
+    ),
+
+    founded as (
+        select
+            p.set_id,
+            p.row
+        from positive as p
+        inner join first_name as f
             on
-                p.concept1 = f.concept_id
+                p.concept1 = f.concept_number
                 and p.term1_id = f.term_id
-        left join numbered_name as o
+        inner join second_name as o
             on
-                p.concept1 = p.concept2
-                and p.concept2 = o.concept_id
+                p.concept2 = o.concept_number
                 and p.term2_id = o.term_id
                 and f.language = o.language
-        where p.label = 1
+        where p.concept1 = p.concept2
     )
 
     select
-        dataset,
-        difficulty,
-        negatives,
-        pair_id
-    from positive
-    where dataset = of_dataset
-    group by all
-    having bool_or(list_contains(kinds1, kind1) and list_contains(kinds2, kind2)) is not true;
+        p.set_id,
+        p.row
+    from positive as p
+    anti join founded as f
+        on
+            p.set_id = f.set_id
+            and p.row = f.row;

@@ -1,0 +1,31 @@
+-- The id of each pair of texts, and its place in the order that is drawn from a seed.
+--
+-- The id is half the MD5 of the length of the first term, a colon and both terms, so it depends on
+-- the two texts alone; the place is the MD5 of the seed, a space and the id, its two halves as
+-- numbers whose first byte is the last.
+--
+-- reads   pair_text: row, term1, term2
+-- writes  a row per pair, in their order
+-- params  $seed text: of the order
+
+with identified as (
+    select
+        row,
+        left(md5(length(term1) || ':' || term1 || term2), 16) as pair_id
+    from pair_text
+),
+
+placed as (
+    select
+        row,
+        pair_id,
+        md5_number($seed || ' ' || pair_id) as place
+    from identified
+)
+
+select
+    pair_id,
+    (place & 18446744073709551615::uhugeint)::ubigint as place,
+    (place >> 64)::ubigint as second_place
+from placed
+order by row;

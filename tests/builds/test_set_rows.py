@@ -1,0 +1,107 @@
+"""Sets as numbers: their ids and order, and the texts of their files, some at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.release import random_release
+
+import medsim
+from medsim.builds import build as builds
+from medsim.builds import positives, set_rows
+from medsim.builds.set_rows import numbers_of, pair_id, pair_keys
+from medsim.core.errors import BrokenPromiseError
+from medsim.core.parquet import holds, write_parquet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.core.store import Store
+
+TERMS = pl.Series("term", ["Ague", "caf\u00e9", "knee", "\u75c5"])
+
+
+def expected_order(pairs: list[tuple[int, int]], seed: int) -> tuple[list[str], list[int]]:
+    """Return the ids and the order of pairs, by hashlib and by sorting texts."""
+    texts = [(TERMS[one], TERMS[two]) for one, two in pairs]
+    ids = [
+        hashlib.md5(f"{len(one)}:{one}{two}".encode()).hexdigest()[:16]  # noqa: S324  # an identifier
+        for one, two in texts
+    ]
+    places = [hashlib.md5(f"{seed} {one}".encode()).hexdigest() for one in ids]  # noqa: S324  # no secret
+    return ids, sorted(range(len(ids)), key=lambda row: (places[row], ids[row], *texts[row]))
+
+
+@pytest.mark.parametrize("batch", [1, 5, 100])
+def test_pairs_have_the_ids_and_the_order_of_their_hashes(
+    store: Store, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(set_rows, "_BATCH_ROWS", batch)
+    pairs = [(one, two) for one in range(4) for two in range(4)]
+    ids, order = expected_order(pairs, 7)
+    first, second = np.array(pairs, np.int32).T
+    keys = pair_keys(first, second, TERMS, store, 7)
+    assert pair_id(keys.ids).to_list() == ids
+    assert keys.order.tolist() == order
+
+
+def test_a_set_without_pairs_has_no_ids(store: Store) -> None:
+    none = np.empty(0, np.int32)
+    keys = pair_keys(none, none, TERMS, store, 0)
+    assert pair_id(keys.ids).to_list() == []
+    assert keys.order.tolist() == []
+
+
+def test_pairs_of_one_first_half_are_in_order_of_the_rest() -> None:
+    columns = np.array([[1, 1, 1, 1, 0], [9, 8, 8, 8, 9], [0, 5, 4, 4, 9], [0, 0, 2, 1, 0]])
+    halves, ids, terms = columns[:2].astype(np.uint64), columns[2].astype(np.uint64), columns[3]
+    order = set_rows._order(halves, ids, terms.astype(np.int32), np.zeros(5, np.int32))
+    assert order.tolist() == [4, 3, 2, 1, 0]
+
+
+def test_ids_keep_their_zeros() -> None:
+    found = pair_id(np.array([0, 255, 2**64 - 1], np.uint64))
+    assert found.to_list() == ["0" * 16, "0" * 14 + "ff", "f" * 16]
+
+
+def test_a_name_that_is_not_known_has_no_number() -> None:
+    known, names = pl.Series(["b", "a"]), pl.Series(["a", "c", None, "b"])
+    assert numbers_of(names, known).to_list() == [1, None, None, 0]
+
+
+def test_sets_made_some_rows_at_a_time_have_the_same_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random_release(5, 40).write_folder(tmp_path / "release", "Snapshot")
+    whole = medsim.build(tmp_path / "release", tmp_path / "whole", threads=1)
+    monkeypatch.setattr(set_rows, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(positives, "_COMPARED_PAIRS", 7)
+    parts = medsim.build(tmp_path / "release", tmp_path / "parts", threads=1)
+    assert whole.stats()["n_positives"].max() > 7
+    assert parts.manifest.tables == whole.manifest.tables
+    assert parts.pairs().collect().equals(whole.pairs().collect())
+
+
+def test_a_file_holds_rows_if_all_are_there_in_their_order(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"a": ["x", None, "y"], "b": [1, 2, 3]})
+    write_parquet(rows, tmp_path / "rows.parquet", {})
+    others = [rows.head(2), rows.reverse(), pl.concat([rows, rows]), rows.rename({"a": "c"})]
+    assert holds(tmp_path / "rows.parquet", rows)
+    assert holds(tmp_path / "rows.parquet", rows.lazy())
+    for other in others:
+        assert not holds(tmp_path / "rows.parquet", other)
+        assert not holds(tmp_path / "rows.parquet", other.lazy())
+
+
+def test_a_build_stops_where_a_file_holds_other_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random_release(5, 10).write_folder(tmp_path / "release", "Snapshot")
+    monkeypatch.setattr(builds, "holds", lambda _path, _rows: False)
+    with pytest.raises(BrokenPromiseError, match="does not hold what was written"):
+        medsim.build(tmp_path / "release", tmp_path / "out", threads=1)
+    assert not (tmp_path / "out").exists()
