@@ -133,7 +133,10 @@ class SetMaker:
         known: Sequence[SearchResult] = (),
     ) -> None:
         make = STRATEGIES.get(strategy)
-        self._negatives = make(derived.index, seed=seed, threads=threads, known=known)
+        sets = [
+            positive_set(positive_rows(derived.positives, key), key) for key in set_keys(strategy)
+        ]
+        self._negatives = make(derived.index, seed=seed, threads=threads, known=known, sets=sets)
         self._embedding = derived.index.embedding if strategy == "embedding" else None
         self._positives = derived.positives
         self._store = store

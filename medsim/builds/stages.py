@@ -11,7 +11,7 @@ import numpy as np
 from medsim.builds.corrections import read_corrections
 from medsim.builds.datasets import positive_rows, positive_set
 from medsim.builds.embedded import embedded, identity_of, without_vectors
-from medsim.builds.negatives.candidates import search_requests
+from medsim.builds.negatives.search_plan import search_plan
 from medsim.builds.options import MOST_NAMES, BuildOptions
 from medsim.builds.positives import derive_positives
 from medsim.builds.term_index import Derived, index_terms
@@ -113,7 +113,7 @@ def derive(run: Run, terminology: Terminology) -> Derived:
 def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:
     """Return the first searches of sets of Levenshtein negatives."""
     sets = [positive_set(positive_rows(derived.positives, key), key) for key in keys]
-    return search_requests(derived.index, sets)
+    return list(search_plan(derived.index, sets).requests.values())
 
 
 def warn_of_large_component(run: Run, index: TermIndex) -> None:

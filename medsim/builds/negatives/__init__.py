@@ -124,9 +124,19 @@ class Strategy(Protocol):
     """A way to choose negatives."""
 
     def __call__(
-        self, index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
+        self,
+        index: TermIndex,
+        *,
+        seed: int,
+        threads: int,
+        known: Sequence[SearchResult] = (),
+        sets: Sequence[PositiveSet] = (),
     ) -> NegativeSampler:
-        """Return the sampler for the sets of one terminology."""
+        """Return the sampler for the sets of one terminology.
+
+        ``known`` has been searched elsewhere; ``sets`` are those that will be asked for, as far as
+        they are known. The negatives depend on neither.
+        """
 
 
 STRATEGIES: Registry[Strategy] = Registry("strategy", "medsim.builds.negatives")

@@ -13,12 +13,12 @@ from medsim.builds.negatives.nearest import NearestSearch
 from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from medsim.builds.negatives import PositiveSet, TermIndex
     from medsim.core.progress import Stage
     from medsim.embeddings.lookup import CosineSearch
-    from medsim.kernels.types import Flags, Ids
+    from medsim.kernels.types import Flags, Ids, Rows
 
 TERMINOLOGY = "terminology"
 """The name of the pool that all sets share."""
@@ -61,17 +61,6 @@ def first_terms(positives: PositiveSet) -> tuple[Ids, Ids]:
     return firsts.astype(np.int32), counts.astype(np.int32)
 
 
-def search_requests(index: TermIndex, sets: Sequence[PositiveSet]) -> list[SearchRequest]:
-    """Return the first searches of some sets, one for each pool.
-
-    Where all sets share a pool, a first term that several have is searched for once, with the
-    largest number that any of them asks for.
-    """
-    if index.pool is None:
-        return [_request(index, [one]) for one in sets]
-    return [_request(index, sets)] if sets else []
-
-
 def share_of(request: SearchRequest, lengths: Ids, number: int, total: int) -> SearchRequest:
     """Return one share of a request; all shares together are all of it.
 
@@ -90,17 +79,6 @@ def share_of(request: SearchRequest, lengths: Ids, number: int, total: int) -> S
     )
 
 
-def _request(index: TermIndex, sets: Sequence[PositiveSet]) -> SearchRequest:
-    counted = [first_terms(one) for one in sets]
-    pool, pool_ids = pool_of(index, sets[0])
-    term1_ids = np.unique(np.concatenate([firsts for firsts, _ in counted]))
-    sizes = np.zeros(len(term1_ids), np.int32)
-    for firsts, counts in counted:
-        at = np.searchsorted(term1_ids, firsts)
-        sizes[at] = np.maximum(sizes[at], counts + np.int32(SLACK))
-    return SearchRequest(pool=pool, pool_ids=pool_ids, term1_ids=term1_ids, sizes=sizes)
-
-
 class CandidateSource:
     """The candidates of first terms, searched for in the pool where they are not known.
 
@@ -111,14 +89,20 @@ class CandidateSource:
         term_ids: int32[n_pool], the ids of its terms, in order of text.
         lay_out: returns the pool laid out for searching: it gives the nearest candidates of rows of
             the pool, fewer than are asked for only if there are no others.
+        ahead: what is searched for with the first that is asked for, since it will be asked for.
     """
 
     def __init__(
-        self, name: str, term_ids: Ids, lay_out: Callable[[], NearestSearch | CosineSearch]
+        self,
+        name: str,
+        term_ids: Ids,
+        lay_out: Callable[[], NearestSearch | CosineSearch],
+        ahead: SearchRequest | None = None,
     ) -> None:
         self._name = name
         self._term_ids = term_ids
         self._lay_out = lay_out
+        self._ahead = ahead
         self._search: NearestSearch | CosineSearch | None = None
         self._sizes = np.zeros(len(term_ids), np.int32)
         self._begins = np.zeros(len(term_ids), np.int64)
@@ -143,11 +127,8 @@ class CandidateSource:
         The stage is told how many terms are searched for.
         """
         rows = np.searchsorted(self._term_ids, term1_ids)
-        has_more = self._counts[rows] >= self._sizes[rows]  # or was not searched for
-        short = np.flatnonzero((self._sizes[rows] < sizes) & has_more)
-        if len(short):
-            stage.total(len(short))
-            self.add(self.search(term1_ids[short], sizes[short], stage.advance))
+        if len(self._short(rows, sizes)):
+            self._search_for(rows, sizes, stage)
         counts = self._counts[rows]
         starts = starts_of(counts)
         slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
@@ -158,6 +139,26 @@ class CandidateSource:
             starts=starts,
             term2_ids=self._found[slots],
         )
+
+    def release(self) -> None:
+        """Give back the memory of the pool laid out; it is laid out again when it is needed."""
+        self._search = None
+
+    def _short(self, rows: Rows, sizes: Ids) -> Rows:
+        """Return those of some rows whose candidates are fewer than asked for, and not all."""
+        has_more = self._counts[rows] >= self._sizes[rows]  # or was not searched for
+        return rows[(self._sizes[rows] < sizes) & has_more]
+
+    def _search_for(self, rows: Rows, sizes: Ids, stage: Stage) -> None:
+        """Search for the candidates of rows that lack them, and for those that are known ahead."""
+        wanted = np.zeros(len(self._term_ids), np.int32)
+        if self._ahead is not None:
+            wanted[np.searchsorted(self._term_ids, self._ahead.term1_ids)] = self._ahead.sizes
+            self._ahead = None
+        wanted[rows] = np.maximum(wanted[rows], sizes)
+        short = self._short(np.arange(len(wanted)), wanted)
+        stage.total(len(short))
+        self.add(self.search(self._term_ids[short], wanted[short], stage.advance))
 
     def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
         """Return the nearest candidates of some first terms, all of them in the pool."""
@@ -175,13 +176,20 @@ class CandidateSource:
 
 
 def candidate_source(
-    index: TermIndex, name: str, pool_ids: Ids, *, seed: int, threads: int
+    index: TermIndex,
+    name: str,
+    pool_ids: Ids,
+    *,
+    seed: int,
+    threads: int,
+    ahead: SearchRequest | None = None,
 ) -> CandidateSource:
     """Return the source of candidates of one pool by Levenshtein distance, exact as brute force."""
     return CandidateSource(
         name,
         pool_ids,
         lambda: NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads),
+        ahead,
     )
 
 

@@ -12,13 +12,24 @@ from medsim.core.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import Embedding, NegativeSampler, SearchResult, TermIndex
+    from medsim.builds.negatives import (
+        Embedding,
+        NegativeSampler,
+        PositiveSet,
+        SearchResult,
+        TermIndex,
+    )
     from medsim.embeddings.lookup import CosineSearch
     from medsim.kernels.types import Ids
 
 
 def embedding_negatives(
-    index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
+    index: TermIndex,
+    *,
+    seed: int,
+    threads: int,
+    known: Sequence[SearchResult] = (),
+    sets: Sequence[PositiveSet] = (),
 ) -> NegativeSampler:
     """Return the sampler of the nearest terms by cosine, compared in single precision.
 
@@ -27,7 +38,7 @@ def embedding_negatives(
     without a vector is no candidate, and as a first term gets none. See
     ``medsim.builds.negatives.Strategy``.
     """
-    del known
+    del known, sets
     embedding = index.embedding
     if embedding is None:
         raise OptionError("embedding negatives need an embedding of the terms")

@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING
 
 from medsim.builds.negatives import STRATEGIES
 from medsim.builds.negatives.candidates import candidate_source
+from medsim.builds.negatives.search_plan import PartOfPool, search_plan
 from medsim.builds.negatives.served import ServedNegatives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import NegativeSampler, SearchResult, TermIndex
+    from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
     from medsim.builds.negatives.candidates import CandidateSource
     from medsim.kernels.types import Ids
 
 
 def levenshtein_negatives(
-    index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
+    index: TermIndex,
+    *,
+    seed: int,
+    threads: int,
+    known: Sequence[SearchResult] = (),
+    sets: Sequence[PositiveSet] = (),
 ) -> NegativeSampler:
     """Return the sampler of the nearest terms by Levenshtein distance, ignoring case.
 
@@ -25,13 +31,29 @@ def levenshtein_negatives(
     serving and the ties made independent of the order of rows. See
     ``medsim.builds.negatives.Strategy``.
     """
+    plan = search_plan(index, sets)
+    pools: dict[str, CandidateSource] = {}
 
-    def source_of(name: str, pool_ids: Ids) -> CandidateSource:
-        source = candidate_source(index, name, pool_ids, seed=seed, threads=threads)
-        for found in known:
-            if found.pool == name:
-                source.add(found)
-        return source
+    def whole(name: str, pool_ids: Ids) -> CandidateSource:
+        for other, source in pools.items():
+            if other != name:
+                source.release()
+        if name not in pools:
+            ahead = plan.requests.get(name)
+            pools[name] = candidate_source(
+                index, name, pool_ids, seed=seed, threads=threads, ahead=ahead
+            )
+            for found in known:
+                if found.pool == name:
+                    pools[name].add(found)
+        return pools[name]
+
+    def source_of(name: str, pool_ids: Ids) -> CandidateSource | PartOfPool:
+        wider = plan.wider.get(name)
+        if wider is None or any(found.pool == name for found in known):
+            return whole(name, pool_ids)
+        request = plan.requests[wider]
+        return PartOfPool(name, pool_ids, request, whole(wider, request.pool_ids))
 
     return ServedNegatives(index, source_of)
 

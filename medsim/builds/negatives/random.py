@@ -28,7 +28,12 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses 
 
 
 def random_negatives(
-    index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
+    index: TermIndex,
+    *,
+    seed: int,
+    threads: int,
+    known: Sequence[SearchResult] = (),
+    sets: Sequence[PositiveSet] = (),
 ) -> NegativeSampler:
     """Return the sampler of terms of the pool, drawn uniformly among those that are allowed.
 
@@ -36,7 +41,7 @@ def random_negatives(
     Where a set draws from its own terms it draws an occurrence, a term of another pair, as the
     paper does; of a terminology each term is as likely as any other.
     """
-    del threads, known
+    del threads, known, sets
 
     def drawn(positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
         n_pairs = len(positives.term1_ids)

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
     from medsim.builds.negatives import PositiveSet, SearchResult, TermIndex, UsedPairs
     from medsim.builds.negatives.candidates import CandidateSource
+    from medsim.builds.negatives.search_plan import PartOfPool
     from medsim.core.progress import Stage
     from medsim.kernels.types import Ids
+
+    Source = CandidateSource | PartOfPool
 
 
 class ServedNegatives:
@@ -30,10 +33,10 @@ class ServedNegatives:
     term that no list can be found for gets no negatives.
     """
 
-    def __init__(self, index: TermIndex, source_of: Callable[[str, Ids], CandidateSource]) -> None:
+    def __init__(self, index: TermIndex, source_of: Callable[[str, Ids], Source]) -> None:
         self._index = index
         self._source_of = source_of
-        self._shared: CandidateSource | None = None
+        self._shared: Source | None = None
 
     def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
         """Return the negatives of one set; see ``medsim.builds.negatives.NegativeSampler``."""
@@ -50,7 +53,7 @@ class ServedNegatives:
                 return _against_positives(positives, firsts, chosen)
             sizes[dry] = 3 * lists.sizes[dry]
 
-    def _source(self, positives: PositiveSet) -> CandidateSource:
+    def _source(self, positives: PositiveSet) -> Source:
         """Return the candidates of the set's pool; a pool that all sets share is kept."""
         if self._shared is not None:
             return self._shared

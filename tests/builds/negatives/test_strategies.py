@@ -32,8 +32,9 @@ from medsim.builds.negatives import (
     UsedPairs,
     candidates,
 )
-from medsim.builds.negatives.candidates import candidate_source, search_requests, share_of
+from medsim.builds.negatives.candidates import candidate_source, share_of
 from medsim.builds.negatives.nearest import NearestSearch
+from medsim.builds.negatives.search_plan import search_plan
 from medsim.core import config
 from medsim.core.errors import OptionError
 from medsim.core.progress import Stage
@@ -131,7 +132,8 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
         if key in positives
     }
     known = search(index, list(sets.values())) if search else ()
-    make = STRATEGIES.get(strategy)(index, seed=seed, threads=threads, known=known)
+    ahead = list(sets.values())
+    make = STRATEGIES.get(strategy)(index, seed=seed, threads=threads, known=known, sets=ahead)
     made: Texts = {}
     for key, one in sets.items():
         made[key] = _negatives_of_set(make, one, key, list(ids), made, stage)
@@ -222,6 +224,8 @@ def positive_sets(draw: st.DrawFn) -> Positives:
                 if first.lower() != second.lower() and not mirrored and draw(st.booleans()):
                     key = draw(st.sampled_from(keys))
                     found[key].add(Pair(first, second, str(concept), str(concept)))
+    if draw(st.booleans()):  # as syn_syn has all of fsn_syn
+        found[keys[-1]] |= found[keys[0]]
     return {key: _one_concept(pairs) for key, pairs in found.items()}
 
 
@@ -338,6 +342,52 @@ def test_a_shared_pool_is_laid_out_once_and_a_first_term_searched_once(
     assert sum(stage.totals) < 26 * len(SET_ORDER)
 
 
+def nested_sets() -> Positives:
+    """Return two sets, the pool of the second with 120 terms, of which the first has 100."""
+    pairs = [Pair(f"{at:02}{'x' * (at % 7)}", f"y{at:02}{'z' * at}", "", "") for at in range(60)]
+    return {("fsn_syn", "hard"): pairs[:50], ("syn_syn", "hard"): pairs}
+
+
+def test_a_pool_that_another_contains_is_not_searched_itself() -> None:
+    positives = nested_sets()
+    stage = CountingStage()
+
+    found = negatives_of("levenshtein", positives, stage=stage)
+
+    assert found == greedy("levenshtein", positives)
+    assert stage.totals[0] == 60  # the first terms of both sets
+    assert sum(stage.totals) < 60 + 50
+
+
+@pytest.mark.parametrize(
+    ("sizes", "wider"),
+    [
+        ((50, 60), {"fsn_syn/hard": "syn_syn/hard"}),
+        ((60, 60), {"fsn_syn/hard": "syn_syn/hard"}),
+        ((60, 50), {"syn_syn/hard": "fsn_syn/hard"}),
+        ((20, 60), {}),  # it would take long lists to hold enough of so small a part
+    ],
+)
+def test_the_pool_that_is_searched_is_little_larger(
+    sizes: tuple[int, int], wider: dict[str, str]
+) -> None:
+    pairs = nested_sets()["syn_syn", "hard"]
+    positives = {
+        (name, "hard"): pairs[:size]
+        for name, size in zip(("fsn_syn", "syn_syn"), sizes, strict=True)
+    }
+    terms = sorted(terms_of(positives))
+    ids = {term: row for row, term in enumerate(terms)}
+    sets = [
+        positive_set(key, sorted(pair[:2] for pair in positives[key]), ids) for key in positives
+    ]
+
+    plan = search_plan(term_index(terms, positives), sets)
+
+    assert plan.wider == wider
+    assert set(plan.requests) == {one.name for one in sets} - set(wider)
+
+
 @of_either_pool
 @pytest.mark.parametrize("n_shares", [1, 2, 7, 100])
 def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -> None:
@@ -346,7 +396,7 @@ def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -
 
     def search(index: TermIndex, sets: list[PositiveSet]) -> list[SearchResult]:
         lengths = np.diff(index.lower.starts)
-        wanted = search_requests(index, sets)
+        wanted = search_plan(index, sets).requests.values()
         shares = [
             share_of(one, lengths, number, n_shares)
             for one in wanted
