@@ -127,8 +127,9 @@ class CandidateSource:
         The stage is told how many terms are searched for.
         """
         rows = np.searchsorted(self._term_ids, term1_ids)
-        if len(self._short(rows, sizes)):
-            self._search_for(rows, sizes, stage)
+        short = self._is_short(rows, sizes)
+        if short.any():
+            self._search_for(rows[short], sizes[short], stage)
         counts = self._counts[rows]
         starts = starts_of(counts)
         slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
@@ -144,10 +145,10 @@ class CandidateSource:
         """Give back the memory of the pool laid out; it is laid out again when it is needed."""
         self._search = None
 
-    def _short(self, rows: Rows, sizes: Ids) -> Rows:
-        """Return those of some rows whose candidates are fewer than asked for, and not all."""
-        has_more = self._counts[rows] >= self._sizes[rows]  # or was not searched for
-        return rows[(self._sizes[rows] < sizes) & has_more]
+    def _is_short(self, rows: Rows, sizes: Ids) -> Flags:
+        """Return which rows have fewer candidates than are asked for, and not all there are."""
+        has_more: Flags = self._counts[rows] >= self._sizes[rows]  # or was not searched for
+        return (self._sizes[rows] < sizes) & has_more
 
     def _search_for(self, rows: Rows, sizes: Ids, stage: Stage) -> None:
         """Search for the candidates of rows that lack them, and for those that are known ahead."""
@@ -155,8 +156,8 @@ class CandidateSource:
         if self._ahead is not None:
             wanted[np.searchsorted(self._term_ids, self._ahead.term1_ids)] = self._ahead.sizes
             self._ahead = None
-        wanted[rows] = np.maximum(wanted[rows], sizes)
-        short = self._short(np.arange(len(wanted)), wanted)
+        wanted[rows] = np.where(wanted[rows] < sizes, sizes + SLACK, wanted[rows])
+        short = np.flatnonzero(self._is_short(np.arange(len(wanted)), wanted))
         stage.total(len(short))
         self.add(self.search(self._term_ids[short], wanted[short], stage.advance))
 

@@ -79,7 +79,10 @@ def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]
     counted = []
     for one in sets:
         firsts, counts = first_terms(one)
-        counted.append((firsts, asked_of(pool_ids, pool_of(index, one)[1], counts + SLACK)))
+        own = pool_of(index, one)[1]
+        is_part = len(own) < len(pool_ids)
+        asked = asked_of(pool_ids, own, counts) if is_part else counts + np.int32(SLACK)
+        counted.append((firsts, asked))
     term1_ids = np.unique(np.concatenate([firsts for firsts, _ in counted]))
     sizes = np.zeros(len(term1_ids), np.int32)
     for firsts, asked in counted:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.negatives import Negatives
-from medsim.builds.negatives.candidates import SLACK, TERMINOLOGY, first_terms, pool_of
+from medsim.builds.negatives.candidates import TERMINOLOGY, first_terms, pool_of
 from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 
@@ -44,7 +44,7 @@ class ServedNegatives:
         firsts, wanted = first_terms(positives)
         known = source.knows(firsts)
         firsts, wanted = firsts[known], wanted[known]
-        sizes = wanted + np.int32(SLACK)
+        sizes = wanted.copy()
         while True:
             lists = source.lists(firsts, sizes, stage)
             chosen = _serve(firsts, wanted, lists, used)
