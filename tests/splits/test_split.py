@@ -136,6 +136,7 @@ def test_the_rows_do_not_depend_on_threads(
     assert rows_of(again) == rows_of(shared_splits)
 
 
+@pytest.mark.slow
 def test_another_seed_deals_otherwise_and_equal_ratios_alike(
     shared_build: medsim.Build, shared_splits: medsim.Splits, tmp_path: Path
 ) -> None:
@@ -149,6 +150,7 @@ def test_another_seed_deals_otherwise_and_equal_ratios_alike(
     assert other["test"].manifest.options["seed"] == shared_splits["test"].manifest.options["seed"]
 
 
+@pytest.mark.slow
 def test_rows_that_would_show_a_term_of_another_split_are_left_out(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
     hashes = {str(700001 + n): split_of(str(700001 + n), 0, HALVES) for n in range(len(NUMBERS))}
@@ -186,6 +188,7 @@ def _name_of(concept_id: str) -> str:
     return f"Kamu lero {NUMBERS[int(concept_id) - 700001]}"
 
 
+@pytest.mark.slow
 def test_what_lies_below_a_concept_of_another_split_is_known(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
     roots = [release.named("800001", "Gemeno"), release.named("800002", "Rimeto")]
@@ -202,6 +205,7 @@ def test_what_lies_below_a_concept_of_another_split_is_known(tmp_path: Path) -> 
     )
 
 
+@pytest.mark.slow
 def test_every_kind_of_link_keeps_concepts_together(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
     release.concept("700011", active=False)
@@ -325,6 +329,7 @@ def test_an_interrupted_run_goes_on(
     assert "test: take over" not in said
 
 
+@pytest.mark.slow
 def test_a_group_that_is_larger_than_a_share_is_told(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
     for number in range(3):
@@ -340,6 +345,7 @@ def test_a_group_that_is_larger_than_a_share_is_told(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_split_without_positives_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     build = built(small_release(("Kamu lero", "Bine tolu")), tmp_path)
     with pytest.raises(
@@ -395,6 +401,7 @@ def test_what_takes_a_build_names_one_of_splits(
         assert f"name one of those in it, such as {folder / 'test'}" in result.output
 
 
+@pytest.mark.slow
 def test_the_command_prints_sizes_and_replaces_splits_when_told(
     tmp_path: Path,
 ) -> None:

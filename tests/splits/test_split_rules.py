@@ -45,6 +45,7 @@ def categories_of(build: medsim.Build) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_category_is_in_one_split(of_umls: medsim.Build, tmp_path: Path) -> None:
     splits = medsim.split(of_umls, tmp_path / "out", by="category", ratios="60/20/20", threads=1)
 

@@ -71,6 +71,7 @@ def test_a_concept_that_is_said_to_be_elsewhere_is_found(copied: Path) -> None:
     assert {"concept", "rule"} <= set(broken(copied))
 
 
+@pytest.mark.slow
 def test_a_term_of_another_split_is_found(copied: Path, shared_splits: medsim.Splits) -> None:
     pairs = shared_splits["test"].pairs("fsn_syn").collect()
     shown = pairs["term1"][0].upper()
@@ -131,6 +132,7 @@ def test_the_command_says_by_its_exit_code_what_holds(copied: Path) -> None:
     assert f"{copied}: files do not hold" in result.output
 
 
+@pytest.mark.slow
 def test_the_build_must_be_the_one_that_was_split(
     shared_splits: medsim.Splits, shared_build: medsim.Build
 ) -> None:
