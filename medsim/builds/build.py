@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.cards.card import CARD, build_card
+from medsim.builds.compiling import compiled_meanwhile
 from medsim.builds.datasets import SetMaker, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from medsim.builds.set_rows import SetRows
     from medsim.builds.term_index import Derived
     from medsim.core.output_part import OutputPart
+    from medsim.core.progress import Progress
     from medsim.terminologies.sources import Terminology
 
     Written = OutputFolder | OutputPart
@@ -66,21 +68,24 @@ def build(options: BuildOptions) -> Build:
         OutputError: ``out`` is taken or cannot be written.
         ClusterError: the cluster cannot be reached, or its workers cannot search.
     """
-    with _search_elsewhere(options) as search:
-        return complete(options, search)
+    here = options.dask is None and "levenshtein" in options.negatives
+    compiling = compiled_meanwhile() if here else nullcontext()
+    with _search_elsewhere(options) as search, compiling as wait:
+        return complete(options, search, wait=wait)
 
 
 def complete(
     options: BuildOptions,
     search: FirstSearch | None = None,
     check: Callable[[Mapping[str, str]], None] | None = None,
+    wait: Callable[[Progress], None] | None = None,
 ) -> Build:
     """Return the build that it writes.
 
     ``search`` finds the nearest candidates of first terms elsewhere, before they are served; those
     that its results lack, by default all, are searched for here when they are needed. ``check``
     raises MedsimError if the search cannot serve a run of a key, see ``run_key``; nothing is
-    written before.
+    written before. ``wait`` returns when kernels are compiled that are being compiled elsewhere.
     """
     with (
         claimed(
@@ -103,7 +108,10 @@ def complete(
             run = run.with_settled(paired_terms(early))
             key = run_key(run, terminology)
         output.resume(key)
-        write_build(run, terminology, early or derive(run, terminology), output, search)
+        derived = early or derive(run, terminology)
+        if wait is not None:
+            wait(run.progress)
+        write_build(run, terminology, derived, output, search)
         output.publish()
     return Build(options.out)
 

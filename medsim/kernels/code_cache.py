@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_VERSIONS = (sys.version, numba.__version__, llvmlite.__version__)
+VERSIONS = (sys.version, numba.__version__, llvmlite.__version__)
+"""Of what compiled code is made with."""
 
 
 class CodeCache(_Cache):
@@ -106,7 +107,7 @@ class CodeCache(_Cache):
 
 def _key(signature: Any, codegen: Any) -> tuple[object, ...]:
     """Return all that compiled code depends on besides the sources."""
-    return signature, codegen.magic_tuple(), _VERSIONS
+    return signature, codegen.magic_tuple(), VERSIONS
 
 
 @cache

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from numba import config, njit
 from numba.core.dispatcher import Dispatcher as CompiledFunction
+from numba.core.registry import cpu_target
 
-from medsim.kernels.code_cache import CodeCache
+from medsim.kernels.code_cache import VERSIONS, CodeCache
 
 if TYPE_CHECKING:
     from numba.core.dispatcher import Dispatcher
@@ -51,6 +52,18 @@ def kernel(function: F) -> Dispatcher[F]:
         # As its method enable_caching does.
         compiled._cache = CodeCache(function, folder)  # type: ignore[attr-defined]  # noqa: SLF001
     return compiled
+
+
+def compiled_mark() -> Path | None:
+    """Return the file that says that what a build needs has been compiled on this machine.
+
+    Another processor and other versions have others. None where code is not kept, or not compiled.
+    """
+    folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
+    if not folder or config.DISABLE_JIT:  # type: ignore[attr-defined]  # likewise
+        return None
+    made_for = repr((VERSIONS, cpu_target.target_context.codegen().magic_tuple()))
+    return Path(folder, f"compiled-{hashlib.sha256(made_for.encode()).hexdigest()[:16]}")
 
 
 @cache

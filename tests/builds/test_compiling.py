@@ -1,0 +1,136 @@
+"""Kernels are compiled in a process of its own while a build reads, and it never outlives that."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from medsim.builds import compiling
+from medsim.builds.compiling import compiled_meanwhile
+from medsim.core.progress import Progress
+
+WAITS = "import sys, os; open(sys.argv[1], 'w').write(str(os.getpid())); sys.stdin.read()"
+"""Writes its number, and ends when its standard input does."""
+
+NEVER_ENDS = WAITS.replace("sys.stdin.read()", "__import__('time').sleep(600)")
+
+
+@pytest.fixture
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the mark of a folder of compiled kernels, which is not there yet."""
+    path = tmp_path / "kernels" / "compiled"
+    monkeypatch.setattr(compiling, "compiled_mark", lambda: path)
+    return path
+
+
+def command(monkeypatch: pytest.MonkeyPatch, code: str, told: Path) -> None:
+    monkeypatch.setattr(compiling, "_COMMAND", (sys.executable, "-c", code, str(told)))
+
+
+def number_of(told: Path) -> int:
+    """Return the number of the process, when it has written that."""
+    while not (told.exists() and told.read_text()):
+        time.sleep(0.01)
+    return int(told.read_text())
+
+
+def runs(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.usefixtures("mark")
+def test_what_is_waited_for_is_a_stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    command(monkeypatch, "__import__('time').sleep(0.2)", tmp_path / "told")
+    progress = Progress()
+
+    with compiled_meanwhile() as wait:
+        wait(progress)
+        wait(progress)
+
+    assert [one.name for one in progress.records] == ["compile the search, once"]
+
+
+@pytest.mark.usefixtures("mark")
+def test_a_process_that_fails_or_is_done_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command(monkeypatch, "raise SystemExit(1)", tmp_path / "told")
+    progress = Progress()
+
+    with compiled_meanwhile() as wait:
+        time.sleep(0.5)
+        wait(progress)
+
+    assert len(progress.records) <= 1  # where it takes long to begin
+
+
+@pytest.mark.usefixtures("mark")
+def test_the_process_ends_with_a_build_that_fails(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command(monkeypatch, NEVER_ENDS, told := tmp_path / "told")
+
+    def build() -> None:
+        with compiled_meanwhile():
+            number_of(told)
+            raise ValueError("no such source")
+
+    with pytest.raises(ValueError, match="no such source"):
+        build()
+    assert not runs(number_of(told))
+
+
+@pytest.mark.slow
+def test_the_process_ends_with_a_build_that_is_killed(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    code = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from medsim.builds import compiling\n"
+        "compiling.compiled_mark = lambda: Path(sys.argv[1]).parent / 'kernels' / 'compiled'\n"
+        f"compiling._COMMAND = (sys.executable, '-c', {WAITS!r}, sys.argv[1])\n"
+        "with compiling.compiled_meanwhile():\n"
+        "    time.sleep(600)\n"
+    )
+    build = subprocess.Popen([sys.executable, "-c", code, str(told)])
+    number = number_of(told)
+
+    build.kill()
+    build.wait()
+
+    for _ in range(1000):
+        if not runs(number):
+            break
+        time.sleep(0.01)
+    assert not runs(number)
+
+
+def test_nothing_is_begun_where_kernels_are_compiled_or_cannot_be_kept(
+    mark: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command(monkeypatch, WAITS, told := tmp_path / "told")
+    progress = Progress()
+
+    mark.parent.write_text("no folder")
+    with compiled_meanwhile() as wait:
+        wait(progress)
+    mark.parent.unlink()
+    mark.parent.mkdir()
+    mark.touch()
+    with compiled_meanwhile() as wait:
+        wait(progress)
+    monkeypatch.setattr(compiling, "compiled_mark", lambda: None)
+    with compiled_meanwhile() as wait:
+        wait(progress)
+
+    assert progress.records == []
+    assert not told.exists()
