@@ -158,6 +158,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> tuple[medsim.Build, me
     )
 
 
+@pytest.mark.slow
 def test_what_is_new_since_a_release_is_the_test_split(
     releases: tuple[medsim.Build, medsim.Build], tmp_path: Path
 ) -> None:

@@ -60,6 +60,7 @@ def test_splits_that_are_as_they_were_made_hold(
     assert whole == [*checks, "build", "positives"]
 
 
+@pytest.mark.slow
 def test_a_concept_that_is_said_to_be_elsewhere_is_found(copied: Path) -> None:
     other = pl.when(pl.int_range(pl.len()) == 0).then(
         pl.when(pl.col("split") == "train").then(pl.lit("test")).otherwise(pl.lit("train"))
