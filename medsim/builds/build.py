@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.cards.card import CARD, build_card
-from medsim.builds.compiling import compiled_meanwhile
+from medsim.builds.compiling import compiled_meanwhile, no_wait
 from medsim.builds.datasets import SetMaker, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
@@ -69,7 +69,7 @@ def build(options: BuildOptions) -> Build:
         ClusterError: the cluster cannot be reached, or its workers cannot search.
     """
     here = options.dask is None and "levenshtein" in options.negatives
-    compiling = compiled_meanwhile() if here else nullcontext()
+    compiling = compiled_meanwhile() if here else nullcontext(no_wait)
     with _search_elsewhere(options) as search, compiling as wait:
         return complete(options, search, wait=wait)
 
@@ -78,7 +78,7 @@ def complete(
     options: BuildOptions,
     search: FirstSearch | None = None,
     check: Callable[[Mapping[str, str]], None] | None = None,
-    wait: Callable[[Progress], None] | None = None,
+    wait: Callable[[Progress], None] = no_wait,
 ) -> Build:
     """Return the build that it writes.
 
@@ -97,7 +97,7 @@ def complete(
         ) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):
-        run = Run.of(options, store)
+        run = replace(Run.of(options, store), compiled=wait)
         terminology = run.read()
         key = run_key(run, terminology)
         if check is not None:
@@ -109,8 +109,6 @@ def complete(
             key = run_key(run, terminology)
         output.resume(key)
         derived = early or derive(run, terminology)
-        if wait is not None:
-            wait(run.progress)
         write_build(run, terminology, derived, output, search)
         output.publish()
     return Build(options.out)
@@ -180,6 +178,8 @@ def _write_sets(
     """Write the datasets and their statistics, which are returned."""
     seed, rows = run.options.seed, []
     for strategy in run.options.strategies:
+        if strategy == "levenshtein":
+            run.compiled(run.progress)
         maker = SetMaker(
             strategy, derived, names, run.store, seed=seed, threads=run.threads, known=known
         )

@@ -1,29 +1,60 @@
-"""Compiles all kernels that builds need, by a small build; a process of ``compiling``."""
+"""Compiles the kernels that builds need, by calling them; a process of ``compiling`` a part."""
 
 from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import threading
-from pathlib import Path
 
-from medsim.builds.build import complete
-from medsim.builds.options import BuildOptions
-from medsim.kernels.compiler import compiled_mark
-from medsim.terminologies.releases import synth
+import numpy as np
+import polars as pl
 
-_CONCEPTS = 300
+from medsim.builds.negatives import STRATEGIES, PositiveSet, TermIndex, UsedPairs
+from medsim.builds.negatives.layout import Candidates, laid_out, slate, workspace
+from medsim.builds.negatives.nearest import nearest
+from medsim.core.progress import Progress
+from medsim.core.terms import pack
+from medsim.kernels.best import empty_slots
+from medsim.kernels.components import components
+from medsim.kernels.edit_search import Search
+from medsim.kernels.packing import term_hashes
+from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
+from medsim.kernels.sliced import search_group
+
+_TERMS = pl.Series(["acute pain", "back pain", "chronic pain of the back"])
+_NONE = np.empty(0, np.int32)
+_ONE = np.zeros(1, np.int32)
 
 
-def compile_all() -> None:
-    """Build an invented release, and note that its kernels are compiled."""
-    with tempfile.TemporaryDirectory() as folder:
-        release = Path(folder) / "release.zip"
-        synth(release, concepts=_CONCEPTS)
-        complete(BuildOptions(str(release), Path(folder) / "build", threads=1))
-    if (mark := compiled_mark()) is not None:
-        mark.touch()
+def compile_search() -> None:
+    """Compile the search by blocks, which takes as long as all others do."""
+    pool = laid_out(_candidates())
+    best = empty_slots(np.ones(1, np.int32), np.int32)
+    search_group(Search(pool, np.uint64(0), _ONE, best), _ONE, slate(pool), workspace(pool))
+
+
+def compile_others() -> None:
+    """Compile the others, in the order in which a build needs them."""
+    own = _candidates()
+    linked = components(len(own.terms), _ONE, _ONE)
+    index = TermIndex(lower=own.terms, hashes=own.hashes, components=linked)
+    one = PositiveSet(name="syn_syn", term1_ids=_ONE, term2_ids=_ONE)
+    unused = UsedPairs(term1_ids=_NONE, term2_ids=_NONE)
+    with Progress().stage("compile") as stage:
+        STRATEGIES.get("random")(index, seed=0, threads=1)(one, unused, stage)
+    starts, table = np.zeros(2, np.int64), used_pairs(_NONE, _NONE, 1)
+    serve_nearest(_ONE, starts, _NONE, table, Chosen(starts=starts, counts=_ONE.copy(), ids=_NONE))
+    # Terms that want nothing are compared with those near them, but not searched by blocks.
+    nearest(own, _ONE, np.zeros(1, np.int32), threads=1)
+
+
+def _candidates() -> Candidates:
+    terms = pack(_TERMS)
+    hashes = term_hashes(terms.codes, terms.starts)
+    return Candidates(terms=terms, components=np.arange(len(terms), dtype=np.int32), hashes=hashes)
+
+
+PARTS = {"search": compile_search, "others": compile_others}
 
 
 def _end_with_input() -> None:
@@ -34,4 +65,4 @@ def _end_with_input() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_input, daemon=True).start()
-    compile_all()
+    PARTS[sys.argv[1]]()

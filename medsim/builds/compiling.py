@@ -18,42 +18,52 @@ if TYPE_CHECKING:
 
 _STAGE = "compile the search, once"
 _COMMAND = (sys.executable, "-P", "-m", "medsim.builds.compiled")
+_PARTS = ("search", "others")  # of ``compiled``
+
+
+def no_wait(_progress: Progress) -> None:
+    """Return at once: nothing is being compiled."""
 
 
 @contextmanager
 def compiled_meanwhile() -> Iterator[Callable[[Progress], None]]:
     """Give the body a function that waits until a build's kernels are compiled.
 
-    They are compiled in a process of its own, which ends with the body at the latest, and is not
-    begun where they are compiled already. What it does not compile is compiled when it is called.
+    They are compiled in two processes, which end with the body at the latest, and are not begun
+    where they are compiled already. What they do not compile is compiled when it is called.
     """
     mark = compiled_mark()
     if mark is None or mark.exists() or not _is_writable(mark.parent):
-        yield lambda _progress: None
+        yield no_wait
         return
-    process = _started()
+    processes = [_started(part) for part in _PARTS]
 
     def wait(progress: Progress) -> None:
-        if process.poll() is None:
+        if any(process.poll() is None for process in processes):
             with progress.stage(_STAGE):
-                process.wait()
+                for process in processes:
+                    process.wait()
+        if not any(process.returncode for process in processes):
+            with suppress(OSError):
+                mark.touch()
 
     try:
         yield wait
     finally:
-        process.kill()
-        if process.stdin is not None:
-            process.stdin.close()
-        process.wait()
+        for process in processes:
+            process.kill()
+            if process.stdin is not None:
+                process.stdin.close()
+            process.wait()
 
 
-def _started() -> subprocess.Popen[bytes]:
-    """Return the process that compiles; it ends when its standard input does, as with this one.
+def _started(part: str) -> subprocess.Popen[bytes]:
+    """Return a process that compiles; it ends when its standard input does, as with this one.
 
     It is in no group of a terminal's: an interrupt from there comes to this process alone.
     """
     return subprocess.Popen(
-        _COMMAND,
+        (*_COMMAND, part),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.builds.compiling import no_wait
 from medsim.builds.corrections import read_corrections
 from medsim.builds.datasets import positive_rows, positive_set
 from medsim.builds.embedded import embedded, identity_of, without_vectors
@@ -24,7 +25,7 @@ from medsim.embeddings.vector_cache import cache_folder
 from medsim.terminologies.sources import read_terminology
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from medsim.builds.datasets import SetKey
@@ -45,6 +46,7 @@ class Run:
     Attributes:
         recorded: the options as the manifest has them, where they are those of another build that
             this one is a part of; None where they are its own.
+        compiled: returns when the kernels of the search are compiled, if they are being so.
     """
 
     options: SearchOptions
@@ -55,6 +57,7 @@ class Run:
     threads: int
     progress: Progress
     recorded: Mapping[str, object] | None = None
+    compiled: Callable[[Progress], None] = no_wait
 
     @classmethod
     def of(cls, options: SearchOptions, store: Store) -> Run:

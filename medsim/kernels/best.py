@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel
 from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def filled_slots(best: Best) -> tuple[Starts, Starts]:
     return starts, filled
 
 
-@kernel
+@inner_kernel
 def enter(
     best: Best, slot: int, found: int, distance: np.int64 | np.float32, tie: np.uint64
 ) -> None:
@@ -83,7 +83,7 @@ def enter(
         best.counts[slot] += 1
 
 
-@kernel
+@inner_kernel
 def bound_of(best: Best, slot: int) -> np.int64:
     """Return the largest distance that may still enter."""
     size = best.starts[slot + 1] - best.starts[slot]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes
@@ -37,7 +37,7 @@ def words_of(length: int) -> int:
     return max(1, (length + _WORD - 1) // _WORD)
 
 
-@kernel
+@inner_kernel
 def set_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
     """Set the bits of the characters of the query ``codes[begin:end]`` in ``masks``."""
     n_words = words_of(end - begin)
@@ -47,7 +47,7 @@ def set_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
         masks[word] |= _ONE << np.uint64(row % _WORD)
 
 
-@kernel
+@inner_kernel
 def clear_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
     """Undo ``set_masks``."""
     n_words = words_of(end - begin)
@@ -56,7 +56,7 @@ def clear_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
         masks[first : first + n_words] = _ZERO
 
 
-@kernel
+@inner_kernel
 def _short_distance(
     masks: Hashes, length: int, codes: Codes, begin: int, end: int, bound: np.int64
 ) -> np.int64:
@@ -79,7 +79,7 @@ def _short_distance(
     return distance
 
 
-@kernel
+@inner_kernel
 def _long_distance(
     work: Workspace, length: int, codes: Codes, begin: int, end: int, bound: np.int64
 ) -> np.int64:
@@ -113,7 +113,7 @@ def _long_distance(
     return distance
 
 
-@kernel
+@inner_kernel
 def bounded_distance(
     work: Workspace, length: int, codes: Codes, begin: int, end: int, bound: np.int64
 ) -> np.int64:

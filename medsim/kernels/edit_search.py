@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.best import Best, bound_of, enter
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel, kernel, whole
 from medsim.kernels.edit_distance import Workspace, bounded_distance, clear_masks, set_masks
 from medsim.kernels.instructions import popcount
 from medsim.kernels.packing import tie_of
@@ -106,7 +106,7 @@ def suffixes(codes: Codes, starts: Starts) -> Wide:
     return ends
 
 
-@kernel
+@inner_kernel
 def _least_distance(bits: Hashes, left: int, right: int) -> int:
     """Return a lower bound of the distance of two terms, from their signatures."""
     lost, won = 0, 0
@@ -118,7 +118,7 @@ def _least_distance(bits: Hashes, left: int, right: int) -> int:
     return max(lost, won)
 
 
-@kernel
+@inner_kernel
 def consider(task: Search, query: int, candidate: int, slot: int, work: Workspace) -> None:
     """Let one candidate enter the best of a query if it is near enough and not linked to it.
 
@@ -138,7 +138,7 @@ def consider(task: Search, query: int, candidate: int, slot: int, work: Workspac
         enter(task.best, slot, pool.ids[candidate], distance, tie)
 
 
-@kernel
+@inner_kernel
 def search_length(task: Search, query: int, length: int, slot: int, work: Workspace) -> None:
     """Consider every term of one length that the signatures do not rule out.
 
@@ -165,11 +165,11 @@ def search_neighbours(
     pool = task.pool
     for slot in range(first, stop):
         rank = ranks[task.queries[slot]]
-        query = pool.places[task.queries[slot]]
+        query = whole(pool.places[task.queries[slot]])
         begin, end = pool.starts[query], pool.starts[query + 1]
         set_masks(pool.codes, begin, end, work.masks)
         for near in range(max(0, rank - _NEIGHBOURS), min(len(order), rank + _NEIGHBOURS + 1)):
-            consider(task, query, pool.places[order[near]], slot, work)
+            consider(task, query, whole(pool.places[order[near]]), slot, work)
         clear_masks(pool.codes, begin, end, work.masks)
 
 
@@ -186,7 +186,7 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
     pool = task.pool
     max_length = len(pool.length_starts) - 2
     for slot in range(first, stop):
-        query = pool.places[task.queries[slot]]
+        query = whole(pool.places[task.queries[slot]])
         begin, end = pool.starts[query], pool.starts[query + 1]
         length = end - begin
         set_masks(pool.codes, begin, end, work.masks)

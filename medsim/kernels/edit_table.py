@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels import lanes
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel, whole
 from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class EditTable(NamedTuple):
     count_bytes: int
 
 
-@kernel
+@inner_kernel
 def planned(length: int, other: int, bound: int, plan: Plan) -> EditTable:
     """Cut the table of two lengths into passes that stay within the band of a bound.
 
@@ -99,7 +99,7 @@ def planned(length: int, other: int, bound: int, plan: Plan) -> EditTable:
         n_planes += 1
     state_bytes = (min(other, highest - lowest + _HEIGHT) + 2 * lanes.MARGIN) * lanes.COLUMN_BYTES
     count_bytes = (n_planes + 1) * VECTOR_BYTES
-    row, at, before = 0, 0, 0
+    row, at, before = 0, whole(0), 0
     while row < length:
         counted = row >= difference
         stop = length if counted else min(length, difference)
@@ -124,7 +124,7 @@ def planned(length: int, other: int, bound: int, plan: Plan) -> EditTable:
     return EditTable(at, n_planes, (1 << n_planes) - 1 - spare, count_bytes)
 
 
-@kernel
+@inner_kernel
 def begin(table: EditTable, slate: Slate) -> None:
     """Set the state before the first row: differences of 1, and counters preset."""
     n_columns = slate.plan[0, lanes.BEFORE] + slate.plan[0, lanes.AFTER] + _HEIGHT + lanes.MARGIN
@@ -135,13 +135,13 @@ def begin(table: EditTable, slate: Slate) -> None:
     slate.counts[table.n_planes * WORDS : (table.n_planes + 1) * WORDS] = _ZERO
 
 
-@kernel
+@inner_kernel
 def kept_at(passed: int) -> int:
     """Return where the state after some passes is kept."""
     return passed if passed <= KEPT_PASSES else KEPT_PASSES + 1 + passed % 2
 
 
-@kernel
+@inner_kernel
 def filled(pool: Pool, first: int, length: int, equals: Hashes, present: Ids) -> Block:
     """Return the block of terms of a length that begins at a place of the pool.
 
@@ -165,7 +165,7 @@ def filled(pool: Pool, first: int, length: int, equals: Hashes, present: Ids) ->
     return Block(first, n_terms, length, n_present)
 
 
-@kernel
+@inner_kernel
 def clear(block: Block, equals: Hashes, present: Ids) -> None:
     """Undo ``filled``."""
     n_words = block.length * WORDS

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def term_hashes(codes: Codes, starts: Starts) -> Hashes:
     return hashes
 
 
-@kernel
+@inner_kernel
 def tie_of(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64:
     """Return the hash by which a candidate is ordered among those of equal distance to a query."""
     return mixed(mixed(seed ^ query) ^ candidate)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.best import bound_of
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel, whole
 from medsim.kernels.screen import MOST_MISSED, STEP
+from medsim.kernels.sorting import MOST, first_of, key_of, second_of, sort
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import Search
     from medsim.kernels.types import Hashes, Ids, Offsets, Starts
-
-_LOW_HALF = (1 << 31) - 1
 
 N_RUNS, N_FALLEN = range(2)
 """Of an order's state: how many runs it has; how many bounds have fallen since it was made."""
@@ -48,7 +47,7 @@ class QueryOrder(NamedTuple):
     state: Starts
 
 
-@kernel
+@inner_kernel
 def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
     """Return an order that holds no queries yet; ``looks`` are uint32[n_queries, n_looks]."""
     return QueryOrder(
@@ -65,31 +64,32 @@ def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
     )
 
 
-@kernel
+@inner_kernel
 def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
-    """Return members of a group as ``bound << 32 | member``, in order."""
+    """Return a key of the bound of each of some members of a group, and of its number, in order."""
     keys = np.empty(stop - first, np.int64)
     for member in range(first, stop):
-        bound = min(bound_of(task.best, int(group[member])), np.int64(_LOW_HALF))
-        keys[member - first] = (bound << np.int64(32)) | np.int64(member)
-    return np.sort(keys)
+        bound = min(bound_of(task.best, whole(group[member])), np.int64(MOST))
+        keys[member - first] = key_of(bound, member)
+    sort(keys)
+    return keys
 
 
-@kernel
+@inner_kernel
 def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) -> None:
     """Sort the queries of a group by length, by their present bounds, then by text.
 
     The group is in order of length, then of text; ``looks`` are of ``offsets_of``, row by row.
     """
     pool, n_queries = task.pool, len(group)
-    codes, before, n_runs, first = np.uint64(pool.codes.ctypes.data), np.int64(0), 0, 0
+    codes, before, n_runs, first = np.uint64(pool.codes.ctypes.data), np.int64(0), 0, whole(0)
     while first < n_queries:
         length, stop = length_of(task, int(group[first])), first + 1
         while stop < n_queries and length_of(task, int(group[stop])) == length:
             stop += 1
         keys = _sorted_by_bound(task, group, first, stop)
         for at in range(first, stop):
-            member, bound = keys[at - first] & np.int64(_LOW_HALF), keys[at - first] >> np.int64(32)
+            bound, member = first_of(keys[at - first]), second_of(keys[at - first])
             slot = int(group[member])
             begin = pool.starts[pool.places[task.queries[slot]]]
             shared = 0
@@ -108,14 +108,14 @@ def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) ->
     order.state[N_RUNS], order.state[N_FALLEN] = n_runs, 0
 
 
-@kernel
+@inner_kernel
 def length_of(task: Search, slot: int) -> int:
     """Return the length of a query."""
     place = task.pool.places[task.queries[slot]]
     return int(task.pool.starts[place + 1] - task.pool.starts[place])
 
 
-@kernel
+@inner_kernel
 def admits(order: QueryOrder, other: int) -> bool:
     """Return whether a term of some length may be within the bound of any query."""
     for run in range(order.state[N_RUNS]):

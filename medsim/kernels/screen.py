@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel, whole
 from medsim.kernels.instructions import (
     ONES,
     VECTOR_BYTES,
@@ -33,6 +33,7 @@ from medsim.kernels.instructions import (
     store,
     sum_of_bits,
 )
+from medsim.kernels.sorting import first_of, key_of, second_of, sort
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import Pool
@@ -124,13 +125,13 @@ class Screen(NamedTuple):
     present: Ids
 
 
-@kernel
+@inner_kernel
 def can_screen(pool: Pool, screen: Screen, stride: int) -> bool:
     """Return whether there is room for the windows of queries of up to some length."""
     return (pool.n_characters * stride + 1) * WORDS <= len(screen.windows)
 
 
-@kernel
+@inner_kernel
 def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
     """Let every term miss every character, for queries of up to some length."""
     n_words = pool.n_characters * stride * WORDS
@@ -138,7 +139,7 @@ def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
     screen.windows[n_words : n_words + WORDS] = _ZERO
 
 
-@kernel
+@inner_kernel
 def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
     """Return for each of some queries which vectors to look at, the rarest characters first.
 
@@ -150,15 +151,18 @@ def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
     offsets = np.full((len(places), n_offsets), none, np.uint32)
     for query in range(len(places)):
         first, end = pool.starts[places[query]], pool.starts[places[query] + 1]
-        rows = np.argsort(pool.codes[first:end])
-        for at in range(min(len(rows), _MOST_CHARACTERS)):
-            row = rows[len(rows) - 1 - at]
-            window = np.int64(pool.codes[first + row]) * stride + row
+        keys = np.empty(end - first, np.int64)
+        for row in range(len(keys)):
+            keys[row] = key_of(whole(pool.codes[first + row]), row)
+        sort(keys)
+        for at in range(min(len(keys), _MOST_CHARACTERS)):
+            key = keys[len(keys) - 1 - at]
+            window = first_of(key) * stride + second_of(key)
             offsets[query, at] = np.uint32(window * VECTOR_BYTES)
     return offsets
 
 
-@kernel
+@inner_kernel
 def fill_windows(
     equals: Hashes, screen: Screen, block: Block, length: int, stride: int, bound: int
 ) -> None:
@@ -187,7 +191,7 @@ def fill_windows(
         screen.preset[plane * WORDS : (plane + 1) * WORDS] = _ALL if bit else _ZERO
 
 
-@kernel
+@inner_kernel
 def clear_windows(screen: Screen, block: Block, stride: int) -> None:
     """Undo ``fill_windows``: every term misses every character."""
     n_words = stride * WORDS

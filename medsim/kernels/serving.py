@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel, kernel
 from medsim.kernels.packing import mixed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Chosen(NamedTuple):
     ids: Ids
 
 
-@kernel
+@inner_kernel
 def _pair_key(left: int, right: int) -> np.uint64:
     """Return one number for a pair of terms in either direction."""
     low, high = (left, right) if left < right else (right, left)
@@ -86,7 +86,7 @@ def serve_nearest(
         chosen.counts[query] = at - begin
 
 
-@kernel
+@inner_kernel
 def _allowed(first: int, second: int, components: Ids, used: Hashes) -> bool:
     """Return whether a term may be the second of a negative."""
     if components[first] == components[second]:
@@ -94,7 +94,7 @@ def _allowed(first: int, second: int, components: Ids, used: Hashes) -> bool:
     return used[_place(used, _pair_key(first, second))] == _FREE
 
 
-@kernel
+@inner_kernel
 def _counted_out(
     first: int, draw: np.uint64, drawn_from: Ids, components: Ids, used: Hashes
 ) -> int:

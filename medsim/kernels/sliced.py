@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.kernels.best import bound_of, enter
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inlined_kernel, inner_kernel, kernel, whole
 from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
 from medsim.kernels.edit_search import Search, search_length
 from medsim.kernels.edit_table import (
@@ -67,10 +67,11 @@ _ONE = np.uint64(1)
 _ONE_IN = 32  # queries are put in order again once the bound of one in so many has fallen
 _LEAST_RUN = 32  # queries of one bound that are worth a screen
 _TRIED = 16  # queries, before a screen may be given up that rules out less than half of them
+_SIDES = 2  # shorter and longer
 _REST = 16  # blocks that are then not screened
 
 
-@kernel
+@inner_kernel
 def _enter_survivors(task: Search, slot: int, block: Block, table: EditTable, slate: Slate) -> bool:
     """Let the terms of a block that are within the bound enter the best of a query.
 
@@ -101,7 +102,7 @@ def _enter_survivors(task: Search, slot: int, block: Block, table: EditTable, sl
     return bool(bound_of(task.best, slot) < before)
 
 
-@kernel
+@inner_kernel
 def _is_screened(order: QueryOrder, first: int, stop: int) -> bool:
     """Return whether a run of queries with the same bound is worth a screen of its own."""
     bound = order.bounds[first]
@@ -111,7 +112,7 @@ def _is_screened(order: QueryOrder, first: int, stop: int) -> bool:
     return bool(order.rests[bound] < 0)
 
 
-@kernel
+@inlined_kernel
 def _search_run(
     task: Search, order: QueryOrder, run: int, stride: int, block: Block, slate: Slate
 ) -> None:
@@ -151,12 +152,12 @@ def _search_run(
             done += 1
         n_valid = min(done, KEPT_PASSES)
         if not given_up:
-            fallen = _enter_survivors(task, int(order.slots[at]), block, table, slate)
+            fallen = _enter_survivors(task, whole(order.slots[at]), block, table, slate)
             order.state[N_FALLEN] += fallen
         given_up = given_up and done <= KEPT_PASSES
 
 
-@kernel
+@inlined_kernel
 def _search_block(task: Search, order: QueryOrder, stride: int, block: Block, slate: Slate) -> None:
     """Compare the queries that admit a block's length with the block."""
     for run in range(order.state[N_RUNS]):
@@ -167,15 +168,15 @@ def _search_block(task: Search, order: QueryOrder, stride: int, block: Block, sl
         clear_windows(slate.screen, block, stride)
 
 
-@kernel
+@inner_kernel
 def _search_plainly(task: Search, order: QueryOrder, other: int, work: Workspace) -> None:
     """Compare the queries that admit a length with all terms of that length, one by one."""
     pool = task.pool
     for at in range(len(order.slots)):
         if abs(order.lengths[at] - other) > order.bounds[at]:
             continue
-        slot = int(order.slots[at])
-        query = pool.places[task.queries[slot]]
+        slot = whole(order.slots[at])
+        query = whole(pool.places[task.queries[slot]])
         first, end = pool.starts[query], pool.starts[query + 1]
         before = bound_of(task.best, slot)
         set_masks(pool.codes, first, end, work.masks)
@@ -184,7 +185,7 @@ def _search_plainly(task: Search, order: QueryOrder, other: int, work: Workspace
         order.state[N_FALLEN] += bound_of(task.best, slot) < before
 
 
-@kernel
+@inlined_kernel
 def _search_length(
     task: Search,
     group: Ids,
@@ -213,6 +214,15 @@ def _search_length(
     return True
 
 
+@inner_kernel
+def _visited(step: int, low: int, high: int) -> int:
+    """Return the length to visit in a step: from low to high, then outwards by turns."""
+    beyond = step - (high - low + 1)
+    if beyond < 0:
+        return low + step
+    return low - 1 - beyond // _SIDES if beyond % _SIDES == 0 else high + 1 + beyond // _SIDES
+
+
 @kernel
 def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> None:
     """Complete the best candidates of a group's queries; only their own slots are written.
@@ -231,10 +241,9 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
         looks = offsets_of(pool, pool.places[task.queries[group]], high)
     order = new_order(len(group), looks)
     put_in_order(task, group, looks, order)
-    for other in range(low, high + 1):
-        _search_length(task, group, looks, order, other, slate, work)
-    searching = True
-    while searching:
-        low, high = low - 1, high + 1
-        searching = _search_length(task, group, looks, order, low, slate, work)
-        searching |= _search_length(task, group, looks, order, high, slate, work)
+    step = n_in_vain = whole(0)
+    while step <= high - low or n_in_vain < _SIDES:
+        other = _visited(step, low, high)
+        searched = _search_length(task, group, looks, order, other, slate, work)
+        n_in_vain = 0 if searched else n_in_vain + 1
+        step += 1

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.best import bound_of
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel, kernel, whole
 from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
 from medsim.kernels.edit_search import Search, consider
+from medsim.kernels.sorting import MOST, first_at_least, key_of, second_of, sort
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Bytes, Codes, Ids, Starts
@@ -50,7 +51,7 @@ class Tally(NamedTuple):
     counted: Ids
 
 
-@kernel
+@inner_kernel
 def _bucket(codes: Codes, at: int, shift: np.uint64) -> np.int64:
     """Return the bucket of the trigram that begins at a character."""
     word = np.uint64(codes[at]) | (np.uint64(codes[at + 1]) << np.uint64(21))
@@ -80,7 +81,7 @@ def index_trigrams(codes: Codes, starts: Starts) -> TrigramIndex:
     return TrigramIndex(at[:-1], places, shift)
 
 
-@kernel
+@inner_kernel
 def _count_shared(
     task: Search, grams: TrigramIndex, query: int, bound: np.int64, tally: Tally
 ) -> int:
@@ -94,13 +95,15 @@ def _count_shared(
     length, max_length = end - begin, len(pool.length_starts) - 2
     low = pool.length_starts[max(0, length - bound)]
     high = pool.length_starts[min(max_length, length + bound) + 1]
-    buckets = np.empty(max(0, length - _SIZE + 1), np.int64)
-    for gram in range(len(buckets)):
-        buckets[gram] = _bucket(pool.codes, begin + gram, grams.shift)
+    keys = np.empty(max(0, length - _SIZE + 1), np.int64)
+    for gram in range(len(keys)):
+        bucket = _bucket(pool.codes, begin + gram, np.uint64(grams.shift))
+        keys[gram] = key_of(min(grams.starts[bucket + 1] - grams.starts[bucket], MOST), bucket)
+    sort(keys)
     n_counted, left = 0, _POSTINGS * min(bound, np.int64(_EDITS))
-    for gram in np.argsort(grams.starts[buckets + 1] - grams.starts[buckets]):
-        first, stop = grams.starts[buckets[gram]], grams.starts[buckets[gram] + 1]
-        first += np.searchsorted(grams.places[first:stop], low)
+    for key in keys:
+        first, stop = grams.starts[second_of(key)], grams.starts[second_of(key) + 1]
+        first = first_at_least(grams.places, first, stop, low)
         for at in range(first, min(stop, first + left)):
             place = grams.places[at]
             if place >= high:
@@ -131,7 +134,7 @@ def search_by_trigrams(
         bound = bound_of(task.best, slot)
         if bound < _FAR:
             continue
-        query = pool.places[task.queries[slot]]
+        query = whole(pool.places[task.queries[slot]])
         n_counted = _count_shared(task, grams, query, bound, tally)
         levels = np.zeros(_LEVELS, np.int64)
         for at in range(n_counted):
@@ -147,6 +150,6 @@ def search_by_trigrams(
             place = tally.counted[at]
             if tally.counts[place] > level or (tally.counts[place] == level and left > 0):
                 left -= tally.counts[place] == level
-                consider(task, query, place, slot, work)
+                consider(task, query, whole(place), slot, work)
             tally.counts[place] = 0
         clear_masks(pool.codes, begin, end, work.masks)

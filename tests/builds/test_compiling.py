@@ -1,4 +1,4 @@
-"""Kernels are compiled in a process of its own while a build reads, and it never outlives that."""
+"""Kernels are compiled in two processes while a build reads, which never outlive that."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import time
 from pathlib import Path
 
 import pytest
+from numba import config
 
 from medsim.builds import compiling
+from medsim.builds.compiled import PARTS
 from medsim.builds.compiling import compiled_meanwhile
 from medsim.core.progress import Progress
 
-WAITS = "import sys, os; open(sys.argv[1], 'w').write(str(os.getpid())); sys.stdin.read()"
+WAITS = (
+    "import sys, os; open(sys.argv[1] + sys.argv[2], 'w').write(str(os.getpid())); sys.stdin.read()"
+)
 """Writes its number, and ends when its standard input does."""
 
 NEVER_ENDS = WAITS.replace("sys.stdin.read()", "__import__('time').sleep(600)")
@@ -32,11 +36,12 @@ def command(monkeypatch: pytest.MonkeyPatch, code: str, told: Path) -> None:
     monkeypatch.setattr(compiling, "_COMMAND", (sys.executable, "-c", code, str(told)))
 
 
-def number_of(told: Path) -> int:
-    """Return the number of the process, when it has written that."""
-    while not (told.exists() and told.read_text()):
+def numbers_of(told: Path) -> list[int]:
+    """Return the numbers of the processes, when they have written them."""
+    files = [told.with_name(told.name + part) for part in PARTS]
+    while not all(file.exists() and file.read_text() for file in files):
         time.sleep(0.01)
-    return int(told.read_text())
+    return [int(file.read_text()) for file in files]
 
 
 def runs(number: int) -> bool:
@@ -74,23 +79,23 @@ def test_a_process_that_fails_or_is_done_is_not_waited_for(
 
 
 @pytest.mark.usefixtures("mark")
-def test_the_process_ends_with_a_build_that_fails(
+def test_the_processes_end_with_a_build_that_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     command(monkeypatch, NEVER_ENDS, told := tmp_path / "told")
 
     def build() -> None:
         with compiled_meanwhile():
-            number_of(told)
+            numbers_of(told)
             raise ValueError("no such source")
 
     with pytest.raises(ValueError, match="no such source"):
         build()
-    assert not runs(number_of(told))
+    assert not any(map(runs, numbers_of(told)))
 
 
 @pytest.mark.slow
-def test_the_process_ends_with_a_build_that_is_killed(tmp_path: Path) -> None:
+def test_the_processes_end_with_a_build_that_is_killed(tmp_path: Path) -> None:
     told = tmp_path / "told"
     code = (
         "import sys, time\n"
@@ -102,22 +107,46 @@ def test_the_process_ends_with_a_build_that_is_killed(tmp_path: Path) -> None:
         "    time.sleep(600)\n"
     )
     build = subprocess.Popen([sys.executable, "-c", code, str(told)])
-    number = number_of(told)
+    numbers = numbers_of(told)
 
     build.kill()
     build.wait()
 
     for _ in range(1000):
-        if not runs(number):
+        if not any(map(runs, numbers)):
             break
         time.sleep(0.01)
-    assert not runs(number)
+    assert not any(map(runs, numbers))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_all_that_a_build_needs_is_compiled(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "import medsim\n"
+        "from numba.core import event\n"
+        "from medsim.builds import compiled\n"
+        "for part in compiled.PARTS.values():\n"
+        "    part()\n"
+        "with event.install_recorder('numba:compile') as recorder:\n"
+        "    medsim.synth(sys.argv[1] + '/rf2.zip', concepts=300)\n"
+        "    medsim.build(sys.argv[1] + '/rf2.zip', sys.argv[1] + '/rf2', threads=1)\n"
+        "of_medsim = {one.data['dispatcher'].py_func for _, one in recorder.buffer}\n"
+        "print(sorted(one.__name__ for one in of_medsim))\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_nothing_is_begun_where_kernels_are_compiled_or_cannot_be_kept(
     mark: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    command(monkeypatch, WAITS, told := tmp_path / "told")
+    command(monkeypatch, WAITS, tmp_path / "told")
     progress = Progress()
 
     mark.parent.write_text("no folder")
@@ -133,4 +162,4 @@ def test_nothing_is_begun_where_kernels_are_compiled_or_cannot_be_kept(
         wait(progress)
 
     assert progress.records == []
-    assert not told.exists()
+    assert not list(tmp_path.glob("told*"))

@@ -16,7 +16,7 @@ from numba import config, njit
 
 import medsim
 from medsim.kernels import code_cache, compiler
-from medsim.kernels.compiler import kernel
+from medsim.kernels.compiler import inner_kernel, kernel
 
 USE = """
 import numpy as np
@@ -154,6 +154,18 @@ def test_where_code_cannot_be_kept_it_is_compiled_and_that_is_said_once(
         warnings.simplefilter("error")
         code_cache._warn.cache_clear()
         assert kernel(_doubled)(4) == 8
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_an_inner_kernel_is_called_by_kernels_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    inner = inner_kernel(_doubled)
+
+    assert njit(lambda number: inner(number) + 1)(4) == 9
+    with pytest.raises(TypeError, match="_doubled is an inner kernel"):
+        inner(4)
 
 
 def test_folders_that_nobody_used_for_a_month_are_removed_and_nothing_else(tmp_path: Path) -> None:

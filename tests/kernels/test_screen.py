@@ -34,12 +34,18 @@ pytestmark = pytest.mark.skipif(
 
 
 @njit
-def _ruled_out(windows, looks, n_steps, preset):  # noqa: ANN202 — intrinsics need the compiler
-    return rules_out(
-        np.uint64(windows.ctypes.data),
+def _ruled_out(pool, slate, screen, place, first, length, other, bound):  # noqa: ANN202, PLR0913, PLR0917 — inner kernels need the compiler
+    """Return how many terms of a block there are, and whether they are ruled out for a query."""
+    has_room = can_screen(pool, screen, length)
+    begin_screen(pool, screen, length)
+    looks = offsets_of(pool, np.array([place], np.int32), length)
+    block = filled(pool, first, other, slate.equals, screen.present)
+    fill_windows(slate.equals, screen, block, length, length, bound)
+    return block.n_terms * has_room, rules_out(
+        np.uint64(screen.windows.ctypes.data),
         np.uint64(looks.ctypes.data),
-        np.uint64(n_steps),
-        np.uint64(preset.ctypes.data),
+        np.uint64(looks.shape[1] // STEP),
+        np.uint64(screen.preset.ctypes.data),
     )
 
 
@@ -62,13 +68,8 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
         preset=np.zeros(N_PLANES * WORDS, np.uint64),
         present=np.zeros(pool.n_characters, np.int32),
     )
-    assert can_screen(pool, screen, length)
-    begin_screen(pool, screen, length)
-    looks = offsets_of(pool, np.array([place], np.int32), length)
-    block = filled(pool, first, other, slate.equals, screen.present)
-    assert block.n_terms == len(terms)
-    fill_windows(slate.equals, screen, block, length, length, bound)
-    out = _ruled_out(screen.windows, looks[0], looks.shape[1] // STEP, screen.preset)
+    n_terms, out = _ruled_out(pool, slate, screen, place, first, length, other, bound)
+    assert n_terms == len(terms)
     return int(out) == 2**64 - 1
 
 

@@ -48,7 +48,7 @@ def random_negatives(
         stage.total(n_pairs)
         own = np.concatenate([positives.term1_ids, positives.term2_ids])
         seconds = draw_random(
-            positives.term1_ids,
+            own[:n_pairs],
             _pair_seeds(index, positives, seed),
             own if index.pool is None else index.pool,
             index.components,
