@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
@@ -152,10 +153,11 @@ def _positives(sizes: Sizes, families: Ids) -> PositiveSet:
 
 def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads: int) -> Negatives:
     every = np.arange(len(vectors), dtype=np.int32)
-    names = pack([str(row) for row in every.tolist()])
+    names = pl.Series(every).cast(pl.String)
+    packed = pack(names)
     space = TermIndex(
         lower=names,
-        hashes=term_hashes(names.codes, names.starts),
+        hashes=term_hashes(packed.codes, packed.starts),
         components=families,
         pool=every,
         embedding=Embedding(vectors=vectors, rows=every),

@@ -108,10 +108,24 @@ def complete(
             run = run.with_settled(paired_terms(early))
             key = run_key(run, terminology)
         output.resume(key)
+        write_terminology(run, output, key)
         derived = early or derive(run, terminology)
         write_build(run, terminology, derived, output, search)
         output.publish()
     return Build(options.out)
+
+
+def write_terminology(run: Run, output: Written, key: Mapping[str, str]) -> None:
+    """Write the canonical tables, before positives take up memory.
+
+    Args:
+        run: its means; the store has the tables.
+        output: where they are written.
+        key: of the run, see ``run_key``.
+    """
+    with run.progress.stage("write the terminology"):
+        for table in CANONICAL_TABLES:
+            output.write(f"terminology/{table}.parquet", run.store.table(table), key)
 
 
 def write_build(
@@ -121,7 +135,7 @@ def write_build(
     output: Written,
     search: FirstSearch | None = None,
 ) -> pl.DataFrame:
-    """Write all files of a build, the manifest last, and return its statistics.
+    """Write the files of a build but its terminology, the manifest last; return its statistics.
 
     Args:
         run: its options and means; its embedding, if it has one, is settled.
@@ -134,7 +148,7 @@ def write_build(
         BrokenPromiseError: the datasets break their own rules.
     """
     key = run_key(run, terminology)
-    _write_terminology(run, derived, output, key)
+    output.write(TERM_FILE, derived.terms(), key)
     warn_of_large_component(run, derived.index)
     if run.named is not None:
         derived = with_vectors(run, run.named, derived)
@@ -157,13 +171,6 @@ def _search_elsewhere(options: BuildOptions) -> AbstractContextManager[FirstSear
     with needing("`dask` needs Dask", "dask"):
         from medsim.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra
     return on_cluster(options.dask, threads=checked_threads(options.threads))
-
-
-def _write_terminology(run: Run, derived: Derived, output: Written, key: Mapping[str, str]) -> None:
-    with run.progress.stage("write the terminology"):
-        for table in CANONICAL_TABLES:
-            output.write(f"terminology/{table}.parquet", run.store.table(table), key)
-        output.write(TERM_FILE, derived.terms(), key)
 
 
 def _write_sets(

@@ -81,7 +81,7 @@ class ClusterSearch:
         A share whose worker dies is searched again on another one.
         """
         n_workers = len(self._client.scheduler_info()["workers"])
-        lengths = np.diff(index.lower.starts).astype(np.int32)
+        lengths = index.lower.str.len_chars().to_numpy().astype(np.int32)
         left = dict(enumerate(_shares(requests, lengths, _SHARES_A_WORKER * n_workers)))
         found: list[SearchResult] = []
         with run.progress.stage(f"search on {self._address}") as stage:

@@ -37,7 +37,7 @@ def compile_others() -> None:
     """Compile the others, in the order in which a build needs them."""
     own = _candidates()
     linked = components(len(own.terms), _ONE, _ONE)
-    index = TermIndex(lower=own.terms, hashes=own.hashes, components=linked)
+    index = TermIndex(lower=_TERMS, hashes=own.hashes, components=linked)
     one = PositiveSet(name="syn_syn", term1_ids=_ONE, term2_ids=_ONE)
     unused = UsedPairs(term1_ids=_NONE, term2_ids=_NONE)
     with Progress().stage("compile") as stage:

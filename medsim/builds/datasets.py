@@ -81,16 +81,9 @@ def set_keys(strategy: str) -> list[SetKey]:
 
 def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
     """Return the positives of a set, in order of (term1, term2), which lie together."""
-    begin, end = _place(positives, key)
-    return positives.pairs[begin:end]
-
-
-def _place(positives: Positives, key: SetKey) -> tuple[int, int]:
-    """Return the first row of the positives of a set, which lie together, and the end of them."""
     pairs = positives.pairs
     is_own = (pairs["dataset"] == key.dataset) & (pairs["difficulty"] == key.difficulty)
-    begin = is_own.arg_max() or 0
-    return begin, begin + int(is_own.sum())
+    return pairs.slice(is_own.arg_max() or 0, int(is_own.sum()))
 
 
 def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
@@ -160,8 +153,7 @@ class SetMaker:
 
     def draw(self, key: SetKey, stage: Stage) -> SetRows:
         """Return positives and negatives of one set in no particular order, without ids."""
-        begin, end = _place(self._positives, key)
-        rows = self._positives.pairs[begin:end]
+        rows = positive_rows(self._positives, key)
         positives = positive_set(rows, key)
         negatives = self._negatives(positives, self.used_before(key), stage)
         against, second = negatives.positive_rows, negatives.term2_ids
@@ -169,14 +161,14 @@ class SetMaker:
         self._remember(key, first, second)
         ends = pl.Series(first), pl.Series(second)
         distance = pair_distances(self._terms["lower_term"], *ends, self._threads)
-        own, labels = self._names.positives[:, begin:end], np.array([_POSITIVE, _NEGATIVE], np.int8)
+        concept1, labels = rows["concept1"], np.array([_POSITIVE, _NEGATIVE], np.int8)
         numbers = {
             "term1_id": np.concatenate([positives.term1_ids, first]),
             "term2_id": np.concatenate([positives.term2_ids, second]),
-            "label": np.repeat(labels, [end - begin, len(first)]),
+            "label": np.repeat(labels, [rows.height, len(first)]),
             "distance": pl.concat([rows["distance"], distance]),
-            "concept1": np.concatenate([own[0], own[0][against]]),
-            "concept2": np.concatenate([own[1], self._names.bearers[second]]),
+            "concept1": pl.concat([concept1, concept1.gather(against)]),
+            "concept2": np.concatenate([rows["concept2"], self._names.bearers[second]]),
         }
         return SetRows(
             numbers=pl.DataFrame(numbers),

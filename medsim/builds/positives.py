@@ -35,7 +35,9 @@ class Positives:
         terms: every term that may be in a pair: term_id, term, lower_term, node_id; row ``i`` has
             the id ``i``, and ids are in order of text.
         pairs: a row per dataset and pair: dataset, difficulty, which are enumerations of a byte
-            each, term1_id, term2_id, in order of these, then concept1, concept2, distance.
+            each, term1_id, term2_id, in order of these, then concept1 and concept2, rows of
+            ``concepts``, and distance.
+        concepts: the ids of the concepts that have descriptions.
         corrected: pairs of terms that people judged: node1_id, node2_id, same; those that do not
             mean the same are not among the pairs.
         skipped: rows that made no pair, and why.
@@ -43,6 +45,7 @@ class Positives:
 
     terms: pl.DataFrame
     pairs: pl.DataFrame
+    concepts: pl.Series
     corrected: pl.DataFrame
     skipped: tuple[Skipped, ...]
 
@@ -58,8 +61,8 @@ def derive_positives(
 ) -> Positives:
     """Return the positives that the canonical tables of ``store`` give.
 
-    The tables dataset, term, name, bearer and substitution are left in the store. RF2's rules are
-    those on "[D]" and namespaces.
+    The tables dataset, term, name, bearer, substitution and described_concept are left in the
+    store. RF2's rules are those on "[D]" and namespaces.
 
     Raises:
         InputError: a concept has more than ``most_names``; pairs grow by their square.
@@ -76,6 +79,7 @@ def derive_positives(
     store.drop("named")
     store.run("builds/terms/substitution")
     store.run("builds/terms/substitutions")
+    store.run("builds/pairs/described_concept")
     corrected = corrected_nodes(corrections, terms)
     parts: list[pl.DataFrame] = []
     n_rejected = 0
@@ -91,6 +95,7 @@ def derive_positives(
     return Positives(
         terms=terms,
         pairs=pl.concat(parts, rechunk=False),
+        concepts=store.table("described_concept").sort("concept_number")["concept_id"],
         corrected=corrected,
         skipped=(*skipped, *changes),
     )

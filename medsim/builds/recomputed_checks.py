@@ -154,7 +154,7 @@ def check_positives(recomputed: Recomputed) -> Finding:
     wrong = []
     for key, pairs in recomputed.pairs.items():
         expected = positive_rows(recomputed.derived.positives, key).select(columns)
-        found = pairs.filter(pl.col("label") == 1).select(columns)
+        found = with_concept_numbers(pairs.filter(label=1), recomputed.names).select(columns)
         n_missing = expected.join(found, on=columns, how="anti").height
         n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
         wrong += [str(key)] * (n_missing + n_surplus)

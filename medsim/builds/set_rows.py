@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from medsim.builds.positives import Positives
     from medsim.core.store import Store
-    from medsim.kernels.types import Hashes, Ids, Ranks, Rows
+    from medsim.kernels.types import Hashes, Ids, Rows
 
 _BATCH_ROWS = 1 << 20  # whose texts are in memory at once
 _DIGITS = np.array([f"{byte:02x}".encode() for byte in range(256)]).view(np.uint16)
@@ -99,27 +99,21 @@ class Names:
     Attributes:
         terms: the texts, by term id.
         concepts: the concepts that have descriptions, by number.
-        positives: int32[2, n_positives], the first and the second concepts of the positives.
         bearers: int32[n_terms], the concept of each term in a negative.
     """
 
     terms: pl.Series
     concepts: pl.Series
-    positives: Ranks
     bearers: Ids
 
     @classmethod
     def of(cls, derived: Positives, store: Store) -> Names:
-        """Return those of a terminology; the table numbered_concept is left in the store."""
-        store.run("builds/pairs/described_concept")
-        concepts = store.table("described_concept").sort("concept_number")["concept_id"]
+        """Return those of a terminology; the store has the table bearer."""
         bearers = store.table("bearer").sort("term_id")["concept_id"]
-        first, second = (derived.pairs[name] for name in ("concept1", "concept2"))
         return cls(
             terms=derived.terms["term"],
-            concepts=concepts,
-            positives=np.stack([numbers_of(one, concepts).to_numpy() for one in (first, second)]),
-            bearers=numbers_of(bearers, concepts).to_numpy(),
+            concepts=derived.concepts,
+            bearers=numbers_of(bearers, derived.concepts).to_numpy(),
         )
 
 

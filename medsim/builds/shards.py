@@ -122,7 +122,7 @@ def merge(options: MergeOptions) -> Build:
 def _search(run: Run, derived: Derived, shard: Shard) -> list[SearchResult]:
     """Return the nearest candidates of the first terms of one shard."""
     index = derived.index
-    lengths = np.diff(index.lower.starts).astype(np.int32)
+    lengths = index.lower.str.len_chars().to_numpy().astype(np.int32)
     shares = [
         share_of(one, lengths, shard.number, shard.total)
         for one in requests_of_sets(derived, set_keys("levenshtein"))

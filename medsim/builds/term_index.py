@@ -88,7 +88,7 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
     store.drop("positive")
     shared = store.table("pool").sort("term_id")["term_id"].to_numpy()
     return TermIndex(
-        lower=pack(terms["lower_term"]),
+        lower=terms["lower_term"],
         hashes=_hashes(terms["term"]),
         components=component,
         pool=shared if pool == "terminology" else None,

@@ -85,13 +85,15 @@ def find_partition(
     with Store(threads=threads, spill=spill) as store:
         with progress.stage("derive positives anew") as stage:
             derived = reload(build, store, threads)
-            pairs = derived.positives.pairs.select(pl.col(_SET).cast(pl.String), "concept1")
+            derived_pairs = derived.positives.pairs
+            first = derived.positives.concepts.gather(derived_pairs["concept1"])
+            pairs = derived_pairs.select(pl.col(_SET).cast(pl.String), concept1=first)
             _check_positives(build, pairs)
             stage.found(f"{pairs.height:,} pairs")
         if named is not None and not named.fingerprint:
             terms = paired_terms(derived)
             check_same(build, settled(named, terms, progress, threads=threads))
-        del derived
+        del derived, derived_pairs
         with progress.stage("share out the concepts") as stage:
             groups = find_groups(store, build, language)
             assignment = apply_rule(store, build, options, shares, threads)

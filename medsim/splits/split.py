@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.builds.build import write_build
+from medsim.builds.build import write_build, write_terminology
 from medsim.builds.cards.card import CARD, splits_card
 from medsim.builds.embedded import identity_of, paired_terms
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import BUILD, Build
-from medsim.builds.stages import Run, derive
+from medsim.builds.stages import Run, derive, run_key
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import MOST_COUNT, checked_threads
@@ -132,6 +132,7 @@ def _write_split(
         derived = derive(run, terminology)
         run = _with_own_identity(run, derived)
         _check_positives(partition, name, derived.positives.pairs)
+        write_terminology(run, part, run_key(run, terminology))
         write_build(run, terminology, derived, part)
     part.register_manifest()
     progress.warnings += [f"{name}: {line}" for line in own_progress.warnings]

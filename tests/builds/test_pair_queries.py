@@ -6,6 +6,7 @@ import hashlib
 from itertools import product
 from typing import TYPE_CHECKING
 
+import polars as pl
 from fixtures.tables import put, put_terms
 
 if TYPE_CHECKING:
@@ -15,10 +16,14 @@ Row = tuple[object, ...]
 
 
 def positives_of(store: Store, *candidates: Row) -> list[Row]:
+    """Return the rows of positives, with the ids of their concepts."""
     put(store, "candidate", *candidates)
+    concepts = sorted({str(one) for *_, first, second in candidates for one in (first, second)})
+    described = {"concept_id": concepts, "concept_number": range(len(concepts))}
+    store.put("described_concept", pl.DataFrame(described).reverse())
     frame = store.frame("builds/pairs/positive", candidates="candidate")
     assert frame.columns == ["term1_id", "term2_id", "concept1", "concept2"]
-    return frame.rows()
+    return [(*ends, concepts[one], concepts[two]) for *ends, one, two in frame.rows()]
 
 
 def test_terms_that_are_equal_ignoring_case_are_no_pair(store: Store) -> None:

@@ -10,8 +10,9 @@ from medsim.core.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
+
     from medsim.core.progress import Stage
-    from medsim.core.terms import PackedTerms
     from medsim.kernels.types import Hashes, Ids, Starts, Vectors
 
 
@@ -33,7 +34,7 @@ class TermIndex:
     """All terms of a terminology as arrays; the rows are term ids.
 
     Attributes:
-        lower: the lower-cased terms, packed.
+        lower: the lower-cased terms, a column of strings.
         hashes: uint64[n_terms], of the terms' exact content.
         components: int32[n_terms], equal for linked terms.
         pool: int32[n_pool], the terms that second terms are drawn from, in order of text, among
@@ -41,7 +42,7 @@ class TermIndex:
         embedding: the vectors that the strategy "embedding" compares; None where no set is of it.
     """
 
-    lower: PackedTerms
+    lower: pl.Series
     hashes: Hashes
     components: Ids
     pool: Ids | None = None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.negatives import SearchResult
-from medsim.builds.negatives.layout import Candidates
+from medsim.builds.negatives.layout import Candidates, laid_out
 from medsim.builds.negatives.nearest import NearestSearch
+from medsim.core.terms import pack
 from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def candidate_source(
     return CandidateSource(
         name,
         pool_ids,
-        lambda: NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads),
+        lambda: NearestSearch(laid_out(candidates_of(index, pool_ids)), seed=seed, threads=threads),
         ahead,
     )
 
@@ -197,7 +198,7 @@ def candidate_source(
 def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
     """Return the terms of a pool as a search takes them."""
     return Candidates(
-        terms=index.lower.take(pool_ids),
+        terms=pack(index.lower.gather(pool_ids)),
         components=index.components[pool_ids],
         hashes=index.hashes[pool_ids],
     )

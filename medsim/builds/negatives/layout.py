@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from medsim.kernels.edit_search import Search
     from medsim.kernels.types import Codes, Hashes, Ids, Starts
 
+_NUMBERED = 1 << 20  # characters that are numbered at a time
 _EQUALS_BYTES = 16 << 20  # of a block's table of characters; larger ones are slower than none
 
 
@@ -77,12 +78,12 @@ def laid_out(candidates: Candidates) -> Pool:
     places = np.empty_like(ids)
     places[ids] = np.arange(len(ids), dtype=np.int32)
     terms = candidates.terms.take(ids)
-    codes, n_characters = _numbered(terms.codes)
+    n_characters = _number(terms.codes)
     n_lengths = int(lengths.max(initial=0)) + 2
     return Pool(
-        codes=codes,
+        codes=terms.codes,
         starts=terms.starts,
-        signatures=signatures(codes, terms.starts),
+        signatures=signatures(terms.codes, terms.starts),
         length_starts=np.searchsorted(lengths[ids], np.arange(n_lengths)).astype(np.int64),
         components=candidates.components[ids],
         hashes=candidates.hashes[ids],
@@ -105,14 +106,19 @@ def orders(pool: Pool) -> list[tuple[Ids, Ids]]:
     return [(by_text, by_text), (by_end, ranks)]
 
 
-def _numbered(codes: Codes) -> tuple[Codes, int]:
-    """Return the characters as numbers from 0, the most frequent first, and how many there are."""
-    counts = np.bincount(codes, minlength=1)
+def _number(codes: Codes) -> int:
+    """Number characters from 0, the most frequent first, in place; return how many there are."""
+    counts = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
+    parts = [codes[first : first + _NUMBERED] for first in range(0, len(codes), _NUMBERED)]
+    for part in parts:
+        counts += np.bincount(part, minlength=len(counts))
     by_frequency = np.argsort(-counts, kind="stable")
     n_characters = int(np.count_nonzero(counts))
     numbers = np.empty(len(counts), np.uint32)
     numbers[by_frequency] = np.arange(len(counts), dtype=np.uint32)
-    return numbers[codes], max(1, n_characters)
+    for part in parts:
+        part[:] = numbers[part]
+    return max(1, n_characters)
 
 
 def _longest(pool: Pool) -> int:

@@ -21,7 +21,7 @@ from medsim.builds.negatives.layout import (
 from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.best import Best, empty_slots, filled_slots
-from medsim.kernels.edit_search import Search, search, search_neighbours
+from medsim.kernels.edit_search import Pool, Search, search, search_neighbours
 from medsim.kernels.sliced import search_group
 from medsim.kernels.trigrams import index_trigrams, search_by_trigrams
 
@@ -59,7 +59,7 @@ class NearestSearch:
     """Candidates laid out once, to be searched any number of times.
 
     Args:
-        candidates: the pool.
+        candidates: the pool, or what ``laid_out`` makes of it, which can then be let go.
         seed: of the hash that orders equal distances.
         threads: how many to use; results do not depend on it.
         sliced: whether to compare 256 terms at once; by default where the machine can. The results
@@ -69,11 +69,11 @@ class NearestSearch:
     """
 
     def __init__(
-        self, candidates: Candidates, *, seed: int, threads: int, sliced: bool | None = None
+        self, candidates: Candidates | Pool, *, seed: int, threads: int, sliced: bool | None = None
     ) -> None:
         if not 0 <= seed < _SEEDS:
             raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-        self._pool = laid_out(candidates)
+        self._pool = candidates if isinstance(candidates, Pool) else laid_out(candidates)
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported

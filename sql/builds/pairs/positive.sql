@@ -4,8 +4,8 @@
 -- Where both directions occur, the one that is smaller by (term1, term2) stays; where several
 -- concepts give it, the smallest concept ids stay.
 --
--- reads   $candidates: candidate pairs
--- writes  a row per pair, key (term1_id, term2_id)
+-- reads   $candidates: candidate pairs; described_concept
+-- writes  a row per pair, key (term1_id, term2_id); concept1 and concept2 by their numbers
 -- params  $candidates text: the name of the table
 
 with directed as (
@@ -21,9 +21,11 @@ with directed as (
 select
     kept.term1_id,
     kept.term2_id,
-    kept.concepts.concept1,
-    kept.concepts.concept2
+    first.concept_number as concept1,
+    second.concept_number as concept2
 from directed as kept
+inner join described_concept as first on kept.concepts.concept1 = first.concept_id
+inner join described_concept as second on kept.concepts.concept2 = second.concept_id
 left join directed as mirrored
     on
         kept.term1_id = mirrored.term2_id

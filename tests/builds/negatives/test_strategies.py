@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,7 +39,6 @@ from medsim.builds.negatives.search_plan import search_plan
 from medsim.core import config
 from medsim.core.errors import OptionError
 from medsim.core.progress import Stage
-from medsim.core.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -193,7 +193,7 @@ def term_index(terms: Sequence[str], positives: Positives) -> TermIndex:
         for row, term in enumerate(lower)
     ]
     return TermIndex(
-        lower=pack(lower),
+        lower=pl.Series(lower, dtype=pl.String),
         hashes=np.array([term_hash(term) for term in terms], np.uint64),
         components=np.array(rows, np.int32),
     )
@@ -327,7 +327,7 @@ def test_a_shared_pool_is_laid_out_once_and_a_first_term_searched_once(
 
     class Search(NearestSearch):
         def __init__(self, pool, **options) -> None:
-            laid_out.append(len(pool.terms))
+            laid_out.append(len(pool.ids))
             super().__init__(pool, **options)
 
     monkeypatch.setattr(candidates, "NearestSearch", Search)
@@ -395,7 +395,7 @@ def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -
     stage = CountingStage()
 
     def search(index: TermIndex, sets: list[PositiveSet]) -> list[SearchResult]:
-        lengths = np.diff(index.lower.starts)
+        lengths = index.lower.str.len_chars().to_numpy()
         wanted = search_plan(index, sets).requests.values()
         shares = [
             share_of(one, lengths, number, n_shares)
