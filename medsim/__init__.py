@@ -5,10 +5,10 @@ The commands of the ``medsim`` program are functions here: ``build``, ``verify``
 ``split``, ``tag``, ``export``, ``write_report`` (which is ``medsim report``), and ``open``, which
 gives the tables and SQL of a build, as ``Evaluation`` does of an evaluation's folder (``from medsim
 import *`` leaves ``open`` out); ``Embedding`` is a function, a model or vectors with a name;
-``build_shard`` is ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``,
-``grade_study``, ``instances_study``, ``domains_study``, ``inspect_study``, ``score_study`` and
-``choose_pairs``, those of ``medsim wic`` ``build_wic``, ``verify_wic``, ``describe_wic`` (which is
-``medsim wic stats``) and ``evaluate_wic``.
+``build_shard`` is ``medsim build --shard``, and ``warm`` compiles ahead. Those of ``medsim study``
+are ``sample_study``, ``grade_study``, ``instances_study``, ``domains_study``, ``inspect_study``,
+``score_study`` and ``choose_pairs``, those of ``medsim wic`` ``build_wic``, ``verify_wic``,
+``describe_wic`` (which is ``medsim wic stats``) and ``evaluate_wic``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from medsim.builds.build import build
+    from medsim.builds.compiling import warm
     from medsim.builds.output import Build, open_build
     from medsim.builds.shards import build_shard, merge
     from medsim.cli.report import write_report
@@ -93,6 +94,7 @@ __all__ = [
     "tag",
     "verify",
     "verify_wic",
+    "warm",
     "write_report",
 ]
 
@@ -136,6 +138,7 @@ _HOMES = {
     "tag": "medsim.tagging.tag:tag",
     "verify": "medsim.splits.verify:verify",
     "verify_wic": "medsim.wic.verify:verify",
+    "warm": "medsim.builds.compiling:warm",
     "write_report": "medsim.cli.report:write_report",
 }
 

@@ -11,6 +11,7 @@ from medsim.builds.options import (
     MergeOptions,
     ShardOptions,
     StatsOptions,
+    WarmOptions,
 )
 from medsim.core.console import Format, app, command, print_table
 from medsim.core.errors import OptionError
@@ -69,6 +70,20 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
     from medsim.builds.shards import merge as run
 
     _print_table_2(run(**options.given()), form)
+
+
+@command(app, WarmOptions)
+def warm(options: WarmOptions) -> None:
+    """Compile the search ahead, so that the first build on a machine does not wait for it.
+
+    Writes to the folder of compiled kernels, ~/.cache/medsim, as when an image of a container is
+    made. Does nothing where the search is compiled already.
+
+    Example: medsim warm
+    """
+    from medsim.builds.compiling import warm as run
+
+    run(**options.given())
 
 
 @command(app, StatsOptions)

@@ -9,12 +9,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medsim.builds.options import WarmOptions
+from medsim.core.errors import OutputError
+from medsim.core.options import public
+from medsim.core.progress import Progress
 from medsim.kernels.compiler import compiled_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from medsim.core.progress import Progress
 
 _STAGE = "compile the search, once"
 _COMMAND = (sys.executable, "-P", "-m", "medsim.builds.compiled")
@@ -23,6 +25,23 @@ _PARTS = ("search", "others")  # of ``compiled``
 
 def no_wait(_progress: Progress) -> None:
     """Return at once: nothing is being compiled."""
+
+
+@public(WarmOptions)
+def warm(options: WarmOptions) -> None:
+    """Compile the search ahead of the first build, unless that has been done.
+
+    Raises:
+        OutputError: what is compiled cannot be kept.
+    """
+    with compiled_meanwhile() as wait:
+        wait(options.progress or Progress())
+    mark = compiled_mark()
+    if mark is None or not mark.exists():
+        raise OutputError(
+            "what is compiled cannot be kept; let the environment variable NUMBA_CACHE_DIR name a "
+            "folder"
+        )
 
 
 @contextmanager

@@ -217,6 +217,14 @@ class MergeOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
+class WarmOptions(Options):
+    """The options of ``medsim warm``, which are none on the command line."""
+
+    _: KW_ONLY
+    progress: Reporting = None
+
+
+@dataclass(frozen=True, slots=True)
 class StatsOptions(Options):
     """The options of ``medsim stats``."""
 

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from numba import config
 
+import medsim
 from medsim.builds import compiling
 from medsim.builds.compiled import PARTS
 from medsim.builds.compiling import compiled_meanwhile
+from medsim.core.errors import OutputError
 from medsim.core.progress import Progress
 
 WAITS = (
@@ -117,6 +119,28 @@ def test_the_processes_end_with_a_build_that_is_killed(tmp_path: Path) -> None:
             break
         time.sleep(0.01)
     assert not any(map(runs, numbers))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_warm_compiles_once(mark: Path) -> None:
+    progress = Progress()
+
+    medsim.warm(progress=progress)
+    assert mark.exists()
+    medsim.warm(progress=progress)
+
+    assert [one.name for one in progress.records] == ["compile the search, once"]
+
+
+@pytest.mark.usefixtures("mark")
+def test_warm_says_where_nothing_was_compiled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command(monkeypatch, "raise SystemExit(1)", tmp_path / "told")
+
+    with pytest.raises(OutputError, match="let the environment variable NUMBA_CACHE_DIR name"):
+        medsim.warm(progress=Progress())
 
 
 @pytest.mark.slow

@@ -361,6 +361,8 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "medsim tag --trials": (None, "<int> = 3"),
     "medsim tag CORPUS...": (None, "<list[str]> required"),
     "medsim verify --build": (None, "BUILD"),
+    "medsim warm": (None, "command"),
+    "medsim warm --help": (None, ""),
     "medsim wic build --as-of": (None, "<%Y-%m-%d|%Y%m%d>"),
     "medsim wic build --dialect": (None, "<str>"),
     "medsim wic build --greatest-ratio": (None, "<int>"),
@@ -427,5 +429,7 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "verify_wic(terminology)": ("str | None = None", "str | Path | None = None"),
     "verify_wic(test)": ("Path | None = None", "str | Path | None = None"),
     "verify_wic(train)": ("Path | None = None", "str | Path | None = None"),
+    "warm": (None, "None"),
+    "warm(progress)": (None, "Progress | None = None"),
     "write_report(output)": ("str | Path | Build | Evaluation", "str | Path | OpenedFolder"),
 }

@@ -33,6 +33,7 @@ FUNCTIONS = {
     "study score": "score_study",
     "synth": "synth",
     "verify": "verify",
+    "warm": "warm",
     "wic build": "build_wic",
     "wic eval": "evaluate_wic",
     "wic stats": "describe_wic",
@@ -42,6 +43,7 @@ FUNCTIONS = {
 
 OF_THE_COMMAND_LINE = {name: {"form"} for name in commands()} | {
     "report": set(),
+    "warm": set(),
     "build": {"shard", "known", "form"},
     "study pairs": {"out", "overwrite", "form"},
     "study score": {"table", "form"},
