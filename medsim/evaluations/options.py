@@ -16,6 +16,7 @@ from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.evaluations.names import (
     ComparedTable,
     Correction,
+    Device,
     Index,
     MetricName,
     StatisticName,
@@ -65,7 +66,7 @@ FIXABLE = ("best", "parts", *tabulated_names())
 """Those in which embeddings can be compared at fixed metrics."""
 
 INDEXES: tuple[Index, ...] = get_args(Index)
-"""The indexes of retrieval, which ``medsim.embeddings.lookup`` has."""
+"""The indexes of retrieval, which ``medsim.embeddings.proposals`` has."""
 
 _N_NEAR = 2
 
@@ -128,8 +129,18 @@ class EvaluateOptions(Options):
     )
     index: Annotated[
         Index,
-        Option("For retrieval: flat, which is exact; or ivf, approximate and faster."),
+        Option(
+            "For retrieval: flat, which is exact; or ivf or hnsw, approximate and faster, hnsw on "
+            "the largest builds."
+        ),
     ] = "flat"
+    device: Annotated[
+        Device,
+        Option(
+            "For retrieval by the index flat: the processor alone (cpu), or a GPU where PyTorch "
+            "finds one (auto). The ranks are the same."
+        ),
+    ] = "auto"
     separation: Annotated[
         bool, Option("Measure how far categories of concepts are apart; of SNOMED CT the paper's.")
     ] = False

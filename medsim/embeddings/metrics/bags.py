@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Rows, Starts, Table, Vectors
 
 _ROWS_A_TASK = 2048
-_FREQUENT = 512  # words whose similarities are kept from some terms to the next
+_FREQUENT = 384  # words whose similarities are kept from some terms to the next
 
 
 def bags_of(bags: WordBags, terms: Ids) -> WordBags:
