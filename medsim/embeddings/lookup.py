@@ -9,7 +9,14 @@ import numpy as np
 
 from medsim.core.config import in_threads, thread_pool
 from medsim.core.errors import OptionError, unknown_name
-from medsim.embeddings.proposals import BLOCK, FEWEST_POINTS, INDEXES, made_index, searching
+from medsim.embeddings.proposals import (
+    BLOCK,
+    FEWEST_POINTS,
+    INDEXES,
+    greatest_error,
+    made_index,
+    searching,
+)
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.cosine_search import (
     Candidates,
@@ -33,7 +40,6 @@ _SPARE = 8  # candidates beyond those wanted, so that the last one's rank is cer
 _FEWEST, _MOST = 16, 4096  # candidates that an index is asked for; beyond, all terms are compared
 _BATCH = 1024  # queries that an index is asked at once
 _BATCH_CANDIDATES = 1 << 20
-_ROUNDING = 2.0**-24  # relative, of single precision
 _NO_IDS = np.empty((0, 0), np.int64)
 
 
@@ -123,7 +129,7 @@ class CosineSearch:
         self._threads = threads
         n_distinct = len(starts) - 1
         self._exact = index == "flat" or n_distinct < FEWEST_POINTS
-        self._error = np.float32((vectors.shape[1] + 8) * _ROUNDING)
+        self._error = greatest_error(index, vectors.shape[1])
         self._index = made_index(index, self._units, n_distinct, seed=seed, device=device)
 
     def nearest(

@@ -7,7 +7,6 @@ from typing import Literal
 Subset = Literal["common", "own"]
 Correction = Literal["bonferroni", "holm"]
 Index = Literal["flat", "ivf", "hnsw"]
-Device = Literal["auto", "cpu"]
 
 StatisticName = Literal[
     "auc",

@@ -11,12 +11,11 @@ from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
-from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, EmbeddingSpec
+from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.evaluations.names import (
     ComparedTable,
     Correction,
-    Device,
     Index,
     MetricName,
     StatisticName,

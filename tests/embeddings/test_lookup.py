@@ -190,6 +190,23 @@ def test_an_approximate_index_gives_all_points_of_a_vector_that_it_finds(index: 
         assert set(same) - {query} == set(ids.tolist())
 
 
+@pytest.mark.parametrize("index", INDEXES)
+def test_estimates_are_within_the_error_that_is_allowed_for(index: str) -> None:
+    draw = np.random.default_rng(7)
+    units = draw.standard_normal((500, 40)) * draw.uniform(1e-6, 1, (500, 40))
+    units = (units / np.linalg.norm(units, axis=1, keepdims=True)).astype(np.float32)
+    made = proposals.made_index(index, lambda rows: units[rows], 500, seed=0, device="cpu")
+
+    estimates, ids = made.search(units[:50], 20)
+
+    wide = units.astype(np.float64)
+    exact = (wide[:50, None] * wide[ids]).sum(axis=2)
+    error = np.abs(estimates - exact)[ids >= 0].max()
+    assert error <= proposals.greatest_error(index, 40)
+    if index == "hnsw":
+        assert error > proposals.greatest_error("flat", 40)  # its points are in half precision
+
+
 class FakeTensor(np.ndarray):
     """An array with those methods of PyTorch's tensors that are used."""
 
