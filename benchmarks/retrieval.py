@@ -18,7 +18,7 @@ from medsim.core.progress import Progress, Stage
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.metrics import TermPoints
 from medsim.evaluations.linked import LinkedTerms
-from medsim.evaluations.retrieval import retrieve
+from medsim.evaluations.retrieval import SearchSettings, retrieve
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Vectors
@@ -81,26 +81,28 @@ def measure(settings: Settings) -> Measured:
         n_dimensions=200,
         threads=settings.threads,
     )
-    flat, approximate = apart(look_up, job, "flat"), apart(look_up, job, "ivf")
+    flat, ivf, hnsw = (apart(look_up, job, index) for index in ("flat", "ivf", "hnsw"))
     plain_seconds, plain_ranks = apart(look_up_plainly, job)
     wrong = np.flatnonzero(plain_ranks != flat.ranks.head(job.n_plain).to_numpy())
     if len(wrong):
         raise MismatchError(f"the rank of query {wrong[0]} is not that of brute force")
     plain = plain_seconds / job.n_plain
-    exact_each, approximate_each = (_each(one, job) for one in (flat, approximate))
+    exact_each = _each(flat, job)
     found = (flat.ranks == 1).sum() / job.n_queries
     return Measured(
         about=f"{job.n_queries:,} terms in {job.n_terms:,}, {job.n_dimensions} dimensions",
         times=f"flat {flat.seconds:.1f} s, to make the index {flat.ready_seconds:.1f} s of them, "
         f"so for all terms {(flat.ready_seconds + exact_each * job.n_terms) / 60:.1f} minutes "
-        f"(extrapolated); ivf {approximate.seconds:.1f} s, to make the index and a flat one for "
-        f"its recall {approximate.ready_seconds:.1f} s of them, so for all terms "
-        f"{(approximate.ready_seconds + approximate_each * job.n_terms) / 60:.1f} minutes, recall "
-        f"{approximate.recall:.3f}; {100 * found:.0f}% have a linked term nearest; NumPy (matmul "
-        "and argpartition), both for one term",
-        ratios={"NumPy to flat": plain / exact_each, "NumPy to ivf": plain / approximate_each},
-        peak=f"flat {flat.peak_mib} MiB, ivf {approximate.peak_mib} MiB, of which the vectors "
-        f"{job.n_terms * job.n_dimensions * 4 >> 20} MiB",
+        f"(extrapolated); {_told(ivf, 'ivf', job)}; {_told(hnsw, 'hnsw', job)}; "
+        f"{100 * found:.0f}% have a linked term nearest; NumPy (matmul and argpartition), each "
+        "for one term",
+        ratios={
+            "NumPy to flat": plain / exact_each,
+            "NumPy to ivf": plain / _each(ivf, job),
+            "NumPy to hnsw": plain / _each(hnsw, job),
+        },
+        peak=f"flat {flat.peak_mib} MiB, ivf {ivf.peak_mib} MiB, hnsw {hnsw.peak_mib} MiB, of "
+        f"which the vectors {job.n_terms * job.n_dimensions * 4 >> 20} MiB",
         fingerprint=hashlib.sha256(flat.ranks.to_numpy().tobytes()).hexdigest()[:16],
     )
 
@@ -108,7 +110,7 @@ def measure(settings: Settings) -> Measured:
 def look_up(job: Job, index: str) -> Looked:
     """Return the seconds of an index for two queries, and for all."""
     vectors = invented(job)
-    found_by = partial(retrieve, index=index, seed=0, threads=job.threads)
+    found_by = partial(retrieve, by=SearchSettings(index=index, seed=0, threads=job.threads))
     few = replace(job, n_terms=min(_FEW, job.n_terms))
     found_by(_linked(few, 2), _embedded(vectors[:_FEW]), Stage("warm"))  # compiles
     progress = Progress()
@@ -204,6 +206,16 @@ def _embedded(vectors: Vectors) -> EmbeddedTerms:
 
 def _terms(n_terms: int) -> pl.Series:
     return pl.int_range(n_terms, eager=True).cast(pl.String).str.zfill(7)
+
+
+def _told(looked: Looked, index: str, job: Job) -> str:
+    """Return the times of an approximate index in words."""
+    minutes = (looked.ready_seconds + _each(looked, job) * job.n_terms) / 60
+    return (
+        f"{index} {looked.seconds:.1f} s, to make the index and a flat one for its recall "
+        f"{looked.ready_seconds:.1f} s of them, so for all terms {minutes:.1f} minutes, recall "
+        f"{looked.recall:.3f}"
+    )
 
 
 def _each(looked: Looked, job: Job) -> float:

@@ -25,6 +25,9 @@ Coverage = Literal["all", "any"]
 
 COVERAGES: tuple[Coverage, ...] = get_args(Coverage)
 
+Device = Literal["auto", "cpu"]
+"""Where is computed: on a GPU where a library finds one, or on the processor alone."""
+
 Keys = Literal["words", "terms"]
 Case = Literal["fallback", "lower", "keep"]
 Parts = Literal["fallback", "always", "never"]
@@ -115,6 +118,13 @@ class EmbeddingOptions(ServiceOptions):
     prefix: Annotated[
         str, Option('Text put before every term that an encoder reads, such as "query: ".')
     ] = ""
+    device: Annotated[
+        Device,
+        Option(
+            "Where an encoder runs: on a GPU where ONNX Runtime or PyTorch finds one (auto), or on "
+            "the processor alone (cpu)."
+        ),
+    ] = "auto"
     dimensions: Annotated[
         int | None,
         Option(

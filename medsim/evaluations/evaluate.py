@@ -31,7 +31,7 @@ from medsim.evaluations.layout import (
 )
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import EVALUATION, Evaluation
-from medsim.evaluations.retrieval import retrieve
+from medsim.evaluations.retrieval import SearchSettings, retrieve
 from medsim.evaluations.run_key import earlier_results, run_key_of
 from medsim.evaluations.separation import separation_paths, write_separation
 from medsim.evaluations.similarities import write_similarities
@@ -181,9 +181,11 @@ def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: Embedded
     path = retrieval_path(one, name, COSINES[type(has.embedded)], options.index)
     if run.files.exist(path):
         return
-    index, seed, threads = options.index, options.seed, options.n_threads
+    search = SearchSettings(
+        index=options.index, device=options.device, seed=options.seed, threads=options.n_threads
+    )
     with run.progress.stage(f"look up {one} in {name}") as stage:
-        found = retrieve(linked, has, stage, index=index, seed=seed, threads=threads)
+        found = retrieve(linked, has, stage, search)
         run.files.write(path, found)
         n_first = found.filter(pl.col("rank") == 1).height
         stage.found(f"{n_first:,} of {found.height:,} terms have a linked term nearest")

@@ -6,7 +6,7 @@ from typing import Literal
 
 Subset = Literal["common", "own"]
 Correction = Literal["bonferroni", "holm"]
-Index = Literal["flat", "ivf"]
+Index = Literal["flat", "ivf", "hnsw"]
 
 StatisticName = Literal[
     "auc",

@@ -11,7 +11,7 @@ from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
-from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, EmbeddingSpec
+from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.evaluations.names import (
     ComparedTable,
@@ -65,7 +65,7 @@ FIXABLE = ("best", "parts", *tabulated_names())
 """Those in which embeddings can be compared at fixed metrics."""
 
 INDEXES: tuple[Index, ...] = get_args(Index)
-"""The indexes of retrieval, which ``medsim.embeddings.lookup`` has."""
+"""The indexes of retrieval, which ``medsim.embeddings.proposals`` has."""
 
 _N_NEAR = 2
 
@@ -128,8 +128,18 @@ class EvaluateOptions(Options):
     )
     index: Annotated[
         Index,
-        Option("For retrieval: flat, which is exact; or ivf, approximate and faster."),
+        Option(
+            "For retrieval: flat, which is exact; or ivf or hnsw, approximate and faster, hnsw on "
+            "the largest builds."
+        ),
     ] = "flat"
+    device: Annotated[
+        Device,
+        Option(
+            "For retrieval by the index flat: the processor alone (cpu), or a GPU where PyTorch "
+            "finds one (auto). The ranks are the same."
+        ),
+    ] = "auto"
     separation: Annotated[
         bool, Option("Measure how far categories of concepts are apart; of SNOMED CT the paper's.")
     ] = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +22,20 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
 
 _DEEPEST = 10
-_LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100}  # nearest terms that an index is asked for
+_LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100, "hnsw": 100}
+"""The nearest terms that an index is asked for."""
+
 _SAMPLE = 1000  # terms whose nearest of an approximate index are compared with the exact ones
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """The way in which neighbours are searched; see ``CosineSearch``."""
+
+    index: str
+    device: str = "cpu"
+    seed: int
+    threads: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +57,17 @@ class _Pool:
     hashes: Hashes
     queries: Ids
     findable: Flags
-    seed: int
-    threads: int
 
-    def search(self, index: str) -> CosineSearch:
+    def searched(self, by: SearchSettings) -> CosineSearch:
         """Return the search for the nearest other points of a point."""
         return CosineSearch(
             self.vectors,
             np.arange(len(self.terms), dtype=np.int32),
             self.hashes,
-            index=index,
-            seed=self.seed,
-            threads=self.threads,
+            index=by.index,
+            seed=by.seed,
+            threads=by.threads,
+            device=by.device,
         )
 
 
@@ -81,7 +92,7 @@ class _Found:
 
 
 def retrieve(
-    linked: LinkedTerms, has: EmbeddedTerms, stage: Stage, *, index: str, seed: int, threads: int
+    linked: LinkedTerms, has: EmbeddedTerms, stage: Stage, by: SearchSettings
 ) -> pl.DataFrame:
     """Return the nearest and the linked terms that an embedding finds for each linked term.
 
@@ -92,10 +103,10 @@ def retrieve(
     Returns:
         ``RETRIEVED_COLUMNS``, a row per linked term in order of text.
     """
-    pool = _pool(linked, has, seed, threads)
+    pool = _pool(linked, has, by.threads)
     stage.total(len(pool.queries))
-    search = pool.search(index)
-    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[index], stage)
+    search = pool.searched(by)
+    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[by.index], stage)
     asked = pool.queries[pool.findable]
     partners, similarities = search.most_similar_linked(asked, pool.components)
     found = _Found(
@@ -106,15 +117,15 @@ def retrieve(
         recall=np.full(len(pool.queries), np.nan, np.float32),
     )
     found.linked[pool.findable], found.similarities[pool.findable] = partners, similarities
-    if index == "flat":
+    if by.index == "flat":
         _fill_ranks(search, pool, found, stage)
     else:
         _fill_approximate_ranks(pool, found)
-        _fill_recall(pool, found, stage)
+        _fill_recall(pool, found, replace(by, index="flat"), stage)
     return _frame(linked, pool, found)
 
 
-def _pool(linked: LinkedTerms, has: EmbeddedTerms, seed: int, threads: int) -> _Pool:
+def _pool(linked: LinkedTerms, has: EmbeddedTerms, threads: int) -> _Pool:
     rows = rows_of(has, linked.terms["term"])
     terms = np.flatnonzero(has.covered[rows])
     _, components = np.unique(linked.components[terms], return_inverse=True)
@@ -126,8 +137,6 @@ def _pool(linked: LinkedTerms, has: EmbeddedTerms, seed: int, threads: int) -> _
         hashes=linked.hashes[terms],
         queries=queries,
         findable=np.bincount(components)[components[queries]] > 1,
-        seed=seed,
-        threads=threads,
     )
 
 
@@ -188,11 +197,11 @@ def _are_linked(pool: _Pool, found: _Found) -> Flags:
     return np.asarray(pool.components[found.neighbours.ids] == own, np.bool_)
 
 
-def _fill_recall(pool: _Pool, found: _Found, stage: Stage) -> None:
+def _fill_recall(pool: _Pool, found: _Found, flat: SearchSettings, stage: Stage) -> None:
     """Write for some queries how many of their ten nearest points an approximate index found."""
     n_queries = len(pool.queries)
     sample = np.unique(np.linspace(0, max(n_queries - 1, 0), min(n_queries, _SAMPLE)).astype(int))
-    exact = _nearest(pool.search("flat"), pool, pool.queries[sample], _DEEPEST, stage)
+    exact = _nearest(pool.searched(flat), pool, pool.queries[sample], _DEEPEST, stage)
     given = found.neighbours
     for at, query in enumerate(sample):
         nearest = exact.ids[exact.starts[at] : exact.starts[at + 1]]

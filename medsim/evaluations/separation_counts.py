@@ -3,8 +3,8 @@
 Of triples of terms (a, b, c) those are errors in which a is at most as similar to b as to c. The
 overlap error is their share where a is of one category, b of another near to it, and c of one far
 from both (Schulz and Juric, AAAI 2020, section 5.3); the category error where a and b are of one
-category, and c of another. For each a, one row of similarities is sorted within every category, and
-runs are merged: that counts all pairs of b and c without visiting them.
+category, and c of another. For each a, one row of similarities is put in order: that counts all
+pairs of b and c without visiting them.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def separation(
 ) -> Separation:
     """Return the separation of categories; neither threads nor blocks change it.
 
-    Time is O(n_terms * log(n_terms)) a term beside that of the similarities; memory holds
+    Time is O(n_terms) a term beside that of the similarities; memory holds
     ``SIMILARITIES_AT_ONCE``.
 
     Args:
         table: returns the similarities of a slice of the terms with all terms, finite,
-            float32[n_rows, n_terms]; it may be overwritten.
+            float32[n_rows, n_terms].
         starts: int64[n_categories + 1]; the terms of category ``c`` are ``starts[c]`` to
             ``starts[c + 1]``.
         workers: share out the rows of a table, and count the terms that are done.
@@ -90,10 +90,12 @@ def separation(
 
     def count(own: int, similarities: Vectors, terms: slice) -> None:
         sums[terms] = sums_of_later(similarities, starts, terms.start)
-        if not near:
-            n_errors[terms] = _errors(similarities, starts, own, terms)
-        elif own == 0:
-            n_errors[terms, _N_NEAR:] = _errors(similarities, starts, 1, terms)[:, _N_NEAR:]
+        if near and own:
+            return
+        inner, outer = (1, range(_N_NEAR, n_categories)) if near else (own, range(n_categories))
+        categories = np.array([inner, *(other for other in outer if other != inner)])
+        bits = similarities.view(np.uint32)
+        n_errors[terms] = n_not_below(bits, starts, categories, terms.start)
 
     for own, block in _blocks(starts):
         similarities = table(block)
@@ -113,15 +115,6 @@ def _blocks(starts: Starts) -> Iterator[tuple[int, slice]]:
     for own, (first, end) in enumerate(pairwise(starts.tolist())):
         for begin in range(first, end, n_rows):
             yield own, slice(begin, min(begin + n_rows, end))
-
-
-def _errors(similarities: Vectors, starts: Starts, inner: int, terms: slice) -> CountTable:
-    """Return the errors of the rows of terms with a category ``inner``; the rows are sorted."""
-    rows = np.arange(len(similarities))
-    similarities[rows, terms.start + rows] = np.inf  # a term is not compared with itself: no error
-    for begin, end in pairwise(starts.tolist()):
-        similarities[:, begin:end].sort(axis=1)
-    return n_not_below(similarities, starts, inner)
 
 
 def _summed(starts: Starts, errors: CountTable, sums: Table, *, near: bool) -> Separation:

@@ -1,57 +1,106 @@
 """Compares each of some bags of words with each of many, given how their words compare.
 
 Bags are flat: the words of bag ``i`` are ``words[starts[i]:starts[i + 1]]``. How words compare is a
-table: its rows are words of the left side, its columns those of the right. What the words of a left
-bag have for a word of the right side is laid out side by side, once, and looked up for every bag. A
-value is what the kernels that compare single pairs of bags give, rounded to single precision.
+table: its rows are words of the right side, its columns those of the left. The few rows of one bag
+of the right side are copied near the processor, where all bags of the left are compared with it,
+side by side. A value is what the kernels that compare single pairs of bags give, rounded to single
+precision.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids, Starts, Table, Values, Vectors
+    from medsim.kernels.types import Counts, Ids, Starts, Table, Values, Vectors
+
+
+class Bags(NamedTuple):
+    """Bags of either side that are compared.
+
+    Those of the left side ascend in size. Of bags of one size come the columns of all first tokens,
+    then of all second ones, and so on.
+
+    Attributes:
+        sizes: int64[n_left].
+        columns: int32[n_left_tokens].
+        rows: int32[n_right_tokens], bag by bag.
+        starts: int64[n_right + 1], where the rows of each bag begin.
+    """
+
+    sizes: Counts
+    columns: Ids
+    rows: Ids
+    starts: Starts
 
 
 @kernel
-def bag_means(
-    similarities: Table, rows: Ids, columns: Ids, left_starts: Starts, right_starts: Starts
-) -> Vectors:
+def _n_alike(sizes: Counts, first: int) -> int:
+    """Return how many bags from one on have its size."""
+    last = first
+    while last < len(sizes) and sizes[last] == sizes[first]:
+        last += 1
+    return int(last - first)
+
+
+@kernel
+def bag_means(similarities: Table, bags: Bags) -> Vectors:
     """Return the mean similarity of each word of a bag with each of another, for all bags.
 
-    ``similarities`` are of words. The tokens of the left side have ``rows`` of them and those of
-    the right side ``columns``; starts are where the tokens of each bag begin.
-    float32[n_left, n_right], 0 where a bag is empty.
+    ``similarities`` are of words. float32[n_right, n_left], 0 where a bag is empty.
     """
-    found = np.zeros((len(left_starts) - 1, len(right_starts) - 1), np.float32)
-    of_words = np.empty((similarities.shape[1], _largest(left_starts)))
-    for bag in range(found.shape[0]):
-        n_own = left_starts[bag + 1] - left_starts[bag]
-        for own in range(n_own):
-            of_words[:, own] = similarities[rows[left_starts[bag] + own]]
-        for other in range(found.shape[1]):
-            begin, end = right_starts[other], right_starts[other + 1]
-            total = 0.0
-            for own in range(n_own):
-                for token in range(begin, end):
-                    total += of_words[columns[token], own]
-            if n_own > 0 and end > begin:
-                found[bag, other] = total / (n_own * (end - begin))
+    found = np.zeros((len(bags.starts) - 1, len(bags.sizes)), np.float32)
+    sums, held = np.empty(len(bags.sizes)), _room(similarities, bags)
+    for other in range(len(found)):
+        rows = _copied(similarities, bags, other, held)
+        first, begin = 0, 0
+        while first < len(bags.sizes) and len(rows) > 0:
+            n_bags, size = _n_alike(bags.sizes, first), bags.sizes[first]
+            sums[:n_bags] = 0
+            for _ in range(size):
+                _add_similarities(rows, bags.columns[begin : begin + n_bags], sums[:n_bags])
+                begin += n_bags
+            if size > 0:
+                found[other, first : first + n_bags] = sums[:n_bags] / (size * len(rows))
+            first += n_bags
     return found
 
 
 @kernel
-def _largest(starts: Starts) -> int:
-    """Return the size of the largest bag, 0 if there is none."""
-    found = 0
-    for bag in range(len(starts) - 1):
-        found = max(found, starts[bag + 1] - starts[bag])
-    return found
+def _room(table: Table, bags: Bags) -> Table:
+    """Return room for the rows of the largest bag of the right side."""
+    largest = 0
+    for bag in range(len(bags.starts) - 1):
+        largest = max(largest, bags.starts[bag + 1] - bags.starts[bag])
+    return np.empty((largest, table.shape[1]))
+
+
+@kernel
+def _copied(table: Table, bags: Bags, other: int, held: Table) -> Table:
+    """Return the rows of a bag of the right side, copied to ``held``."""
+    begin, end = bags.starts[other], bags.starts[other + 1]
+    for at in range(end - begin):
+        held[at] = table[bags.rows[begin + at]]
+    return held[: end - begin]
+
+
+@kernel
+def _add_similarities(rows: Table, columns: Ids, sums: Values) -> None:
+    """Add to each sum the similarities of its column, row by row, four at once."""
+    at = 0
+    while at + 4 <= len(rows):
+        a, b, c, d = rows[at], rows[at + 1], rows[at + 2], rows[at + 3]
+        for bag in range(len(sums)):
+            column = columns[bag]
+            sums[bag] = sums[bag] + a[column] + b[column] + c[column] + d[column]
+        at += 4
+    for row in range(at, len(rows)):
+        for bag in range(len(sums)):
+            sums[bag] += rows[row, columns[bag]]
 
 
 @kernel
@@ -73,43 +122,56 @@ def own_memberships(vectors: Vectors, words: Ids, starts: Starts) -> Values:
 
 
 @kernel
-def dynamax_table(
-    memberships: Values,
-    products: Table,
-    rows: Ids,
-    columns: Ids,
-    left_starts: Starts,
-    right_starts: Starts,
-) -> Vectors:
+def dynamax_table(left: Values, right: Values, products: Table, bags: Bags) -> Vectors:
     """Return DynaMax-Jaccard of every bag with every other (Zhelezniak et al., ICLR 2019).
 
-    ``memberships`` are of ``own_memberships``, ``products`` inner products of words; the rest as of
-    ``bag_means``. float32[n_left, n_right] from 0 to 1; 0 where nothing is positive.
+    ``left`` and ``right`` are of ``own_memberships``, in the order of the columns and of the rows;
+    ``products`` are inner products of words. float32[n_right, n_left] from 0 to 1; 0 where nothing
+    is positive.
     """
-    found = np.zeros((len(left_starts) - 1, len(right_starts) - 1), np.float32)
-    most_own = _largest(left_starts)
-    of_words = np.zeros((products.shape[1], most_own))
-    largest, belongs = np.empty(products.shape[1]), np.empty(most_own)
-    for bag in range(found.shape[0]):
-        first = left_starts[bag]
-        n_own = left_starts[bag + 1] - first
-        largest[:] = 0
-        for own in range(n_own):
-            of_word = products[rows[first + own]]
-            of_words[:, own] = of_word
-            largest[:] = np.maximum(largest, of_word)
-        for other in range(found.shape[1]):
-            belongs[:] = 0
-            for token in range(right_starts[other], right_starts[other + 1]):
-                for own in range(n_own):
-                    belongs[own] = max(belongs[own], of_words[columns[token], own])
-            least, most = 0.0, 0.0
-            for own in range(n_own):
-                least += min(memberships[first + own], belongs[own])
-                most += max(memberships[first + own], belongs[own])
-            for token in range(right_starts[other], right_starts[other + 1]):
-                least += min(largest[columns[token]], memberships[token])
-                most += max(largest[columns[token]], memberships[token])
-            if most > 0:
-                found[bag, other] = least / most
+    n_left = len(bags.sizes)
+    found = np.zeros((len(bags.starts) - 1, n_left), np.float32)
+    least, most, belongs = np.empty(n_left), np.empty(n_left), np.empty(n_left)
+    held = _room(products, bags)
+    largest = np.empty((len(held), n_left))
+    for other in range(len(found)):
+        rows = _copied(products, bags, other, held)
+        least[:], most[:], largest[: len(rows)] = 0, 0, 0
+        first, begin = 0, 0
+        while first < n_left:
+            n_bags, size = _n_alike(bags.sizes, first), bags.sizes[first]
+            alike = slice(first, first + n_bags)
+            for _ in range(size):
+                tokens = slice(begin, begin + n_bags)
+                belongs[alike] = 0
+                for at in range(len(rows)):
+                    _keep_largest(
+                        rows[at], bags.columns[tokens], belongs[alike], largest[at, alike]
+                    )
+                _add_overlaps(left[tokens], belongs[alike], least[alike], most[alike])
+                begin += n_bags
+            first += n_bags
+        for at in range(len(rows)):
+            belongs[:] = right[bags.starts[other] + at]
+            _add_overlaps(belongs, largest[at], least, most)
+        for bag in range(n_left):
+            if most[bag] > 0:
+                found[other, bag] = least[bag] / most[bag]
     return found
+
+
+@kernel
+def _keep_largest(products: Values, columns: Ids, belongs: Values, largest: Values) -> None:
+    """Raise two values of each bag to the product of its column where that is larger."""
+    for bag in range(len(columns)):
+        product = products[columns[bag]]
+        belongs[bag] = max(belongs[bag], product)
+        largest[bag] = max(largest[bag], product)
+
+
+@kernel
+def _add_overlaps(some: Values, others: Values, least: Values, most: Values) -> None:
+    """Add the smaller and the larger of two memberships to the sums of each bag."""
+    for bag in range(len(some)):
+        least[bag] += min(some[bag], others[bag])
+        most[bag] += max(some[bag], others[bag])

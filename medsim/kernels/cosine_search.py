@@ -2,7 +2,7 @@
 
 A similarity is the cosine in double precision, summed in one order, then rounded to single
 precision. So it is the same on any machine, and terms whose vectors are mathematically equally
-similar tie, though their last digits differ.
+similar tie, though their last digits differ. Points of equal vectors are looked at once.
 """
 
 from __future__ import annotations
@@ -14,11 +14,21 @@ import numpy as np
 
 from medsim.kernels.best import enter
 from medsim.kernels.compiler import kernel
-from medsim.kernels.packing import tie_of
+from medsim.kernels.packing import mixed, tie_of
 
 if TYPE_CHECKING:
     from medsim.kernels.best import Best
-    from medsim.kernels.types import Counts, Hashes, Ids, Places, Singles, Starts, Values, Vectors
+    from medsim.kernels.types import (
+        Counts,
+        Hashes,
+        Ids,
+        Places,
+        Rows,
+        Singles,
+        Starts,
+        Values,
+        Vectors,
+    )
 
 
 class Points(NamedTuple):
@@ -29,12 +39,45 @@ class Points(NamedTuple):
         lengths: float64[n_points], of ``lengths``.
         groups: int32[n_points]; points of one group are never each other's candidates.
         hashes: uint64[n_points], of the terms' content.
+        members: int32[n_points], the points of each distinct vector, ascending.
+        starts: int64[n_distinct + 1], where those of each begin.
     """
 
     vectors: Vectors
     lengths: Values
     groups: Ids
     hashes: Hashes
+    members: Ids
+    starts: Starts
+
+
+class Candidates(NamedTuple):
+    """Distinct vectors that may be the nearest of queries, of equal queries once.
+
+    Attributes:
+        ids: int64[n_distinct_queries, n_candidates], distinct in a row; -1 is none.
+        estimates: float32[n_distinct_queries, n_candidates], their cosines, descending.
+        rows: int64[n_queries], the row of each query.
+        error: the most by which an estimate may be wrong.
+    """
+
+    ids: Places
+    estimates: Vectors
+    rows: Rows
+    error: np.float32
+
+
+@kernel
+def vector_hashes(vectors: Vectors) -> Hashes:
+    """Return a hash of the bits of each row: uint64[n_rows]."""
+    found = np.empty(len(vectors), np.uint64)
+    for row in range(len(vectors)):
+        bits = vectors[row].view(np.uint32)
+        word = np.uint64(0)
+        for at in range(len(bits)):
+            word = mixed(word ^ np.uint64(bits[at]))
+        found[row] = word
+    return found
 
 
 @kernel
@@ -74,28 +117,38 @@ def similarities(points: Points, first: Ids, second: Ids) -> Singles:
 
 @kernel
 def _consider(
-    points: Points, query: int, found: int, seed: np.uint64, best: Best, slot: int
+    points: Points, query: int, distinct: int, seed: np.uint64, best: Best, slot: int
 ) -> None:
-    """Let a point of another group enter the best of a query."""
-    if points.groups[found] != points.groups[query]:
-        tie = tie_of(seed, points.hashes[query], points.hashes[found])
-        enter(best, slot, found, -similarity(points, query, found), tie)
+    """Let the points of a distinct vector that are of other groups enter the best of a query."""
+    of_vector = points.members[points.starts[distinct] : points.starts[distinct + 1]]
+    alike = similarity(points, query, of_vector[0])
+    for found in of_vector:
+        if points.groups[found] != points.groups[query]:
+            tie = tie_of(seed, points.hashes[query], points.hashes[found])
+            enter(best, slot, found, -alike, tie)
 
 
 @kernel
 def keep_nearest(
-    points: Points, queries: Ids, candidates: Places, seed: np.uint64, slots: Ids, best: Best
+    points: Points, queries: Ids, candidates: Candidates, seed: np.uint64, slots: Ids, best: Best
 ) -> None:
     """Fill the slots of some queries with the nearest of their candidates.
 
-    Candidates are distinct points, int64[n_queries, n_candidates]; -1 is none. ``slots`` says which
-    of ``best`` are a query's, of which no two threads share any: they are emptied, then filled.
+    ``slots`` says which of ``best`` are a query's, of which no two threads share any: they are
+    emptied, then filled. A query is done once no candidate that is left can enter.
     """
     for row in range(len(queries)):
-        best.counts[slots[row]] = 0
-        for found in candidates[row]:
-            if found >= 0:
-                _consider(points, queries[row], found, seed, best, slots[row])
+        slot = slots[row]
+        best.counts[slot] = 0
+        of_row = candidates.rows[row]
+        last = best.starts[slot + 1] - 1
+        for at in range(candidates.ids.shape[1]):
+            highest = candidates.estimates[of_row, at] + candidates.error
+            is_full = best.starts[slot] + best.counts[slot] > last
+            if is_full and -best.distances[last] > highest:
+                break
+            if candidates.ids[of_row, at] >= 0:
+                _consider(points, queries[row], candidates.ids[of_row, at], seed, best, slot)
 
 
 @kernel
@@ -104,12 +157,12 @@ def keep_nearest_of_all(
 ) -> None:
     """Fill the slots of some queries with the nearest of all points; see ``keep_nearest``.
 
-    Time O(n_queries * n_points * n_dimensions).
+    Time O(n_queries * n_distinct * n_dimensions).
     """
     for row in range(len(queries)):
         best.counts[slots[row]] = 0
-        for found in range(len(points.groups)):
-            _consider(points, queries[row], found, seed, best, slots[row])
+        for distinct in range(len(points.starts) - 1):
+            _consider(points, queries[row], distinct, seed, best, slots[row])
 
 
 @kernel
@@ -141,22 +194,25 @@ def count_as_similar(
     thresholds: Singles,
     components: Ids,
     begin: int,
-    estimates: Vectors,
-    error: np.float32,
+    estimates: Candidates,
 ) -> Counts:
     """Return for each query how many points of a block are at least as similar as its threshold.
 
-    Points of the query's component do not count. ``estimates`` are cosines of the queries with the
-    block's points, of which ``begin`` is the first; one that is nearer than ``error`` to the
-    threshold, the most by which it may be wrong, is computed anew. int64[n_queries].
+    Points of the query's component do not count. Estimates are of a block of distinct vectors, of
+    which ``begin`` is the first and no ids are given; one that is nearer than the error to the
+    threshold is computed anew. int64[n_queries].
     """
     counts = np.zeros(len(queries), np.int64)
     for row in range(len(queries)):
         query, threshold = queries[row], thresholds[row]
-        low, high = threshold - error, threshold + error
-        for at in range(estimates.shape[1]):
-            estimate = estimates[row, at]
-            if estimate >= low and components[begin + at] != components[query]:
-                alike = estimate > high or similarity(points, query, begin + at) >= threshold
-                counts[row] += alike
+        low, high = threshold - estimates.error, threshold + estimates.error
+        of_row = estimates.estimates[estimates.rows[row]]
+        for at in range(len(of_row)):
+            if of_row[at] < low:
+                continue
+            start, end = points.starts[begin + at], points.starts[begin + at + 1]
+            first = points.members[start]
+            if of_row[at] > high or similarity(points, query, first) >= threshold:
+                for point in points.members[start:end]:
+                    counts[row] += components[point] != components[query]
     return counts

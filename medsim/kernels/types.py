@@ -40,6 +40,9 @@ FlagTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 CountTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Whole numbers in rows and columns: int64[n_rows, n_columns]."""
 
+CodeTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint32]]
+"""Numbers of 32 bits in rows and columns: uint32[n_rows, n_columns]."""
+
 Plan: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """The passes that compute a table, a row each: int64[n_passes + 1, n_fields]."""
 

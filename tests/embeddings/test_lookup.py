@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +12,9 @@ from hypothesis import strategies as st
 from oracles.hashing import mixed
 
 from medsim.core.errors import OptionError
-from medsim.embeddings.lookup import INDEXES, CosineSearch
+from medsim.embeddings import lookup, proposals
+from medsim.embeddings.lookup import CosineSearch, distinct_rows
+from medsim.embeddings.proposals import BLOCK, INDEXES, TorchIndex
 
 
 def rounded_cosines(vectors: np.ndarray) -> np.ndarray:
@@ -99,7 +104,8 @@ def test_threads_change_nothing(index: str) -> None:
     assert np.array_equal(one.similarities, many.similarities)
 
 
-def test_an_ivf_index_finds_most_of_what_a_flat_one_finds() -> None:
+@pytest.mark.parametrize("index", ["ivf", "hnsw"])
+def test_an_approximate_index_finds_most_of_what_a_flat_one_finds(index: str) -> None:
     draw = np.random.default_rng(4)
     centres = draw.standard_normal((200, 16))
     vectors = np.repeat(centres, 25, axis=0) + 0.2 * draw.standard_normal((5000, 16))
@@ -108,8 +114,8 @@ def test_an_ivf_index_finds_most_of_what_a_flat_one_finds() -> None:
     queries, sizes = groups[::50], np.full(100, 10, np.int32)
 
     exact, approximate = (
-        CosineSearch(vectors, groups, hashes, index=index).nearest(queries, sizes)
-        for index in ("flat", "ivf")
+        CosineSearch(vectors, groups, hashes, index=one).nearest(queries, sizes)
+        for one in ("flat", index)
     )
 
     every, some = (
@@ -124,6 +130,152 @@ def test_an_ivf_index_finds_most_of_what_a_flat_one_finds() -> None:
     nearest = np.argsort(-(units[queries] @ units.T), axis=1)[:, 1:11]  # the first is the query
     assert every == {(row, point) for row, near in enumerate(nearest) for point in near}
     assert 0.9 < len(every & some) / 1000 <= 1
+
+
+def copies(n_distinct: int, n_points: int) -> np.ndarray:
+    """Points some of which have the vector of another."""
+    draw = np.random.default_rng(n_points)
+    distinct = draw.standard_normal((n_distinct, 6), np.float32)
+    return distinct[draw.integers(0, n_distinct, n_points)]
+
+
+def test_rows_that_are_equal_bit_by_bit_are_one() -> None:
+    vectors = np.array([[2, 1], [0.0, 1], [2, 1], [-0.0, 1], [3, 1], [0.0, 1]], np.float32)
+    found = distinct_rows(vectors)
+    assert found.row_of.tolist() == [0, 1, 0, 2, 3, 1]
+    assert found.members.tolist() == [0, 2, 1, 5, 3, 4]
+    assert found.starts.tolist() == [0, 2, 4, 5, 6]
+
+
+def test_rows_that_share_a_hash_by_chance_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "medsim.embeddings.lookup.vector_hashes", lambda rows: np.zeros(len(rows), np.uint64)
+    )
+    found = distinct_rows(np.array([[1, 1], [2, 2], [1, 1], [3, 3]], np.float32))
+    assert found.row_of.tolist() == [0, 1, 0, 2]
+
+
+def test_points_of_equal_vectors_are_stored_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = copies(30, 200)
+    groups = np.arange(200, dtype=np.int32)
+    hashes = np.random.default_rng(1).integers(0, 1 << 63, 200).astype(np.uint64)
+    queries, sizes = np.arange(200, dtype=np.int32), np.full(200, 9, np.int32)
+    search = CosineSearch(vectors, groups, hashes, seed=4)
+    asked: list[int] = []
+    ask = search._index.search
+
+    def counted(units: np.ndarray, n_asked: int) -> tuple[np.ndarray, np.ndarray]:
+        asked.append(len(units))
+        return ask(units, n_asked)
+
+    monkeypatch.setattr(search._index, "search", counted)
+    found = search.nearest(queries, sizes)
+
+    assert asked == [len(np.unique(vectors, axis=0))]
+    for query in queries:
+        ids = found.ids[found.starts[query] : found.starts[query + 1]]
+        assert ids.tolist() == brute_force(vectors, groups, hashes, 4, query, 9)
+
+
+@pytest.mark.parametrize("index", ["ivf", "hnsw"])
+def test_an_approximate_index_gives_all_points_of_a_vector_that_it_finds(index: str) -> None:
+    vectors = copies(120, 300)
+    own = np.arange(300, dtype=np.int32)
+    found = CosineSearch(vectors, own, own.astype(np.uint64), index=index).nearest(
+        own, np.full(300, 299, np.int32)
+    )
+    for query in own:
+        ids = found.ids[found.starts[query] : found.starts[query + 1]]
+        same = np.flatnonzero((vectors[:, None] == vectors[ids]).all(axis=2).any(axis=1))
+        assert set(same) - {query} == set(ids.tolist())
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_estimates_are_within_the_error_that_is_allowed_for(index: str) -> None:
+    draw = np.random.default_rng(7)
+    units = draw.standard_normal((500, 40)) * draw.uniform(1e-6, 1, (500, 40))
+    units = (units / np.linalg.norm(units, axis=1, keepdims=True)).astype(np.float32)
+    made = proposals.made_index(index, lambda rows: units[rows], 500, seed=0, device="cpu")
+
+    estimates, ids = made.search(units[:50], 20)
+
+    wide = units.astype(np.float64)
+    exact = (wide[:50, None] * wide[ids]).sum(axis=2)
+    error = np.abs(estimates - exact)[ids >= 0].max()
+    assert error <= proposals.greatest_error(index, 40)
+    if index == "hnsw":
+        assert error > proposals.greatest_error("flat", 40)  # its points are in half precision
+
+
+class FakeTensor(np.ndarray):
+    """An array with those methods of PyTorch's tensors that are used."""
+
+    def to(self, device: str) -> FakeTensor:
+        """The tensor, on a device."""
+        assert device == "cuda"
+        return self
+
+    def cpu(self) -> FakeTensor:
+        """The tensor, on the processor."""
+        return self
+
+    def numpy(self) -> np.ndarray:
+        """The values."""
+        return np.asarray(self)
+
+    def gather(self, dim: int, index: np.ndarray) -> FakeTensor:
+        """Values by their places."""
+        return np.take_along_axis(self, np.asarray(index), axis=dim).view(FakeTensor)
+
+
+def fake_torch() -> SimpleNamespace:
+    """PyTorch on a machine with a GPU, as far as it is used."""
+
+    def topk(values: np.ndarray, k: int, dim: int) -> SimpleNamespace:
+        indices = np.argsort(-values, axis=dim, kind="stable")[:, :k]
+        best = np.take_along_axis(values, indices, axis=dim)
+        return SimpleNamespace(values=best.view(FakeTensor), indices=indices.view(FakeTensor))
+
+    return SimpleNamespace(
+        backends=SimpleNamespace(cuda=SimpleNamespace(matmul=SimpleNamespace(allow_tf32=True))),
+        cuda=SimpleNamespace(is_available=lambda: True),
+        cat=lambda parts, dim: np.concatenate(parts, axis=dim).view(FakeTensor),
+        from_numpy=lambda array: array.view(FakeTensor),
+        topk=topk,
+    )
+
+
+@pytest.mark.parametrize("block", [7, BLOCK])
+def test_a_gpu_gives_the_same_as_the_processor(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    torch = fake_torch()
+    monkeypatch.setattr(proposals, "gpu_library", lambda: torch)
+    for module in (proposals, lookup):
+        monkeypatch.setattr(module, "BLOCK", block)
+    vectors, groups, hashes = points(5, 90, 4)
+    queries, sizes = np.arange(90, dtype=np.int32), np.full(90, 8, np.int32)
+    there, here = (
+        CosineSearch(vectors, groups, hashes, seed=3, device=device) for device in ("auto", "cpu")
+    )
+
+    assert isinstance(there._index, TorchIndex)
+    assert not isinstance(here._index, TorchIndex)
+    assert not torch.backends.cuda.matmul.allow_tf32
+    assert there.nearest(queries, sizes).ids.tolist() == here.nearest(queries, sizes).ids.tolist()
+    thresholds = rounded_cosines(vectors)[queries, queries[::-1]]
+    counted, expected = (one.count_as_similar(queries, thresholds, groups) for one in (there, here))
+    assert counted.tolist() == expected.tolist()
+
+
+def test_without_pytorch_or_without_a_gpu_the_processor_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)  # as where it is not installed
+    assert proposals.gpu_library() is None
+    torch = fake_torch()
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert proposals.gpu_library() is torch
+    torch.cuda.is_available = lambda: False
+    assert proposals.gpu_library() is None
 
 
 @given(seed=st.integers(0, 1000), n_points=st.integers(2, 40))
@@ -143,8 +295,8 @@ def test_as_similar_points_of_other_components_are_counted(seed: int, n_points: 
 
 def test_an_unknown_index_is_named_with_those_that_there_are() -> None:
     none = np.empty(0, np.int32)
-    with pytest.raises(OptionError, match=r"hnsw.*flat"):
-        CosineSearch(np.empty((0, 2), np.float32), none, none.astype(np.uint64), index="hnsw")
+    with pytest.raises(OptionError, match=r"tree.*flat"):
+        CosineSearch(np.empty((0, 2), np.float32), none, none.astype(np.uint64), index="tree")
 
 
 @pytest.mark.parametrize("index", INDEXES)

@@ -384,7 +384,7 @@ def test_what_does_not_fit_an_object_is_said(make: Callable[[], object], says: s
 
 
 def test_options_of_objects_are_those_of_files_as_far_as_they_fit() -> None:
-    of_files = {"format", "vocabulary", "pooling"}
+    of_files = {"format", "vocabulary", "pooling", "device"}
     of_services = {*ServiceOptions.__dataclass_fields__, "dimensions", "batch"}
     known = set(EmbeddingOptions.__dataclass_fields__) - of_files - of_services
 

@@ -264,3 +264,48 @@ def test_an_option_that_changes_vectors_has_a_cache_of_its_own(
     cached = load(folder, asked(TERMS, tmp_path / "cache", **given))
 
     assert np.array_equal(cached.vectors, load(folder, asked(TERMS, **given)).vectors)
+
+
+def offer_gpu(monkeypatch: pytest.MonkeyPatch, *, works: bool) -> list[object]:
+    """Let ONNX Runtime offer a GPU, and return the providers that sessions are then opened with.
+
+    One that does not work is passed over, as ONNX Runtime does.
+    """
+    asked_for: list[object] = []
+    session = onnxruntime.InferenceSession
+
+    class OnGpu(session):
+        def __init__(self, path: Path, settings: object, providers: list[object]) -> None:
+            asked_for.append(providers)
+            self.names = [one if isinstance(one, str) else one[0] for one in providers]
+            super().__init__(path, settings, providers=["CPUExecutionProvider"])
+
+        def get_providers(self) -> list[str]:
+            return self.names if works else ["CPUExecutionProvider"]
+
+    offered = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: offered)
+    monkeypatch.setattr(onnxruntime, "InferenceSession", OnGpu)
+    return asked_for
+
+
+def test_a_gpu_is_used_where_there_is_one_and_cached_apart(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
+    asked_for = offer_gpu(monkeypatch, works=True)
+
+    there = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
+    here = OnnxEncoder(folder, EmbeddingOptions(device="cpu"), 1).identity
+
+    precise = ("CUDAExecutionProvider", {"use_tf32": "0"})
+    assert asked_for == [[precise, "CPUExecutionProvider"], ["CPUExecutionProvider"]]
+    assert there == plain | {"provider": "CUDAExecutionProvider"}
+    assert here == plain
+
+
+def test_a_gpu_that_does_not_work_is_as_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
+    asked_for = offer_gpu(monkeypatch, works=False)
+    assert OnnxEncoder(folder, EmbeddingOptions(), 1).identity == plain
+    assert len(asked_for) == 1

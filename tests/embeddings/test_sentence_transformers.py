@@ -90,6 +90,7 @@ def test_a_model_is_loaded_without_network_foreign_code_or_pickles(folder: Path)
     assert StandIn.made == {
         "trust_remote_code": False,
         "local_files_only": True,
+        "device": None,  # the one that the library finds
         "model_kwargs": {"use_safetensors": True},
     }
 
@@ -175,3 +176,10 @@ def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch) -> No
 
     with pytest.raises(OptionError, match=r"install medsim with its extra sentence-transformers"):
         load(folder, asked(["a"]))
+
+
+def test_the_processor_alone_is_used_where_that_is_asked_for(folder: Path) -> None:
+    load(folder, asked(["pain"]))
+    assert StandIn.made["device"] is None  # as the library finds it
+    load(folder, asked(["pain"], device="cpu"))
+    assert StandIn.made["device"] == "cpu"

@@ -19,7 +19,7 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints
 from medsim.evaluations.linked import LinkedTerms
-from medsim.evaluations.retrieval import retrieve
+from medsim.evaluations.retrieval import SearchSettings, retrieve
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 POOLS = pytest.mark.parametrize(
@@ -253,13 +253,16 @@ def test_threads_change_nothing_and_what_is_there_is_not_made_again(
         assert other.comparisons().equals(found.comparisons())
 
 
-def test_an_approximate_index_stands_beside_the_exact_one_with_its_recall(made: Path) -> None:
-    evaluate(made, "both")
-    both = evaluate(made, "both", index="ivf")
+@pytest.mark.parametrize("index", ["ivf", "hnsw"])
+def test_an_approximate_index_stands_beside_the_exact_one_with_its_recall(
+    made: Path, index: str
+) -> None:
+    evaluate(made, f"beside-{index}")
+    both = evaluate(made, f"beside-{index}", index=index)
     table = both.retrieval()
 
     assert table.filter(index="flat")["recall"].null_count() == table.filter(index="flat").height
-    recall = table.filter(index="ivf")["recall"]
+    recall = table.filter(index=index)["recall"]
     assert recall.null_count() == 0
     assert recall.is_between(0.1, 1).all()
     assert both.results().filter(dataset="retrieval").height == 2 * 2 * 3 * 4
@@ -289,7 +292,7 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
     search = CosineSearch(vectors, own, hashes, index="ivf", seed=3)
     given = search.nearest(own, np.full(600, 100, np.int32))
 
-    found = retrieve(linked, has, Stage("looking"), index="ivf", seed=3, threads=2)
+    found = retrieve(linked, has, Stage("looking"), SearchSettings(index="ivf", seed=3, threads=2))
 
     n_missed = 0
     for term, rank, other in found.select("term", "rank", "linked_term").iter_rows():

@@ -16,23 +16,39 @@ DRAW = np.random.default_rng(3)
 
 @pytest.mark.parametrize("steps", [1, 3, 1000])
 @pytest.mark.parametrize("sizes", [(4, 3, 5), (1, 6), (0, 4, 2), (3, 0), (2, 2, 1, 4)])
-def test_a_row_is_counted_as_by_a_loop_over_pairs(sizes: tuple[int, ...], steps: int) -> None:
+@pytest.mark.parametrize("first", [-9, 0, 2])
+def test_a_row_is_counted_as_by_a_loop_over_pairs(
+    sizes: tuple[int, ...], steps: int, first: int
+) -> None:
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    rows = DRAW.integers(0, steps + 1, (5, starts[-1])).astype(np.float32)  # few steps: many ties
-    parts = [slice(begin, end) for begin, end in pairwise(starts)]
-    for part in parts:
-        rows[:, part].sort(axis=1)
+    rows = DRAW.integers(-steps, steps + 1, (5, starts[-1])).astype(np.float32) / 7  # many ties
+    parts = [range(begin, end) for begin, end in pairwise(starts.tolist())]
     for own, inner in enumerate(parts):
-        found = n_not_below(rows, starts, own)
+        others = [category for category in range(len(parts)) if category != own]
+        found = n_not_below(rows.view(np.uint32), starts, np.array([own, *others]), first)
         for row, category in np.ndindex(found.shape):
-            pairs = [(b, c) for b in rows[row, inner] for c in rows[row, parts[category]]]
+            pairs = [
+                (rows[row, b], rows[row, c])
+                for b in inner
+                for c in parts[category]
+                if first + row not in {b, c}
+            ]
             expected = 0 if category == own else sum(b <= c for b, c in pairs)
             assert found[row, category] == expected
 
 
-def test_an_infinite_similarity_is_below_none() -> None:
-    rows = np.array([[1.0, np.inf, 0.5, 1.0, 2.0]], np.float32)
-    assert n_not_below(rows, np.array([0, 2, 5]), 0).tolist() == [[0, 2]]
+def test_a_category_that_is_not_compared_has_no_pairs() -> None:
+    rows = np.array([[1, 2, 3, 4]], np.float32).view(np.uint32)
+    found = n_not_below(rows, np.array([0, 1, 2, 4]), np.array([1, 2]), -9)
+    assert found.tolist() == [[0, 0, 2]]
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-40, 1e-7, 0.5, 3e38])
+def test_values_of_any_size_and_sign_are_in_order(value: float) -> None:
+    values = np.array([-value, value, np.nextafter(np.float32(value), np.float32(9))], np.float32)
+    rows = np.append(values, values)[None, :]
+    found = n_not_below(rows.view(np.uint32), np.array([0, 3, 6]), np.array([0, 1]), -9)
+    assert found[0, 1] == sum(b <= c for b in values for c in values)
 
 
 def test_sums_are_of_later_terms_alone() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from medsim.kernels import vector_tables as tables
 from medsim.kernels.bag_pairs import dynamax_overlaps, overlaps
-from medsim.kernels.bag_tables import bag_means, dynamax_table, own_memberships
+from medsim.kernels.bag_tables import Bags, bag_means, dynamax_table, own_memberships
 from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
 from medsim.kernels.vector_tables import kendall_table
 
@@ -30,6 +30,7 @@ VECTORS = [
     drawn(5, 10, 9),
     drawn(4, 131, 10**6),
     drawn(131, 3, 10),  # more columns than are laid out at once
+    drawn(139, 6, 10**6),  # more rows than have bits at once
 ]
 
 
@@ -70,18 +71,32 @@ def test_tables_of_fuzzy_sets_are_what_single_pairs_are(vectors: np.ndarray) -> 
     assert (found == expected).all()
 
 
-WORDS = np.array([0, 3, 3, 2, 5, 4, 1, 0], np.int32)
-STARTS = np.array([0, 2, 2, 5, 6, 8], np.int64)  # the second bag is empty
+WORDS = np.array([0, 3, 3, 2, 5, 4, 1, 0, 2, 2, 1], np.int32)
+STARTS = np.array([0, 2, 2, 5, 6, 8, 11], np.int64)  # the second bag is empty
+LEFT = [1, 3, 0, 4, 2, 5]  # in ascending size: none, one, two and two, three and three words
+TOKENS = np.array([5, 0, 6, 1, 7, 2, 8, 3, 9, 4, 10])  # their first ones, their second ones, …
+BAGS = Bags(sizes=np.diff(STARTS)[LEFT], columns=WORDS[TOKENS], rows=WORDS, starts=STARTS)
 
 
 def test_a_table_of_bags_has_the_mean_of_every_word_with_every_other() -> None:
     of_words = DRAW.normal(size=(6, 6))
-    found = bag_means(of_words, WORDS, WORDS, STARTS[1:4], STARTS)
-    for row, (begin, end) in enumerate([(2, 2), (2, 5)]):
-        for column in range(5):
-            own, other = WORDS[begin:end], WORDS[STARTS[column] : STARTS[column + 1]]
-            values = of_words[np.ix_(own, other)]
-            assert found[row, column] == pytest.approx(values.mean() if values.size else 0)
+    found = bag_means(of_words, BAGS)
+    for row, column in np.ndindex(6, 6):
+        own, other = (WORDS[STARTS[b] : STARTS[b + 1]] for b in (LEFT[column], row))
+        values = of_words[np.ix_(other, own)]
+        assert found[row, column] == pytest.approx(values.mean() if values.size else 0)
+
+
+def test_a_bag_of_many_words_has_the_mean_of_all() -> None:
+    of_words = DRAW.normal(size=(9, 2))
+    rows = np.arange(9, dtype=np.int32)
+    bags = Bags(
+        sizes=np.array([2]),
+        columns=np.array([0, 1], np.int32),
+        rows=rows,
+        starts=np.array([0, 0, 9]),
+    )
+    assert bag_means(of_words, bags).tolist() == [[0], [pytest.approx(of_words.mean())]]
 
 
 def test_a_table_of_dynamax_is_what_single_pairs_are() -> None:
@@ -89,7 +104,7 @@ def test_a_table_of_dynamax_is_what_single_pairs_are() -> None:
     origin = np.zeros(6)
     products = tables.centred_products(vectors, origin, vectors, origin)
     own = own_memberships(vectors, WORDS, STARTS)
-    found = dynamax_table(own, products, WORDS, WORDS, STARTS[2:], STARTS)
-    first, second = (ids.astype(np.int32) for ids in np.divmod(np.arange(10, 25), 5))
-    expected = dynamax_overlaps(vectors, WORDS, STARTS, first, second)
-    assert found.ravel().tolist() == expected.astype(np.float32).tolist()
+    found = dynamax_table(own[TOKENS], own, products, BAGS)
+    first, second = (ids.astype(np.int32) for ids in np.divmod(np.arange(36), 6))
+    expected = dynamax_overlaps(vectors, WORDS, STARTS, np.array(LEFT, np.int32)[first], second)
+    assert found.T.ravel().tolist() == expected.astype(np.float32).tolist()

@@ -18,7 +18,7 @@ from medsim.embeddings.formats.model_folder import (
     read_settings,
     settings_files,
 )
-from medsim.embeddings.formats.onnx_session import OnnxSession
+from medsim.embeddings.formats.onnx_session import PROCESSOR, OnnxSession
 from medsim.embeddings.options import POOLINGS
 from medsim.embeddings.targets import TargetVectors, read_target
 
@@ -44,14 +44,15 @@ class OnnxEncoder:
 
     A run has terms of equally many tokens, so nothing is ever padded; and a single term where the
     model quantises as it runs. Each run has one thread, and several run at a time. So a vector
-    depends neither on its batch nor on threads, but for the order in which ONNX Runtime adds.
+    depends neither on its batch nor on threads, but for the order in which ONNX Runtime adds. On a
+    GPU its last digits may differ, so the cache keeps it apart.
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
-        options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix")
+        options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix", "device")
         model, tokenizer = _model(path), _tokenizer(path, options)
         settings = read_settings(_root(model))
-        self._session = OnnxSession(model)
+        self._session = OnnxSession(model, options.device)
         self._pooling = _pooling(self._session, options, settings, model)
         self._normalize = options.scales(default=settings.normalize)
         self._prefix = options.prefix or settings.prompt
@@ -67,6 +68,8 @@ class OnnxEncoder:
             "onnxruntime": self._session.version,
             "tokenizers": version,
         }
+        if self._session.provider != PROCESSOR:
+            self.identity["provider"] = self._session.provider
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""

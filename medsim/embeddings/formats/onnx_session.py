@@ -17,16 +17,23 @@ from medsim.core.reading import open_file, reading
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from medsim.embeddings.options import Device
+
 Tokens: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Token ids, or types of tokens, a row a text: int64[n_texts, n_tokens]."""
 
 Outputs: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 """Vectors of tokens, float32[n_texts, n_tokens, n_dimensions]; or of texts, without the second."""
 
+PROCESSOR = "CPUExecutionProvider"
+"""The name that ONNX Runtime has for computing without a GPU."""
+
 _DESCRIBES = "a model in ONNX"
 _FED = ("input_ids", "attention_mask", "token_type_ids")
 _WHOLE = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _TOKEN_AXES, _TEXT_AXES = 3, 2
+_GPU = "CUDAExecutionProvider"
+_EXACT = {"use_tf32": "0"}  # products as precise as those of a processor
 _DYNAMIC = b"DynamicQuantize"  # how the names of such operators begin, as they stand in the file
 
 
@@ -38,9 +45,11 @@ class OnnxSession:
         of_tokens: whether it gives a vector for every token; else it gives one for every text.
         dynamic: whether it quantises as it runs: all texts of a run decide how each is rounded.
         version: of ONNX Runtime.
+        provider: of ONNX Runtime, which computes: that of GPUs where it has one that works and the
+            device is not "cpu", else that of processors.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, device: Device = "cpu") -> None:
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it would send what it runs over HTTPS
         with needing("encoders in ONNX need onnxruntime", "onnx"):
             import onnxruntime  # noqa: PLC0415 — an extra
@@ -50,9 +59,10 @@ class OnnxSession:
         settings.use_deterministic_compute = True
         settings.log_severity_level = 4  # what is wrong is raised; warnings are of no use to users
         with reading(path, _DESCRIBES), redirect_stdout(StringIO()):  # it prints what it raises
-            self._session = onnxruntime.InferenceSession(
-                path, settings, providers=["CPUExecutionProvider"]
-            )
+            has_gpu = device == "auto" and _GPU in onnxruntime.get_available_providers()
+            providers = [(_GPU, _EXACT), PROCESSOR] if has_gpu else [PROCESSOR]
+            self._session = onnxruntime.InferenceSession(path, settings, providers=providers)
+        self.provider = str(self._session.get_providers()[0])
         self._inputs = self._checked_inputs()
         self._outputs: list[str] | None = None  # all, until it is known which one is wanted
         self._outputs, self.of_tokens, self.n_dimensions = self._checked_outputs()

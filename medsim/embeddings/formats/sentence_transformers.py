@@ -41,7 +41,7 @@ _NO_CODE = "code that comes with a model is never run"
 
 
 class SentenceEncoder:
-    """A model that sentence-transformers runs, on a GPU where PyTorch finds one.
+    """A model that sentence-transformers runs, on a GPU where PyTorch finds one unless told not to.
 
     Terms of a run are padded to the longest and the padding is masked, so a vector depends on its
     batch and on threads by rounding alone. PyTorch has one number of threads for the whole process.
@@ -49,7 +49,7 @@ class SentenceEncoder:
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
         is_plain = not (path / MODULES).exists()
-        options.check_fit(NAME, *(["pooling"] if is_plain else []), "normalize", "prefix")
+        options.check_fit(NAME, *(["pooling"] if is_plain else []), "normalize", "prefix", "device")
         if options.normalize == "no" and read_settings(path).normalize:
             raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
         _check_runs_no_code(path)
@@ -72,6 +72,7 @@ class SentenceEncoder:
                 str(path),
                 local_files_only=True,
                 trust_remote_code=False,
+                device=None if options.device == "auto" else options.device,
                 model_kwargs={"use_safetensors": True},
             ).float()  # vectors of half precision would depend on their batch
             if is_plain:

@@ -5,7 +5,6 @@ Jaccard indices are of fuzzy bags of words (Zhelezniak et al., ICLR 2019).
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from medsim.embeddings.metrics.averages import (
     prepared_rows,
     row_metric,
 )
+from medsim.embeddings.metrics.bags import bags_of, tabulate_bags
 from medsim.embeddings.metrics.workers import Workers
 from medsim.kernels.bag_pairs import (
     dynamax_overlaps,
@@ -27,13 +27,13 @@ from medsim.kernels.bag_pairs import (
     word_pairs,
 )
 from medsim.kernels.bag_tables import bag_means, dynamax_table, own_memberships
-from medsim.kernels.packing import starts_of
 from medsim.kernels.vector_tables import centred_products, overlap_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from medsim.kernels.types import Ids, Rows, Starts, Table, Values, Vectors
+    from medsim.kernels.bag_tables import Bags
+    from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
 
 WORD_PAIRS_AT_ONCE = 1 << 24  # keys of 8 bytes, and as many places
 _LOW_BITS = (1 << 32) - 1
@@ -52,10 +52,13 @@ def _metric(comparison: Comparison) -> Metric:
         every = np.arange(len(own.vectors), dtype=np.int32)
         words, weights = prepared_rows(comparison, lambda some: own.vectors[some], every, workers)
 
-        def compare_words(rows: Rows, columns: slice) -> Table:
+        def compare_words(rows: slice, columns: Rows) -> Table:
             return comparison.tabulate(words[rows], weights[rows], words[columns], weights[columns])
 
-        return tabulate_bags(own, compare_words, bag_means, workers)
+        def compare_bags(table: Table, bags: Bags, _left: Rows, _right: slice) -> Vectors:
+            return bag_means(table, bags)
+
+        return tabulate_bags(own, compare_words, compare_bags, workers)
 
     return Metric(
         of=WordBags,
@@ -98,51 +101,6 @@ for _name, _comparison in COMPARISONS.items():
     METRICS.register(f"pair_{_name}", _metric(_comparison))
 
 
-_ROWS_A_TASK = 16
-
-
-def bags_of(bags: WordBags, terms: Ids) -> WordBags:
-    """Return some terms as bags, with the vectors of their own words alone."""
-    sizes = np.diff(bags.starts)[terms]
-    starts = starts_of(sizes)
-    tokens = np.repeat(bags.starts[terms] - starts[:-1], sizes) + np.arange(starts[-1])
-    used, words = np.unique(bags.words[tokens], return_inverse=True)
-    return WordBags(vectors=bags.vectors[used], words=words.astype(np.int32), starts=starts)
-
-
-def tabulate_bags(
-    bags: WordBags,
-    compare_words: Callable[[Rows, slice], Table],
-    compare_bags: Callable[[Table, Ids, Ids, Starts, Starts], Vectors],
-    workers: Workers,
-) -> Callable[[slice], Vectors]:
-    """Return a function that compares some terms with all; see ``embeddings.metrics.Tabulate``.
-
-    Bags are of ``bags_of``. ``compare_words`` tabulates some words and a slice of the words;
-    ``compare_bags`` takes such a table, the row of each token and its column, and where the tokens
-    of the terms on either side begin, and returns float32[n_left, n_right].
-    """
-    n_words = len(bags.vectors)
-
-    def table(part: slice) -> Vectors:
-        left_starts = bags.starts[part.start : part.stop + 1]
-        used = np.unique(bags.words[left_starts[0] : left_starts[-1]])
-        row_of = np.zeros(n_words, np.int32)  # tokens of other terms have rows that nobody asks for
-        row_of[used] = np.arange(len(used))
-        rows = row_of[bags.words]
-        of_words = workers.spread_columns(
-            partial(compare_words, used), np.empty((len(used), n_words))
-        )
-
-        def compare(left: slice) -> Vectors:
-            starts = left_starts[left.start : left.stop + 1]
-            return compare_bags(of_words, rows, bags.words, starts, bags.starts)
-
-        return workers.spread(compare, part.stop - part.start, rows_a_task=_ROWS_A_TASK)
-
-    return table
-
-
 def _fuzzy(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
     return workers.spread(
         lambda part: dynamax_overlaps(
@@ -158,12 +116,15 @@ def _tabulate_fuzzy(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[s
     memberships = own_memberships(own.vectors, own.words, own.starts)
     centres = np.zeros(len(own.vectors))
 
-    def products(rows: Rows, columns: slice) -> Table:
+    def products(rows: slice, columns: Rows) -> Table:
         return centred_products(
             own.vectors[rows], centres[rows], own.vectors[columns], centres[columns]
         )
 
-    return tabulate_bags(own, products, partial(dynamax_table, memberships), workers)
+    def compare(products: Table, bags: Bags, left: Rows, right: slice) -> Vectors:
+        return dynamax_table(memberships[left], memberships[right], products, bags)
+
+    return tabulate_bags(own, products, compare, workers)
 
 
 _POOLED = Comparison(

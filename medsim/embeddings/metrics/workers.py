@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from medsim.kernels.types import Table
 
 FilledTable = TypeVar("FilledTable", bound=np.ndarray[Any, Any])
 
@@ -58,7 +57,9 @@ class Workers:
                 advance(rows.stop - rows.start)
         return found
 
-    def spread_columns(self, work: Callable[[slice], Table], found: FilledTable) -> FilledTable:
+    def spread_columns(
+        self, work: Callable[[slice], NDArray[Any]], found: FilledTable
+    ) -> FilledTable:
         """Return a table after ``work`` has filled it, some columns at a time.
 
         It returns all rows of the columns of a slice, and is called from several threads. The table

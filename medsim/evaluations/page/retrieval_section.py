@@ -80,11 +80,11 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
 
 def _recall(common: pl.DataFrame) -> str:
     """Return a sentence on how exact the indexes were that are not."""
-    lowest = common["recall"].min()
-    if not isinstance(lowest, float):
-        return ""
-    return (
-        f" The index ivf finds {number(100 * lowest, '.1f')}% of the true nearest terms, or more."
+    lowest = common.group_by("index").agg(pl.min("recall")).drop_nulls().sort("index")
+    return "".join(
+        f" The index {index} finds {number(100 * recall, '.1f')}% of the true nearest terms, "
+        "or more."
+        for index, recall in lowest.iter_rows()
     )
 
 
