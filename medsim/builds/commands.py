@@ -12,8 +12,9 @@ from medsim.builds.options import (
     ShardOptions,
     StatsOptions,
 )
-from medsim.core.console import Format, app, command, print_table
+from medsim.core.console import app, command
 from medsim.core.errors import OptionError
+from medsim.core.printing import Format, print_table
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build

@@ -8,7 +8,8 @@ from typing import Any
 import typer
 
 from medsim.cli.options import ReportOptions, SqlOptions
-from medsim.core.console import Format, app, command, print_frames, print_table
+from medsim.core.console import app, command
+from medsim.core.printing import Format, print_frames, print_table
 
 
 @command(app, SqlOptions)

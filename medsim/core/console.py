@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar, get_origin
+from typing import Annotated, Any, Concatenate, TypeVar, get_origin
 
 import typer
 from typer.core import TyperGroup
@@ -18,32 +17,19 @@ from medsim.core import interrupts, surroundings
 from medsim.core.errors import (
     MedsimError,
     OptionError,
-    OutputError,
-    StatementError,
     one_line,
 )
-from medsim.core.formats import StreamedFormat, table_format, table_format_name, table_formats
 from medsim.core.hints import types_of, union_members
 from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Declared = TypeVar("Declared", bound=Options)
 Run = Callable[Concatenate[Declared, ...], None]
 
 
-_MOST_CELLS = 2_000_000  # of a table for people
-
 _QUOTED_OR_NAME = re.compile(
     r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)"""
     r"""|(?<![^\s(])`(?P<name>\w+)`(?=[,;:.)]*(?:\s|$))"""
-)
-
-
-_PLAIN = str.maketrans(  # what tables for people have, for terminals that lack it
-    {"─": "-", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-", "\N{PLUS-MINUS SIGN}": "+-"}
 )
 
 
@@ -80,90 +66,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Term-similarity datasets from medical terminologies.",
 )
-
-
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar=f"<{'|'.join(table_formats())}>",
-        callback=table_format_name,
-        help="How to print the table.",
-    ),
-]
-"""The parameter of a command that prints a table."""
-
-
-def print_table(
-    frame: pl.DataFrame,
-    form: str,
-    *,
-    readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
-) -> None:
-    """Print a table to standard output; in a format for people what ``readable`` makes of it."""
-    rendering = table_format(form)
-    frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
-    _print(["\n\n".join(map(rendering.render, frames))], form)
-
-
-def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
-    """Print the rows of frames as one table: to programs as they come, to people all at once."""
-    rendering = table_format(form)
-    if not isinstance(rendering, StreamedFormat):
-        _print([rendering.render(_few(frames))], form)
-        return
-    _print(rendering.pieces(frames), form)
-
-
-def _few(frames: Iterator[pl.DataFrame]) -> pl.DataFrame:
-    """Return frames as one, unless nobody could read so much."""
-    import polars as pl
-
-    found, n_cells = [], 0
-    for frame in frames:
-        found.append(frame)
-        n_cells += frame.height * frame.width
-        if n_cells > _MOST_CELLS:
-            raise StatementError(
-                f"the rows have more than {_MOST_CELLS:,} values, too many for a table to be read; "
-                "take fewer by a limit, or print them as csv or json"
-            )
-    return pl.concat(found)
-
-
-def _print(pieces: Iterable[str], form: str) -> None:
-    """Print a table whose text comes in pieces."""
-    if sys.stdout is None:
-        raise OutputError("cannot write the table: standard output is closed")
-    try:
-        is_warned = False
-        for piece in pieces:
-            text = piece
-            if not _is_encodable(text) and table_format(form).FOR_PEOPLE:
-                text = text.translate(_PLAIN)
-            if not is_warned and not _is_encodable(text):
-                is_warned = True
-                typer.echo(
-                    f"warning: standard output is {sys.stdout.encoding}, which lacks characters of "
-                    "the table; each is replaced by '?' (PYTHONIOENCODING=utf-8 keeps them)",
-                    err=True,
-                )
-            sys.stdout.write(text)  # as it is, whatever is in it
-        sys.stdout.write("\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"cannot write the table: {error.strerror}") from error
-
-
-def _is_encodable(text: str) -> bool:
-    """Return whether standard output can encode a text."""
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def command(

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from medsim.core.console import Format, app, command, print_table
+from medsim.core.console import app, command
+from medsim.core.printing import Format, print_table
 from medsim.core.progress import Progress
 from medsim.studies.asking_options import DomainsOptions, InspectOptions, InstancesOptions
 from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from medsim.core.console import Format, app, command, print_table
+from medsim.core.console import app, command
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.printing import Format, print_table
 from medsim.wic.options import (
     WicBuildOptions,
     WicEvaluateOptions,
