@@ -1,25 +1,23 @@
-"""The application that commands belong to, the options that they share, and how they print."""
+"""The application that commands belong to, and the options that they share."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Concatenate, TypeVar, get_origin
 
 import typer
-from typer.core import TyperGroup
 
 from medsim.core import interrupts, surroundings
-from medsim.core.errors import (
-    MedsimError,
-    OptionError,
-    one_line,
-)
-from medsim.core.hints import types_of, union_members
+from medsim.core.errors import MedsimError, OptionError, listed, one_line
+from medsim.core.help import HELP_OPTIONS, HelpedGroup, choices_shown, completed
+from medsim.core.hints import names_in, types_of, union_members
+from medsim.core.option_file import OptionFile
 from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
 
@@ -33,7 +31,7 @@ _QUOTED_OR_NAME = re.compile(
 )
 
 
-class _Commands(TyperGroup):
+class Program(HelpedGroup):
     """Commands whose known failures end in one line and their exit code."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -41,7 +39,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer._click.exceptions.UsageError as error:  # noqa: SLF001
-            error.message = one_line(error.message)
+            error.message = one_line(f"{error.message}{_from_file(error)}")
             raise
         except MedsimError as error:
             if interrupts.came():
@@ -59,13 +57,18 @@ class _Commands(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Commands,
-    no_args_is_help=True,
-    add_completion=False,
+    cls=Program,
+    context_settings=HELP_OPTIONS,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Term-similarity datasets from medical terminologies.",
 )
+
+
+def subcommands(name: str, sentence: str) -> typer.Typer:
+    """Return a group of commands of the application, with its help."""
+    group = typer.Typer(cls=HelpedGroup, no_args_is_help=True, rich_markup_mode=None, help=sentence)
+    app.add_typer(group, name=name)
+    return group
 
 
 def command(
@@ -74,39 +77,82 @@ def command(
     """Return a decorator that makes a command of a function of options.
 
     The command's arguments and options are the fields of ``options``, and after them the
-    function's own keyword parameters, which belong to the command line alone. Its help is the
-    function's docstring, its name by default the function's. It reports to the standard error
-    stream.
+    function's own keyword parameters, which belong to the command line alone, as do --quiet and
+    --verbose. Its help is the function's docstring, its name by default the function's. It reports
+    to the standard error stream.
     """
 
     def decorated(run: Run[Declared]) -> Run[Declared]:
         own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+        shared = list(inspect.signature(_Verbosity, eval_str=True).parameters.values())
         known = declared(options)
-        flags = {one.name: _own_flag(one) for one in own} | _flags(options)
+        flags = {one.name: _own_flag(one) for one in (*own, *shared)} | _flags(options)
 
-        def call(**values: Any) -> None:
+        def call(context: typer.Context, **values: Any) -> None:
+            file, given = context.find_object(OptionFile), _names_in_file(context)
+            verbosity = _Verbosity(**{one.name: values.pop(one.name) for one in shared})
             # What the user put between backticks, such as the name of a file, stays as it is.
             own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             words = partial(_with_flags, flags=flags | own_words)
             others = {one.name: values.pop(one.name) for one in own}
+            progress = Progress.to_stderr(lambda line: one_line(words(line)), **asdict(verbosity))
             if "progress" in fields:
-                values["progress"] = Progress.to_stderr(lambda line: one_line(words(line)))
+                values["progress"] = progress
+            from_file = f"{listed([flags[one] for one in given])} from {file.name}" if file else ""
+            if given:
+                progress.detail(f"options: {from_file}")
             try:
                 surroundings.check()
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
                 text = words(str(error))
+                if given and isinstance(error, OptionError):
+                    text += f" ({from_file})"
                 raise error if text == str(error) else type(error)(text) from error
 
         fields = signature_of(options).parameters
         parameters = [_parameter(fields[field], option) for field, option in known.items()]
-        call.__dict__["__signature__"] = inspect.Signature([*parameters, *own])
+        call.__dict__["__signature__"] = inspect.Signature([_CONTEXT, *parameters, *own, *shared])
         call.__dict__["options"] = options
         call.__doc__ = run.__doc__
         group.command(name or run.__name__)(call)
         return run
 
     return decorated
+
+
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Verbosity:
+    """The options of every command on how much it tells."""
+
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Tell nothing but warnings and errors.")
+    ] = False
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Tell more: memory, and where options come from."),
+    ] = False
+
+
+def _names_in_file(context: Any) -> list[str]:
+    """Return the parameters of a command whose values come from a file of options."""
+    return [name for name in context.params if _is_from_file(context, name)]
+
+
+def _is_from_file(context: Any, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "DEFAULT_MAP"
+
+
+def _from_file(error: Any) -> str:
+    """Return where the value of a usage error comes from, if that is a file."""
+    name = getattr(getattr(error, "param", None), "name", None)
+    if name is None or error.ctx is None or not _is_from_file(error.ctx, name):
+        return ""
+    return f" (from {error.ctx.find_object(OptionFile).name})"
 
 
 def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Declared:
@@ -149,12 +195,20 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
         default = ",".join(default)
     elif isinstance(default, (tuple, Mapping)):
         default = None  # Typer's own empty list
+    metavar, sentence = choices_shown(
+        option.choices or (), several=option.listed or shown == list[str]
+    )
+    told: dict[str, Any] = {
+        "metavar": option.metavar or (field.name.upper() if option.argument else metavar),
+        "help": f"{option.help}{sentence}",
+        "autocompletion": completed(option.choices or names_in(hint)),
+    }
     if option.argument:
-        info: Any = typer.Argument(metavar=option.metavar or field.name.upper(), help=option.help)
+        info: Any = typer.Argument(**told)
     else:
         formats = ["%Y-%m-%d", "%Y%m%d"] if shown is datetime else None
         flags = option.flags or ((_flag(field.name, option),) if shown is bool else ())
-        info = typer.Option(*flags, metavar=option.metavar, help=option.help, formats=formats)
+        info = typer.Option(*flags, formats=formats, **told)
     wide = shown | None if optional or default is None else shown
     return inspect.Parameter(
         field.name,
@@ -221,5 +275,7 @@ def _declarations(options: type[Options]) -> Iterator[type[Options]]:
 def _own_flag(parameter: inspect.Parameter) -> str:
     """Return how a user names a parameter that is written as Typer's own."""
     infos = getattr(parameter.annotation, "__metadata__", ())
-    flags = (flag for info in infos for flag in info.param_decls or ())
+    # Typer takes the first flag for a default until it makes the command.
+    given = (flag for info in infos for flag in (info.default, *(info.param_decls or ())))
+    flags = (flag for flag in given if isinstance(flag, str) and flag.startswith("--"))
     return next(flags, f"--{parameter.name.replace('_', '-')}")

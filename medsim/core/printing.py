@@ -17,6 +17,7 @@ from medsim.core.formats import (
     table_format_name,
     table_formats,
 )
+from medsim.core.help import completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,8 +36,10 @@ Format = Annotated[
     str,
     typer.Option(
         "--format",
+        "-f",
         metavar=f"<{'|'.join(table_formats())}>",
         callback=table_format_name,
+        autocompletion=completed(table_formats()),
         help="How to print the table.",
     ),
 ]

@@ -101,24 +101,43 @@ class Progress:
     Args:
         stream: where lines and bars go; None is silent.
         wording: how a line is written to the stream; as it is by default.
+        quiet: whether warnings alone are written.
+        verbose: whether details are written as well, such as the memory of a stage.
     """
 
     def __init__(
-        self, stream: TextIO | None = None, wording: Callable[[str], str] | None = None
+        self,
+        stream: TextIO | None = None,
+        wording: Callable[[str], str] | None = None,
+        *,
+        quiet: bool = False,
+        verbose: bool = False,
     ) -> None:
         self._stream = stream
         self._wording = wording or str
+        self._quiet, self._verbose = quiet, verbose
         self.records: list[StageRecord] = []
         self.warnings: list[str] = []
 
     @classmethod
-    def to_stderr(cls, wording: Callable[[str], str] | None = None) -> Progress:
+    def to_stderr(
+        cls,
+        wording: Callable[[str], str] | None = None,
+        *,
+        quiet: bool = False,
+        verbose: bool = False,
+    ) -> Progress:
         """Return one that reports to the standard error stream."""
-        return cls(sys.stderr, wording)
+        return cls(sys.stderr, wording, quiet=quiet, verbose=verbose)
 
     def part(self, name: str) -> Progress:
         """Return one that reports to the same stream, under a name, and keeps its own records."""
-        return Progress(self._stream, lambda line: self._wording(f"{name}: {line}"))
+        return Progress(
+            self._stream,
+            lambda line: self._wording(f"{name}: {line}"),
+            quiet=self._quiet,
+            verbose=self._verbose,
+        )
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Stage]:
@@ -134,10 +153,20 @@ class Progress:
         )
         self.records.append(record)
         finding = f": {stage.finding}" if stage.finding else ""
-        self.say(f"{name}{finding} ({record.seconds:.1f} s)")
+        memory = f", {record.peak_mib:,} MiB" if self._verbose else ""
+        self.say(f"{name}{finding} ({record.seconds:.1f} s{memory})")
 
     def say(self, line: str) -> None:
         """Write one line."""
+        if not self._quiet:
+            self._write(line)
+
+    def detail(self, line: str) -> None:
+        """Write one line that is for those who want to know more."""
+        if self._verbose:
+            self._write(line)
+
+    def _write(self, line: str) -> None:
         if self._stream is not None:
             # At once: an interrupt comes before it or after it.
             self._stream.write(f"{self._wording(line)}\n")
@@ -146,11 +175,11 @@ class Progress:
     def warn(self, line: str) -> None:
         """Write one line as a warning and keep it."""
         self.warnings.append(line)
-        self.say(f"warning: {line}")
+        self._write(f"warning: {line}")
 
     @contextmanager
     def _bars(self) -> Iterator[Bars | None]:
-        if self._stream is None or not self._stream.isatty():
+        if self._stream is None or self._quiet or not self._stream.isatty():
             yield None
             return
         from rich import progress  # noqa: PLC0415 — help and silent runs do without it

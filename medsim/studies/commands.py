@@ -7,19 +7,17 @@ from typing import Annotated
 
 import typer
 
-from medsim.core.console import app, command
+from medsim.core.console import command, subcommands
 from medsim.core.printing import Format, print_table
 from medsim.core.progress import Progress
 from medsim.studies.asking_options import DomainsOptions, InspectOptions, InstancesOptions
 from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
 from medsim.studies.pairs_options import PairsFileOptions, PairsOptions
 
-study = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Ask people to judge pairs, rate or sort words or label instances, and score the answers.",
+study = subcommands(
+    "study",
+    "Ask people to judge pairs, rate or sort words or label instances, and score the answers.",
 )
-app.add_typer(study, name="study")
 
 
 @command(study, SampleOptions)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from medsim.core.console import app, command
+from medsim.core.console import command, subcommands
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.printing import Format, print_table
 from medsim.wic.options import (
@@ -16,12 +16,9 @@ from medsim.wic.options import (
     WicVerifyOptions,
 )
 
-wic = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Terms in sentences: benchmarks that ask whether two have the same meaning.",
+wic = subcommands(
+    "wic", "Terms in sentences: benchmarks that ask whether two have the same meaning."
 )
-app.add_typer(wic, name="wic")
 
 
 @command(wic, WicBuildOptions)
