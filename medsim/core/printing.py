@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from medsim.core.errors import OutputError, StatementError
+from medsim.core.errors import OutputError, StatementError, one_line
 from medsim.core.formats import (
     FittedFormat,
     StreamedFormat,
@@ -18,11 +18,14 @@ from medsim.core.formats import (
     table_formats,
 )
 from medsim.core.help import completed
+from medsim.core.progress import Progress, progress_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import polars as pl
+
+    from medsim.core.checks import Verification
 
 _MOST_CELLS = 2_000_000  # of a table for people
 _MOST_ROWS = 40  # of a statement, on a terminal
@@ -72,6 +75,25 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
     _print([_rendered(rendering, found.head(_MOST_ROWS) if few else found)], form)
     if few and found.height > _MOST_ROWS:
         typer.echo(f"the first {_MOST_ROWS} rows are shown; --format csv prints all", err=True)
+
+
+def tell_next(progress: Progress | None, *steps: str) -> None:
+    """Tell what a user may do next, each step a command and what it does."""
+    progress_of(progress).say(f"next: {'; '.join(steps)}")
+
+
+def print_outcome(found: Verification, place: object, progress: Progress | None) -> None:
+    """Print which promises do not hold, or one sentence if all do.
+
+    Raises:
+        BrokenPromiseError: one does not.
+    """
+    for line in found.violated():
+        typer.echo(one_line(line), err=True)
+    if not found.holds:
+        typer.echo(found.outcome, err=True)
+    found.require(place)
+    progress_of(progress).say(found.outcome)
 
 
 def terminal_width() -> int | None:

@@ -20,6 +20,7 @@ _CLEAR_PEAK = "5"  # proc(5): writing 5 to clear_refs resets the peak resident s
 _MEBIBYTE = 1 << 20
 _SECONDS_A_LINE = 60
 _FEW = 2  # minutes
+_NOTEBOOK_WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,8 @@ class Stage:
         self._say = say
         self._lock = threading.Lock()
         self._total = self._done = 0
-        self._began = self._told = time.monotonic()
+        self._told = time.monotonic()
+        self._mark = (self._told, 0)  # when the speed is measured from, and what was done then
         self.finding = ""
 
     def total(self, n_units: int) -> None:
@@ -64,7 +66,7 @@ class Stage:
         if self._bars and self._task is not None:
             self._bars.update(self._task, total=n_units, completed=0)
         with self._lock:
-            self._total, self._done, self._began = n_units, 0, time.monotonic()
+            self._total, self._done, self._mark = n_units, 0, (time.monotonic(), 0)
 
     def advance(self, n_units: int = 1) -> None:
         """Say that ``n_units`` more are done; safe from any thread."""
@@ -76,18 +78,25 @@ class Stage:
                 self._tell(self._say)
 
     def _tell(self, say: Callable[[str], None]) -> None:
-        """Write a line on how far it is, if the last one is old."""
+        """Write a line on how far it is, if the last one is old.
+
+        The speed is that since the last line: what comes first may be slow, as compiling is.
+        """
         now = time.monotonic()
-        if now - self._told < _SECONDS_A_LINE or not 0 < self._done < self._total:
+        since, before = self._mark
+        if now - self._told < _SECONDS_A_LINE or not before < self._done < self._total:
             return
-        self._told = now
-        minutes = (now - self._began) * (self._total - self._done) / self._done / 60
-        left = f"{minutes:.0f} minutes" if minutes >= _FEW else "a minute or two"
-        say(f"{self._name}: {100 * self._done // self._total}%, about {left} left")
+        minutes = (now - since) * (self._total - self._done) / (self._done - before) / 60
+        self._told, self._mark = now, (now, self._done)
+        left = f"about {minutes:.0f} minutes" if minutes >= _FEW else "two minutes at most"
+        left = left if minutes >= 1 else "less than a minute"
+        say(f"{self._name}: {100 * self._done // self._total}%, {left} left")
 
     def tell(self, line: str) -> None:
         """Write one line while the stage runs."""
-        if self._say:
+        if self._bars:
+            self._bars.console.print(f"{self._name}: {line}", markup=False, highlight=False)
+        elif self._say:
             self._say(f"{self._name}: {line}")
 
     def found(self, text: str) -> None:
@@ -179,7 +188,8 @@ class Progress:
 
     @contextmanager
     def _bars(self) -> Iterator[Bars | None]:
-        if self._stream is None or self._quiet or not self._stream.isatty():
+        in_notebook = _is_notebook(self._stream)
+        if self._quiet or not (in_notebook or _is_terminal(self._stream)):
             yield None
             return
         from rich import progress  # noqa: PLC0415 — help and silent runs do without it
@@ -192,9 +202,31 @@ class Progress:
             progress.TimeElapsedColumn(),
             progress.TimeRemainingColumn(),
         )
-        console = Console(file=self._stream)
+        # A notebook draws a line anew, as a terminal does; widgets would need another package.
+        console = Console(
+            file=self._stream,
+            force_terminal=True,
+            force_jupyter=False,
+            width=_NOTEBOOK_WIDTH if in_notebook else None,
+        )
         with progress.Progress(*columns, console=console, transient=True) as bars:
             yield bars
+
+
+def progress_of(given: Progress | None) -> Progress:
+    """Return what a caller gave; by default one that reports where a person waits."""
+    if given is not None:
+        return given
+    is_watched = _is_terminal(sys.stderr) or _is_notebook(sys.stderr)
+    return Progress.to_stderr() if is_watched else Progress()
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def _is_notebook(stream: TextIO | None) -> bool:
+    return type(stream).__module__ == "ipykernel.iostream"
 
 
 def _peak_mib() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table
+from medsim.core.printing import Format, print_table, tell_next
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
 
 
@@ -18,21 +18,22 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
-    from medsim.core.progress import Progress
     from medsim.evaluations.compare import compare as table_of
     from medsim.evaluations.evaluate import evaluate as run
     from medsim.evaluations.tables.readable import readable
 
-    made = run(**options.given())
-    progress = options.progress or Progress()
-    for asked, tables in (
-        (options.retrieval, "retrieval"),
-        (options.separates, "separation, and --table categories"),
-        (options.words, "parts"),
-    ):
-        if asked:
-            progress.say(f"see medsim compare {options.out} --table {tables}")
-    print_table(table_of(made), form, readable=readable)
+    print_table(table_of(run(**options.given())), form, readable=readable)
+    asked = {
+        "retrieval": options.retrieval,
+        "separation": options.separates,
+        "parts": options.words,
+    }
+    tables = ["standings", *(name for name, wanted in asked.items() if wanted)]
+    tell_next(
+        options.progress,
+        f"medsim compare {options.out} --table {' or '.join(tables)} sums up",
+        f"medsim report {options.out} -o report.html draws it",
+    )
 
 
 @command(app, CompareOptions)

@@ -10,7 +10,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.evaluations.conclusions import (
     all_metrics,
     at_metrics,
@@ -109,7 +109,7 @@ def _scores(evaluation: Evaluation, name: str, options: CompareOptions) -> pl.Da
     if kind == "spread":
         return metric_spread(results, statistics, subset=options.subset)
     if options.fixed_metrics:
-        threads, progress = checked_threads(options.threads), options.progress or Progress()
+        threads, progress = checked_threads(options.threads), progress_of(options.progress)
         results = results.filter(subset=options.subset)
         results, comparisons = at_fixed(
             evaluation, results, options.fixed_metrics, threads, progress

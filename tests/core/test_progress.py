@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 
 
 class Terminal(io.StringIO):
@@ -54,8 +54,59 @@ def test_a_long_stage_tells_once_a_minute_how_far_it_is(monkeypatch: pytest.Monk
     assert stream.getvalue().splitlines()[:-1] == [
         "embed: 10%, about 9 minutes left",
         "embed: 20%, about 8 minutes left",
-        "embed: 90%, about a minute or two left",
+        "embed: 90%, two minutes at most left",
     ]
+
+
+def test_what_is_left_follows_from_the_speed_since_the_last_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("medsim.core.progress.time.monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    with Progress(stream).stage("search") as stage:
+        stage.total(1000)
+        for seconds, n_units in ((120, 10), (60, 490), (60, 490), (1, 10)):  # compiles first
+            clock[0] += seconds
+            stage.advance(n_units)
+    assert stream.getvalue().splitlines()[:-1] == [
+        "search: 1%, about 198 minutes left",
+        "search: 50%, two minutes at most left",
+        "search: 99%, less than a minute left",
+    ]
+
+
+def test_quiet_leaves_warnings_and_verbose_tells_memory() -> None:
+    for options, expected in (
+        ({"quiet": True}, r"warning: w\n"),
+        ({}, r"read \(0.0 s\)\nwarning: w\n"),
+        ({"verbose": True}, r"read \(0.0 s, [\d,]+ MiB\)\nd\nwarning: w\n"),
+    ):
+        stream = io.StringIO()
+        progress = Progress(stream, **options)
+        with progress.stage("read"):
+            pass
+        progress.detail("d")
+        progress.warn("w")
+        assert re.fullmatch(expected, stream.getvalue()), options
+
+
+def test_a_notebook_gets_a_bar_as_a_terminal_does() -> None:
+    stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    with Progress(stream).stage("search") as stage:
+        stage.total(2)
+        stage.advance()
+    assert "\r" in stream.getvalue()
+    assert stream.getvalue().endswith("search (0.0 s)\n")
+
+
+def test_stages_are_told_by_default_where_a_person_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Progress()
+    assert progress_of(given) is given
+    for stream, is_told in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        progress_of(None).say("read")
+        assert (stream.getvalue() == "read\n") == is_told
 
 
 def test_the_peak_of_memory_is_that_of_the_stage() -> None:

@@ -39,9 +39,9 @@ def render(frame: pl.DataFrame) -> str:
 def fitted(frame: pl.DataFrame, width: int) -> str:
     """Return a frame as lines of at most ``width`` columns of a terminal.
 
-    What does not fit is folded. Where that is not enough, columns of one value stand in a line
-    above, names are cut at underscores, and rows and columns change places if rows are fewer; else
-    the last columns are left out, and a line below names them.
+    In what does not fit, columns of one value stand in a line above, and texts are folded. Where
+    that is not enough, names are cut at underscores, or rows and columns change places if rows are
+    fewer; else the last columns are left out, and a line below names them.
     """
     whole = render(frame)
     if cell_len(max(whole.splitlines(), key=cell_len, default="")) <= width:
@@ -51,7 +51,7 @@ def fitted(frame: pl.DataFrame, width: int) -> str:
     hoisted = grid.hoisted()
     named = hoisted.with_folded_names(spaced=False)
     turned = hoisted.turned() if frame.height < len(hoisted.columns) else named
-    for choice in (grid, hoisted, named, turned, hoisted.with_folded_names(spaced=True)):
+    for choice in (hoisted, named, turned, hoisted.with_folded_names(spaced=True)):
         if choice.n_fitting == len(choice.columns):
             return choice.text()
     return named.without_last().text()
