@@ -79,7 +79,8 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
 
 def tell_next(progress: Progress | None, *steps: str) -> None:
     """Tell what a user may do next, each step a command and what it does."""
-    progress_of(progress).say(f"next: {'; '.join(steps)}")
+    for step in steps:
+        progress_of(progress).say(f"next: {step}")
 
 
 def print_outcome(found: Verification, place: object, progress: Progress | None) -> None:

@@ -76,6 +76,22 @@ def test_what_is_left_follows_from_the_speed_since_the_last_line(
     ]
 
 
+def test_a_stage_tells_that_it_compiles_and_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core.event import trigger_event
+
+    clock = [0.0]
+    monkeypatch.setattr("medsim.kernels.compile_watch.time.monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    with Progress(stream).stage("compare"):
+        for seconds in (7.5, 2.0):
+            with trigger_event("numba:compile"), trigger_event("numba:compile"):  # one of another
+                clock[0] += seconds
+    assert re.sub(r"\(\d\.\d", "(0.1", stream.getvalue()) == (
+        "compare: compiles what it needs, once here\n"
+        "compare (0.1 s, 9.5 s of them to compile, once)\n"
+    )
+
+
 def test_quiet_leaves_warnings_and_verbose_tells_memory() -> None:
     for options, expected in (
         ({"quiet": True}, r"warning: w\n"),
@@ -91,13 +107,22 @@ def test_quiet_leaves_warnings_and_verbose_tells_memory() -> None:
         assert re.fullmatch(expected, stream.getvalue()), options
 
 
-def test_a_notebook_gets_a_bar_as_a_terminal_does() -> None:
+def test_a_notebook_gets_lines_that_replace_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("medsim.core.progress.time.monotonic", lambda: clock[0])
     stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
     with Progress(stream).stage("search") as stage:
-        stage.total(2)
-        stage.advance()
-    assert "\r" in stream.getvalue()
-    assert stream.getvalue().endswith("search (0.0 s)\n")
+        stage.total(3)
+        for _ in range(3):
+            clock[0] += 70
+            stage.advance()
+    begun, half, more, done = re.split(r" *\r", stream.getvalue().removeprefix("\r").rstrip(" \n"))
+    assert (begun, half) == ("search", "search: 33%, about 2 minutes left")
+    assert more == "search: 66%, two minutes at most left"
+    assert re.fullmatch(r"search \(\d\.\d s\)", done)
+    Progress(stream).warn("late")
+    assert stream.getvalue().rstrip(" \n").endswith("\rwarning: late")
+    assert stream.getvalue().endswith("\n")
 
 
 def test_stages_are_told_by_default_where_a_person_waits(monkeypatch: pytest.MonkeyPatch) -> None:
