@@ -123,3 +123,11 @@ def test_verify_ends_with_a_sentence_unless_it_is_to_be_quiet(folders: dict[str,
 
     assert said.stderr.splitlines()[-1] == "all 24 promises hold"
     assert run("verify BUILD --sample 0 --quiet", folders).stderr == ""
+
+
+def test_signs_are_explained_where_they_are_printed(folders: dict[str, Path]) -> None:
+    said = "+1-0: significantly better than 1, worse than 0; *: best, or not told from it\n"
+
+    assert run("compare RESULTS", folders).stderr == said
+    assert run("compare RESULTS --format json", folders).stderr == ""
+    assert run("compare RESULTS --table rated", folders).stderr == ""
