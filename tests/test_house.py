@@ -15,7 +15,7 @@ from medsim.core.console import _with_flags
 
 PACKAGE = Path(__file__).parents[1] / "medsim"
 MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_PARAMETERS = 350, 60, 7
-KNOW_FLAGS = ("cli/", "core/console", "core/options", "options", "commands")
+KNOW_FLAGS = ("cli/", "core/console", "core/options", "core/printing", "options", "commands")
 """The modules that may name options as the command line does."""
 
 

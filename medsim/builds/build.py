@@ -38,6 +38,7 @@ from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.parquet import holds
+from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.terminologies.sources import source_paths
 
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from medsim.builds.set_rows import SetRows
     from medsim.builds.term_index import Derived
     from medsim.core.output_part import OutputPart
-    from medsim.core.progress import Progress
     from medsim.terminologies.sources import Terminology
 
     Written = OutputFolder | OutputPart
@@ -170,7 +170,11 @@ def _search_elsewhere(options: BuildOptions) -> AbstractContextManager[FirstSear
         return nullcontext()
     with needing("`dask` needs Dask", "dask"):
         from medsim.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra
-    return on_cluster(options.dask, threads=checked_threads(options.threads))
+    return on_cluster(
+        options.dask,
+        threads=checked_threads(options.threads),
+        progress=progress_of(options.progress),
+    )
 
 
 def _write_sets(

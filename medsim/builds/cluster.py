@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.stages import Run
-    from medsim.core.progress import Stage
+    from medsim.core.progress import Progress, Stage
     from medsim.kernels.types import Ids
 
 _SHARES_A_WORKER = 8  # so that a worker that is slow, late or lost costs little
@@ -39,7 +39,7 @@ A = TypeVar("A", bound="np.ndarray[Any, Any]")
 
 
 @contextmanager
-def on_cluster(address: str, *, threads: int) -> Iterator[ClusterSearch]:
+def on_cluster(address: str, *, threads: int, progress: Progress) -> Iterator[ClusterSearch]:
     """Give the body a search on a cluster.
 
     Raises:
@@ -57,11 +57,13 @@ def on_cluster(address: str, *, threads: int) -> Iterator[ClusterSearch]:
                     preload=[_DEAF],
                 )
             )
-        try:
-            client = stack.enter_context(Client(place, timeout=_PATIENCE, set_as_default=False))
-        except (OSError, ValueError) as error:
-            raise ClusterError(f"no Dask scheduler answers at {address} ({error})") from error
-        _check_workers(client, address)
+        with progress.stage(f"connect to Dask at {address}") as waiting:
+            waiting.tell(f"waits up to {_PATIENCE} seconds for the scheduler, and for a worker")
+            try:
+                client = stack.enter_context(Client(place, timeout=_PATIENCE, set_as_default=False))
+            except (OSError, ValueError) as error:
+                raise ClusterError(f"no Dask scheduler answers at {address} ({error})") from error
+            _check_workers(client, address)
         yield ClusterSearch(client, address)
 
 

@@ -13,11 +13,13 @@ from medsim.builds.options import (
     StatsOptions,
     WarmOptions,
 )
-from medsim.core.console import Format, app, command, print_table
+from medsim.core.console import app, command
 from medsim.core.errors import OptionError
+from medsim.core.printing import Format, print_table, tell_next
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build
+    from medsim.core.progress import Progress
 
 
 @command(app, BuildOptions)
@@ -51,7 +53,7 @@ def build(
         print_table(known_sources(), form)
         return
     if shard is None:
-        _print_table_2(run(**options.given()), form)
+        _print_made(run(**options.given()), form, options.progress)
         return
     if options.dask is not None:
         raise OptionError("--shard and --dask exclude each other: each shares out the search")
@@ -69,7 +71,7 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
     """
     from medsim.builds.shards import merge as run
 
-    _print_table_2(run(**options.given()), form)
+    _print_made(run(**options.given()), form, options.progress)
 
 
 @command(app, WarmOptions)
@@ -100,6 +102,15 @@ def stats(options: StatsOptions, *, form: Format = "table") -> None:
     from medsim.builds.output import open_build
 
     _print_table_2(open_build(options.out), form)
+
+
+def _print_made(build: Build, form: str, progress: Progress | None) -> None:
+    _print_table_2(build, form)
+    tell_next(
+        progress,
+        f"medsim sql {build.folder} shows what can be queried",
+        f"medsim eval {build.folder} -e NAME=PATH -o RESULTS scores an embedding",
+    )
 
 
 def _print_table_2(build: Build, form: str) -> None:

@@ -18,7 +18,7 @@ from medsim.builds.positives import derive_positives
 from medsim.builds.term_index import Derived, index_terms
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.embeddings.embedded_terms import identify, settled
 from medsim.embeddings.given import embedding_spec
 from medsim.embeddings.vector_cache import cache_folder
@@ -62,7 +62,7 @@ class Run:
     @classmethod
     def of(cls, options: SearchOptions, store: Store) -> Run:
         """Return the run of a build or a shard."""
-        progress = options.progress or Progress()
+        progress = progress_of(options.progress)
         corrections = read_corrections(options.corrections)
         named, cache = None, None
         if isinstance(options, BuildOptions) and options.embedding is not None:

@@ -41,7 +41,7 @@ from medsim.core.kinds import CANONICAL_TABLES, DIALECT_DESCRIPTION_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import read_damaged_rows, reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.embeddings.embedded_terms import settled
 from medsim.embeddings.vector_cache import cache_folder
@@ -67,7 +67,7 @@ def verify(options: VerifyOptions) -> Verification:
         InputError: the folder holds no finished build, or its embedding is missing or another.
         OptionError: the sample is negative, or ``embedding`` does not fit the build.
     """
-    build, progress = Build(folder_of(options.folder)), options.progress or Progress()
+    build, progress = Build(folder_of(options.folder)), progress_of(options.progress)
     with reading_output(build):
         named = embedding_of(build, options.embedding, progress)
         with progress.stage("compare files with the manifest"):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import typer
-
 from medsim.cli.options import ReportOptions, SqlOptions
-from medsim.core.console import Format, app, command, print_frames, print_table
+from medsim.core.console import app, command
+from medsim.core.printing import Format, print_frames, print_table, tell_next
 
 
 @command(app, SqlOptions)
@@ -43,5 +42,5 @@ def report(options: ReportOptions) -> None:
     """
     from medsim.cli.report import write_report
 
-    written = write_report(options.output, options.out)
-    typer.echo(f"{written}: {written.stat().st_size / 1e6:.1f} MB", err=True)
+    write_report(**options.given())
+    tell_next(options.progress, f"open {options.out} in a browser; it needs no network")

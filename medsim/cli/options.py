@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core.options import OpenedFolder, Option, Options
+from medsim.core.options import OpenedFolder, Option, Options, Reporting
 from medsim.core.statements import StatementOptions
 
 
@@ -41,3 +41,5 @@ class ReportOptions(Options):
         ),
     ]
     out: Annotated[str | Path, Option("The .html file to write.", ("--out", "-o"))]
+    _: KW_ONLY
+    progress: Reporting = None

@@ -14,6 +14,7 @@ from medsim.core.extras import needing
 from medsim.core.files import whole_file
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
+from medsim.core.progress import progress_of
 from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import GENERATOR, rendered
 from medsim.tagging.output import Tagging
@@ -43,11 +44,14 @@ def write_report(options: ReportOptions) -> Path:
     out = Path(options.out)
     _check_free(out)
     opened = open_output(folder_of(options.output), *_PAGES)
-    library = _library()  # first: it tells what is not installed
-    with reading_output(opened):
+    progress = progress_of(options.progress)
+    with progress.stage("load the library of charts"):  # first: it tells what is not installed
+        library = _library()
+    with progress.stage(f"compute what the page of {opened.folder} shows"), reading_output(opened):
         page = _PAGES[type(opened)](opened)
-    with whole_file(out) as partial:
+    with progress.stage(f"write {out}") as stage, whole_file(out) as partial:
         partial.write_text(rendered(page, library), encoding="utf-8")
+        stage.found(f"{partial.stat().st_size / 1e6:.1f} MB")
     return out
 
 

@@ -79,6 +79,22 @@ class Verification(Shown):
         found = self.findings.filter(pl.col("violations") > 0)["check"]
         return found.unique(maintain_order=True).to_list()
 
+    @property
+    def outcome(self) -> str:
+        """One sentence: that all promises hold, or how many do not."""
+        n_broken = self.findings.filter(pl.col("violations") > 0).height
+        if not n_broken:
+            return f"all {counted(self.findings.height, 'promise')} hold"
+        return f"{n_broken:,} of {counted(self.findings.height, 'promise')} do not hold"
+
+    def violated(self) -> list[str]:
+        """Return a line for each promise that does not hold, with its first violation."""
+        return [
+            f"{row['check']}: {row['promise']} "
+            f"{counted(row['violations'], 'violation')}, such as {row['example']}"
+            for row in self.findings.filter(pl.col("violations") > 0).iter_rows(named=True)
+        ]
+
     def require(self, location: object) -> None:
         """Raise BrokenPromiseError, with the location of what was verified, if one is broken."""
         if self.broken:

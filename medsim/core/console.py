@@ -1,40 +1,29 @@
-"""The application that commands belong to, the options that they share, and how they print."""
+"""The application that commands belong to, and the options that they share."""
 
 from __future__ import annotations
 
 import inspect
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar, get_origin
+from typing import Annotated, Any, Concatenate, TypeVar, get_origin
 
 import typer
-from typer.core import TyperGroup
 
 from medsim.core import interrupts, surroundings
-from medsim.core.errors import (
-    MedsimError,
-    OptionError,
-    OutputError,
-    StatementError,
-    one_line,
-)
-from medsim.core.formats import StreamedFormat, table_format, table_format_name, table_formats
-from medsim.core.hints import types_of, union_members
+from medsim.core.errors import MedsimError, OptionError, listed, one_line
+from medsim.core.help import HELP_OPTIONS, HelpedGroup, choices_shown, completed
+from medsim.core.hints import names_in, types_of, union_members
+from medsim.core.option_file import OptionFile
 from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Declared = TypeVar("Declared", bound=Options)
 Run = Callable[Concatenate[Declared, ...], None]
 
-
-_MOST_CELLS = 2_000_000  # of a table for people
 
 _QUOTED_OR_NAME = re.compile(
     r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)"""
@@ -42,12 +31,7 @@ _QUOTED_OR_NAME = re.compile(
 )
 
 
-_PLAIN = str.maketrans(  # what tables for people have, for terminals that lack it
-    {"─": "-", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-", "\N{PLUS-MINUS SIGN}": "+-"}
-)
-
-
-class _Commands(TyperGroup):
+class Program(HelpedGroup):
     """Commands whose known failures end in one line and their exit code."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -55,7 +39,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer._click.exceptions.UsageError as error:  # noqa: SLF001
-            error.message = one_line(error.message)
+            error.message = one_line(f"{error.message}{_from_file(error)}")
             raise
         except MedsimError as error:
             if interrupts.came():
@@ -73,97 +57,18 @@ class _Commands(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Commands,
-    no_args_is_help=True,
-    add_completion=False,
+    cls=Program,
+    context_settings=HELP_OPTIONS,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Term-similarity datasets from medical terminologies.",
 )
 
 
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar=f"<{'|'.join(table_formats())}>",
-        callback=table_format_name,
-        help="How to print the table.",
-    ),
-]
-"""The parameter of a command that prints a table."""
-
-
-def print_table(
-    frame: pl.DataFrame,
-    form: str,
-    *,
-    readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
-) -> None:
-    """Print a table to standard output; in a format for people what ``readable`` makes of it."""
-    rendering = table_format(form)
-    frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
-    _print(["\n\n".join(map(rendering.render, frames))], form)
-
-
-def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
-    """Print the rows of frames as one table: to programs as they come, to people all at once."""
-    rendering = table_format(form)
-    if not isinstance(rendering, StreamedFormat):
-        _print([rendering.render(_few(frames))], form)
-        return
-    _print(rendering.pieces(frames), form)
-
-
-def _few(frames: Iterator[pl.DataFrame]) -> pl.DataFrame:
-    """Return frames as one, unless nobody could read so much."""
-    import polars as pl
-
-    found, n_cells = [], 0
-    for frame in frames:
-        found.append(frame)
-        n_cells += frame.height * frame.width
-        if n_cells > _MOST_CELLS:
-            raise StatementError(
-                f"the rows have more than {_MOST_CELLS:,} values, too many for a table to be read; "
-                "take fewer by a limit, or print them as csv or json"
-            )
-    return pl.concat(found)
-
-
-def _print(pieces: Iterable[str], form: str) -> None:
-    """Print a table whose text comes in pieces."""
-    if sys.stdout is None:
-        raise OutputError("cannot write the table: standard output is closed")
-    try:
-        is_warned = False
-        for piece in pieces:
-            text = piece
-            if not _is_encodable(text) and table_format(form).FOR_PEOPLE:
-                text = text.translate(_PLAIN)
-            if not is_warned and not _is_encodable(text):
-                is_warned = True
-                typer.echo(
-                    f"warning: standard output is {sys.stdout.encoding}, which lacks characters of "
-                    "the table; each is replaced by '?' (PYTHONIOENCODING=utf-8 keeps them)",
-                    err=True,
-                )
-            sys.stdout.write(text)  # as it is, whatever is in it
-        sys.stdout.write("\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"cannot write the table: {error.strerror}") from error
-
-
-def _is_encodable(text: str) -> bool:
-    """Return whether standard output can encode a text."""
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+def subcommands(name: str, sentence: str) -> typer.Typer:
+    """Return a group of commands of the application, with its help."""
+    group = typer.Typer(cls=HelpedGroup, no_args_is_help=True, rich_markup_mode=None, help=sentence)
+    app.add_typer(group, name=name)
+    return group
 
 
 def command(
@@ -172,39 +77,82 @@ def command(
     """Return a decorator that makes a command of a function of options.
 
     The command's arguments and options are the fields of ``options``, and after them the
-    function's own keyword parameters, which belong to the command line alone. Its help is the
-    function's docstring, its name by default the function's. It reports to the standard error
-    stream.
+    function's own keyword parameters, which belong to the command line alone, as do --quiet and
+    --verbose. Its help is the function's docstring, its name by default the function's. It reports
+    to the standard error stream.
     """
 
     def decorated(run: Run[Declared]) -> Run[Declared]:
         own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+        shared = list(inspect.signature(_Verbosity, eval_str=True).parameters.values())
         known = declared(options)
-        flags = {one.name: _own_flag(one) for one in own} | _flags(options)
+        flags = {one.name: _own_flag(one) for one in (*own, *shared)} | _flags(options)
 
-        def call(**values: Any) -> None:
+        def call(context: typer.Context, **values: Any) -> None:
+            file, given = context.find_object(OptionFile), _names_in_file(context)
+            verbosity = _Verbosity(**{one.name: values.pop(one.name) for one in shared})
             # What the user put between backticks, such as the name of a file, stays as it is.
             own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             words = partial(_with_flags, flags=flags | own_words)
             others = {one.name: values.pop(one.name) for one in own}
+            progress = Progress.to_stderr(lambda line: one_line(words(line)), **asdict(verbosity))
             if "progress" in fields:
-                values["progress"] = Progress.to_stderr(lambda line: one_line(words(line)))
+                values["progress"] = progress
+            from_file = f"{listed([flags[one] for one in given])} from {file.name}" if file else ""
+            if given:
+                progress.detail(f"options: {from_file}")
             try:
                 surroundings.check()
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
                 text = words(str(error))
+                if given and isinstance(error, OptionError):
+                    text += f" ({from_file})"
                 raise error if text == str(error) else type(error)(text) from error
 
         fields = signature_of(options).parameters
         parameters = [_parameter(fields[field], option) for field, option in known.items()]
-        call.__dict__["__signature__"] = inspect.Signature([*parameters, *own])
+        call.__dict__["__signature__"] = inspect.Signature([_CONTEXT, *parameters, *own, *shared])
         call.__dict__["options"] = options
         call.__doc__ = run.__doc__
         group.command(name or run.__name__)(call)
         return run
 
     return decorated
+
+
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Verbosity:
+    """The options of every command on how much it tells."""
+
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Tell nothing but warnings and errors.")
+    ] = False
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Tell more: memory, and where options come from."),
+    ] = False
+
+
+def _names_in_file(context: Any) -> list[str]:
+    """Return the parameters of a command whose values come from a file of options."""
+    return [name for name in context.params if _is_from_file(context, name)]
+
+
+def _is_from_file(context: Any, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "DEFAULT_MAP"
+
+
+def _from_file(error: Any) -> str:
+    """Return where the value of a usage error comes from, if that is a file."""
+    name = getattr(getattr(error, "param", None), "name", None)
+    if name is None or error.ctx is None or not _is_from_file(error.ctx, name):
+        return ""
+    return f" (from {error.ctx.find_object(OptionFile).name})"
 
 
 def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Declared:
@@ -247,12 +195,20 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
         default = ",".join(default)
     elif isinstance(default, (tuple, Mapping)):
         default = None  # Typer's own empty list
+    metavar, sentence = choices_shown(
+        option.choices or (), several=option.listed or shown == list[str]
+    )
+    told: dict[str, Any] = {
+        "metavar": option.metavar or (field.name.upper() if option.argument else metavar),
+        "help": f"{option.help}{sentence}",
+        "autocompletion": completed(option.choices or names_in(hint)),
+    }
     if option.argument:
-        info: Any = typer.Argument(metavar=option.metavar or field.name.upper(), help=option.help)
+        info: Any = typer.Argument(**told)
     else:
         formats = ["%Y-%m-%d", "%Y%m%d"] if shown is datetime else None
         flags = option.flags or ((_flag(field.name, option),) if shown is bool else ())
-        info = typer.Option(*flags, metavar=option.metavar, help=option.help, formats=formats)
+        info = typer.Option(*flags, formats=formats, **told)
     wide = shown | None if optional or default is None else shown
     return inspect.Parameter(
         field.name,
@@ -319,5 +275,7 @@ def _declarations(options: type[Options]) -> Iterator[type[Options]]:
 def _own_flag(parameter: inspect.Parameter) -> str:
     """Return how a user names a parameter that is written as Typer's own."""
     infos = getattr(parameter.annotation, "__metadata__", ())
-    flags = (flag for info in infos for flag in info.param_decls or ())
+    # Typer takes the first flag for a default until it makes the command.
+    given = (flag for info in infos for flag in (info.default, *(info.param_decls or ())))
+    flags = (flag for flag in given if isinstance(flag, str) and flag.startswith("--"))
     return next(flags, f"--{parameter.name.replace('_', '-')}")

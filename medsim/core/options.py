@@ -199,8 +199,8 @@ def folder_of(place: str | Path | OpenedFolder) -> Path:
     return Path(place) if isinstance(place, (str, Path)) else place.folder
 
 
-Reporting = Annotated[Progress | None, "told of every stage; silent by default"]
-"""The field ``progress``: the command line reports to the standard error stream."""
+Reporting = Annotated[Progress | None, "told of every stage"]
+"""The field ``progress``: by default stages are told at a terminal and in a notebook."""
 
 Threads = Annotated[
     int | None,
@@ -279,7 +279,9 @@ def _with_args(doc: str, options: type[Options]) -> str:
     text = inspect.cleandoc(doc)
     known = {name: option.help for name, option in declared(options).items()}
     if any(field.name == "progress" for field in fields(options)):
-        known["progress"] = "Told of every stage; silent by default."
+        known["progress"] = (
+            "Told of every stage; by default a terminal and a notebook are. Progress() is silent."
+        )
     lines = [
         textwrap.fill(f"{name}: {words}", 96, initial_indent=" " * 4, subsequent_indent=" " * 8)
         for name, words in known.items()

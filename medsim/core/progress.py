@@ -20,6 +20,8 @@ _CLEAR_PEAK = "5"  # proc(5): writing 5 to clear_refs resets the peak resident s
 _MEBIBYTE = 1 << 20
 _SECONDS_A_LINE = 60
 _FEW = 2  # minutes
+_NOTEBOOK_WIDTH = 80  # of lines that replace each other
+_LONG_TO_COMPILE = 1.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,19 +46,26 @@ class Stage:
     Args:
         name: of the stage.
         bars: where it shows how far it is.
-        say: where there are no bars: told once a minute how far it is.
+        say: where there are no bars: told now and then how far it is.
+        every: seconds after which it is told again.
     """
 
     def __init__(
-        self, name: str, bars: Bars | None = None, say: Callable[[str], None] | None = None
+        self,
+        name: str,
+        bars: Bars | None = None,
+        say: Callable[[str], None] | None = None,
+        every: int = _SECONDS_A_LINE,
     ) -> None:
         self._bars = bars
         self._task = bars.add_task(name, total=None) if bars else None
         self._name = name
         self._say = say
+        self._every = every
         self._lock = threading.Lock()
         self._total = self._done = 0
-        self._began = self._told = time.monotonic()
+        self._told = time.monotonic()
+        self._mark = (self._told, 0)  # when the speed is measured from, and what was done then
         self.finding = ""
 
     def total(self, n_units: int) -> None:
@@ -64,7 +73,7 @@ class Stage:
         if self._bars and self._task is not None:
             self._bars.update(self._task, total=n_units, completed=0)
         with self._lock:
-            self._total, self._done, self._began = n_units, 0, time.monotonic()
+            self._total, self._done, self._mark = n_units, 0, (time.monotonic(), 0)
 
     def advance(self, n_units: int = 1) -> None:
         """Say that ``n_units`` more are done; safe from any thread."""
@@ -76,18 +85,27 @@ class Stage:
                 self._tell(self._say)
 
     def _tell(self, say: Callable[[str], None]) -> None:
-        """Write a line on how far it is, if the last one is old."""
+        """Write a line on how far it is, if the last one is old.
+
+        The speed is that of the last minute: what comes first may be slow, as compiling is.
+        """
         now = time.monotonic()
-        if now - self._told < _SECONDS_A_LINE or not 0 < self._done < self._total:
+        since, before = self._mark
+        if now - self._told < self._every or not before < self._done < self._total:
             return
+        minutes = (now - since) * (self._total - self._done) / (self._done - before) / 60
         self._told = now
-        minutes = (now - self._began) * (self._total - self._done) / self._done / 60
-        left = f"{minutes:.0f} minutes" if minutes >= _FEW else "a minute or two"
-        say(f"{self._name}: {100 * self._done // self._total}%, about {left} left")
+        if now - since >= _SECONDS_A_LINE:
+            self._mark = (now, self._done)
+        left = f"about {minutes:.0f} minutes" if minutes >= _FEW else "two minutes at most"
+        left = left if minutes >= 1 else "less than a minute"
+        say(f"{self._name}: {100 * self._done // self._total}%, {left} left")
 
     def tell(self, line: str) -> None:
         """Write one line while the stage runs."""
-        if self._say:
+        if self._bars:
+            self._bars.console.print(f"{self._name}: {line}", markup=False, highlight=False)
+        elif self._say:
             self._say(f"{self._name}: {line}")
 
     def found(self, text: str) -> None:
@@ -101,24 +119,43 @@ class Progress:
     Args:
         stream: where lines and bars go; None is silent.
         wording: how a line is written to the stream; as it is by default.
+        quiet: whether warnings alone are written.
+        verbose: whether details are written as well, such as the memory of a stage.
     """
 
     def __init__(
-        self, stream: TextIO | None = None, wording: Callable[[str], str] | None = None
+        self,
+        stream: TextIO | None = None,
+        wording: Callable[[str], str] | None = None,
+        *,
+        quiet: bool = False,
+        verbose: bool = False,
     ) -> None:
         self._stream = stream
         self._wording = wording or str
+        self._quiet, self._verbose = quiet, verbose
         self.records: list[StageRecord] = []
         self.warnings: list[str] = []
 
     @classmethod
-    def to_stderr(cls, wording: Callable[[str], str] | None = None) -> Progress:
+    def to_stderr(
+        cls,
+        wording: Callable[[str], str] | None = None,
+        *,
+        quiet: bool = False,
+        verbose: bool = False,
+    ) -> Progress:
         """Return one that reports to the standard error stream."""
-        return cls(sys.stderr, wording)
+        return cls(sys.stderr, wording, quiet=quiet, verbose=verbose)
 
     def part(self, name: str) -> Progress:
         """Return one that reports to the same stream, under a name, and keeps its own records."""
-        return Progress(self._stream, lambda line: self._wording(f"{name}: {line}"))
+        return Progress(
+            self._stream,
+            lambda line: self._wording(f"{name}: {line}"),
+            quiet=self._quiet,
+            verbose=self._verbose,
+        )
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Stage]:
@@ -127,30 +164,72 @@ class Progress:
             Path("/proc/self/clear_refs").write_text(_CLEAR_PEAK, encoding="ascii")
         began = time.perf_counter()
         with self._bars() as bars:
-            stage = Stage(name, bars, None if self._stream is None else self.say)
-            yield stage
+            stage = self._stage(name, bars)
+            with self._compiling(stage) as compiled:
+                yield stage
         record = StageRecord(
             name=name, seconds=round(time.perf_counter() - began, 3), peak_mib=_peak_mib()
         )
         self.records.append(record)
         finding = f": {stage.finding}" if stage.finding else ""
-        self.say(f"{name}{finding} ({record.seconds:.1f} s)")
+        seconds = f"{record.seconds:.1f} s"
+        if compiled() >= _LONG_TO_COMPILE:
+            seconds += f", {compiled():.1f} s of them to compile, once"
+        memory = f", {record.peak_mib:,} MiB" if self._verbose else ""
+        end = self._replace if _is_notebook(self._stream) else self.say
+        end(f"{name}{finding} ({seconds}{memory})")
 
     def say(self, line: str) -> None:
         """Write one line."""
+        if not self._quiet:
+            self._write(line)
+
+    def detail(self, line: str) -> None:
+        """Write one line that is for those who want to know more."""
+        if self._verbose:
+            self._write(line)
+
+    def _write(self, line: str, end: str = "\n") -> None:
         if self._stream is not None:
+            text = self._wording(line)
+            if _is_notebook(self._stream):
+                text = f"\r{text:{_NOTEBOOK_WIDTH}}"
             # At once: an interrupt comes before it or after it.
-            self._stream.write(f"{self._wording(line)}\n")
+            self._stream.write(f"{text}{end}")
             self._stream.flush()
 
     def warn(self, line: str) -> None:
         """Write one line as a warning and keep it."""
         self.warnings.append(line)
-        self.say(f"warning: {line}")
+        self._write(f"warning: {line}")
+
+    def _stage(self, name: str, bars: Bars | None) -> Stage:
+        if self._stream is None or self._quiet:
+            return Stage(name, bars)
+        if not _is_notebook(self._stream):
+            return Stage(name, bars, self.say)
+        self._replace(name)
+        return Stage(name, None, self._replace, every=1)
+
+    def _replace(self, line: str) -> None:
+        """Write a line of a notebook that the next one replaces."""
+        if not self._quiet:
+            self._write(line, end="")
+
+    @contextmanager
+    def _compiling(self, stage: Stage) -> Iterator[Callable[[], float]]:
+        """Give the body the seconds for which kernels compiled in it, and tell that they do."""
+        if self._stream is None or "numba" not in sys.modules:
+            yield float
+            return
+        from medsim.kernels.compile_watch import compile_watch  # noqa: PLC0415 — imports Numba
+
+        with compile_watch(lambda: stage.tell("compiles what it needs, once here")) as times:
+            yield lambda: times.seconds
 
     @contextmanager
     def _bars(self) -> Iterator[Bars | None]:
-        if self._stream is None or not self._stream.isatty():
+        if self._quiet or not _is_terminal(self._stream):
             yield None
             return
         from rich import progress  # noqa: PLC0415 — help and silent runs do without it
@@ -166,6 +245,22 @@ class Progress:
         console = Console(file=self._stream)
         with progress.Progress(*columns, console=console, transient=True) as bars:
             yield bars
+
+
+def progress_of(given: Progress | None) -> Progress:
+    """Return what a caller gave; by default one that reports to a terminal and to a notebook."""
+    if given is not None:
+        return given
+    is_watched = _is_terminal(sys.stderr) or _is_notebook(sys.stderr)
+    return Progress.to_stderr() if is_watched else Progress()
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def _is_notebook(stream: TextIO | None) -> bool:
+    return type(stream).__module__ == "ipykernel.iostream"
 
 
 def _peak_mib() -> int:

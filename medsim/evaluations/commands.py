@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from medsim.core.console import Format, app, command, print_table
+from typing import TYPE_CHECKING
+
+from medsim.core.console import app, command
+from medsim.core.formats import table_format
+from medsim.core.printing import Format, print_table, tell_next
+from medsim.core.progress import progress_of
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+    from medsim.core.progress import Progress
 
 
 @command(app, EvaluateOptions, name="eval")
@@ -17,21 +29,22 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
-    from medsim.core.progress import Progress
     from medsim.evaluations.compare import compare as table_of
     from medsim.evaluations.evaluate import evaluate as run
     from medsim.evaluations.tables.readable import readable
 
-    made = run(**options.given())
-    progress = options.progress or Progress()
-    for asked, tables in (
-        (options.retrieval, "retrieval"),
-        (options.separates, "separation, and --table categories"),
-        (options.words, "parts"),
-    ):
-        if asked:
-            progress.say(f"see medsim compare {options.out} --table {tables}")
-    print_table(table_of(made), form, readable=readable)
+    _print_compared(table_of(run(**options.given())), form, readable, options.progress)
+    asked = {
+        "retrieval": options.retrieval,
+        "separation": options.separates,
+        "parts": options.words,
+    }
+    tables = ["standings", *(name for name, wanted in asked.items() if wanted)]
+    tell_next(
+        options.progress,
+        f"medsim compare {options.out} --table {' or '.join(tables)} sums up",
+        f"medsim report {options.out} -o report.html draws it",
+    )
 
 
 @command(app, CompareOptions)
@@ -48,7 +61,21 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     from medsim.evaluations.compare import compare as table_of
     from medsim.evaluations.tables.readable import as_in_paper
 
-    print_table(table_of(**options.given()), form, readable=as_in_paper)
+    _print_compared(table_of(**options.given()), form, as_in_paper, options.progress)
+
+
+def _print_compared(
+    rows: pl.DataFrame,
+    form: str,
+    readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]],
+    progress: Progress | None,
+) -> None:
+    """Print a table of comparisons, and what its signs say where they are printed."""
+    print_table(rows, form, readable=readable)
+    if {"n_better", "value"} <= set(rows.columns) and table_format(form).FOR_PEOPLE:
+        progress_of(progress).say(
+            "+1-0: significantly better than 1, worse than 0; *: best, or not told from it"
+        )
 
 
 @command(app, CorrelateOptions)

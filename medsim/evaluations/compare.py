@@ -10,11 +10,12 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.evaluations.conclusions import (
     all_metrics,
     at_metrics,
     best_metrics,
+    embedding_standings,
     metric_spread,
     metric_standings,
     standings_only,
@@ -38,13 +39,16 @@ from medsim.evaluations.tables.vocabularies import covered_sets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_USUAL = {"best", "standings", "parts"}  # tables with the usual statistic of each set
+
 
 @public(CompareOptions)
 def compare(options: CompareOptions) -> pl.DataFrame:
     """Return a table of an evaluation, a row per value with what it is of.
 
     "best" has every embedding at its best metric, by AUC or, for ratings, by Spearman's
-    correlation; a statistic, such as "auc", the same by that one; "all-auc" and so on every metric;
+    correlation; "standings" how each stands over all these sets of 30 pairs or more; a statistic,
+    such as "auc", each at its best metric by that one; "all-auc" and so on every metric;
     "standings-auc" how many others of its embedding each metric is significantly better and worse
     than; "spread-auc" the least, median and greatest variance of it over an embedding's metrics;
     "metrics" the standings of metrics over all sets; "parts" the best metrics on the parts of rated
@@ -98,14 +102,14 @@ def _scores(evaluation: Evaluation, name: str, options: CompareOptions) -> pl.Da
         every = all_metrics(results, comparisons, tabulated_names(), correction=options.correction)
         return metric_standings(every)
     kind, _, statistic = name.rpartition("-")
-    statistics = tabulated_names(best=True) if name in {"best", "parts"} else (statistic,)
+    statistics = tabulated_names(best=True) if name in _USUAL else (statistic,)
     results = results.filter(pl.col("statistic").is_in(list(statistics)))
     if results.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     if kind == "spread":
         return metric_spread(results, statistics, subset=options.subset)
     if options.fixed_metrics:
-        threads, progress = checked_threads(options.threads), options.progress or Progress()
+        threads, progress = checked_threads(options.threads), progress_of(options.progress)
         results = results.filter(subset=options.subset)
         results, comparisons = at_fixed(
             evaluation, results, options.fixed_metrics, threads, progress
@@ -113,6 +117,8 @@ def _scores(evaluation: Evaluation, name: str, options: CompareOptions) -> pl.Da
     make = all_metrics if kind else best_metrics
     subset, correction = options.subset, options.correction
     found = make(results, comparisons, statistics, subset=subset, correction=correction)
+    if name == "standings":
+        return embedding_standings(found)
     if kind == "standings":
         return standings_only(found)
     if options.is_numbered:

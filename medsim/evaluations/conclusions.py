@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 """The level of significance."""
 
+ENOUGH_PAIRS = 30
+"""The fewest pairs of a set that stands beside others."""
+
 
 def best_metrics(
     results: pl.DataFrame,
@@ -172,12 +175,16 @@ def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
 def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
     """Return the standings of embeddings over all sets, the best first, by ``best_metrics``.
 
+    Sets of fewer than ``ENOUGH_PAIRS`` say too little, and count where there are no others.
+
     Returns:
         A row per statistic and embedding: n_sets, on how many of them it is among the best
         (n_among_best), the sums of n_better and n_worse, and the mean value.
     """
+    most = pl.col("n_pairs").max().over("statistic")
     return (
-        with_standing(best)
+        with_standing(best.drop_nulls("value"))
+        .filter((pl.col("n_pairs") >= ENOUGH_PAIRS) | (most < ENOUGH_PAIRS))
         .group_by("statistic", "embedding")
         .agg(
             pl.len().cast(pl.Int64).alias("n_sets"),

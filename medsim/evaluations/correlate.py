@@ -13,7 +13,7 @@ from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
 from medsim.core.options import public
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.evaluations.conclusions import ALPHA, best_metrics
 from medsim.evaluations.model_scores import SCORE_COLUMNS, read_model_scores
 from medsim.evaluations.options import CorrelateOptions
@@ -67,7 +67,7 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
         InputError: a table is not as it must be, or fewer than 3 models are in both.
         OptionError: a name is unknown, or an option of evaluations is given for a table.
     """
-    progress = options.progress or Progress()
+    progress = progress_of(options.progress)
     of_sets = _intrinsic_scores(options, progress)
     of_tasks = read_model_scores(options.extrinsic, progress)
     models = _common_models(of_sets, of_tasks, progress)

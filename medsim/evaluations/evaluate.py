@@ -13,7 +13,7 @@ from medsim.core import manifest
 from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.embeddings import WORDS
 from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify, settled
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of
@@ -63,7 +63,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     """
     for name in options.metrics or ():
         METRICS.get(name)
-    out, progress = Path(options.out), options.progress or Progress()
+    out, progress = Path(options.out), progress_of(options.progress)
     with claimed(out, EVALUATION, overwrite=options.overwrite, read=options.paths_read()) as output:
         earlier = earlier_results(options)
         targets = read_targets(options, progress)
@@ -170,7 +170,7 @@ def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> 
     if run.files.exist(*paths):
         return
     with run.progress.stage(f"compare {one.name} by {name}") as stage:
-        stage.total(one.pairs.height * len(metrics))
+        stage.total(one.pairs.height * sum(metric.cost for metric in metrics.values()))
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
         write_similarities(one, name, has, metrics, run.files, workers)
         stage.found(f"{one.pairs.height:,} pairs under {len(metrics)} metrics")

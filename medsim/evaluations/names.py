@@ -46,6 +46,7 @@ MetricName = Literal[
 
 ComparedTable = Literal[
     "best",
+    "standings",
     "auc",
     "accuracy",
     "spearman",

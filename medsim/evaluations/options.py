@@ -45,6 +45,7 @@ CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 
 TABLES = (
     "best",
+    "standings",
     *tabulated_names(),
     *(f"{of}-{name}" for of in ("all", "standings", "spread") for name in tabulated_names()),
     "metrics",
@@ -61,7 +62,7 @@ TABLES = (
 )
 """The tables of ``medsim compare``, those of declared statistics among them."""
 
-FIXABLE = ("best", "parts", *tabulated_names())
+FIXABLE = ("best", "standings", "parts", *tabulated_names())
 """Those in which embeddings can be compared at fixed metrics."""
 
 INDEXES: tuple[Index, ...] = get_args(Index)
@@ -289,7 +290,7 @@ class CompareOptions(Options):
             raise OptionError(
                 f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
             )
-        if name.startswith("standings-") and self.subset != "common":
+        if name.startswith("standings") and self.subset != "common":
             raise OptionError(f"`subset` {self.subset} has no standings; they are of common pairs")
 
     @property

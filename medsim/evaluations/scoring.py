@@ -76,7 +76,7 @@ def score_sets(
     results: list[Row] = []
     comparisons: list[Row] = []
     sets = list(one.sets())
-    stage.total(len(sets))
+    stage.total(sum(len(one.rows) for one in sets))
     for pair_set in sets:
         where: Row = {"input": one.name, **pair_set.named()}
         shared = _scores(pair_set, common, models, held_out, resampling)
@@ -88,7 +88,7 @@ def score_sets(
                 members = [score.model for score in scored]
                 scored = _scores(pair_set, own, members, held_out, resampling)
             results += (where | row for row in _result_rows(scored, "own", pair_set))
-        stage.advance()
+        stage.advance(len(pair_set.rows))
     return (
         pl.DataFrame(results, schema=RESULT_COLUMNS, orient="row"),
         pl.DataFrame(comparisons, schema=COMPARISON_COLUMNS, orient="row"),

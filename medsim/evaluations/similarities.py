@@ -43,13 +43,13 @@ def write_similarities(
     covered = has.covered[first] & has.covered[second]
     left, right = first[covered], second[covered]
     for metric, compares in metrics.items():
-        path = scores_path(one.name, name, metric)
+        path, own = scores_path(one.name, name, metric), workers.costing(compares.cost)
         if files.exist(path):
-            workers.advance(len(pairs))
+            own.advance(len(pairs))
             continue
         found = np.full(len(pairs), np.nan, np.float32)
-        found[covered] = finite(compares.similarities(has.embedded, left, right, workers), metric)
-        workers.advance(len(pairs) - len(left))
+        found[covered] = finite(compares.similarities(has.embedded, left, right, own), metric)
+        own.advance(len(pairs) - len(left))
         similarity = pl.Series("similarity", found).fill_nan(None)
         files.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from medsim.core.console import Format, app, command, print_table
+from medsim.core.console import app, command
+from medsim.core.printing import Format, print_table
 from medsim.exports.options import ExportOptions
 
 

@@ -16,7 +16,7 @@ from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import declared, folder_of, public
 from medsim.core.output import claimed
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.exports.formats import FORMATS, Export
 from medsim.exports.options import ExportOptions
 from medsim.exports.output import EXPORT, Exported, ExportManifest
@@ -40,7 +40,7 @@ def export(options: ExportOptions) -> Exported:
     form = FORMATS.get(options.to)
     _check_accepted(options, form)
     exported: Build | Splits = _opened(folder_of(options.folder))
-    progress = options.progress or Progress()
+    progress = progress_of(options.progress)
     with (
         reading_output(exported),
         claimed(

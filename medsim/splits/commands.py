@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from medsim.core.console import Format, app, command, print_table
+from medsim.core.console import app, command
+from medsim.core.printing import Format, print_outcome, print_table, tell_next
 from medsim.splits.options import AnyVerifyOptions, SplitOptions
 
 
@@ -20,6 +21,10 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
     from medsim.splits.split import split as run
 
     print_table(run(**options.given()).sizes(), form, readable=readable_sizes)
+    tell_next(
+        options.progress,
+        f"medsim export {options.out} -o FOLDER --for TOOL writes files to train on",
+    )
 
 
 @command(app, AnyVerifyOptions)
@@ -34,4 +39,4 @@ def verify(options: AnyVerifyOptions, *, form: Format = "table") -> None:
 
     found = run(**options.given())
     print_table(found.findings, form)
-    found.require(options.folder)
+    print_outcome(found, options.folder, options.progress)

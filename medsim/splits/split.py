@@ -25,7 +25,7 @@ from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.output_part import OutputPart
 from medsim.core.parquet import read_parquet
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.embeddings.vector_cache import cache_folder
 from medsim.splits.options import SplitOptions, shares_of
@@ -55,7 +55,7 @@ def split(options: SplitOptions) -> Splits:
         OutputError: ``out`` is taken or cannot be written.
     """
     build = Build(folder_of(options.build))
-    progress = options.progress or Progress()
+    progress = progress_of(options.progress)
     threads = checked_threads(options.threads)
     with (
         reading_output(build),

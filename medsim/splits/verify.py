@@ -14,7 +14,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.splits.options import AnyVerifyOptions
 from medsim.splits.output import Splits
 from medsim.splits.split_checks import check_against_build, check_files, check_separation
@@ -51,7 +51,7 @@ def verify(options: AnyVerifyOptions) -> Verification:
 
 
 def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
-    progress, threads = options.progress or Progress(), checked_threads(options.threads)
+    progress, threads = progress_of(options.progress), checked_threads(options.threads)
     with reading_output(splits):
         with progress.stage("compare files with the manifest"):
             whole = check_files(splits)

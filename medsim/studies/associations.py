@@ -9,7 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.options import public
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.evaluations.ratings.properties import property_in
 from medsim.studies.asking import write_asked
 from medsim.studies.asking_options import InspectOptions
@@ -37,7 +37,7 @@ def inspect_study(options: InspectOptions) -> Study:
         OptionError: an option is out of range.
         OutputError: ``out`` is taken or cannot be written.
     """
-    path, progress = Path(options.pairs), options.progress or Progress()
+    path, progress = Path(options.pairs), progress_of(options.progress)
     with progress.stage(f"read {path.name}") as stage:
         table = read_pairs(path, progress)
         pairs = _associated(table.frame)

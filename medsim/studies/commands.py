@@ -7,18 +7,17 @@ from typing import Annotated
 
 import typer
 
-from medsim.core.console import Format, app, command, print_table
-from medsim.core.progress import Progress
+from medsim.core.console import command, subcommands
+from medsim.core.printing import Format, print_table, tell_next
+from medsim.core.progress import progress_of
 from medsim.studies.asking_options import DomainsOptions, InspectOptions, InstancesOptions
 from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
 from medsim.studies.pairs_options import PairsFileOptions, PairsOptions
 
-study = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Ask people to judge pairs, rate or sort words or label instances, and score the answers.",
+study = subcommands(
+    "study",
+    "Ask people to judge pairs, rate or sort words or label instances, and score the answers.",
 )
-app.add_typer(study, name="study")
 
 
 @command(study, SampleOptions)
@@ -33,6 +32,11 @@ def sample(options: SampleOptions, *, form: Format = "table") -> None:
     from medsim.studies.sample import drawn_counts, sample_study
 
     print_table(drawn_counts(sample_study(**options.given()).items()), form)
+    tell_next(
+        options.progress,
+        f"send each annotator the folder {options.out}/annotators/NAME",
+        f"medsim study score {options.out} ANSWERS scores what they send back",
+    )
 
 
 @command(study, GradeOptions)
@@ -143,7 +147,7 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     check_pairs_place(Path(options.out), overwrite=options.overwrite)
     chosen = choose_pairs(**options.given(PairsOptions))
     chosen.write(options.out, overwrite=options.overwrite)
-    progress = options.progress or Progress()
+    progress = progress_of(options.progress)
     for one in chosen.left_out:
         progress.say(f"left out, {one.reason}: {one.n_rows:,}")
     if chosen.frequency_correlation is not None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.core.errors import OptionError
 from medsim.core.options import public
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.studies.folder import Study, StudyDraft, write_study
 from medsim.studies.inputs import instructions_of, read_pairs
 from medsim.studies.options import GradeOptions
@@ -40,7 +40,7 @@ def grade_study(options: GradeOptions) -> Study:
     """
     raters = annotators_of(options.raters, stem="rater")
     instructions = instructions_of(GRADED, options.instructions)
-    path, progress = Path(options.pairs), options.progress or Progress()
+    path, progress = Path(options.pairs), progress_of(options.progress)
     with progress.stage("share pairs out") as stage:
         table = read_pairs(path, progress)
         _check_shares(options, table.frame.height)

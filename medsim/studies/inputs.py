@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.core.reading import decoded
 from medsim.core.tables.named import read_table
 from medsim.core.tables.text import bytes_of
@@ -61,7 +61,7 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
     """
     table = read_table(path, _SIDES, known=None)
     for warning in table.warnings:
-        (progress or Progress()).warn(warning)
+        progress_of(progress).warn(warning)
     for name in table.frame.columns:
         if name in _TAKEN:
             raise InputError(f"{path}: the column {name!r} has a name that medsim gives; rename it")

@@ -11,7 +11,7 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.instances import check_terms, published_instances
 from medsim.core.manifest import fingerprint
 from medsim.core.options import public
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.studies.asking import write_asked
 from medsim.studies.asking_options import InstancesOptions
 from medsim.studies.output import CONTEXT_ITEM_COLUMNS
@@ -39,7 +39,7 @@ def instances_study(options: InstancesOptions) -> Study:
         OptionError: an option is out of range, or there are too few instances.
         OutputError: ``out`` is taken or cannot be written.
     """
-    progress = options.progress or Progress()
+    progress = progress_of(options.progress)
     path = _file_of(Path(options.benchmark))
     with progress.stage("draw instances") as stage:
         instances = published_instances(path)

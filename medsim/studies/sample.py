@@ -13,7 +13,7 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.core.terms import lowered
 from medsim.kernels.packing import tie_hashes
 from medsim.studies.folder import Study, StudyDraft, write_study
@@ -46,7 +46,7 @@ def sample_study(options: SampleOptions) -> Study:
     """
     names = annotators_of(options.annotators, stem="annotator")
     instructions = instructions_of(JUDGEMENT, options.instructions)
-    build, progress = Build(folder_of(options.build)), options.progress or Progress()
+    build, progress = Build(folder_of(options.build)), progress_of(options.progress)
     with reading_output(build), progress.stage("draw pairs") as stage:
         items = _drawn_items(build, options.per_class, options.seed)
         stage.found(f"{items.height:,} pairs for each of {len(names)} annotators")

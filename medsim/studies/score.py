@@ -14,7 +14,7 @@ from medsim.core.manifest import medsim_version
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.places import check_free, check_not_read, resolved
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.core.tables.text import guarded
 from medsim.evaluations.strata import Stratification
@@ -89,7 +89,7 @@ def score_study(options: ScoreOptions) -> Scores:
         OptionError: an option is out of range, or nobody is left.
         OutputError: ``out`` is taken or cannot be written.
     """
-    study, progress = Study(folder_of(options.study)), options.progress or Progress()
+    study, progress = Study(folder_of(options.study)), progress_of(options.progress)
     if options.out is not None:
         answers = map(Path, options.answers)
         check_not_read(Path(options.out), options.paths_read(), answers)

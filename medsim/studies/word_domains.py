@@ -10,7 +10,7 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import fingerprint
 from medsim.core.options import public
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.studies.asking import write_asked
 from medsim.studies.asking_options import DomainsOptions
 from medsim.studies.output import DOMAIN_ITEM_COLUMNS
@@ -35,7 +35,7 @@ def domains_study(options: DomainsOptions) -> Study:
         OptionError: an option is out of range, or there are too few words.
         OutputError: ``out`` is taken or cannot be written.
     """
-    path, progress = Path(options.words), options.progress or Progress()
+    path, progress = Path(options.words), progress_of(options.progress)
     with progress.stage(f"read {path.name}") as stage:
         kept = kept_words(options)
         for one in kept.left_out:

@@ -11,7 +11,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.manifest import Skipped
 from medsim.core.options import public
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.studies.output import WORD_PAIR_COLUMNS
 from medsim.studies.pairs_options import N_QUARTERS, PairsOptions
 from medsim.studies.words.domains import (
@@ -57,7 +57,7 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         InputError: a file is missing, or a line of it is not what it should be.
         OptionError: an option is out of range, or a quarter has too few pairs.
     """
-    threads, progress = checked_threads(options.threads), options.progress or Progress()
+    threads, progress = checked_threads(options.threads), progress_of(options.progress)
     with progress.stage(f"read {Path(options.words).name}"):
         subjects = None if options.documents is None else read_subjects(Path(options.documents))
         kept = kept_words(options, subjects)

@@ -15,7 +15,7 @@ from medsim.core.errors import InputError
 from medsim.core.extras import needing
 from medsim.core.options import public
 from medsim.core.output import claimed
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.embeddings.embedded_terms import identify, settled
 from medsim.embeddings.vector_cache import cache_folder
 from medsim.tagging import SPLITS
@@ -76,7 +76,7 @@ def tag(options: TagOptions) -> Tagging:
         OutputError: ``out`` is taken or cannot be written.
     """
     _check_libraries()
-    out, progress = Path(options.out), options.progress or Progress()
+    out, progress = Path(options.out), progress_of(options.progress)
     with claimed(out, TAGGING, overwrite=options.overwrite, read=options.paths_read()) as output:
         corpora = [encoded(one) for one in _corpora(options, progress)]
         words = sorted({word for one in corpora for word in one.vocabulary})

@@ -12,7 +12,7 @@ import polars as pl
 from medsim.core.config import available_threads
 from medsim.core.options import public
 from medsim.core.places import check_not_read, resolved
-from medsim.core.progress import Progress
+from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 from medsim.terminologies.rf2_writer import ReleaseOrigin, check_release_place, release_writer
@@ -77,7 +77,7 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
         OptionError: an option does not fit the source.
         OutputError: the zip cannot be written, or ``out`` is there and must stay.
     """
-    progress = options.progress or Progress()
+    progress = progress_of(options.progress)
     source, path = find_source(str(options.source))
     check_not_read(Path(options.out), (), source_paths(options.source))
     out = _place_of(options)

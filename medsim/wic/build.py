@@ -15,7 +15,7 @@ from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped, library_versions, medsim_version
 from medsim.core.options import public
 from medsim.core.output import claimed
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.corpora.languages import check_language
 from medsim.terminologies.sources import find_source, read_terminology, source_paths
@@ -67,7 +67,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         OptionError: an option is out of range or does not fit, or the extra wic is not installed.
         OutputError: ``out`` is taken or cannot be written.
     """
-    progress, threads = options.progress or Progress(), checked_threads(options.threads)
+    progress, threads = progress_of(options.progress), checked_threads(options.threads)
     source = str(options.terminology)
     find_source(source)  # before corpora are cut into sentences
     check_language(options.language)

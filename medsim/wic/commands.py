@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from medsim.core.console import Format, app, command, print_table
+from medsim.core.console import command, subcommands
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.printing import Format, print_outcome, print_table, tell_next
 from medsim.wic.options import (
     WicBuildOptions,
     WicEvaluateOptions,
@@ -15,12 +16,9 @@ from medsim.wic.options import (
     WicVerifyOptions,
 )
 
-wic = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Terms in sentences: benchmarks that ask whether two have the same meaning.",
+wic = subcommands(
+    "wic", "Terms in sentences: benchmarks that ask whether two have the same meaning."
 )
-app.add_typer(wic, name="wic")
 
 
 @command(wic, WicBuildOptions)
@@ -36,6 +34,9 @@ def build(options: WicBuildOptions, *, form: Format = "table") -> None:
     from medsim.wic.describe import describe_wic
 
     print_table(describe_wic(build_wic(**options.given())), form)
+    tell_next(
+        options.progress, f"medsim wic eval {options.out} -m NAME=PATH -o SCORES scores a model"
+    )
 
 
 @command(wic, WicStatsOptions)
@@ -105,4 +106,4 @@ def verify(
 
     found = run(**options.given())
     print_table(found.breaches if list_all else found.findings, form)
-    found.require(options.data)
+    print_outcome(found, options.data, options.progress)

@@ -15,7 +15,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, counted, listed
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.embeddings.embedded_terms import identify, settled
 from medsim.embeddings.vector_cache import cache_folder
@@ -113,7 +113,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         n_seeds=options.seeds,
         threads=checked_threads(options.threads),
         cache=cache_folder(options.cache),
-        progress=options.progress or Progress(),
+        progress=progress_of(options.progress),
     )
     specs = _specs(options)
     folder = Path(options.out)

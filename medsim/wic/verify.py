@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from medsim.core.checks import Verification, findings_table
 from medsim.core.errors import InputError
 from medsim.core.options import public
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.wic import MOST_REPEATS
 from medsim.wic.checks.benchmark_files import read_benchmark
 from medsim.wic.checks.findings import SPLIT_FINDING_COLUMNS, breaches_table, instances_of
@@ -62,7 +62,7 @@ def verify(options: WicVerifyOptions) -> Verified:
         InputError: a file cannot be read or has another layout.
         OptionError: it is not clear which split a file is, or the extra wic is missing.
     """
-    progress = options.progress or Progress()
+    progress = progress_of(options.progress)
     source = None if options.terminology is None else str(options.terminology)
     with progress.stage("read instances"):
         benchmark = read_benchmark(options)

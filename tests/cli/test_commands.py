@@ -163,7 +163,11 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
     result = run("verify", copy, "--sample", "0")
 
     assert result.exit_code == 3
-    assert "fingerprint, stats do not hold" in result.stderr
+    *_, fingerprint, stats_line, outcome, error = result.stderr.splitlines()
+    assert fingerprint.startswith("fingerprint: Every file holds the rows of the manifest. 1 viol")
+    assert stats_line.endswith("1 violation, such as stats.parquet")
+    assert outcome == "2 of 24 promises do not hold"
+    assert error == f"error: {copy}: fingerprint, stats do not hold"
 
 
 def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:

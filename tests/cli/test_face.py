@@ -33,8 +33,9 @@ def face_of_commands(texts: dict[str, str]) -> Face:
     face: Face = {}
     for command, text in texts.items():
         face[f"medsim {command}"] = "command"
-        _, *sections = re.split(r"(?m)^(?:Arguments|Options):\n", text.partition("\nCommands:")[0])
-        for entry in re.findall(r"(?m)^  \S.*(?:\n {3,}.*)*", "\n".join(sections)):
+        _, *sections = re.split(r"(?m)^(?:Arguments|Options):\n", text)
+        entries = "\n".join(section.partition("\n\n")[0] for section in sections)
+        for entry in re.findall(r"(?m)^  \S.*(?:\n {3,}.*)*", entries):
             head = re.split(r" {2,}|\n", entry.strip(), maxsplit=1)[0].split(", ")[-1]
             name, *takes = re.sub(r"<[\w|]+>", _in_order, head).split()
             if not name.startswith("--"):

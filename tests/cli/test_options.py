@@ -41,7 +41,9 @@ FUNCTIONS = {
 }
 """The public function of each command that has one."""
 
-OF_THE_COMMAND_LINE = {name: {"form"} for name in commands()} | {
+OF_ALL_COMMANDS = {"quiet", "verbose"}
+
+_OF_SOME = {
     "report": set(),
     "warm": set(),
     "build": {"shard", "known", "form"},
@@ -50,6 +52,8 @@ OF_THE_COMMAND_LINE = {name: {"form"} for name in commands()} | {
     "wic eval": {"table", "form"},
     "wic verify": {"list_all", "form"},
 }
+
+OF_THE_COMMAND_LINE = {name: _OF_SOME.get(name, {"form"}) | OF_ALL_COMMANDS for name in commands()}
 """The options that commands have beside those of their functions."""
 
 OF_PYTHON = {"progress"}

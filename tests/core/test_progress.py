@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 
 
 class Terminal(io.StringIO):
@@ -54,8 +54,84 @@ def test_a_long_stage_tells_once_a_minute_how_far_it_is(monkeypatch: pytest.Monk
     assert stream.getvalue().splitlines()[:-1] == [
         "embed: 10%, about 9 minutes left",
         "embed: 20%, about 8 minutes left",
-        "embed: 90%, about a minute or two left",
+        "embed: 90%, two minutes at most left",
     ]
+
+
+def test_what_is_left_follows_from_the_speed_since_the_last_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("medsim.core.progress.time.monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    with Progress(stream).stage("search") as stage:
+        stage.total(1000)
+        for seconds, n_units in ((120, 10), (60, 490), (60, 490), (1, 10)):  # compiles first
+            clock[0] += seconds
+            stage.advance(n_units)
+    assert stream.getvalue().splitlines()[:-1] == [
+        "search: 1%, about 198 minutes left",
+        "search: 50%, two minutes at most left",
+        "search: 99%, less than a minute left",
+    ]
+
+
+def test_a_stage_tells_that_it_compiles_and_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core.event import trigger_event
+
+    clock = [0.0]
+    monkeypatch.setattr("medsim.kernels.compile_watch.time.monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    with Progress(stream).stage("compare"):
+        for seconds in (7.5, 2.0):
+            with trigger_event("numba:compile"), trigger_event("numba:compile"):  # one of another
+                clock[0] += seconds
+    assert re.sub(r"\(\d\.\d", "(0.1", stream.getvalue()) == (
+        "compare: compiles what it needs, once here\n"
+        "compare (0.1 s, 9.5 s of them to compile, once)\n"
+    )
+
+
+def test_quiet_leaves_warnings_and_verbose_tells_memory() -> None:
+    for options, expected in (
+        ({"quiet": True}, r"warning: w\n"),
+        ({}, r"read \(0.0 s\)\nwarning: w\n"),
+        ({"verbose": True}, r"read \(0.0 s, [\d,]+ MiB\)\nd\nwarning: w\n"),
+    ):
+        stream = io.StringIO()
+        progress = Progress(stream, **options)
+        with progress.stage("read"):
+            pass
+        progress.detail("d")
+        progress.warn("w")
+        assert re.fullmatch(expected, stream.getvalue()), options
+
+
+def test_a_notebook_gets_lines_that_replace_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("medsim.core.progress.time.monotonic", lambda: clock[0])
+    stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    with Progress(stream).stage("search") as stage:
+        stage.total(3)
+        for _ in range(3):
+            clock[0] += 70
+            stage.advance()
+    begun, half, more, done = re.split(r" *\r", stream.getvalue().removeprefix("\r").rstrip(" \n"))
+    assert (begun, half) == ("search", "search: 33%, about 2 minutes left")
+    assert more == "search: 66%, two minutes at most left"
+    assert re.fullmatch(r"search \(\d\.\d s\)", done)
+    Progress(stream).warn("late")
+    assert stream.getvalue().rstrip(" \n").endswith("\rwarning: late")
+    assert stream.getvalue().endswith("\n")
+
+
+def test_stages_are_told_by_default_where_a_person_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Progress()
+    assert progress_of(given) is given
+    for stream, is_told in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        progress_of(None).say("read")
+        assert (stream.getvalue() == "read\n") == is_told
 
 
 def test_the_peak_of_memory_is_that_of_the_stage() -> None:

@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 from medsim.core import surroundings
-from medsim.core.console import print_table
 from medsim.core.errors import LONGEST_VALUE, OptionError
+from medsim.core.printing import print_table
 
 OPENED = """
 import os

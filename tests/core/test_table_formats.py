@@ -253,3 +253,61 @@ def test_json_and_csv_take_what_duckdb_can_return() -> None:
     assert [row["list"] for row in rows] == ["['a,b', 'c']", ""]
     assert [row["day"] for row in rows] == ["2026-01-31", ""]
     assert all(row["bytes"] in {r"b'a\xff'", ""} for row in rows)
+
+
+# On a terminal
+
+WIDTHS = [30, 80, 100, 160]
+SIZES = pl.DataFrame(
+    {
+        "dataset": ["possibly_equivalent_to", "syn_syn"],
+        "kind": ["pairs", "pairs"],
+        **{f"mean_distance_{n}": [n * 1.5, 12_345.678] for n in range(12)},
+    }
+)
+SENTENCES = pl.DataFrame({"n": [1, 2], "promise": ["A pair appears once. " * 9, "It holds."]})
+
+
+def fitted(frame: pl.DataFrame, width: int) -> list[str]:
+    return table_format(TABLE).fitted(frame, width).split("\n")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "frame",
+    [FRAME, SENTENCES, SIZES, pl.concat([SIZES] * 20), SIZES.head(0), pl.DataFrame()],
+    ids=["fits", "folded", "turned", "cut", "no rows", "empty"],
+)
+def test_no_line_of_a_table_is_wider_than_the_terminal(frame: pl.DataFrame, width: int) -> None:
+    assert max(map(column_width, fitted(frame, width))) <= width
+
+
+def test_what_fits_is_as_in_a_pipe() -> None:
+    assert fitted(FRAME, 80) == lines_of(FRAME, TABLE)
+
+
+def test_long_texts_are_folded_at_spaces() -> None:
+    lines = fitted(SENTENCES, 40)
+
+    assert len(lines) == 2 + 6 + 1
+    assert " ".join(" ".join(lines[2:8]).split()) == "1 " + ("A pair appears once. " * 9).strip()
+
+
+def test_few_rows_of_many_columns_become_columns() -> None:
+    head, _, *rows = fitted(SIZES, 80)[1:]
+
+    assert head.split() == ["dataset", "possibly_equivalent_to", "syn_syn"]
+    assert [row.split()[0] for row in rows] == SIZES.columns[2:]
+    assert fitted(SIZES, 80)[0] == " in every row: kind pairs"
+
+
+def test_columns_that_do_not_fit_are_named() -> None:
+    text = " ".join(" ".join(fitted(pl.concat([SIZES] * 20), 80)).split())
+
+    assert "more columns: mean_distance_" in text
+    assert "mean_distance_11; the format csv, or a wider terminal, has all" in text
+
+
+def test_wide_characters_are_counted_as_terminals_do() -> None:
+    frame = pl.DataFrame({"term": ["心臓 " * 30], "n": [1]})
+    assert max(map(column_width, fitted(frame, 40))) <= 40

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fixtures.commands import commands
+from typer.main import get_command
 
 import medsim
+from medsim.cli import app
 from medsim.core.console import _from_command_line
 from medsim.core.options import declared
 
@@ -112,7 +114,8 @@ def test_every_option_between_backticks_exists() -> None:
         name: {flag for one in command.params for flag in one.opts} | {"--help"}
         for name, command in COMMANDS.items()
     }
-    of_any = set.union(*flags.values(), {"--version"})
+    flags[""] = {flag for one in get_command(app).params for flag in one.opts} | {"--version"}
+    of_any = set.union(*flags.values())
     for span in (span for page in PAGES for span in spans(page)):
         words = span.removeprefix("medsim ").split()
         if not span.startswith(("--", "medsim ")) or " ".join(words) in GROUPS:

@@ -54,8 +54,12 @@ def executed(folder: Path) -> Any:
 
 
 def printed(notebook: Any) -> list[str]:
-    """Return the texts that cells print; markup and pictures differ with versions of libraries."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    """Return the texts that cells print; markup and pictures differ with versions of libraries.
+
+    How far a stage is, on the standard error stream, differs from run to run.
+    """
+    found = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    outputs = [output for output in found if output.get("name") != "stderr"]
     return [one["data"]["text/plain"] if "data" in one else one["text"] for one in outputs]
 
 

@@ -11,6 +11,7 @@ from fixtures.scores import COMPARISONS, RESULTS
 from medsim.evaluations.conclusions import (
     all_metrics,
     best_metrics,
+    embedding_standings,
     metric_standings,
     standings,
 )
@@ -119,3 +120,17 @@ def test_metrics_are_summed_up_over_all_sets_whether_they_were_compared_or_not()
     ]
     every = all_metrics(RESULTS, COMPARISONS.clear(), ["auc"]).filter(embedding="b")
     assert metric_standings(every)["n_among_best"].to_list() == [1, 2]
+
+
+def test_embeddings_stand_over_all_sets_that_have_enough_pairs() -> None:
+    best = best_metrics(RESULTS, COMPARISONS, ["auc"])
+    columns = ["embedding", "n_sets", "n_among_best", "n_better", "n_worse"]
+    assert embedding_standings(best).select(columns).rows() == [
+        ("b", 2, 2, 1, 0),  # no set has enough, so all count
+        ("a", 1, 1, 1, 0),
+        ("c", 1, 0, 0, 2),
+    ]
+    large = best.with_columns(
+        n_pairs=pl.when(difficulty="easy").then(pl.lit(30)).otherwise(pl.lit(29))
+    )
+    assert embedding_standings(large)["n_sets"].to_list() == [1, 1, 1]

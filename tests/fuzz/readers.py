@@ -26,11 +26,14 @@ from fixtures.sources import read_source
 from fixtures.studies import STUDY_ID, assignment_of, sheet
 from fixtures.umls import random_metathesaurus
 from fixtures.wic import invented_instances, write_instances
+from typer.main import get_command
 
 from medsim.builds.corrections import read_corrections
+from medsim.cli import app
 from medsim.core.errors import ServiceError
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
+from medsim.core.option_file import read_option_file
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.files import digest_of, open_corpus
 from medsim.corpora.problems import Problems
@@ -345,6 +348,10 @@ READERS: dict[str, Reader] = {
     "service-chat": Reader(
         write=_file("c.json", json.dumps(says("The answer is TRUE."))),
         read=lambda path: read_reply(_answer(path), "the service").verdict,
+    ),
+    "options": Reader(
+        write=_file("medsim.toml", "[build]\nseed = 1\n[eval]\nmetric = ['cos', 'naïve']\n"),
+        read=lambda path: read_option_file(get_command(app), path.parent),
     ),
     "manifest": Reader(write=_build, read=_opened, damaged="manifest.json"),
 }

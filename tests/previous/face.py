@@ -13,7 +13,9 @@ import inspect
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import medsim
@@ -28,22 +30,15 @@ def help_texts() -> dict[str, str]:
     """Return the help of every command and group of commands, by its name behind ``medsim``."""
     runner = CliRunner(env={"COLUMNS": str(COLUMNS), "NO_COLOR": "1"})
     texts: dict[str, str] = {}
-    unread: list[list[str]] = [[]]
+    unread: list[tuple[list[str], Any]] = [([], get_command(app))]
     while unread:
-        name = unread.pop()
-        command = [*name, "--help"]
-        one = runner.invoke(app, command, prog_name="medsim", terminal_width=COLUMNS - 2)
+        name, command = unread.pop()
+        asked = [*name, "--help"]
+        one = runner.invoke(app, asked, prog_name="medsim", terminal_width=COLUMNS - 2)
         assert one.exit_code == 0, one.stderr
         texts[" ".join(name)] = one.stdout
-        unread += [[*name, listed] for listed in _listed(one.stdout)]
+        unread += [([*name, of], each) for of, each in getattr(command, "commands", {}).items()]
     return dict(sorted(texts.items()))
-
-
-def _listed(text: str) -> list[str]:
-    """Return the commands that a help text lists."""
-    _, _, listed = text.partition("\nCommands:\n")
-    lines = listed.splitlines()
-    return [line.split()[0] for line in lines if line[:2] == "  " and line[2:3].strip()]
 
 
 def signatures() -> dict[str, object]:

@@ -3,7 +3,7 @@
 Such a module has a function ``render``, which returns a frame as text without a line feed at its
 end, and ``FOR_PEOPLE``, whether it is to be read rather than parsed: then numbers are rounded and
 tables are laid out for a reader. A format for programs may have a function ``pieces`` as well, for
-more rows than are to be held at once.
+more rows than are to be held at once, and one for people a function ``fitted``, for terminals.
 """
 
 from __future__ import annotations
@@ -27,6 +27,14 @@ class TableFormat(Protocol):
 
     def render(self, frame: pl.DataFrame) -> str:
         """Return a frame as text, without a line feed at its end."""
+
+
+@runtime_checkable
+class FittedFormat(TableFormat, Protocol):
+    """The module of a format that can be as wide as a terminal."""
+
+    def fitted(self, frame: pl.DataFrame, width: int) -> str:
+        """Return a frame as text whose lines have at most ``width`` columns."""
 
 
 @runtime_checkable

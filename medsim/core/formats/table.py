@@ -1,18 +1,27 @@
-"""Tables for a terminal, with columns that are aligned."""
+"""Tables for a terminal, with columns that are aligned, and as wide as it is."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from medsim.core.cells import readable
+from medsim.core.errors import counted, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
 FOR_PEOPLE = True
 _GAP = "   "  # between columns
+_NARROW_GAP = 2
+_LONG_WORD = 24  # longer ones may be cut
 
 
 def render(frame: pl.DataFrame) -> str:
@@ -25,6 +34,148 @@ def render(frame: pl.DataFrame) -> str:
     head, *body = [_padded(row, widths, numeric) for row in rows]
     rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
     return "\n".join([head, f" {rule}", *body])
+
+
+def fitted(frame: pl.DataFrame, width: int) -> str:
+    """Return a frame as lines of at most ``width`` columns of a terminal.
+
+    In what does not fit, columns of one value stand in a line above, and texts are folded. Where
+    that is not enough, names are cut at underscores, or rows and columns change places if rows are
+    fewer; else the last columns are left out, and a line below names them.
+    """
+    whole = render(frame)
+    if cell_len(max(whole.splitlines(), key=cell_len, default="")) <= width:
+        return whole
+    texts, numeric = readable(frame), [kind.is_numeric() for kind in frame.dtypes]
+    grid = _Grid(columns=list(zip(*texts, strict=True)), numeric=numeric, width=width)
+    hoisted = grid.hoisted()
+    named = hoisted.with_folded_names(spaced=False)
+    turned = hoisted.turned() if frame.height < len(hoisted.columns) else named
+    for choice in (hoisted, named, turned, hoisted.with_folded_names(spaced=True)):
+        if choice.n_fitting == len(choice.columns):
+            return choice.text()
+    return named.without_last().text()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Grid:
+    """Texts in columns, the name of each first, with lines above and below."""
+
+    columns: Sequence[tuple[str, ...]]
+    numeric: Sequence[bool]
+    width: int
+    above: str = ""
+    below: str = ""
+
+    def hoisted(self) -> _Grid:
+        """Return a grid with the columns of one value in a line above, if there are rows."""
+        several = len(self.columns[0]) > 2  # noqa: PLR2004 — the name and more than one value
+        same = [several and len(set(texts)) == 1 for _, *texts in self.columns]
+        if all(same) or not any(same):
+            return self
+        facts = [
+            f"{name} {texts[0] or 'empty'}"
+            for (name, *texts), is_same in zip(self.columns, same, strict=True)
+            if is_same
+        ]
+        left = [at for at, is_same in enumerate(same) if not is_same]
+        return replace(
+            self,
+            columns=[self.columns[at] for at in left],
+            numeric=[self.numeric[at] for at in left],
+            above=f"in every row: {', '.join(facts)}",
+        )
+
+    def with_folded_names(self, *, spaced: bool) -> _Grid:
+        """Return a grid with names cut at underscores, maybe in values with spaces as well."""
+        return replace(self, columns=[_at_underscores(texts, spaced) for texts in self.columns])
+
+    def turned(self) -> _Grid:
+        """Return a grid whose rows are columns; the first column has their names."""
+        rows = list(zip(*self.columns, strict=True))
+        return replace(self, columns=rows, numeric=[False] * len(rows))
+
+    @property
+    def n_fitting(self) -> int:
+        """The number of columns that fit when what has spaces is folded."""
+        least = (_least_width(texts, number) + _NARROW_GAP for texts, number in self._shown())
+        return sum(used - _NARROW_GAP < self.width for used in accumulate(least))
+
+    def without_last(self) -> _Grid:
+        """Return a grid of the columns that fit, with a line that names the others."""
+        kept = max(1, self.n_fitting)
+        missing = [texts[0].replace("\n", "") for texts in self.columns[kept:]]
+        below = (
+            f"{counted(len(missing), 'more column')}: {listed(missing, most=12)}; "
+            "the format csv, or a wider terminal, has all"
+        )
+        return replace(self, columns=self.columns[:kept], numeric=self.numeric[:kept], below=below)
+
+    def text(self) -> str:
+        """Return the lines, folded where a column has to be narrower than its texts."""
+        from rich import box  # noqa: PLC0415 — help and pipes do without it
+        from rich.console import Console  # noqa: PLC0415 — as above
+        from rich.table import Table  # noqa: PLC0415 — as above
+        from rich.text import Text  # noqa: PLC0415 — as above
+
+        table = Table(
+            box=box.SIMPLE_HEAD,
+            show_edge=False,
+            padding=(0, 1),
+            pad_edge=False,
+            collapse_padding=True,
+        )
+        for (name, *texts), number in self._shown():
+            table.add_column(
+                Text(name),
+                justify="right" if number else "left",
+                vertical="top",
+                overflow="fold",
+                no_wrap=not any(" " in one for one in texts),
+            )
+        for row in zip(*(texts[1:] for texts, _ in self._shown()), strict=True):
+            table.add_row(*map(Text, row))
+        console = Console(width=self.width - 1, color_system=None, highlight=False, quiet=False)
+        with console.capture() as captured:
+            for part in filter(None, (Text(self.above), table, Text(self.below))):
+                console.print(part)
+        return "\n".join(f" {line}".rstrip() for line in captured.get().splitlines())
+
+    def _shown(self) -> list[tuple[tuple[str, ...], bool]]:
+        return list(zip(self.columns, self.numeric, strict=True))
+
+
+class _AtUnderscores(TextWrapper):
+    """Folds texts at spaces, and names after underscores, but not for a piece of few letters."""
+
+    wordsep_simple_re = re.compile(r"( +|(?<=\w{3}_)(?=\w{3}))")
+
+
+def _at_underscores(texts: tuple[str, ...], spaced: bool) -> tuple[str, ...]:  # noqa: FBT001
+    """Return the texts of a column with line feeds, as narrow as its longest piece.
+
+    Args:
+        texts: the name of the column, and its values.
+        spaced: whether texts with spaces are folded as well, which need not be narrower.
+    """
+    pieces = _AtUnderscores.wordsep_simple_re
+    words = (
+        word
+        for text in texts
+        for word in (pieces.split if spaced or " " not in text else str.split)(text)
+    )
+    wrapper = _AtUnderscores(max(map(len, words), default=1), break_on_hyphens=False)
+    return tuple(
+        "\n".join(wrapper.wrap(text)) if spaced or " " not in text else text for text in texts
+    )
+
+
+def _least_width(texts: tuple[str, ...], number: bool) -> int:  # noqa: FBT001
+    """Return the least width of a column: its longest line, or word of what has spaces."""
+    if number or not any(" " in one for one in texts[1:]):
+        return max(cell_len(line) for one in texts for line in one.split("\n"))
+    words = max((cell_len(word) for one in texts for word in one.split()), default=1)
+    return min(words, _LONG_WORD)
 
 
 def _padded(row: list[str], widths: list[int], numeric: list[bool]) -> str:

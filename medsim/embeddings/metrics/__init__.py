@@ -67,12 +67,14 @@ class Metric:
         describes: it in a few words, for help and reports.
         similarities: see ``Similarities``.
         tabulate: see ``Tabulate``; without it terms are compared pair by pair.
+        cost: the time that a pair takes, in that of a cosine, for estimates.
     """
 
     of: type[WordBags | TermPoints]
     describes: str
     similarities: Similarities
     tabulate: Tabulate | None = None
+    cost: int = 1
 
     def tabulated(
         self, embedded: Embedded, terms: Ids, workers: Workers

@@ -65,7 +65,11 @@ def _metric(comparison: Comparison) -> Metric:
         describes=f"mean of {comparison.describes} over all pairs of the terms' words",
         similarities=similarities,
         tabulate=tabulate,
+        cost=_COST,
     )
+
+
+_COST = 10  # times that of an average, measured on 600,000 pairs of terms of three words
 
 
 def _blocks(bags: WordBags, first: Ids, second: Ids) -> Iterator[slice]:

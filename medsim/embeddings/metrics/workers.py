@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +29,10 @@ class Workers:
 
     threads: int
     advance: Callable[[int], None] = lambda _n_rows: None
+
+    def costing(self, cost: int) -> Workers:
+        """Return these for rows that take so many times the time of others."""
+        return replace(self, advance=lambda n_rows: self.advance(n_rows * cost))
 
     def spread(
         self,

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.evaluations.conclusions import best_metrics, embedding_standings, with_standing
+from medsim.evaluations.conclusions import (
+    ENOUGH_PAIRS,
+    best_metrics,
+    embedding_standings,
+    with_standing,
+)
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.evaluations.tables.labels import LABELS, headed, set_columns, set_kind, set_name
@@ -19,7 +24,6 @@ if TYPE_CHECKING:
     from medsim.evaluations.statistic import Statistic
     from medsim.pages.page import Part
 
-_FEW = 30  # pairs of a set that says too little to stand beside others
 _FILLED = (
     "Filled points are the best of a row and what cannot be told from it (p at least 0.05 after "
     "Bonferroni's correction)."
@@ -36,7 +40,7 @@ def leaderboard(
         if best.is_empty():
             continue
         best = with_standing(best)
-        parts.append(_standings(_with_enough_pairs(best), statistic))
+        parts.append(_standings(best, statistic))
         groups = [best] if statistic.of == "rated" else best.partition_by("input")
         parts += (_board(group, statistic, embeddings) for group in groups)
     if not parts:
@@ -69,7 +73,7 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
 
 def _with_enough_pairs(best: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of sets that have enough pairs, or all where none has."""
-    enough = best.filter(pl.col("n_pairs") >= _FEW)
+    enough = best.filter(pl.col("n_pairs") >= ENOUGH_PAIRS)
     return enough if enough.height else best
 
 
@@ -77,7 +81,7 @@ def _left_out(best: pl.DataFrame) -> str:
     """Return a sentence on the sets that are not drawn, nothing where all are."""
     if _with_enough_pairs(best).height == best.height:
         return ""
-    return f" Sets of fewer than {_FEW} pairs are in the table only."
+    return f" Sets of fewer than {ENOUGH_PAIRS} pairs are in the table only."
 
 
 def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
@@ -91,8 +95,8 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
         }
     )
     return PageTable(
-        caption=f"Standings by {statistic.label}, over all sets of {_FEW} pairs or more; wins and "
-        "losses are significant differences from another",
+        caption=f"Standings by {statistic.label}, over all sets of {ENOUGH_PAIRS} pairs or more; "
+        "wins and losses are significant differences from another",
         frame=standings.drop("statistic"),
     )
 

@@ -10,6 +10,7 @@ from medsim.evaluations.tables.labels import percent, rounded, set_columns, set_
 from medsim.evaluations.tables.separation import readable_separation
 from medsim.evaluations.tables.vocabularies import readable_coverage, readable_vocabularies
 
+_MANY = 4  # embeddings, whose columns would be more than a terminal has
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
 _STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p after Holm's correction, by its level
 
@@ -17,11 +18,12 @@ _STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p after Holm's correction, 
 def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """Return any table of ``medsim compare`` as it is to be read.
 
-    Of rows of ``best_metrics`` that is one table with a row per set and a column per embedding; of
-    ``all_metrics`` one with a column per metric for all embeddings that have the same metrics. A
-    cell has the value, on parts of rated sets with its interval, the metric where columns are
-    embeddings, how many others it is significantly better (+) and worse (-) than, and a star for
-    the best and what cannot be told from it; of an embedding's own pairs, how many there are.
+    Of rows of ``best_metrics`` that is a table for each statistic, with a row per set and a column
+    per embedding, or from four embeddings on a row for each, the best first; of ``all_metrics`` one
+    with a column per metric for all embeddings that have the same metrics. A cell has the value, on
+    parts of rated sets with its interval, the metric where columns are embeddings, how many others
+    it is significantly better (+) and worse (-) than, and a star for the best and what cannot be
+    told from it; of an embedding's own pairs, how many there are.
     """
     if "length" in rows.columns:
         return [_retrieval(rows)]
@@ -30,7 +32,8 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
     if "value" not in rows.columns:
         return [_without_values(rows)]
     if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
-        return [_spread(rows, "embedding")]
+        of_statistics = rows.partition_by("statistic", maintain_order=True)
+        return [_of_embeddings(one) for one in of_statistics]
     of_embedding = rows.group_by("embedding", maintain_order=True).agg(pl.col("metric").unique())
     families: dict[frozenset[str], list[str]] = {}
     for embedding, metrics in of_embedding.iter_rows():
@@ -95,6 +98,16 @@ def _correlation(r: float | None, p: float | None) -> str:
     return f"{number(r, '.3f')}{stars}"
 
 
+def _of_embeddings(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of one statistic at each embedding's best metric."""
+    if rows["embedding"].n_unique() < _MANY:
+        return _spread(rows, "embedding")
+    index = ["set", "statistic", "n_pairs", "embedding", "metric"]
+    named = rows.with_columns(set=_set_heading(rows)).drop_nulls("value")
+    best_first = named.sort(*SET, "value", descending=[False] * len(SET) + [True], nulls_last=True)
+    return best_first.select(*index, *_value_and_standing(rows))
+
+
 def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
     """Return a table with a column per embedding or metric."""
     compared = "n_better" in rows.columns
@@ -113,15 +126,23 @@ def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
 
 def _cell(rows: pl.DataFrame, own: list[pl.Expr]) -> pl.Expr:
     """Return the cells of a table: a value, what is its own, and how it stands among others."""
-    parts = [rounded("value")]
-    if parts_of_sets(rows).height:
-        parts.append(pl.format("[{}, {}]", rounded("low"), rounded("high")))
-    parts += own
-    if "n_better" in rows.columns:
-        parts.append(pl.format("+{}\u2212{}", "n_better", "n_worse"))
-        parts.append(pl.when("among_best").then(pl.lit("*")))
-    cell = pl.concat_str(parts, separator=" ", ignore_nulls=True)
+    value, *standing = _value_and_standing(rows)
+    cell = pl.concat_str(value, *own, *standing, separator=" ", ignore_nulls=True)
     return pl.when(pl.col("value").is_not_null()).then(cell)
+
+
+def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
+    """Return texts of values, with intervals on parts of sets, and of standings if there are."""
+    value = rounded("value")
+    if parts_of_sets(rows).height:
+        value = pl.format("{} [{}, {}]", value, rounded("low"), rounded("high"))
+    if "n_better" not in rows.columns:
+        return [value.alias("value")]
+    star = pl.when("among_best").then(pl.lit(" *")).otherwise(pl.lit(""))
+    return [
+        value.alias("value"),
+        pl.format("+{}\u2212{}{}", "n_better", "n_worse", star).alias("standing"),
+    ]
 
 
 def _without_values(rows: pl.DataFrame) -> pl.DataFrame:

@@ -61,3 +61,21 @@ def test_embeddings_with_other_metrics_have_a_table_of_their_own() -> None:
 def test_a_table_of_own_pairs_tells_how_many_there_are() -> None:
     (table,) = readable(best_metrics(RESULTS, COMPARISONS, ["auc"], subset="own"))
     assert table["a"].item() == "0.950 avg_cos (12)"
+
+
+def test_of_many_embeddings_each_has_a_row_the_best_first() -> None:
+    values = {"a": 0.5, "b": 0.9, "c": 0.7, "d": 0.6}
+    rows = [result(EASY, name, "cos", value) for name, value in values.items()]
+    found = best_metrics(pl.DataFrame(rows, schema=RESULT_COLUMNS), COMPARISONS.clear(), ["auc"])
+    (table,) = readable(found)
+    assert table["embedding"].to_list() == ["b", "c", "d", "a"]
+    assert table["set"].unique().to_list() == ["fsn_syn"]
+    assert table.columns[-3:] == ["embedding", "metric", "value"]
+
+
+def test_statistics_have_tables_of_their_own() -> None:
+    rated = result({"input": "mayo", "dataset": "mean"}, "a", "cos", 0.5, statistic="spearman")
+    rows = pl.DataFrame([result(EASY, "a", "cos", 0.6), rated], schema=RESULT_COLUMNS)
+    of_build, of_rated = readable(best_metrics(rows, COMPARISONS.clear(), ["auc", "spearman"]))
+    assert "difficulty" in of_build.columns
+    assert of_rated.columns == ["input", "dataset", "statistic", "a"]

@@ -1,0 +1,170 @@
+"""Prints tables to standard output: for people as they can read them, for programs as they are."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from medsim.core.errors import OutputError, StatementError, one_line
+from medsim.core.formats import (
+    FittedFormat,
+    StreamedFormat,
+    TableFormat,
+    table_format,
+    table_format_name,
+    table_formats,
+)
+from medsim.core.help import completed
+from medsim.core.progress import Progress, progress_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import polars as pl
+
+    from medsim.core.checks import Verification
+
+_MOST_CELLS = 2_000_000  # of a table for people
+_MOST_ROWS = 40  # of a statement, on a terminal
+
+_PLAIN = str.maketrans(  # what tables for people have, for terminals that lack it
+    {"─": "-", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-", "\N{PLUS-MINUS SIGN}": "+-"}
+)
+
+
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar=f"<{'|'.join(table_formats())}>",
+        callback=table_format_name,
+        autocompletion=completed(table_formats()),
+        help="How to print the table.",
+    ),
+]
+"""The parameter of a command that prints a table."""
+
+
+def print_table(
+    frame: pl.DataFrame,
+    form: str,
+    *,
+    readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
+) -> None:
+    """Print a table to standard output; in a format for people what ``readable`` makes of it."""
+    rendering = table_format(form)
+    frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
+    _print(["\n\n".join(_rendered(rendering, one) for one in frames)], form)
+
+
+def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
+    """Print the rows of frames as one table: to programs as they come, to people all at once.
+
+    Of more rows than are looked at on a terminal it has the first ones.
+    """
+    rendering = table_format(form)
+    if isinstance(rendering, StreamedFormat):
+        _print(rendering.pieces(frames), form)
+        return
+    few = terminal_width() is not None and isinstance(rendering, FittedFormat)
+    found = _few(frames, _MOST_ROWS if few else None)
+    _print([_rendered(rendering, found.head(_MOST_ROWS) if few else found)], form)
+    if few and found.height > _MOST_ROWS:
+        typer.echo(f"the first {_MOST_ROWS} rows are shown; --format csv prints all", err=True)
+
+
+def tell_next(progress: Progress | None, *steps: str) -> None:
+    """Tell what a user may do next, each step a command and what it does."""
+    for step in steps:
+        progress_of(progress).say(f"next: {step}")
+
+
+def print_outcome(found: Verification, place: object, progress: Progress | None) -> None:
+    """Print which promises do not hold, or one sentence if all do.
+
+    Raises:
+        BrokenPromiseError: one does not.
+    """
+    for line in found.violated():
+        typer.echo(one_line(line), err=True)
+    if not found.holds:
+        typer.echo(found.outcome, err=True)
+    found.require(place)
+    progress_of(progress).say(found.outcome)
+
+
+def terminal_width() -> int | None:
+    """Return how many columns the terminal of standard output has; None where it is none."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def _rendered(rendering: TableFormat, frame: pl.DataFrame) -> str:
+    width = terminal_width()
+    if width is not None and isinstance(rendering, FittedFormat):
+        return rendering.fitted(frame, width)
+    return rendering.render(frame)
+
+
+def _few(frames: Iterator[pl.DataFrame], most_rows: int | None) -> pl.DataFrame:
+    """Return frames as one, unless nobody could read so much.
+
+    Args:
+        frames: which are read until there are more than ``most_rows``.
+        most_rows: that are looked at; None for all.
+    """
+    import polars as pl  # noqa: PLC0415 — help does without it
+
+    found, n_rows, n_cells = [], 0, 0
+    for frame in frames:
+        found.append(frame)
+        n_rows += frame.height
+        if most_rows is not None and n_rows > most_rows:
+            break
+        n_cells += frame.height * frame.width
+        if n_cells > _MOST_CELLS:
+            raise StatementError(
+                f"the rows have more than {_MOST_CELLS:,} values, too many for a table to be read; "
+                "take fewer by a limit, or print them as csv or json"
+            )
+    return pl.concat(found)
+
+
+def _print(pieces: Iterable[str], form: str) -> None:
+    """Print a table whose text comes in pieces."""
+    if sys.stdout is None:
+        raise OutputError("cannot write the table: standard output is closed")
+    try:
+        is_warned = False
+        for piece in pieces:
+            text = piece
+            if not _is_encodable(text) and table_format(form).FOR_PEOPLE:
+                text = text.translate(_PLAIN)
+            if not is_warned and not _is_encodable(text):
+                is_warned = True
+                typer.echo(
+                    f"warning: standard output is {sys.stdout.encoding}, which lacks characters of "
+                    "the table; each is replaced by '?' (PYTHONIOENCODING=utf-8 keeps them)",
+                    err=True,
+                )
+            sys.stdout.write(text)  # as it is, whatever is in it
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write the table: {error.strerror}") from error
+
+
+def _is_encodable(text: str) -> bool:
+    """Return whether standard output can encode a text."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,109 @@
+"""Options from medsim.toml, or from [tool.medsim] of pyproject.toml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from medsim.cli import app
+
+OWN, SHARED = "medsim.toml", "pyproject.toml"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: object, text: str = "", name: str = OWN) -> Result:
+    Path(name).write_text(text, encoding="utf-8")
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [(OWN, "[stats]"), (SHARED, "[tool.medsim.stats]")], ids=["own", "shared"]
+)
+def test_a_file_gives_options_and_the_command_line_wins(shared_build, name: str, head: str) -> None:
+    text = f"{head}\nformat = 'csv'\n"
+
+    assert run("stats", shared_build.folder, text=text, name=name).stdout.startswith("dataset,")
+    said = run("stats", shared_build.folder, "--format", "json", text=text, name=name)
+    assert said.stdout.startswith("[{")
+
+
+def test_a_message_says_where_options_come_from_if_asked(shared_build) -> None:
+    text = "[stats]\nformat = 'csv'\n"
+
+    assert run("stats", shared_build.folder, text=text).stderr == ""
+    said = run("stats", shared_build.folder, "--verbose", text=text).stderr
+    assert said == "options: --format from medsim.toml\n"
+
+
+def test_its_own_file_goes_first(shared_build) -> None:
+    Path(SHARED).write_text("[tool.medsim.stats]\nformat = 'json'\n", encoding="utf-8")
+
+    assert run("stats", shared_build.folder, text="[stats]\nformat='csv'").stdout.startswith("data")
+
+
+def test_a_file_of_others_is_not_looked_at(shared_build) -> None:
+    assert run("stats", shared_build.folder, text="[project\n", name=SHARED).exit_code == 0
+
+
+def test_lists_and_tables_of_values_are_those_of_the_command_line() -> None:
+    text = "[eval]\nmetric = ['cos', 'avg_cos']\nout = 'r'\n[eval.embedding]\none = 'nowhere.txt'\n"
+
+    said = run("eval", "rated.csv", text=text)
+
+    assert (said.exit_code, "rated.csv" in said.stderr) == (1, True)
+    said = run("eval", "rated.csv", text=text.replace("'cos'", "'kos'"))
+    assert "unknown metric 'kos'" in said.stderr
+    assert "(--embedding, --out and --metric from medsim.toml)" in said.stderr
+
+
+def test_groups_of_commands_have_tables_in_theirs() -> None:
+    said = run("study", "sample", "nowhere", "-o", "s", text="[study.sample]\nannotators = 3\n")
+    assert "nowhere" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[bild]\nseed = 1", "medsim.toml: unknown command 'bild'; did you mean build?"),
+        ("[build]\nsede = 1", "medsim.toml: build: unknown option 'sede'; did you mean seed"),
+        ("[build]\nsource = 'hpo'", "medsim.toml: build: unknown option 'source'"),
+        ("[study]\nsampel = {}", "medsim.toml: study: unknown command 'sampel'; did you mean"),
+        ("seed = 1", "medsim.toml: unknown command 'seed'"),
+        ("build = 1", "medsim.toml: build takes a table of options, not int"),
+        ("[build]\nthreads = true", "medsim.toml: build: threads takes a value, not bool"),
+        ("[build]\noverwrite = 1", "medsim.toml: build: overwrite takes true or false, not int"),
+        ("[build]\nseed = {a = 1}", "medsim.toml: build: seed takes a value, not dict"),
+        ("[build]\nseed = [[1]]", "medsim.toml: build: seed takes a text or a number, not list"),
+        ("[build]\nseed = -1", "--seed -1 is out of range; 0 to"),
+        ("[build]\npool = 'sett'", "unknown pool 'sett'; did you mean set? (--pool from medsim."),
+        ("[build\n", "medsim.toml is no TOML ("),
+        ("[build]\nas-of = 'x'\n\N{REPLACEMENT CHARACTER}", "medsim.toml is no TOML ("),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_in_one_line(text: str, said: str) -> None:
+    found = run("build", "nowhere.obo", text=text)
+
+    assert found.exit_code == 1, found.output
+    assert said in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+def test_a_value_of_a_wrong_kind_is_refused_as_on_the_command_line() -> None:
+    found = run("build", "nowhere.obo", text="[build]\nthreads = 2.5\n")
+
+    assert found.exit_code == 2
+    assert "'--threads'" in found.stderr
+    assert "(from medsim.toml)" in found.stderr
+
+
+def test_help_does_not_read_the_file() -> None:
+    assert run("--help", text="[build\n").exit_code == 0
+    assert run(text="[build\n").exit_code == 0
