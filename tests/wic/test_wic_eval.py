@@ -22,6 +22,7 @@ import medsim
 from medsim import WicScores, evaluate_wic
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.statistics.estimates import wilson
 from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
@@ -393,7 +394,8 @@ def test_predictions_of_a_file_are_taken_as_they_are(place: Path, tmp_path: Path
 
     assert found.predictions["prediction"].to_list() == (1 - labels).tolist()
     assert accuracy(found.results, "llm") == 0
-    assert found.results.filter(subset="all")["low"].null_count() == 1
+    ends = found.results.filter(subset="all").select("low", "high").row(0)
+    assert ends == (0, pytest.approx(wilson(0, len(labels)).high))
 
 
 def scores_of(instances: pl.DataFrame, path: Path) -> Path:
