@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.evaluations.conclusions import best_metrics, embedding_standings, with_standing
-from medsim.evaluations.sets import SET
+from medsim.evaluations.sets import FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.evaluations.tables.labels import LABELS, headed, set_columns, set_kind, set_name
 from medsim.pages import charts
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from medsim.evaluations.statistic import Statistic
     from medsim.pages.page import Part
 
-_FEW = 30  # pairs of a set that says too little to stand beside others
 _FILLED = (
     "Filled points are the best of a row and what cannot be told from it (p at least 0.05 after "
     "Bonferroni's correction)."
@@ -36,7 +35,7 @@ def leaderboard(
         if best.is_empty():
             continue
         best = with_standing(best)
-        parts.append(_standings(_with_enough_pairs(best), statistic))
+        parts.append(_standings(with_enough_pairs(best), statistic))
         groups = [best] if statistic.of == "rated" else best.partition_by("input")
         parts += (_board(group, statistic, embeddings) for group in groups)
     if not parts:
@@ -67,17 +66,11 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     )
 
 
-def _with_enough_pairs(best: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of sets that have enough pairs, or all where none has."""
-    enough = best.filter(pl.col("n_pairs") >= _FEW)
-    return enough if enough.height else best
-
-
 def _left_out(best: pl.DataFrame) -> str:
     """Return a sentence on the sets that are not drawn, nothing where all are."""
-    if _with_enough_pairs(best).height == best.height:
+    if with_enough_pairs(best).height == best.height:
         return ""
-    return f" Sets of fewer than {_FEW} pairs are in the table only."
+    return f" Sets of fewer than {FEW} pairs are in the table only."
 
 
 def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
@@ -91,7 +84,7 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
         }
     )
     return PageTable(
-        caption=f"Standings by {statistic.label}, over all sets of {_FEW} pairs or more; wins and "
+        caption=f"Standings by {statistic.label}, over all sets of {FEW} pairs or more; wins and "
         "losses are significant differences from another",
         frame=standings.drop("statistic"),
     )
@@ -99,7 +92,7 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
 
 def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[str]) -> Chart:
     label, is_rated = statistic.label, statistic.of == "rated"
-    drawn = _with_enough_pairs(best)
+    drawn = with_enough_pairs(best)
     rows = charts.points(
         drawn,
         panel=set_kind(drawn),
@@ -137,7 +130,7 @@ def accuracy(
     best = best_metrics(results, comparisons, ("accuracy",)).drop_nulls("value")
     if best.is_empty():
         return None
-    drawn = _with_enough_pairs(best)
+    drawn = with_enough_pairs(best)
     rows = drawn.select(
         y=set_kind(drawn),
         contender="embedding",
