@@ -81,6 +81,7 @@ def _templates() -> Environment:
     found.filters["kind"] = lambda part: type(part).__name__
     found.filters["drawn"] = _drawn
     found.filters["columns"] = _columns
+    found.filters["breakable"] = _breakable
     found.filters["rows"] = _rows
     return found
 
@@ -90,6 +91,13 @@ def _drawn(chart: Chart) -> str:
     spec = {**chart.spec, "description": f"{chart.title}. {chart.says}"}
     rows = [[_short(value) for value in row] for row in chart.rows.iter_rows()]
     return embedded_json({"spec": spec, "columns": chart.rows.columns, "rows": rows})
+
+
+def _breakable(text: str) -> str:
+    """Return a text as markup in which a name may break after its underscores."""
+    from markupsafe import Markup, escape  # noqa: PLC0415 — comes with Jinja2
+
+    return Markup("_<wbr>").join(map(escape, text.split("_")))
 
 
 def _short(value: object) -> object:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from medsim.evaluations.statistic import Statistic
     from medsim.pages.page import Part
 
-_FILLED = (
+FILLED = (
     "Filled points are the best of a row and what cannot be told from it (p at least 0.05 after "
     "Bonferroni's correction)."
 )
+"""The sentence that says which points are filled."""
 
 
 def leaderboard(
@@ -60,7 +61,7 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
         prose="Parts of rated sets: pairs of which both words are about as frequent, have about as "
         "many topics or are of one domain, and pairs that are associated or not.",
         parts=[
-            _board_table(group, f"{label} on parts of rated sets", label)
+            board_table(group, f"{label} on parts of rated sets", label)
             for label, group in labels.items()
         ],
     )
@@ -70,7 +71,7 @@ def _left_out(best: pl.DataFrame) -> str:
     """Return a sentence on the sets that are not drawn, nothing where all are."""
     if with_enough_pairs(best).height == best.height:
         return ""
-    return f" Sets of fewer than {FEW} pairs are in the table only."
+    return f" Sets of fewer than {FEW} pairs are in the table only, where they are paler."
 
 
 def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
@@ -85,7 +86,8 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
     )
     return PageTable(
         caption=f"Standings by {statistic.label}, over all sets of {FEW} pairs or more; wins and "
-        "losses are significant differences from another",
+        "losses are significant differences from another, and the mean leaves out sets that "
+        "another contains",
         frame=standings.drop("statistic"),
     )
 
@@ -100,27 +102,29 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
         contender="embedding",
         ends=("low", "high"),
         filled="among_best",
+        n="n_pairs",
     )
     where = "rated pairs" if is_rated else best["input"][0]
     return Chart(
         title=f"{label[0].upper()}{label[1:]} on {where}",
-        says=f"{statistic.help} {_FILLED}{_left_out(best)}",
+        says=f"{statistic.help} {FILLED}{_left_out(best)}",
         spec=charts.dots(
             embeddings,
-            x=label,
+            x=charts.ValueAxis(title=label, line=statistic.chance),
             y=distinct(rows["y"]),
             panels=() if is_rated else distinct(rows["panel"]),
-            line=statistic.chance,
+            sized=True,
         ),
         rows=rows.drop("panel") if is_rated else rows,
-        table=_board_table(best, f"{label} on {where}", label),
+        table=board_table(best, f"{label} on {where}", label),
     )
 
 
-def _board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
+def board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
+    """Return a table of embeddings at their best metrics, in which small sets are marked."""
     names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
     frame = headed(best, [*set_columns(best), "embedding", *names], value=label)
-    return PageTable(caption=caption, frame=frame)
+    return PageTable(caption=caption, frame=frame, few=FEW)
 
 
 def accuracy(
@@ -160,6 +164,7 @@ def accuracy(
             frame=headed(
                 table, [*key, "value", "low", "high", "held out", "n_pairs"], value="accuracy"
             ),
+            few=FEW,
         ),
     )
     return Section(
