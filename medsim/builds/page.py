@@ -124,10 +124,11 @@ def _positives(sizes: pl.DataFrame) -> list[Chart]:
         "enough.",
         spec=charts.dots(
             DIFFICULTIES,
-            x="positives, on a logarithmic scale",
+            x=charts.ValueAxis(
+                title="positives, on a logarithmic scale", scale={"type": "log"}, digits=",.0f"
+            ),
             y=distinct(rows["y"]),
-            scale={"type": "log"},
-            digits=",.0f",
+            names=("difficulty", "dataset"),
         ),
         rows=rows,
         table=PageTable(

@@ -34,7 +34,7 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
 
 @command(app, ReportOptions)
 def report(options: ReportOptions) -> None:
-    """Make a page of a build, an evaluation, words in context or a tagging, with charts.
+    """Make a page with charts of a build, an evaluation, words in context, a tagging or scores.
 
     Writes one .html file that needs no network, and replaces an earlier report there.
 

@@ -35,7 +35,8 @@ class ReportOptions(Options):
     output: Annotated[
         str | Path | OpenedFolder,
         Option(
-            "The folder of a build, an evaluation, words in context, or a tagging.",
+            "The folder of a build, an evaluation, words in context or their scores, a tagging, or "
+            "a study's scores.",
             argument=True,
             metavar="FOLDER",
         ),

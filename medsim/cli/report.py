@@ -17,8 +17,10 @@ from medsim.core.options import folder_of, public
 from medsim.core.progress import progress_of
 from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import GENERATOR, rendered
+from medsim.studies.output import ScoresFolder
 from medsim.tagging.output import Tagging
 from medsim.wic.benchmark import Benchmark
+from medsim.wic.output import WicEvaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,11 +83,25 @@ def _page_of_tagging(opened: Tagging) -> Page:
     return tagging_page(opened)
 
 
+def _page_of_scores(opened: ScoresFolder) -> Page:
+    from medsim.studies.page import scores_page
+
+    return scores_page(opened)
+
+
+def _page_of_wic_scores(opened: WicEvaluation) -> Page:
+    from medsim.wic.scores_page import wic_scores_page
+
+    return wic_scores_page(opened)
+
+
 _PAGES: dict[type[Opened[Any]], Callable[[Any], Page]] = {
     Build: _page_of_build,
     Evaluation: _page_of_evaluation,
     Benchmark: _page_of_benchmark,
     Tagging: _page_of_tagging,
+    ScoresFolder: _page_of_scores,
+    WicEvaluation: _page_of_wic_scores,
 }
 """The kinds of output that have a report, and what makes its page."""
 

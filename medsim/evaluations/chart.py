@@ -40,10 +40,9 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
     panels = found["panel"].unique().sort().to_list()
     spec = charts.dots(
         found["contender"].unique().sort().to_list(),
-        x=statistic.label,
+        x=charts.ValueAxis(title=statistic.label, line=statistic.chance),
         y=found["y"].unique(maintain_order=True).to_list(),
         panels=panels if len(panels) > 1 else (),
-        line=statistic.chance,
     )
     (spec["spec"] if len(panels) > 1 else spec)["width"] = (
         _PANEL_WIDTH if len(panels) > 1 else _WIDTH

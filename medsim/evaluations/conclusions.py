@@ -9,16 +9,13 @@ import polars as pl
 from medsim.core.errors import OptionError, unknown_name
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.sets import SET
+from medsim.evaluations.sets import SET, in_means, with_enough_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ALPHA = 0.05
 """The level of significance."""
-
-ENOUGH_PAIRS = 30
-"""The fewest pairs of a set that stands beside others."""
 
 
 def best_metrics(
@@ -152,16 +149,15 @@ def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
     Returns:
         A row per statistic, embedding and metric: the mean value, n_sets, on how many of them the
         metric has the highest value (n_first) or is not significantly worse (n_among_best), and
-        the sums of n_better and n_worse.
+        the sums of n_better and n_worse. The mean is over the sets of ``in_means``.
     """
-    every = with_standing(every)
+    every = with_standing(every.drop_nulls("value"))
     highest = pl.col("value").max().over(*SET, "statistic", "embedding")
     return (
-        every.drop_nulls("value")
-        .with_columns((pl.col("value") == highest).alias("first"))
+        every.with_columns((pl.col("value") == highest).alias("first"), in_mean=in_means(every))
         .group_by("statistic", "embedding", "metric")
         .agg(
-            pl.col("value").mean().alias("mean"),
+            pl.col("value").filter("in_mean").mean().alias("mean"),
             pl.len().alias("n_sets"),
             pl.col("first").sum().alias("n_first"),
             pl.col("among_best").sum().alias("n_among_best"),
@@ -175,23 +171,23 @@ def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
 def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
     """Return the standings of embeddings over all sets, the best first, by ``best_metrics``.
 
-    Sets of fewer than ``ENOUGH_PAIRS`` say too little, and count where there are no others.
+    Sets of few pairs count where there are no others, see ``with_enough_pairs``.
 
     Returns:
         A row per statistic and embedding: n_sets, on how many of them it is among the best
-        (n_among_best), the sums of n_better and n_worse, and the mean value.
+        (n_among_best), the sums of n_better and n_worse, and the mean value over the sets of
+        ``in_means``.
     """
-    most = pl.col("n_pairs").max().over("statistic")
+    ranked = with_enough_pairs(with_standing(best.drop_nulls("value")))
     return (
-        with_standing(best.drop_nulls("value"))
-        .filter((pl.col("n_pairs") >= ENOUGH_PAIRS) | (most < ENOUGH_PAIRS))
+        ranked.with_columns(in_mean=in_means(ranked))
         .group_by("statistic", "embedding")
         .agg(
             pl.len().cast(pl.Int64).alias("n_sets"),
             pl.col("among_best").sum().cast(pl.Int64).alias("n_among_best"),
             pl.col("n_better").sum(),
             pl.col("n_worse").sum(),
-            pl.col("value").mean().alias("mean"),
+            pl.col("value").filter("in_mean").mean().alias("mean"),
         )
         .sort(
             "statistic", "n_among_best", "mean", "embedding", descending=[False, True, True, False]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from medsim.core import queries
 from medsim.evaluations.ratings.properties import PARTS
 
 SET = ("input", "dataset", "difficulty", "negatives")
@@ -11,6 +12,9 @@ SET = ("input", "dataset", "difficulty", "negatives")
 
 SET_COLUMNS = SET[1:]
 """The columns that name a set of pairs within an input."""
+
+FEW = 30
+"""Sets of fewer pairs say too little to stand beside others: they are marked, or left out."""
 
 _PART = rf"/(?<part>{'|'.join(PARTS)})=(?<part_value>.*)$"
 
@@ -44,3 +48,27 @@ def in_order_of_parts(frame: pl.DataFrame) -> pl.DataFrame:
     begin = pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64)
     keys = ("input", whole, "part", begin, "part_value")
     return found.sort(*keys, nulls_last=True, maintain_order=True).select(frame.columns)
+
+
+def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of sets with ``FEW`` pairs or more; of a statistic that has none, all."""
+    enough = pl.col("n_pairs") >= FEW
+    return rows.filter(enough | ~enough.any().over("statistic"))
+
+
+def in_means(rows: pl.DataFrame) -> pl.Series:
+    """Return which rows a mean over sets takes.
+
+    They are those of sets with enough pairs that no other of these sets contains: the pairs of
+    fsn_syn are among those of syn_syn, and would count twice.
+    """
+    name = ("statistic", *SET)
+    taken = {*with_enough_pairs(rows).select(name).iter_rows()}
+    containers = {small: one.name for one in queries.datasets() for small in one.contains}
+    return pl.Series(
+        [
+            one in taken and (*one[:2], containers.get(one[2]), *one[3:]) not in taken
+            for one in rows.select(name).iter_rows()
+        ],
+        dtype=pl.Boolean,
+    )

@@ -84,7 +84,8 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         name="auc",
         label="AUC",
         help="AUC is the chance that a positive is more similar than a negative: 1 is perfect, and "
-        "the dashed line at 0.5 is a coin. Bars are DeLong's 95% intervals.",
+        "the dashed line at 0.5 is a coin. Bars are 95% intervals: DeLong's or, at the edge, "
+        "Newcombe's.",
         of="labelled",
         compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COLOURS = [f"var(--c{at})" for at in range(1, 9)]
-"""The colours of contenders, as the page's style has them; more begin anew, with another shape."""
+"""The colours of contenders, as the page's style has them."""
 
 SHAPES = [
     "circle",
@@ -21,11 +21,10 @@ SHAPES = [
     "triangle-down",
     "triangle-right",
     "triangle-left",
-    "stroke",
 ]
-"""The shapes of contenders' points."""
+"""The shapes of contenders' points; each has an inside that can be filled."""
 
-DASHES = [[1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [1, 3], [12, 4], [4, 4, 1, 4]]
+DASHES = [[1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [1, 3], [12, 4], [4, 4, 1, 4], [8, 2, 2, 2]]
 """The dashes of contenders' lines."""
 
 DATA = alt.NamedData("rows")
@@ -39,8 +38,18 @@ Spec = dict[str, Any]  # Vega-Lite, as Altair gives it
 
 def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
     """Return a channel that gives a name the same colour, shape or dash in all charts."""
-    ranges = {alt.Shape: SHAPES, alt.StrokeDash: DASHES}
-    return channel(f"{field}:N").scale(domain=list(names), range=ranges.get(channel, COLOURS))
+    ranges: dict[type[Any], Sequence[Any]] = {alt.Shape: SHAPES, alt.StrokeDash: DASHES}
+    drawn = [_own(at, ranges.get(channel, COLOURS), channel) for at in range(len(names))]
+    return channel(f"{field}:N").scale(domain=list(names), range=drawn)
+
+
+def _own(at: int, values: Sequence[Any], channel: type[Any]) -> Any:
+    """Return the colour, shape or dash of a name by its place.
+
+    Where colours begin anew, shapes and dashes are one further, so that no two names have both.
+    """
+    is_form = channel in {alt.Shape, alt.StrokeDash}
+    return values[(at + at // len(COLOURS) * is_form) % len(values)]
 
 
 def rows_of(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:
@@ -49,9 +58,9 @@ def rows_of(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt
     return axis, alt.YOffset("contender:N").sort(list(contenders))
 
 
-def rows_height(contenders: Sequence[str], names: Sequence[str]) -> int:
-    """Return the height, in pixels, of rows that have a place for each contender."""
-    return len(names) * (12 * len(contenders) + 12)
+def row_height(contenders: Sequence[str]) -> int:
+    """Return the height, in pixels, of a row that has a place for each contender."""
+    return 12 * len(contenders) + 12
 
 
 def reference(value: float) -> alt.Chart:
@@ -64,13 +73,17 @@ def reference(value: float) -> alt.Chart:
     return line
 
 
-def tooltips(**formats: str) -> list[alt.Tooltip]:
-    """Return the lines of a mark's tooltip: numbers in a format, names where there is none."""
+def tooltips(**lines: tuple[str, str]) -> list[alt.Tooltip]:
+    """Return the lines of a mark's tooltip, by field a title and a format.
+
+    Without a format it is a name; without a title there is no line.
+    """
     return [
-        alt.Tooltip(f"{name}:Q", format=form, title=name.replace("_", " "))
+        alt.Tooltip(f"{field}:Q", format=form, title=title)
         if form
-        else alt.Tooltip(f"{name}:N")
-        for name, form in formats.items()
+        else alt.Tooltip(f"{field}:N", title=title)
+        for field, (title, form) in lines.items()
+        if title
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -15,7 +16,7 @@ from medsim.pages.chart_parts import (
     finished,
     in_panels,
     reference,
-    rows_height,
+    row_height,
     rows_of,
     tooltips,
     with_choice,
@@ -34,9 +35,26 @@ CHANCE = 0.5
 _LOW, _MIDDLE, _HIGH = "#f3f7fb", "#f4f4f4", "#62afe0"  # dark text can be read on each
 _NEGATIVE = "#eda566"
 _CELL_TEXT = "#10151a"
+_SIZE = 10  # height of the text that says how many pairs a row is of
 _ROW, _CELL = 26, 68  # height and least width of a cell, in pixels
 _LABELS = 120  # width that the names of rows may well need, in pixels
 _BARE: dict[str, Any] = {"ticks": False, "domain": False, "grid": False, "labelOverlap": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueAxis:
+    """The axis of the values that a chart draws.
+
+    Attributes:
+        line: the value at which a line is drawn.
+        scale: its settings; a logarithmic one has a tick at powers of ten.
+        digits: how values are written.
+    """
+
+    title: str
+    line: float | None = None
+    scale: Mapping[str, Any] = field(default_factory=lambda: {"zero": False})
+    digits: str = ".3f"
 
 
 def points(
@@ -49,7 +67,10 @@ def points(
     filled: Column | bool = True,
     **others: Column,
 ) -> pl.DataFrame:
-    """Return the rows that ``dots`` draws, each a column or an expression of a frame."""
+    """Return the rows that ``dots`` draws, each a column or an expression of a frame.
+
+    Others are a panel, or ``n``, how many pairs a point is of.
+    """
     low, high = ends or (value, value)
     named = {"contender": contender, "value": value, "low": low, "high": high}
     return frame.select(**others, y=y, **named, filled=filled)
@@ -58,34 +79,32 @@ def points(
 def dots(
     contenders: Sequence[str],
     *,
-    x: str,
+    x: ValueAxis,
     y: Sequence[str],
     panels: Sequence[str] = (),
-    line: float | None = None,
-    scale: Mapping[str, object] | None = None,
-    digits: str = ".3f",
+    names: tuple[str, str] = ("embedding", "set"),
+    sized: bool = False,
 ) -> Spec:
     """Return a chart of a value with its interval for each contender, in panels.
 
     It draws panel (where there are panels), y, contender, value, low, high and filled, which says
-    whether a point is filled.
+    whether a point is filled; and, where it is sized, n.
 
     Args:
         contenders: in order; each has a colour and a shape.
-        x: the title of the axis of values.
+        x: the axis of values.
         y: the names of the rows, from top to bottom.
         panels: their names in order; none for one panel.
-        line: the value at which a line is drawn.
-        scale: settings of the axis of values; a logarithmic one has a tick at powers of ten.
-        digits: how values are written.
+        names: what contenders and rows are; empty where it goes without saying.
+        sized: whether each row shows the largest number of pairs of its points.
     """
     colour = coloured(alt.Color, "contender", contenders)
     base = alt.Chart().encode(*rows_of(y, contenders), color=colour)
-    scaled: dict[str, Any] = dict(scale or {"zero": False})
+    scaled = dict(x.scale)
     powers: dict[str, Any] = {"values": [10**power for power in range(10)]}
     axis = powers if scaled.get("type") == "log" else {}
     low, value = (
-        alt.X(f"{end}:Q").title(x).scale(**scaled).axis(**axis) for end in ("low", "value")
+        alt.X(f"{end}:Q").title(x.title).scale(**scaled).axis(**axis) for end in ("low", "value")
     )
     layers = [
         base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q"),
@@ -94,13 +113,56 @@ def dots(
             fill=coloured(alt.Fill, "contender", contenders),
             shape=coloured(alt.Shape, "contender", contenders),
             fillOpacity=alt.FillOpacityValue(0, condition={"test": "datum.filled", "value": 1}),
-            tooltip=tooltips(contender="", y="", value=digits, low=digits, high=digits),
+            tooltip=tooltips(
+                contender=(names[0], ""),
+                y=(names[1], ""),
+                value=(x.title, x.digits),
+                low=("from", x.digits),
+                high=("to", x.digits),
+                **({"n": ("pairs", ",.0f")} if sized else {}),
+            ),
         ),
     ]
-    if line is not None:
-        layers.insert(0, reference(line))
-    height = rows_height(contenders, y)
-    return in_panels(alt.layer(*layers).properties(height=height), panels)
+    if x.line is not None:
+        layers.insert(0, reference(x.line))
+    height = row_height(contenders)
+    if sized:
+        height += _SIZE
+        layers.append(_sizes(rows_of(y, contenders)[0], height))
+    return in_panels(alt.layer(*layers).properties(height=len(y) * height), panels)
+
+
+def _sizes(y: alt.Y, height: float) -> alt.Chart:
+    """Return the texts above the points of rows that say how many pairs these are of."""
+    text: alt.Chart = (
+        alt.Chart()
+        .mark_text(
+            align="left",
+            baseline="top",
+            dx=3,
+            dy=1 - height / 2,
+            fontSize=10,
+            color="var(--quiet)",
+            tooltip=False,
+        )
+        .transform_aggregate(n="max(n)", groupby=["y", "panel"])
+        .transform_calculate(n="'n = ' + format(datum.n, ',')")
+        .encode(x=alt.value(0), y=y, text="n:N")
+    )
+    return text
+
+
+def ranking(names: Sequence[str], x: ValueAxis) -> Spec:
+    """Return a chart of one value with its interval of each of some names, in order.
+
+    It draws what ``dots`` draws, with the names as y and an empty contender.
+    """
+    spec = dots([""], x=x, y=names, names=("", "embedding"))
+    for layer in spec["layer"]:
+        for channel in ("color", "fill", "shape"):
+            if "field" in layer.get("encoding", {}).get(channel, {}):
+                layer["encoding"][channel]["legend"] = None
+    return spec
 
 
 def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
@@ -113,11 +175,11 @@ def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         x=alt.X("value:Q").title(x).scale(zero=False),
         shape=coloured(alt.Shape, "contender", contenders),
-        tooltip=tooltips(contender="", name="", value=".3f"),
+        tooltip=tooltips(contender=("embedding", ""), name=("set", ""), value=(x, ".3f")),
     )
     means = base.mark_tick(thickness=3, size=16).encode(x="mean(value):Q")
     layers = alt.layer(reference(CHANCE), points, means, data=DATA)
-    return finished(layers.properties(height=rows_height(contenders, y)))
+    return finished(layers.properties(height=len(y) * row_height(contenders)))
 
 
 def histograms(
@@ -152,7 +214,9 @@ def histograms(
         x=alt.X("x:Q").title(x).scale(zero=False, nice=False).axis(**ticks),
         y=alt.Y("share:Q").title(None).axis(percent).stack(None),
         color=coloured(alt.Color, "kind", kinds).legend(legend),
-        tooltip=tooltips(kind="", x=".3~r", share=".2f"),
+        tooltip=tooltips(
+            kind=("of" if len(kinds) > 1 else "", ""), x=(x, ".3~r"), share=("share, %", ".2f")
+        ),
     )
     areas = base.mark_area(interpolate="step", opacity=0.16)
     lines = base.mark_line(interpolate="step", strokeWidth=2).encode(
@@ -178,7 +242,7 @@ def lines(panels: Sequence[str], *, x: str) -> Spec:
         .encode(
             x=alt.X("x:Q").title(x),
             y=alt.Y("value:Q").title(None).axis(format=",.0f", tickMinStep=1, minExtent=40),
-            tooltip=tooltips(x=",.0f", value=",.0f"),
+            tooltip=tooltips(panel=("of", ""), x=(x, ",.0f"), value=("number", ",.0f")),
         )
     )
     spec = in_panels(line.properties(height=180), panels, columns=3)
@@ -202,7 +266,11 @@ def curves(contenders: Sequence[str], choices: Sequence[str]) -> Spec:
             order="at:Q",
             color=coloured(alt.Color, "contender", contenders),
             strokeDash=coloured(alt.StrokeDash, "contender", contenders),
-            tooltip=tooltips(contender="", false_positives=".3f", true_positives=".3f"),
+            tooltip=tooltips(
+                contender=("embedding", ""),
+                false_positives=("negatives taken for positives", ".3f"),
+                true_positives=("positives found", ".3f"),
+            ),
         )
     )
     coin = (
@@ -221,7 +289,7 @@ def heat(
     x: Sequence[str],
     y: Sequence[str],
     value: str,
-    labels: bool = True,
+    names: tuple[str, str],
     middle: float | None = None,
     panels: Sequence[str] = (),
     choices: Sequence[str] = (),
@@ -234,7 +302,7 @@ def heat(
         x: names of the columns, from the left.
         y: names of the rows, from the top.
         value: the title of the values that colours show.
-        labels: whether cells have texts.
+        names: what rows and columns are.
         middle: the value on either side of which colours differ in hue; None for one hue.
         panels: names of panels.
         choices: what a reader may choose to see; the first is shown first.
@@ -251,17 +319,12 @@ def heat(
     )
     cells = base.mark_rect(stroke="var(--paper)", strokeWidth=2).encode(
         color=alt.Color("value:Q").scale(**reach).legend(None),
-        tooltip=[
-            alt.Tooltip("y:N"),
-            alt.Tooltip("x:N"),
-            alt.Tooltip("value:Q", format=".3f", title=value),
-        ],
+        tooltip=tooltips(y=(names[0], ""), x=(names[1], ""), value=(value, ".3f")),
     )
     n_lines = 1 if middle is None else 2
     texts = base.mark_text(color=_CELL_TEXT, lineBreak="\n", dy=7 - 7 * n_lines)
     texts = texts.encode(text="label:N", tooltip=alt.value(None))
-    layered = alt.layer(cells, texts) if labels else alt.layer(cells)
-    spec = in_panels(layered.properties(height=len(y) * _ROW * n_lines), panels)
+    spec = in_panels(alt.layer(cells, texts).properties(height=len(y) * _ROW * n_lines), panels)
     if panels:
         spec["spacing"] = {"row": 150, "column": 32}
         spec["resolve"] = {"scale": {"color": "independent"}, "axis": {"x": "independent"}}

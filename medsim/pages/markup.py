@@ -1,4 +1,4 @@
-"""Pages of HTML that are one file and load nothing, and reports as such pages."""
+"""Pages of HTML that are one file and load nothing, made by the templates of this room."""
 
 from __future__ import annotations
 
@@ -6,85 +6,98 @@ import base64
 import hashlib
 import json
 import math
-from html import escape
+from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from medsim.core.manifest import medsim_version
-from medsim.pages.page import NUMBER, Chart, Code, Folded, PageTable, format_value
+from medsim.pages.page import NUMBER, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.pages.page import Page, Part
+    from jinja2 import Environment
+
+    from medsim.pages.page import Chart, Page, PageTable
 
 GENERATOR = '<meta name="generator" content="medsim '
 """The beginning of an element by which a report of medsim is recognised."""
 
 _SIGNIFICANT = 4  # digits of the numbers that charts draw
+_HERE = "medsim.pages"
 
 
 def rendered(page: Page, library: str) -> str:
     """Return a page as HTML; the same page always gives the same text."""
-    return document(
+    return _document(
+        "report.html",
         title=page.title,
-        style=asset("medsim.pages", "page.css"),
-        body="".join(_body(page)),
-        scripts=(library, asset("medsim.pages", "page.js")),
-        meta=f'{GENERATOR}{escape(medsim_version())}">\n',
+        style=asset(_HERE, "page.css"),
+        scripts=(library, asset(_HERE, "page.js")),
+        version=medsim_version(),
+        page=page,
     )
 
 
-def _body(page: Page) -> Iterator[str]:
-    yield '<a class="skip" href="#main">Skip to the content</a>\n<header>\n'
-    yield f"<h1>{escape(page.title)}</h1>\n<p>{escape(page.lead)}</p>\n"
-    if page.notice:
-        yield f'<p class="notice" role="note">{escape(page.notice)}</p>\n'
-    yield '</header>\n<nav aria-label="Sections"><ul>\n'
-    for at, section in enumerate(page.sections, 1):
-        yield f'<li><a href="#section-{at}">{escape(section.title)}</a></li>\n'
-    yield '</ul></nav>\n<main id="main">\n'
-    for at, section in enumerate(page.sections, 1):
-        yield f'<section id="section-{at}" aria-labelledby="heading-{at}">\n'
-        yield f'<h2 id="heading-{at}">{escape(section.title)}</h2>\n'
-        yield f"<p>{escape(section.prose)}</p>\n"
-        for number, part in enumerate(section.parts, 1):
-            yield _part(part, f"{at}-{number}", page.signature)
-        yield "</section>\n"
-    yield "</main>\n"
+def document(*, title: str, style: str, body: str, scripts: Sequence[str]) -> str:
+    """Return a whole page; the same arguments always give the same text.
+
+    Args:
+        title: as plain text.
+        style: rules that follow those of all pages, see ``palette.css``.
+        body: markup; what it shows is escaped already.
+        scripts: run in this order, after the body.
+    """
+    return _document("document.html", title=title, style=style, scripts=scripts, body=body)
 
 
-def _part(part: Part, name: str, signature: str) -> str:
-    if isinstance(part, str):
-        return f"<p>{escape(part)}</p>\n"
-    if isinstance(part, Code):
-        return f"<pre><code>{escape(part.text)}</code></pre>\n"
-    if isinstance(part, PageTable):
-        return _table(part, name)
-    if isinstance(part, Folded):
-        tables = (_table(table, f"{name}-{at}") for at, table in enumerate(part.tables, 1))
-        opened = " open" if part.opened else ""
-        summary = f"<summary>{escape(part.summary)}</summary>"
-        return f"<details{opened}>{summary}\n{''.join(tables)}</details>\n"
-    return _figure(part, name, signature)
+def _document(template: str, *, style: str, scripts: Sequence[str], **shown: object) -> str:
+    """Return a page of a template.
+
+    A content security policy names the scripts by their hashes and permits no other source of
+    anything, so that nothing else is ever run and nothing is loaded, whatever the page shows.
+    """
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    policy = (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    shown = {"version": None, "style": asset(_HERE, "palette.css") + style, **shown}
+    return _templates().get_template(template).render(policy=policy, scripts=scripts, **shown)
 
 
-def _figure(chart: Chart, name: str, signature: str) -> str:
+@cache
+def _templates() -> Environment:
+    """Return the templates, in which everything is escaped but what is marked as markup."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 — 70 ms
+
+    found = Environment(
+        loader=PackageLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["kind"] = lambda part: type(part).__name__
+    found.filters["drawn"] = _drawn
+    found.filters["columns"] = _columns
+    found.filters["breakable"] = _breakable
+    found.filters["rows"] = _rows
+    return found
+
+
+def _drawn(chart: Chart) -> str:
+    """Return the JSON of which the page draws a chart."""
     spec = {**chart.spec, "description": f"{chart.title}. {chart.says}"}
     rows = [[_short(value) for value in row] for row in chart.rows.iter_rows()]
-    content = embedded_json({"spec": spec, "columns": chart.rows.columns, "rows": rows})
-    kind = ' class="narrow"' if chart.narrow else ""
-    return (
-        f'<figure{kind} aria-labelledby="title-{name}">\n<figcaption>\n'
-        f'<h3 id="title-{name}">{escape(chart.title)}</h3>\n<p>{escape(chart.says)}</p>\n'
-        f'</figcaption>\n<div class="choice"></div>\n<div class="chart" data-chart="chart-{name}" '
-        f'data-least="{chart.least}">'
-        "The chart needs JavaScript; its numbers are in the table below.</div>\n"
-        f'<script type="application/json" id="chart-{name}">{content}</script>\n'
-        f'<p class="signature">{escape(signature)}</p>\n'
-        f"<details><summary>Numbers: {escape(chart.title)}</summary>\n"
-        f"{_table(chart.table, name)}</details>\n</figure>\n"
-    )
+    return embedded_json({"spec": spec, "columns": chart.rows.columns, "rows": rows})
+
+
+def _breakable(text: str) -> str:
+    """Return a text as markup in which a name may break after its underscores."""
+    from markupsafe import Markup, escape  # noqa: PLC0415 — comes with Jinja2
+
+    return Markup("_<wbr>").join(map(escape, text.split("_")))
 
 
 def _short(value: object) -> object:
@@ -94,63 +107,39 @@ def _short(value: object) -> object:
     return float(f"{value:.{_SIGNIFICANT}g}") if math.isfinite(value) else None
 
 
-def _table(table: PageTable, name: str) -> str:
+class _Column(NamedTuple):
+    name: str
+    kind: str
+
+
+class _Cell(NamedTuple):
+    text: str
+    value: str | None  # by which the page sorts
+
+
+class _Row(NamedTuple):
+    cells: Sequence[_Cell]
+    few: bool
+
+
+def _columns(table: PageTable) -> list[_Column]:
+    """Return the columns of a table with their kinds."""
+    types = zip(table.frame.columns, table.frame.dtypes, strict=True)
+    return [_Column(name, "number" if kind.is_numeric() else "text") for name, kind in types]
+
+
+def _rows(table: PageTable) -> Iterator[_Row]:
+    """Yield the rows of a table, those of few pairs with a mark."""
     frame = table.frame
-    kinds = ["number" if kind.is_numeric() else "text" for kind in frame.dtypes]
-    heads = "".join(
-        f'<th scope="col" class="{kind}">{escape(column)}</th>'
-        for column, kind in zip(frame.columns, kinds, strict=True)
-    )
-    head = f"<thead><tr>{heads}</tr></thead>\n" if table.headed else ""
     formats = [table.formats.get(column, NUMBER) for column in frame.columns]
-    rows = "".join(
-        "<tr>" + "".join(map(_cell, row, range(len(row)), kinds, formats)) + "</tr>\n"
-        for row in frame.iter_rows()
-    )
-    caption = f'<caption id="caption-{name}"><span>{escape(table.caption)}</span></caption>'
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-labelledby="caption-{name}">'
-        f"<table>{caption}\n{head}"
-        f"<tbody>\n{rows}</tbody></table></div>\n"
-    )
+    for row in frame.iter_rows():
+        n_pairs = row[frame.get_column_index(table.pairs)] if table.pairs in frame.columns else None
+        yield _Row(list(map(_cell, row, formats)), n_pairs is not None and n_pairs < table.few)
 
 
-def _cell(value: object, at: int, kind: str, form: str) -> str:
-    tag, scope = ("td", "") if at else ("th", ' scope="row"')
-    sorts = ""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        sorts = f' data-value="{value!r}"'
-    return f'<{tag}{scope} class="{kind}"{sorts}>{escape(format_value(value, form))}</{tag}>'
-
-
-def document(*, title: str, style: str, body: str, scripts: Sequence[str], meta: str = "") -> str:
-    """Return a whole page; the same arguments always give the same text.
-
-    A content security policy names the scripts by their hashes and permits no other source of
-    anything, so that nothing else is ever run and nothing is loaded, whatever the page shows.
-
-    Args:
-        title: as plain text.
-        style: rules that follow those of all pages, see ``palette.css``.
-        body: markup; what it shows is escaped already.
-        scripts: run in this order, after the body.
-        meta: markup that stands near the beginning.
-    """
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
-    policy = (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    foot = "".join(f"<script>{script}</script>\n" for script in scripts)
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{meta}'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n"
-        f"<style>\n{asset('medsim.pages', 'palette.css')}{style}</style>\n</head>\n"
-        f"<body>\n{body}{foot}</body>\n</html>\n"
-    )
+def _cell(value: object, form: str) -> _Cell:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return _Cell(format_value(value, form), repr(value) if is_number else None)
 
 
 def asset(package: str, name: str) -> str:

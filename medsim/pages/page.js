@@ -34,6 +34,54 @@ for (const table of document.querySelectorAll("main table")) {
   }
 }
 
+// Words of the list of words are explained where they stand: on hover, and to screen readers.
+const meanings = new Map(
+  [...document.querySelectorAll("#words dt")].map((word) => [word.textContent, word.nextElementSibling.textContent]),
+);
+const longestFirst = [...meanings.keys()].sort((one, other) => other.length - one.length);
+const literally = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const anyWord = new RegExp(`(?<![\\w-])(?:${longestFirst.map(literally).join("|")})(?![\\w-])`, "g");
+
+function meaningOf(text, whole) {
+  if (!meanings.size) return "";
+  const found = whole ? [text].filter((word) => meanings.has(word)) : new Set(text.match(anyWord));
+  return [...found].map((word) => `${word}: ${meanings.get(word)}`).join("\n");
+}
+
+function explain(elements, whole) {
+  for (const element of elements) {
+    const meaning = meaningOf(element.textContent, whole);
+    if (meaning) element.title = meaning;
+  }
+}
+
+function explainDrawn(place) {
+  for (const text of place.querySelectorAll("svg text")) {
+    const meaning = meaningOf(text.textContent, false);
+    if (!meaning) continue;
+    const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
+    title.textContent = meaning;
+    text.append(title);
+    text.classList.add("word");
+  }
+}
+
+explain(document.querySelectorAll("main :is(th, td)"), true);
+explain(document.querySelectorAll("main :is(h3, summary)"), false);
+
+// The contents show the section that is being read.
+const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
+const inSight = new Set();
+const observer = new IntersectionObserver((entries) => {
+  for (const entry of entries) entry.isIntersecting ? inSight.add(entry.target) : inSight.delete(entry.target);
+  const current = [...document.querySelectorAll("main > section")].find((section) => inSight.has(section));
+  for (const [id, link] of links) {
+    if (id === current?.id) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+}, { rootMargin: "-15% 0px -60% 0px" });
+for (const section of document.querySelectorAll("main > section")) observer.observe(section);
+
 const config = (width, panels) => {
   const text = {
     labelColor: "var(--ink)", titleColor: "var(--ink)", labelFontSize: 12, titleFontSize: 12,
@@ -49,12 +97,12 @@ const config = (width, panels) => {
       titleLimit: width - 40,
     },
     header: {
-      ...text, labelFontSize: 13, labelFontWeight: 600, titleFontSize: 0,
+      ...text, labelFontSize: width < 420 ? 11 : 13, labelFontWeight: 600, titleFontSize: 0,
       labelLimit: width / panels - (panels > 1 ? 90 : 150),
     },
     legend: {
       ...text, orient: "top", title: null, columns: Math.max(1, Math.floor((width - 140) / 180)),
-      labelLimit: 150, symbolSize: 90,
+      labelLimit: 260, symbolSize: 90,
     },
     mark: { aria: false, tooltip: true },
     view: { stroke: "transparent" },
@@ -96,6 +144,7 @@ async function draw(place) {
     await drawn.view.signal("child_width", Math.max(60, child)).resize().runAsync();
   }
   place.dataset.width = place.clientWidth;
+  explainDrawn(place);
 }
 
 async function drawAll() {
@@ -111,13 +160,5 @@ addEventListener("resize", () => {
       if (place.clientWidth && Number(place.dataset.width) !== place.clientWidth) draw(place);
     }
   }, 200);
-});
-let closed = [];
-addEventListener("beforeprint", () => {
-  closed = [...document.querySelectorAll("details:not([open])")];
-  for (const one of closed) one.open = true;
-});
-addEventListener("afterprint", () => {
-  for (const one of closed) one.open = false;
 });
 drawAll();

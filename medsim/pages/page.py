@@ -28,12 +28,16 @@ class PageTable:
         frame: its rows; column names are the headings, a missing value is an empty cell.
         formats: the formats of columns of numbers, where they are not ``NUMBER``.
         headed: whether it has headings, to sort by; else its first column names the rows.
+        pairs: the column that says how many pairs a row is of; rows of fewer than ``few`` are
+            marked.
     """
 
     caption: str
     frame: pl.DataFrame
     formats: Mapping[str, str] = field(default_factory=dict)
     headed: bool = True
+    pairs: str = "pairs"
+    few: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +84,17 @@ Part: TypeAlias = Chart | PageTable | Folded | Code | str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A part of a page under its own heading."""
+    """A part of a page under its own heading.
+
+    Attributes:
+        prose: what it shows; empty where its parts say it.
+        result: sentences that stand out above everything else.
+    """
 
     title: str
     prose: str
     parts: Sequence[Part]
+    result: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +105,7 @@ class Page:
         lead: the outputs that it reports on.
         notice: a warning before the page is passed on; None where there is none.
         signature: the version, rows and options behind its numbers, a line under every chart.
+        words: the meanings of words that the page has, which it shows where it has them.
     """
 
     title: str
@@ -102,6 +113,7 @@ class Page:
     notice: str | None
     signature: str
     sections: Sequence[Section]
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 def distinct(values: pl.Series) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.statistics.bca import moved_shares
-from medsim.statistics.estimates import Estimate
+from medsim.statistics.estimates import Estimate, wilson
 from medsim.statistics.pairs import checked_flags
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def accuracy_of(correct: Flags | FlagTable, level: float = 0.95) -> Estimate:
     a sixth of the skewness of instances by the root of n.
 
     Instances count as independent; those that share a sentence make the interval a little too
-    narrow. It is NaN of no instances, and without an interval where all have equally many right
-    answers, since then every resample is the same.
+    narrow. Where all have equally many right answers every resample is the same, and the interval
+    is Wilson's of so many instances. The accuracy is NaN of no instances.
 
     Args:
         correct: bool[n], or bool[n_runs, n] of a model that was fitted several times; the accuracy
@@ -62,7 +62,7 @@ def accuracy_of(correct: Flags | FlagTable, level: float = 0.95) -> Estimate:
     total, value = int(n_right.sum()), float(n_right.sum()) / (n_runs * n)
     from_mean = n_right - n_right.mean()
     if not from_mean.any():
-        return Estimate(value=value)
+        return wilson(value, n, _NORMAL.inv_cdf((1 + level) / 2))
     chances = _law_of_sums(np.bincount(n_right, minlength=n_runs + 1) / n, n)
     up_to = np.cumsum(chances)
     bias = _NORMAL.inv_cdf(float(up_to[total - 1] + chances[total] / 2))

@@ -39,7 +39,10 @@ class Distribution:
 def bca_estimate(
     estimate: float, resampled: Values, left_out: Values, level: float = 0.95
 ) -> Estimate:
-    """Return a statistic with its BCa interval; without one where the statistic is NaN.
+    """Return a statistic with its BCa interval.
+
+    There is none where the statistic is NaN, nor where no resample differs, as of a perfect score:
+    a point would claim to be certain.
 
     Args:
         estimate: the statistic of the data.
@@ -48,7 +51,7 @@ def bca_estimate(
         level: of the interval, between 0 and 1.
     """
     resampled = np.sort(resampled[~np.isnan(resampled)])
-    if np.isnan(estimate) or not len(resampled):
+    if np.isnan(estimate) or not len(resampled) or np.ptp(resampled) < _ROUNDING:
         return Estimate(value=estimate)
     found = Distribution(
         estimate=estimate, resampled=resampled, acceleration=acceleration(left_out)

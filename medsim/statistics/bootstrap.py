@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,8 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
+from medsim.statistics.edges import difference_of, perfect_correlation
+from medsim.statistics.estimates import two_sided_p
 from medsim.statistics.pairs import checked_values
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import RESAMPLES, check_resampling
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 _RESAMPLES_A_TASK = 16  # at least
 _RANKS_A_TASK = 1 << 18
 _FEWEST_PAIRS = 3
+_ROUNDING = 1e-12
 _MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
 
 
@@ -32,8 +36,10 @@ class SpearmanBootstrap:
     """Spearman's correlations of several similarities with ratings, in the same resamples of pairs.
 
     Intervals are bias-corrected and accelerated: BCa (Efron 1987; DiCiccio and Efron 1996), with
-    the acceleration from the jackknife. They can be too narrow for few pairs, and are points where
-    no resample differs. Resamples in which a side is constant have no correlation and are left out.
+    the acceleration from the jackknife. They can be too narrow for few pairs. Where correlations
+    are perfect no resample differs, and intervals are those of ``perfect_correlation`` and of the
+    difference of two such. Resamples in which a side is constant have no correlation and are left
+    out.
 
     p is the smallest alpha whose interval leaves out 0. Resamples tell no share finer than
     1 / (resamples + 1), so p is at least 2 / (resamples + 1): for any of m comparisons to pass
@@ -79,14 +85,20 @@ class SpearmanBootstrap:
         It is NaN of fewer than 2 pairs or a constant side; interval and p then too, and of fewer
         than 3 pairs.
         """
+        estimate = self._estimate(side)
+        if self._is_perfect(estimate):
+            return self._at_edge(estimate, 0.0, level)
         return self._tested(
-            self._estimate(side), self._resampled[:, side], partial(self._left_out, side), level
+            estimate, self._resampled[:, side], partial(self._left_out, side), level
         )
 
     def difference(self, side: int, other: int, level: float = 0.95) -> Test:
         """Return the correlation of one less that of another; p is 1 where both rank alike."""
+        one, another = self._estimate(side), self._estimate(other)
+        if self._is_perfect(one) and self._is_perfect(another) and one * another < 0:
+            return self._at_edge(one, another, level)
         return self._tested(
-            self._estimate(side) - self._estimate(other),
+            one - another,
             self._resampled[:, side] - self._resampled[:, other],
             lambda: self._left_out(side) - self._left_out(other),
             level,
@@ -105,12 +117,27 @@ class SpearmanBootstrap:
             threads=self._threads,
         )
 
+    def _is_perfect(self, correlation: float) -> bool:
+        """Return whether ranks are the same or reversed, so that no resample can differ."""
+        return len(self._ratings) >= _FEWEST_PAIRS and abs(correlation) > 1 - _ROUNDING
+
+    def _at_edge(self, correlation: float, other: float, level: float) -> Test:
+        """Return the difference of two correlations, each perfect or 0."""
+        reach = NormalDist().inv_cdf((1 + _checked(level)) / 2)
+        one, another = (
+            perfect_correlation(round(side), len(self._ratings), reach)
+            for side in (correlation, other)
+        )
+        found, z = difference_of(one, another, reach)
+        return Test(
+            method="bca", statistic=found.value, p=two_sided_p(z), low=found.low, high=found.high
+        )
+
     def _tested(
         self, estimate: float, resampled: Values, left_out: Callable[[], Values], level: float
     ) -> Test:
         """Return a statistic with its interval and its p."""
-        if not 0 < level < 1:
-            raise OptionError(f"level {level} is out of range; between 0 and 1 is accepted")
+        _checked(level)
         resampled = np.sort(resampled[~np.isnan(resampled)])
         if math.isnan(estimate) or len(self._ratings) < _FEWEST_PAIRS or not len(resampled):
             return Test(method="bca", statistic=estimate, p=math.nan)
@@ -139,3 +166,9 @@ class SpearmanBootstrap:
         correlations = partial(resampled_spearman, self._sides, self._ratings, seed)
         a_task = max(_RESAMPLES_A_TASK, _RANKS_A_TASK // self._sides.size)
         return in_tasks(correlations, resamples, a_task, self._threads)
+
+
+def _checked(level: float) -> float:
+    if not 0 < level < 1:
+        raise OptionError(f"level {level} is out of range; between 0 and 1 is accepted")
+    return level

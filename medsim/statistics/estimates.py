@@ -123,12 +123,11 @@ def pearson_of(correlation: float, n_pairs: int) -> Estimate:
     """Return Pearson's correlation with the interval of Fisher (1921).
 
     The inverse hyperbolic tangent of a correlation is nearly normal with the variance
-    1 / (n_pairs - 3). There is no interval of fewer than 4 pairs; that of 1 or -1 is a point.
+    1 / (n_pairs - 3). There is no interval of fewer than 4 pairs, and none of 1 or -1, where
+    it would be a point.
     """
-    if math.isnan(correlation) or n_pairs < _FEWEST_FOR_FISHER:
+    if math.isnan(correlation) or n_pairs < _FEWEST_FOR_FISHER or abs(correlation) == 1:
         return Estimate(value=correlation)
-    if abs(correlation) == 1:
-        return Estimate(value=correlation, low=correlation, high=correlation)
     middle, reach = math.atanh(correlation), Z95 / math.sqrt(n_pairs - 3)
     return Estimate(
         value=correlation, low=math.tanh(middle - reach), high=math.tanh(middle + reach)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.errors import OptionError
+from medsim.statistics.edges import area_interval, difference_of
 from medsim.statistics.estimates import Z95, Estimate, two_sided_p
 from medsim.statistics.pairs import checked_flags
 
@@ -114,6 +115,7 @@ def _checked_p(p: Values) -> Values:
 
 
 _FEWEST_OF_A_CLASS = 2
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +124,9 @@ class RocArea:
 
     Attributes:
         auc: the share of (positive, negative) in which the positive is more similar, where a tie
-            counts half (Hanley and McNeil 1982), with the interval of DeLong et al. (1988), cut at
-            0 and 1; NaN where a class has no pairs, without an interval where one has fewer than 2.
+            counts half (Hanley and McNeil 1982), with the interval of DeLong et al. (1988), or of
+            ``area_interval`` where that is a point or leaves 0 to 1; NaN where a class has no
+            pairs, without an interval where one has fewer than 2.
         placements: float64[n_pairs], the share of negatives below a positive, and of positives
             above a negative, where a tie counts half: the structural components of DeLong et al.;
             NaN where there is no other class.
@@ -155,28 +158,29 @@ def roc_area(ranks: Ids, labels: Flags, n_positive: Counts, n_negative: Counts) 
     auc = Estimate(value=halves / (2 * n_positives * n_negatives))
     reach = Z95 * math.sqrt(_variance(placements, labels))
     if not math.isnan(reach):
-        low, high = max(0.0, auc.value - reach), min(1.0, auc.value + reach)
-        auc = Estimate(value=auc.value, low=low, high=high)
+        auc = Estimate(value=auc.value, low=auc.value - reach, high=auc.value + reach)
+        if reach < _ROUNDING or auc.low < 0 or auc.high > 1:
+            auc = area_interval(auc.value, n_positives, n_negatives)
     return RocArea(auc=auc, placements=placements)
 
 
 def delong(first: RocArea, second: RocArea, labels: Flags) -> Test:
     """Return whether the AUCs of two similarities of the same pairs differ.
 
-    The test of DeLong, DeLong and Clarke-Pearson (1988). Where both similarities place all pairs
-    of a class alike, the variance of the difference is estimated as 0: p is then 1 where the AUCs
-    are equal, and 0 where they are not, with a statistic that is infinite. The statistic is the
-    standard normal deviate of the first AUC less the second, the interval is of that difference.
-    All are NaN where a class has fewer than 2 pairs.
+    The test of DeLong, DeLong and Clarke-Pearson (1988). The statistic is the standard normal
+    deviate of the first AUC less the second, the interval is of that difference. All are NaN where
+    a class has fewer than 2 pairs. Where the variance of the difference is estimated as 0, both
+    similarities order all pairs alike, and do not differ, or one is perfect or constant: interval
+    and p are then those of ``difference_of``.
     """
     for area in (first, second):
         labels = checked_flags("labels", labels, len(area.placements))
     difference = first.auc.value - second.auc.value
     error = math.sqrt(_variance(first.placements - second.placements, labels))
-    if error == 0:
-        z = math.copysign(math.inf, difference) if difference else 0.0
-    else:
-        z = difference / error
+    if error < _ROUNDING and (difference or _variance(first.placements, labels) < _ROUNDING):
+        found, z = difference_of(first.auc, second.auc)
+        return Test(method="delong", statistic=z, p=two_sided_p(z), low=found.low, high=found.high)
+    z = difference / error if difference else 0.0 * error
     return Test(
         method="delong",
         statistic=z,

@@ -77,7 +77,9 @@ def _scores(results: pl.DataFrame) -> Section:
         title="F1 of all entities",
         says="Points are means of the trials, lines their 95% intervals by a bootstrap over the "
         "documents of the test split. An entity counts if its words and its type are right.",
-        spec=charts.dots(embeddings, x="F1", y=corpora),
+        spec=charts.dots(
+            embeddings, x=charts.ValueAxis(title="F1"), y=corpora, names=("embedding", "corpus")
+        ),
         rows=charts.points(whole, y="corpus", contender="embedding", ends=("low", "high")),
         table=PageTable(caption="F1 of all entities", frame=whole.drop("type", "statistic")),
     )

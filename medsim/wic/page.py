@@ -112,7 +112,8 @@ def _repeats(made: Benchmark) -> Section:
 def _types(made: Benchmark) -> Section:
     table = describe_wic(made, table="figure-4")
     parts = []
-    for (of,), own in table.group_by("of", maintain_order=True):
+    for (kind,), own in table.group_by("of", maintain_order=True):
+        of = str(kind)
         rows = charts.points(
             own.with_columns(contender=pl.lit("target terms")), y="name", value="target terms %"
         )
@@ -122,10 +123,9 @@ def _types(made: Benchmark) -> Section:
                 says="A concept may have several types, so shares may add up to more than 100.",
                 spec=charts.dots(
                     ["target terms"],
-                    x="target terms, %",
+                    x=charts.ValueAxis(title="target terms, %", scale={"zero": True}, digits=".1f"),
                     y=own["name"].to_list(),
-                    scale={"zero": True},
-                    digits=".1f",
+                    names=("", of),
                 ),
                 rows=rows,
                 table=PageTable(caption=f"The most frequent {of}s", frame=own.drop("of")),

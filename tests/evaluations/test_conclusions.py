@@ -6,7 +6,7 @@ from itertools import combinations
 
 import polars as pl
 import pytest
-from fixtures.scores import COMPARISONS, RESULTS
+from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 
 from medsim.evaluations.conclusions import (
     all_metrics,
@@ -15,6 +15,7 @@ from medsim.evaluations.conclusions import (
     metric_standings,
     standings,
 )
+from medsim.evaluations.output import RESULT_COLUMNS
 
 Comparison = tuple[str, str, float | None, float | None]  # of two, their difference, p
 Standing = tuple[int, int, bool]  # n_better, n_worse, among_best
@@ -110,6 +111,24 @@ def test_metrics_of_an_embedding_stand_among_each_other() -> None:
         ("avg_cos", 1, 0, True),
         ("max_jaccard", 0, 1, False),
     ]
+
+
+def test_means_leave_out_small_sets_and_those_that_another_contains() -> None:
+    sizes = {"fsn_syn": 100, "syn_syn": 200, "replaced_by": 30, "same_as": 29}
+    values = {"fsn_syn": 0.9, "syn_syn": 0.7, "replaced_by": 0.5, "same_as": 0.1}
+    rows = pl.DataFrame(
+        [
+            result(EASY | {"dataset": name}, "a", "cos", values[name], n_covered=n_pairs)
+            for name, n_pairs in sizes.items()
+        ],
+        schema=RESULT_COLUMNS,
+    )
+
+    best = best_metrics(rows, COMPARISONS.clear(), ["auc"])
+
+    assert embedding_standings(best).select("n_sets", "mean").rows() == [(3, pytest.approx(0.6))]
+    few = best.filter(pl.col("n_pairs") < 30)
+    assert embedding_standings(few).select("n_sets", "mean").rows() == [(1, pytest.approx(0.1))]
 
 
 def test_metrics_are_summed_up_over_all_sets_whether_they_were_compared_or_not() -> None:

@@ -197,18 +197,40 @@ def test_dark_and_light_differ_down_into_the_charts_and_print_is_light(look, vis
     assert dark.evaluate(ink) == light
 
 
-def test_print_shows_what_is_folded(visit) -> None:
+def test_print_shows_what_is_open_and_fits_the_paper(visit) -> None:
     page = visit("results").page
-    folded = page.locator("details:not([open]) table").first
-    assert not folded.is_visible()
+    opened = page.locator("details[open] table").first
+    closed = page.locator("figure details").first
 
     page.emulate_media(media="print")
 
-    assert folded.evaluate("table => table.checkVisibility({contentVisibilityAuto: true})")
+    assert opened.is_visible()
+    assert closed.is_hidden()
     assert page.locator("nav").is_hidden()
-    page.set_viewport_size({"width": 720, "height": 1000})  # A4 between its margins
-    assert page.evaluate("document.documentElement.scrollWidth") <= 720
+    page.set_viewport_size({"width": 680, "height": 1000})  # A4 between its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680
     assert page.pdf()[:4] == b"%PDF"
+
+
+def test_contents_stay_in_sight_and_say_which_section_is_read(visit) -> None:
+    for width in (390, 1280):
+        page = visit("results", width).page
+        page.locator("h2", has_text="Accuracy").scroll_into_view_if_needed()
+        page.evaluate("document.querySelector('#heading-5').scrollIntoView()")
+        page.wait_for_selector("nav a[aria-current]")
+        box = page.locator("nav").bounding_box()
+        assert 0 <= box["y"] < 900
+
+
+def test_a_word_is_explained_where_it_stands_and_once_in_a_list(look) -> None:
+    page = look("results").page
+    meaning = page.locator("#words div", has_text="avg_cos").locator("dd").text_content()
+
+    assert "cosine" in meaning
+    cell = page.locator("td, th").filter(has_text="avg_cos").first
+    assert cell.get_attribute("title") == f"avg_cos: {meaning}"
+    drawn = page.locator(".chart svg text.word title", has_text="avg_cos").first
+    assert meaning in drawn.text_content()
 
 
 def test_without_javascript_all_text_and_tables_are_there(visit) -> None:

@@ -134,7 +134,10 @@ def test_the_same_page_is_always_the_same_text() -> None:
     full = invented_profile(names, n_datasets=1)
 
     def made() -> str:
-        sections = [retrieval(full.retrieval, NONE), separation(full.separation, list(names))]
+        sections = [
+            retrieval(full.retrieval, NONE, names),
+            separation(full.separation, list(names)),
+        ]
         parts = [part for section in sections if section for part in section.parts]
         return rendered(page_of(*parts), LIBRARY)
 

@@ -94,12 +94,30 @@ def test_an_interval_holds_the_true_accuracy_as_often_as_it_says() -> None:
     assert 0.93 < chances[holds].sum() < 0.97
 
 
-def test_where_all_are_right_or_none_is_there_is_no_interval() -> None:
-    for n_right in (0, 9):
-        found = accuracy_of(flags(9, n_right))
-        assert found.value == n_right / 9
-        assert np.isnan([found.low, found.high]).all()
+@pytest.mark.parametrize("n_right", [0, 9])
+def test_where_all_are_right_or_none_the_interval_is_wilsons(n_right: int) -> None:
+    found = accuracy_of(flags(9, n_right))
+
+    expected = stats.binomtest(n_right, 9).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx(tuple(expected))
+
+
+def test_of_no_instances_there_is_no_accuracy() -> None:
     assert math.isnan(accuracy_of(flags(0, 0)).value)
+
+
+@pytest.mark.parametrize("n", [4, 10, 30, 100])
+@pytest.mark.parametrize("truth", [0.9, 0.95, 0.98, 0.99])
+def test_intervals_near_1_hold_the_truth_at_least_as_often_as_they_say(
+    n: int, truth: float
+) -> None:
+    chances = stats.binom(n, truth).pmf(np.arange(n + 1))
+
+    holds = [
+        (one := accuracy_of(flags(n, n_right))).low <= truth <= one.high for n_right in range(n + 1)
+    ]
+
+    assert chances[holds].sum() > 0.95
 
 
 def test_what_are_no_truths_is_refused() -> None:

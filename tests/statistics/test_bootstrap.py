@@ -16,6 +16,7 @@ from scipy import stats
 from medsim.core.errors import OptionError
 from medsim.statistics.bca import Distribution, bca_interval, bca_p
 from medsim.statistics.bootstrap import SpearmanBootstrap
+from medsim.statistics.edges import perfect_correlation
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import Resampling, fewest_for
 from medsim.statistics.significance import bonferroni
@@ -169,14 +170,43 @@ def test_the_difference_is_that_of_scipy_within_the_error_of_resampling() -> Non
     )
 
 
-def test_sides_that_rank_alike_do_not_differ_and_correlate_in_a_point() -> None:
+def test_sides_that_rank_alike_do_not_differ() -> None:
     left = np.arange(20.0)
     alike = SpearmanBootstrap([left, np.exp(left)], left, resamples=999, threads=1)
 
-    differ, found = alike.difference(0, 1), alike.correlation(0)
+    differ = alike.difference(0, 1)
+
     assert (differ.statistic, differ.p, differ.low, differ.high) == (0, 1, 0, 0)
-    assert (found.statistic, found.low, found.high) == (1, 1, 1)
-    assert found.p == pytest.approx(0.002)
+
+
+@pytest.mark.parametrize(
+    ("n", "low", "verdict"), [(3, -1, "open"), (4, -0.69, "open"), (5, 0.16, "significant")]
+)
+def test_few_pairs_that_rank_alike_prove_little(n: int, low: float, verdict: str) -> None:
+    is_significant = verdict == "significant"
+    pairs = np.arange(float(n))
+    sides = SpearmanBootstrap([pairs, -pairs], pairs, resamples=999, threads=1)
+
+    alike, reversed_, differ = sides.correlation(0), sides.correlation(1), sides.difference(0, 1)
+
+    assert (alike.low, alike.high) == pytest.approx((low, 1), abs=0.005)
+    assert (reversed_.low, reversed_.high) == pytest.approx((-1, -low), abs=0.005)
+    assert (alike.p < 0.05) == is_significant
+    assert differ.statistic == pytest.approx(2)
+    assert (differ.p < 0.05) == (differ.low > 0) == is_significant
+
+
+@pytest.mark.parametrize("n", [5, 6, 10])
+def test_the_lower_end_of_a_perfect_correlation_is_where_it_becomes_unlikely(n: int) -> None:
+    """In about a fortieth of samples whose pairs correlate by no more, ranks are the same."""
+    low = perfect_correlation(1, n).low
+    rho = 2 * math.sin(math.pi * low / 6)  # of normal values with that rank correlation
+    x, noise = np.random.default_rng(5).normal(size=(2, 20_000, n))
+    y = rho * x + math.sqrt(1 - rho * rho) * noise
+
+    perfect = (x.argsort(axis=1) == y.argsort(axis=1)).all(axis=1).mean()
+
+    assert 0.01 < perfect < 0.035
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from medsim.core.errors import OptionError
+from medsim.statistics.edges import area_interval
 from medsim.statistics.scores import LabelledSample, labelled_sample
 from medsim.statistics.significance import delong
 
@@ -69,12 +70,13 @@ def test_interval_and_test_are_those_of_the_covariance_matrix(rows: Rows) -> Non
     matrix = covariance([first, second], labels)
     auc1, auc2 = (wins(side[labels], side[~labels]).mean() for side in (first, second))
     reach = Z95 * math.sqrt(matrix[0, 0])
-    assert scores1.area.auc.low == pytest.approx(max(0, auc1 - reach), abs=1e-9)
-    assert scores1.area.auc.high == pytest.approx(min(1, auc1 + reach), abs=1e-9)
+    if reach > 1e-9 and auc1 - reach >= 0 and auc1 + reach <= 1:
+        assert scores1.area.auc.low == pytest.approx(auc1 - reach, abs=1e-9)
+        assert scores1.area.auc.high == pytest.approx(auc1 + reach, abs=1e-9)
     error = math.sqrt(max(0, matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
-    assert found.low == pytest.approx(auc1 - auc2 - Z95 * error, abs=1e-7)
-    assert found.high == pytest.approx(auc1 - auc2 + Z95 * error, abs=1e-7)
     if error > 1e-6:
+        assert found.low == pytest.approx(auc1 - auc2 - Z95 * error, abs=1e-7)
+        assert found.high == pytest.approx(auc1 - auc2 + Z95 * error, abs=1e-7)
         assert found.statistic == pytest.approx((auc1 - auc2) / error, abs=1e-6)
         assert found.p == pytest.approx(2 * stats.norm.sf(abs(auc1 - auc2) / error), abs=1e-9)
 
@@ -89,13 +91,57 @@ def test_a_similarity_does_not_differ_from_itself() -> None:
     assert (found.low, found.high) == (0, 0)
 
 
-def test_without_variance_a_difference_is_certain() -> None:
-    labels = np.arange(20) % 2 == 0
-    perfect, constant = scores_of(labels.astype(float), labels), scores_of(np.ones(20), labels)
+@pytest.mark.parametrize(("n", "verdict"), [(4, "open"), (10, "significant"), (100, "significant")])
+def test_few_pairs_do_not_tell_a_perfect_similarity_from_a_constant_one(
+    n: int, verdict: str
+) -> None:
+    labels = np.arange(n) % 2 == 0
+    perfect, constant = scores_of(labels.astype(float), labels), scores_of(np.ones(n), labels)
 
     found = delong(constant.area, perfect.area, labels)
 
-    assert (found.statistic, found.p, found.low, found.high) == (-math.inf, 0, -0.5, -0.5)
+    assert (found.p < 0.05) == (found.high < 0) == (verdict == "significant")
+    assert found.low < -0.5 < found.high
+
+
+def test_two_perfect_similarities_may_differ_on_other_pairs() -> None:
+    labels = np.arange(4) % 2 == 0
+    perfect = scores_of(labels.astype(float), labels)
+
+    found = delong(perfect.area, perfect.area, labels)
+
+    assert (found.statistic, found.p) == (0, 1)
+    assert found.low == -found.high == pytest.approx(perfect.area.auc.low - 1)
+
+
+@pytest.mark.parametrize(("auc", "n"), [(1.0, 4), (0.0, 10), (0.96, 10), (0.5, 6)])
+def test_the_ends_of_the_score_interval_are_as_far_as_their_own_errors_reach(
+    auc: float, n: int
+) -> None:
+    """As Newcombe (2006) has method 5, by hand."""
+    found = area_interval(auc, n, n)
+
+    for end in {found.low, found.high} - {auc}:
+        shared = (n - 1) * ((1 - end) / (2 - end) + end / (1 + end))
+        error = math.sqrt(end * (1 - end) * (1 + shared)) / n
+        assert abs(auc - end) == pytest.approx(Z95 * error, abs=1e-9)
+    assert 0 <= found.low <= auc <= found.high <= 1
+    assert found.low < found.high
+
+
+@pytest.mark.parametrize("n", [4, 10, 30, 100])
+@pytest.mark.parametrize("auc", [0.9, 0.99])
+def test_intervals_near_1_cover_the_truth_about_as_often_as_they_say(n: int, auc: float) -> None:
+    rng = np.random.default_rng(n)
+    labels = np.arange(n) % 2 == 0
+    apart = math.sqrt(2) * stats.norm.ppf(auc)
+
+    n_covering = 0
+    for _ in range(300):
+        found = scores_of(rng.normal(size=n) + apart * labels, labels).area.auc
+        n_covering += found.low <= auc <= found.high
+
+    assert n_covering / 300 > 0.85  # 0.03 to 0.93 by DeLong's interval cut at 1
 
 
 def test_scores_of_other_pairs_are_refused() -> None:

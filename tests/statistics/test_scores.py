@@ -123,7 +123,8 @@ def test_a_constant_similarity_tells_nothing(n_positive: int) -> None:
     assert scores.accuracy.value == max(n_positive, 20 - n_positive) / 20
     if 0 < n_positive < 20:
         assert scores.area.auc.value == 0.5
-        assert (scores.area.auc.low, scores.area.auc.high) == (0.5, 0.5)
+        assert scores.area.auc.low < 0.3
+        assert scores.area.auc.high > 0.7
         assert scores.average_precision.value == n_positive / 20
 
 

@@ -144,6 +144,24 @@ def test_simulated_annotators_are_scored_as_they_err(study: Study, tmp_path: Pat
     assert scores.table("missing").is_empty()
 
 
+def test_the_report_of_scores_begins_with_what_all_pairs_give(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("altair", reason="medsim[report] is not installed")
+    monkeypatch.setattr("medsim.cli.report._library", lambda *_: "")
+    judge(study, tmp_path / "answers", ERRORS)
+    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "out", resamples=100)
+
+    page = medsim.write_report(tmp_path / "out", tmp_path / "scores.html").read_text("utf-8")
+
+    whole = scores.table().filter(dataset="all").row(0, named=True)
+    ends = f"{whole['alpha_low']:.3f} to {whole['alpha_high']:.3f}"
+    assert f"alpha {whole['alpha']:.3f} (95% interval {ends})" in page
+    assert "Krippendorff&#39;s alpha: agreement beyond" in page
+    for name in ("Quality", "Agreement", "Annotators", "Tables", "Provenance"):
+        assert f">{name}</h2>" in page
+
+
 def test_a_study_is_not_replaced_unless_that_is_asked_for(
     shared_build: medsim.Build, tmp_path: Path
 ) -> None:

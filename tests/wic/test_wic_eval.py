@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +23,7 @@ import medsim
 from medsim import WicScores, evaluate_wic
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.statistics.estimates import wilson
 from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
@@ -393,7 +395,8 @@ def test_predictions_of_a_file_are_taken_as_they_are(place: Path, tmp_path: Path
 
     assert found.predictions["prediction"].to_list() == (1 - labels).tolist()
     assert accuracy(found.results, "llm") == 0
-    assert found.results.filter(subset="all")["low"].null_count() == 1
+    ends = found.results.filter(subset="all").select("low", "high").row(0)
+    assert ends == (0, pytest.approx(wilson(0, len(labels)).high))
 
 
 def scores_of(instances: pl.DataFrame, path: Path) -> Path:
@@ -700,3 +703,18 @@ def test_what_models_may_know_already_is_warned_of(place: Path, tmp_path: Path) 
         said = evaluate_wic(place / data, tmp_path / f"{data} fresh", models=["random"])
         manifest = json.loads((said.folder / "manifest.json").read_text(encoding="utf-8"))
         assert manifest["warnings"] == []
+
+
+def test_the_report_says_which_model_is_best_and_which_are_no_better_than_a_coin(
+    scored: WicScores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("altair", reason="medsim[report] is not installed")
+    monkeypatch.setattr("medsim.cli.report._library", lambda *_: "")
+
+    page = medsim.write_report(scored.folder, tmp_path / "scores.html").read_text("utf-8")
+
+    whole = scored.results.filter(subset="all", statistic="accuracy")
+    best = whole.sort("value", "model", descending=[True, False]).row(0, named=True)
+    assert f"{best['model']} answers {100 * best['value']:.1f}% rightly" in page
+    assert re.search("Not better than a coin, 0.5: [^.]*random", page)
+    assert page.index("Accuracy of each model") < page.index("Accuracies by part")

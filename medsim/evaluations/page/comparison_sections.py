@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
 from medsim.core.cells import number
@@ -20,10 +22,15 @@ from medsim.evaluations.tables.labels import (
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _FEW = 3  # embeddings of which wide cells would say no more than narrow ones
 
 
-def metrics(results: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
+def metrics(
+    results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
+) -> Section | None:
     """Return every embedding under every metric."""
     main = tabulated_names(best=True)
     every = all_metrics(results, comparisons, main).drop_nulls("value")
@@ -46,9 +53,10 @@ def metrics(results: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
         says=f"{scores}, on the pairs that all embeddings cover; darker is higher. An empty cell "
         "is a metric that is not for such an embedding.",
         spec=charts.heat(
-            x=sorted(set(every["embedding"])),
+            x=_present(embeddings, every["embedding"]),
             y=names,
             value="value",
+            names=("metric", "embedding"),
             choices=hardest_first(rows["choice"]),
         ),
         rows=rows,
@@ -58,20 +66,19 @@ def metrics(results: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
     )
     return Section(
         title="Metrics",
-        prose="How two terms are compared matters as much as their vectors: here is each "
-        "embedding under every metric that fits it.",
+        prose=f"Each embedding under every metric that fits it.{_what_matters(every)}",
         parts=[chart],
     )
 
 
-def significance(comparisons: pl.DataFrame) -> Section | None:
+def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return which embeddings differ significantly, on every set."""
     between = comparisons.filter(between="embeddings").drop_nulls("difference")
     main = between.filter(pl.col("of").is_in(tabulated_names(best=True)))
     if main.is_empty():
         return None
     rows = _cells(main)
-    names = sorted(set(rows["y"]))
+    names = _present(embeddings, rows["y"])
     columns = (
         *set_columns(between),
         "of",
@@ -92,7 +99,12 @@ def significance(comparisons: pl.DataFrame) -> Section | None:
         "that of a column, with p by DeLong's test or, for ratings, by the bootstrap, after "
         "Bonferroni's correction for all comparisons on the set. Grey: not significant at 0.05.",
         spec=charts.heat(
-            x=names, y=names, value="difference", middle=0, choices=hardest_first(rows["choice"])
+            x=names,
+            y=names,
+            value="difference",
+            names=("embedding", "less that of"),
+            middle=0,
+            choices=hardest_first(rows["choice"]),
         ),
         rows=rows,
         table=PageTable(
@@ -109,6 +121,40 @@ def significance(comparisons: pl.DataFrame) -> Section | None:
         "best metric.",
         parts=[chart],
     )
+
+
+def _present(embeddings: Sequence[str], column: pl.Series) -> list[str]:
+    there = {*column}
+    return [name for name in embeddings if name in there]
+
+
+def _what_matters(every: pl.DataFrame) -> str:
+    """Return a sentence on how far metrics move a score, and embeddings at their best metric."""
+    of_set = [*SET, "statistic"]
+    best = every.group_by(*of_set, "embedding").agg(pl.col("value").max())
+    moved = {
+        "metric of an embedding": _spread(every, [*of_set, "embedding"]),
+        "embedding, at their best metrics": _spread(best, of_set),
+    }
+    sentences = []
+    for name in tabulated_names(best=True):
+        parts = [
+            f"{number(spread, '.3f')} between the best and the worst {what}"
+            for what, spreads in moved.items()
+            if (spread := spreads.get(name)) is not None
+        ]
+        if parts:
+            said = " and by ".join(parts)
+            sentences.append(f" At the median over sets, {LABELS[name]} differs by {said}.")
+    return "".join(sentences)
+
+
+def _spread(rows: pl.DataFrame, keys: Sequence[str]) -> dict[str, float]:
+    """Return by statistic the median over groups of how far values are apart."""
+    value = pl.col("value")
+    spread = rows.group_by(keys).agg((value.max() - value.min()).alias("spread"), pl.len())
+    several = spread.filter(pl.col("len") > 1).group_by("statistic")
+    return dict(several.agg(pl.col("spread").median()).iter_rows())
 
 
 def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:

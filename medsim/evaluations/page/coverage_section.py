@@ -8,7 +8,7 @@ import polars as pl
 
 from medsim.evaluations.tables.labels import headed, set_columns
 from medsim.pages import charts
-from medsim.pages.page import Chart, PageTable, Section, distinct
+from medsim.pages.page import Chart, Folded, PageTable, Section, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,31 +33,34 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
         (f"n_{of}", f"n_{of}_uncovered", f"% of {of}") for of in ("terms", "pairs")
     )
     columns = (*set_columns(covered), "embedding", *of_terms, *of_pairs, "n_pairs_common")
+    prose = (
+        "A word embedding covers a term if it has vectors of all its words or, where coverage is "
+        "any, of one."
+    )
+    numbers = PageTable(
+        caption="Terms and pairs without vectors",
+        frame=headed(table, columns),
+        formats={"% of terms": ",.1f", "% of pairs": ",.1f"},
+    )
+    if not (rows["value"] > 0).any():
+        whole = "Every embedding covers every term: no pair is left out."
+        folded = Folded(summary=f"Numbers: {numbers.caption}", tables=[numbers])
+        return Section(title="Coverage", prose=whole, parts=[folded])
     chart = Chart(
         title="What is not covered",
         says="Share of the terms, and of the pairs of which either term is missing, in all sets of "
         "an input together. Such pairs are left out where pairs are compared.",
         spec=charts.dots(
             embeddings,
-            x="% not covered",
+            x=charts.ValueAxis(title="% not covered", scale={"zero": True}, digits=".1f"),
             y=distinct(rows["y"]),
             panels=distinct(rows["panel"]),
-            scale={"zero": True},
-            digits=".1f",
+            names=("embedding", "input"),
         ),
         rows=rows,
-        table=PageTable(
-            caption="Terms and pairs without vectors",
-            frame=headed(table, columns),
-            formats={"% of terms": ",.1f", "% of pairs": ",.1f"},
-        ),
+        table=numbers,
     )
-    return Section(
-        title="Coverage",
-        prose="A word embedding covers a term if it has vectors of all its words or, where "
-        "coverage is any, of one.",
-        parts=[chart],
-    )
+    return Section(title="Coverage", prose=prose, parts=[chart])
 
 
 def _share(part: pl.Expr, of: pl.Expr) -> pl.Expr:

@@ -10,10 +10,12 @@ from medsim.core.errors import listed
 from medsim.evaluations.page.comparison_sections import metrics, significance
 from medsim.evaluations.page.coverage_section import coverage
 from medsim.evaluations.page.paper_sections import fixed_metrics, spread_of_metrics
+from medsim.evaluations.page.result_section import result, standing_order
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.score_sections import distributions, errors, roc_curves
 from medsim.evaluations.page.separation_section import separation
 from medsim.evaluations.page.standing_sections import accuracy, by_subset, leaderboard
+from medsim.evaluations.page.words import words_of
 from medsim.evaluations.sets import SET
 from medsim.pages.page import (
     FINGERPRINT,
@@ -41,25 +43,26 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
     given = {key: value for key, value in manifest.options.items() if value is not None}
     options = ", ".join(f"{key} {value}" for key, value in given.items())
     name = f"results@{content_digest(manifest)}"
-    embeddings = sorted(manifest.embeddings)
+    embeddings = standing_order(data.results, data.comparisons, list(manifest.embeddings))
     licensed = [
         name for name, one in manifest.inputs.items() if one.get("redistributable") is False
     ]
     sections = [
-        _evaluated(manifest, data.coverage),
+        result(data.results, data.comparisons, manifest.warnings),
+        errors(data.errors, data.retrieved, embeddings),
         leaderboard(data.results, data.comparisons, embeddings),
+        significance(data.comparisons, embeddings),
         accuracy(data.results, data.comparisons, embeddings),
-        distributions(data.distributions, data.quartiles),
+        distributions(data.distributions, data.quartiles, embeddings),
         roc_curves(data.curves, data.results, embeddings),
         by_subset(data.parts),
-        fixed_metrics(data.fixed),
-        metrics(data.results, data.comparisons),
+        metrics(data.results, data.comparisons, embeddings),
         spread_of_metrics(data.results, embeddings),
-        significance(data.comparisons),
-        coverage(data.coverage, embeddings),
+        fixed_metrics(data.fixed),
+        retrieval(data.retrieval, data.comparisons, embeddings),
         separation(data.separation, embeddings),
-        retrieval(data.retrieval, data.comparisons),
-        errors(data.errors, data.retrieved),
+        coverage(data.coverage, embeddings),
+        _evaluated(manifest, data.coverage),
         _provenance(manifest, name),
     ]
     return Page(
@@ -69,6 +72,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         notice=license_notice(licensed) if licensed else None,
         signature=f"medsim {manifest.medsim}, {name}, {options}",
         sections=[section for section in sections if section is not None],
+        words=words_of(data.results),
     )
 
 
@@ -102,7 +106,7 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
         for name, one in manifest.embeddings.items()
     ]
     return Section(
-        title="What was evaluated",
+        title="Inputs and options",
         prose="Inputs are builds, whose pairs mean the same or do not, and files of pairs that "
         "people rated. An encoder can embed any term, so it has no number of words.",
         parts=[

@@ -32,7 +32,9 @@ def fixed_metrics(fixed: pl.DataFrame) -> Section | None:
         label = STATISTICS[one.table].label
         of = f", {one.negatives} negatives" if one.negatives else ""
         caption = f"{label[0].upper()}{label[1:]}{of}; table {number} of the paper"
-        parts += [PageTable(caption=caption, frame=frame) for frame in as_in_paper(rows)]
+        parts += [
+            PageTable(caption=caption, frame=frame) for frame in map(_upright, as_in_paper(rows))
+        ]
     if not parts:
         return None
     return Section(
@@ -43,6 +45,16 @@ def fixed_metrics(fixed: pl.DataFrame) -> Section | None:
         "correction, and a star for the best and what cannot be told from it.",
         parts=parts,
     )
+
+
+def _upright(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with a row per embedding, or per set where these are more."""
+    index = ["embedding", "metric"]
+    sets = frame.drop(index, strict=False)
+    if sets.width <= frame.height or not {*index} <= {*frame.columns}:
+        return frame
+    names = frame.select(pl.concat_str(index, separator=" ", ignore_nulls=True)).to_series()
+    return sets.transpose(include_header=True, header_name="set", column_names=names.to_list())
 
 
 def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
@@ -81,10 +93,11 @@ def _spread(
         f"{number.replace('-', ' ')} of the paper.",
         spec=charts.dots(
             embeddings,
-            x=f"variance of {statistic.label}",
+            x=charts.ValueAxis(
+                title=f"variance of {statistic.label}", scale={"zero": True}, digits=".2g"
+            ),
             y=[row],
-            scale={"zero": True},
-            digits=".2g",
+            names=("embedding", ""),
         ),
         rows=rows,
         table=PageTable(

@@ -10,9 +10,9 @@ from medsim.core.cells import number
 from medsim.evaluations.conclusions import retrieval_at_best_metric
 from medsim.evaluations.retrieval_ranks import LENGTHS
 from medsim.evaluations.statistic import statistics_of
-from medsim.evaluations.tables.labels import headed, p_text
+from medsim.evaluations.tables.labels import headed, in_order_of, p_text
 from medsim.pages import charts
-from medsim.pages.page import Chart, PageTable, Section
+from medsim.pages.page import Chart, PageTable, Section, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,11 +21,14 @@ _RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}
 _ENDS = ("low", "high")
 
 
-def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
+def retrieval(
+    rows: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
+) -> Section | None:
     """Return how often embeddings find a term that means the same."""
     parts: list[Chart | PageTable] = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
-        common = _named(retrieval_at_best_metric(of_input.filter(subset="common")))
+        at_best = retrieval_at_best_metric(of_input.filter(subset="common"))
+        common = _named(in_order_of(at_best, embeddings))
         if common.height:
             parts.append(_by_difficulty(str(name), common, of_input))
             parts += _by_length(str(name), common)
@@ -64,11 +67,11 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
         "10, and the mean of 1 / rank, with 95% intervals. A term is easy if one of the same "
         f"meaning differs by at most 5 edits.{_recall(common)}",
         spec=charts.dots(
-            sorted(set(drawn["contender"])),
-            x="share of terms, or mean of 1 / rank",
+            distinct(drawn["contender"]),
+            x=charts.ValueAxis(title="share of terms, or mean of 1 / rank", scale={"zero": True}),
             y=_in_order(("all", "easy", "hard"), drawn["y"]),
             panels=_in_order(list(_RETRIEVED.values()), drawn["panel"]),
-            scale={"zero": True},
+            names=("embedding", "terms"),
         ),
         rows=drawn,
         table=PageTable(
@@ -104,10 +107,10 @@ def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
             says="Share of the terms of so many words whose nearest term means the same, with 95% "
             "intervals.",
             spec=charts.dots(
-                sorted(set(drawn["contender"])),
-                x="share of terms",
+                distinct(drawn["contender"]),
+                x=charts.ValueAxis(title="share of terms", scale={"zero": True}),
                 y=_in_order(list(words.values()), drawn["y"]),
-                scale={"zero": True},
+                names=("embedding", "length"),
             ),
             rows=drawn,
             table=PageTable(caption=f"Found first on {name}, by length", frame=table),

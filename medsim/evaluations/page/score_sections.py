@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.evaluations.sets import SET
-from medsim.evaluations.tables.labels import hardest_first, headed, set_name
+from medsim.evaluations.tables.labels import hardest_first, headed, in_order_of, set_name
 from medsim.pages import charts
-from medsim.pages.page import Chart, Folded, PageTable, Section
+from medsim.pages.page import Chart, Folded, PageTable, Section, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 _KINDS = ("positives", "negatives")
 
 
-def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None:
+def distributions(
+    rows: pl.DataFrame, quartiles: pl.DataFrame, embeddings: Sequence[str]
+) -> Section | None:
     """Return how similarities of positives and of negatives lie on every set."""
     if rows.is_empty():
         return None
+    rows = in_order_of(rows, embeddings)
     drawn = rows.select(
         "kind",
         "x",
@@ -36,7 +39,7 @@ def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None
         spec=charts.histograms(
             _KINDS,
             x="similarity",
-            panels=sorted(set(drawn["panel"])),
+            panels=distinct(drawn["panel"]),
             columns=2,
             choices=hardest_first(drawn["choice"]),
             independent=True,
@@ -96,9 +99,14 @@ def roc_curves(
     )
 
 
-def errors(pairs: pl.DataFrame, retrieved: pl.DataFrame) -> Section | None:
+def errors(
+    pairs: pl.DataFrame, retrieved: pl.DataFrame, embeddings: Sequence[str]
+) -> Section | None:
     """Return the worst errors as examples."""
-    parts = [*_pair_errors(pairs), *_retrieval_errors(retrieved)]
+    parts = [
+        *_pair_errors(in_order_of(pairs, embeddings)),
+        *_retrieval_errors(in_order_of(retrieved, embeddings)),
+    ]
     if not parts:
         return None
     return Section(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.evaluations.statistic import STATISTICS, statistics_of
-from medsim.evaluations.tables.labels import headed, rounded
+from medsim.evaluations.tables.labels import headed, in_order_of, rounded
 from medsim.evaluations.tables.separation import best_and_worst, overall_errors
 from medsim.pages import charts
-from medsim.pages.page import Chart, PageTable, Section
+from medsim.pages.page import Chart, PageTable, Section, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
             maintain_order="left",
         )
         if among.height:
-            parts.append(_means(str(name), among))
+            parts.append(_means(str(name), among, embeddings))
     return Section(
         title="Category separation",
         prose="Whether terms of near categories, or of one category, lie nearer to each other than "
@@ -65,17 +65,16 @@ def _errors(
         "is scored on the terms that it covers.",
         spec=charts.dots(
             embeddings,
-            x=statistic.label,
+            x=charts.ValueAxis(title=statistic.label, line=charts.CHANCE, scale={"zero": True}),
             y=sorted(set(drawn["y"])),
-            line=charts.CHANCE,
-            scale={"zero": True},
+            names=("embedding", "metric"),
         ),
         rows=drawn,
         table=PageTable(caption=f"Category separation on {name}", frame=table),
     )
 
 
-def _means(name: str, among: pl.DataFrame) -> Chart:
+def _means(name: str, among: pl.DataFrame, embeddings: Sequence[str]) -> Chart:
     sizes = among.group_by("category1").agg(pl.col("n_terms1").max())
     largest = sizes.sort("n_terms1", "category1", descending=[True, False]).head(_LARGEST)
     named = among["category1"].unique(maintain_order=True)
@@ -83,12 +82,16 @@ def _means(name: str, among: pl.DataFrame) -> Chart:
     shown = among.filter(
         pl.col("category1").is_in(categories), pl.col("category2").is_in(categories)
     )
-    drawn = shown.drop_nulls("mean_similarity").select(
-        panel=pl.format("{}, {}", "embedding", "metric"),
-        y="category1",
-        x="category2",
-        value="mean_similarity",
-        label=rounded("mean_similarity"),
+    drawn = (
+        in_order_of(shown, embeddings)
+        .drop_nulls("mean_similarity")
+        .select(
+            panel=pl.format("{}, {}", "embedding", "metric"),
+            y="category1",
+            x="category2",
+            value="mean_similarity",
+            label=rounded("mean_similarity") if len(categories) <= _LABELLED else pl.lit(""),
+        )
     )
     left = len(sizes) - len(categories)
     smallest = "smallest category is" if left == 1 else f"{left} smallest categories are"
@@ -103,8 +106,8 @@ def _means(name: str, among: pl.DataFrame) -> Chart:
             x=categories,
             y=categories,
             value="mean similarity",
-            labels=len(categories) <= _LABELLED,
-            panels=sorted(set(drawn["panel"])),
+            names=("category", "other category"),
+            panels=distinct(drawn["panel"]),
         ),
         rows=drawn,
         table=PageTable(

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.evaluations.conclusions import (
-    ENOUGH_PAIRS,
-    best_metrics,
-    embedding_standings,
-    with_standing,
-)
-from medsim.evaluations.sets import SET
+from medsim.evaluations.conclusions import best_metrics, embedding_standings, with_standing
+from medsim.evaluations.sets import FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.evaluations.tables.labels import LABELS, headed, set_columns, set_kind, set_name
 from medsim.pages import charts
@@ -24,10 +19,11 @@ if TYPE_CHECKING:
     from medsim.evaluations.statistic import Statistic
     from medsim.pages.page import Part
 
-_FILLED = (
+FILLED = (
     "Filled points are the best of a row and what cannot be told from it (p at least 0.05 after "
     "Bonferroni's correction)."
 )
+"""The sentence that says which points are filled."""
 
 
 def leaderboard(
@@ -65,23 +61,17 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
         prose="Parts of rated sets: pairs of which both words are about as frequent, have about as "
         "many topics or are of one domain, and pairs that are associated or not.",
         parts=[
-            _board_table(group, f"{label} on parts of rated sets", label)
+            board_table(group, f"{label} on parts of rated sets", label)
             for label, group in labels.items()
         ],
     )
 
 
-def _with_enough_pairs(best: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of sets that have enough pairs, or all where none has."""
-    enough = best.filter(pl.col("n_pairs") >= ENOUGH_PAIRS)
-    return enough if enough.height else best
-
-
 def _left_out(best: pl.DataFrame) -> str:
     """Return a sentence on the sets that are not drawn, nothing where all are."""
-    if _with_enough_pairs(best).height == best.height:
+    if with_enough_pairs(best).height == best.height:
         return ""
-    return f" Sets of fewer than {ENOUGH_PAIRS} pairs are in the table only."
+    return f" Sets of fewer than {FEW} pairs are in the table only, where they are paler."
 
 
 def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
@@ -95,15 +85,16 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
         }
     )
     return PageTable(
-        caption=f"Standings by {statistic.label}, over all sets of {ENOUGH_PAIRS} pairs or more; "
-        "wins and losses are significant differences from another",
+        caption=f"Standings by {statistic.label}, over all sets of {FEW} pairs or more; wins and "
+        "losses are significant differences from another, and the mean leaves out sets that "
+        "another contains",
         frame=standings.drop("statistic"),
     )
 
 
 def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[str]) -> Chart:
     label, is_rated = statistic.label, statistic.of == "rated"
-    drawn = _with_enough_pairs(best)
+    drawn = with_enough_pairs(best)
     rows = charts.points(
         drawn,
         panel=set_kind(drawn),
@@ -111,27 +102,29 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
         contender="embedding",
         ends=("low", "high"),
         filled="among_best",
+        n="n_pairs",
     )
     where = "rated pairs" if is_rated else best["input"][0]
     return Chart(
         title=f"{label[0].upper()}{label[1:]} on {where}",
-        says=f"{statistic.help} {_FILLED}{_left_out(best)}",
+        says=f"{statistic.help} {FILLED}{_left_out(best)}",
         spec=charts.dots(
             embeddings,
-            x=label,
+            x=charts.ValueAxis(title=label, line=statistic.chance),
             y=distinct(rows["y"]),
             panels=() if is_rated else distinct(rows["panel"]),
-            line=statistic.chance,
+            sized=True,
         ),
         rows=rows.drop("panel") if is_rated else rows,
-        table=_board_table(best, f"{label} on {where}", label),
+        table=board_table(best, f"{label} on {where}", label),
     )
 
 
-def _board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
+def board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
+    """Return a table of embeddings at their best metrics, in which small sets are marked."""
     names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
     frame = headed(best, [*set_columns(best), "embedding", *names], value=label)
-    return PageTable(caption=caption, frame=frame)
+    return PageTable(caption=caption, frame=frame, few=FEW)
 
 
 def accuracy(
@@ -141,7 +134,7 @@ def accuracy(
     best = best_metrics(results, comparisons, ("accuracy",)).drop_nulls("value")
     if best.is_empty():
         return None
-    drawn = _with_enough_pairs(best)
+    drawn = with_enough_pairs(best)
     rows = drawn.select(
         y=set_kind(drawn),
         contender="embedding",
@@ -171,6 +164,7 @@ def accuracy(
             frame=headed(
                 table, [*key, "value", "low", "high", "held out", "n_pairs"], value="accuracy"
             ),
+            few=FEW,
         ),
     )
     return Section(

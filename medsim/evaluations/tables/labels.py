@@ -11,7 +11,7 @@ from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _LEAST_P = 0.001  # that is written out
 
@@ -81,6 +81,13 @@ def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
     of_labelled = full if with_kind else pl.col("dataset")
     name = pl.when(rated).then(of_rated).otherwise(of_labelled)
     return frame.select(name.alias("name")).to_series()
+
+
+def in_order_of(rows: pl.DataFrame, embeddings: Sequence[str]) -> pl.DataFrame:
+    """Return rows with those of each embedding where it stands in an order, else as they were."""
+    at = {name: at for at, name in enumerate(embeddings)}
+    place = pl.col("embedding").replace_strict(at, default=len(at), return_dtype=pl.Int64)
+    return rows.sort(place, maintain_order=True)
 
 
 def hardest_first(names: pl.Series) -> list[str]:

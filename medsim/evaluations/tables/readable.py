@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from medsim.core.cells import number
-from medsim.evaluations.sets import SET, parts_of_sets
+from medsim.evaluations.sets import FEW, SET, parts_of_sets
 from medsim.evaluations.tables.labels import percent, rounded, set_columns, set_name
 from medsim.evaluations.tables.separation import readable_separation
 from medsim.evaluations.tables.vocabularies import readable_coverage, readable_vocabularies
@@ -120,8 +120,17 @@ def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
         index.append("n_pairs")
     else:
         own += [pl.col("metric"), pl.format("({})", rounded("n_pairs", ","))]
-    cells = rows.with_columns(cell=_cell(rows, own))
+    cells = _with_marks(rows.with_columns(cell=_cell(rows, own)))
     return _without_empty(cells.pivot(over, index=index, values="cell"))
+
+
+def _with_marks(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows in which small numbers of pairs are texts with a mark, where there are any."""
+    few = pl.col("n_pairs").is_between(1, FEW - 1)
+    if not rows.select(few.any()).item():
+        return rows
+    mark = pl.when(few).then(pl.lit(" (few)")).otherwise(pl.lit(""))
+    return rows.with_columns(pl.concat_str(rounded("n_pairs", ","), mark).alias("n_pairs"))
 
 
 def _cell(rows: pl.DataFrame, own: list[pl.Expr]) -> pl.Expr:

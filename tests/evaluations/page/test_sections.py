@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
@@ -12,12 +13,16 @@ from fixtures.reports import invented_manifest, invented_profile
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.evaluations.output import COMPARISON_COLUMNS
+from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
+from medsim.evaluations.page.coverage_section import coverage
 from medsim.evaluations.page.evaluation_page import evaluation_page
+from medsim.evaluations.page.result_section import result
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.separation_section import separation
 from medsim.evaluations.page.standing_sections import leaderboard
+from medsim.evaluations.page.words import words_of
 from medsim.evaluations.tables.labels import set_name
+from medsim.pages import charts as marks
 from medsim.pages.page import Chart, Page
 
 if TYPE_CHECKING:
@@ -26,19 +31,20 @@ if TYPE_CHECKING:
 NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)
 NAMES = ("one", "two")
 ALL = [
-    "What was evaluated",
+    "Result",
+    "Worst errors",
     "Leaderboard",
+    "Significance",
     "Accuracy",
     "Distributions",
     "ROC curves",
-    "Fixed metrics",
     "Metrics",
     "Variance between metrics",
-    "Significance",
-    "Coverage",
-    "Category separation",
+    "Fixed metrics",
     "Retrieval",
-    "Worst errors",
+    "Category separation",
+    "Coverage",
+    "Inputs and options",
     "Provenance",
 ]
 
@@ -75,7 +81,7 @@ def test_sections_without_data_are_left_out(full: EvaluationReportData) -> None:
     one = invented_profile(("one",), n_datasets=1)
     few = replace(one, retrieval=one.retrieval.clear(), separation=one.separation.clear())
 
-    assert titles(bare(full)) == ["What was evaluated", "Provenance"]
+    assert titles(bare(full)) == ["Inputs and options", "Provenance"]
     left_out = {"Retrieval", "Category separation", "Significance"}  # of one embedding
     assert titles(few, ("one",)) == [title for title in ALL if title not in left_out]
 
@@ -136,7 +142,7 @@ def test_retrieval_names_the_index_where_there_are_two(full: EvaluationReportDat
     frame = full.retrieval
     ivf = frame.with_columns(pl.lit("ivf").alias("index"), pl.lit(0.987).alias("recall"))
 
-    one, both = retrieval(frame, NONE), retrieval(pl.concat([frame, ivf]), NONE)
+    one, both = retrieval(frame, NONE, NAMES), retrieval(pl.concat([frame, ivf]), NONE, NAMES)
 
     assert one is not None
     assert both is not None
@@ -163,7 +169,9 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationRepo
     }
     compared = pl.DataFrame([row], schema=COMPARISON_COLUMNS)
 
-    found = retrieval(frame, pl.concat([compared, compared.with_columns(dataset=pl.lit("x"))]))
+    found = retrieval(
+        frame, pl.concat([compared, compared.with_columns(dataset=pl.lit("x"))]), NAMES
+    )
 
     assert found is not None
     assert found.parts[-1].frame.rows() == [
@@ -180,7 +188,7 @@ def test_a_cell_of_differences_has_signs_and_a_p_that_is_rounded(page: Page) -> 
 
 
 def test_lengths_of_terms_stand_in_order_of_length(full: EvaluationReportData) -> None:
-    found = retrieval(full.retrieval, NONE)
+    found = retrieval(full.retrieval, NONE, NAMES)
 
     assert found is not None
     spec = charts(found)[1].spec
@@ -208,3 +216,101 @@ def test_a_heat_map_shows_the_largest_categories() -> None:
     found = separation(pl.concat([overall, *rows[:21]]), ["one"])
     assert found is not None
     assert "The smallest category is in" in charts(found)[1].says
+
+
+def test_the_result_is_told_in_sentences_with_its_uncertainty_and_in_a_chart(page: Page) -> None:
+    first = page.sections[0]
+
+    on_set, over_sets = first.result
+    assert on_set == (
+        "On invented: dataset_0, hard, levenshtein negatives (188 pairs) two has an AUC of "
+        "0.650 (95% interval 0.630 to 0.670), and cannot be told from one."
+    )
+    assert over_sets == (
+        "Of 4 sets, these are most often among the best: two on 4 (mean AUC 0.650) and one on "
+        "4 (mean AUC 0.600)."
+    )
+    [chart] = charts(first)
+    assert chart.rows.select("y", "value").rows() == [("two", 0.65), ("one", 0.6)]
+
+
+@pytest.mark.parametrize(
+    ("ends", "says"),
+    [
+        ((0.4, 0.6), "; it cannot be told from chance, 0.5."),
+        ((0.3, 0.4), "; that is below chance, 0.5: negatives look more alike than positives."),
+        ((0.6, 0.7), "0.700)."),
+        ((None, None), "0.450 (without an interval)."),
+    ],
+)
+def test_the_result_says_how_it_stands_beside_chance(
+    full: EvaluationReportData, ends, says
+) -> None:
+    low, high = (pl.lit(end, pl.Float64) for end in ends)
+    value = pl.lit(0.45 if ends[0] is None else sum(ends) / 2)
+    results = full.results.filter(embedding="one").with_columns(value=value, low=low, high=high)
+
+    found = result(results, NONE, ["one", "two"])
+
+    assert found is not None
+    assert found.result[0].endswith(says)
+    assert found.result[-1] == "2 warnings under “Inputs and options”."
+
+
+def test_a_result_of_few_pairs_says_so(full: EvaluationReportData) -> None:
+    found = result(full.results.with_columns(n_covered=pl.lit(4)), full.comparisons, [])
+
+    assert found is not None
+    assert "(4 pairs), too few to conclude from, two has" in found.result[0]
+
+
+def test_what_metrics_change_is_computed_and_not_claimed(page: Page) -> None:
+    [section] = [one for one in page.sections if one.title == "Metrics"]
+
+    assert section.prose.endswith(
+        "At the median over sets, AUC differs by 0.010 between the best and the worst metric of an "
+        "embedding and by 0.050 between the best and the worst embedding, at their best metrics."
+    )
+
+
+def test_full_coverage_is_a_sentence(full: EvaluationReportData) -> None:
+    covered = full.coverage.with_columns(
+        n_terms_uncovered=pl.lit(0, pl.Int64), n_pairs_uncovered=pl.lit(0, pl.Int64)
+    )
+
+    found = coverage(covered, NAMES)
+
+    assert found is not None
+    assert found.prose == "Every embedding covers every term: no pair is left out."
+    assert not charts(found)
+
+
+def test_embeddings_stand_in_all_charts_as_in_the_standings(page: Page) -> None:
+    for section in page.sections:
+        for chart in charts(section):
+            if chart.title.startswith(("AUC on invented", "Positives found", "Scores by metric")):
+                text = json.dumps(chart.spec)
+                assert text.index('"two"') < text.index('"one"'), chart.title
+
+
+def test_no_two_embeddings_look_alike() -> None:
+    names = [f"model {at}" for at in range(23)]
+    spec = marks.dots(names, x=marks.ValueAxis(title="AUC"), y=["a"])
+
+    channels = spec["layer"][1]["encoding"]
+    looks = zip(
+        channels["fill"]["scale"]["range"], channels["shape"]["scale"]["range"], strict=True
+    )
+    assert len(set(looks)) == 23
+
+
+def test_every_word_on_the_page_that_needs_it_is_explained() -> None:
+    sets = {"dataset": "fsn_syn", "difficulty": "hard", "negatives": "levenshtein"}
+    row = dict.fromkeys(RESULT_COLUMNS) | sets | {"metric": "pair_pearson", "statistic": "auc"}
+
+    found = words_of(pl.DataFrame([row], schema=RESULT_COLUMNS))
+
+    assert list(found) == ["fsn_syn", "hard", "levenshtein negatives", "pair_pearson", "AUC"]
+    assert found["pair_pearson"].startswith(
+        "A metric: mean of Pearson's correlation over all pairs"
+    )

@@ -16,7 +16,7 @@ def test_a_readable_table_has_a_column_an_embedding() -> None:
         {
             **EASY,
             "statistic": "auc",
-            "n_pairs": 10,
+            "n_pairs": "10 (few)",
             "a": "0.900 avg_cos +1\N{MINUS SIGN}0 *",
             "b": "0.750 max_jaccard +1\N{MINUS SIGN}0 *",
             "c": "0.600 avg_cos +0\N{MINUS SIGN}2",

@@ -1,0 +1,147 @@
+"""The report of a study's scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.cells import number
+from medsim.core.errors import counted
+from medsim.pages import charts
+from medsim.pages.page import (
+    Chart,
+    Folded,
+    Page,
+    PageTable,
+    Section,
+    content_digest,
+    distinct,
+    facts,
+    license_notice,
+    warnings_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from medsim.studies.output import ScoresFolder
+
+_ENDS = ("_low", "_high")
+_WORDS = {
+    "alpha": "Krippendorff's alpha: agreement beyond what chance would give; 1 is perfect.",
+    "kappa": "Cohen's kappa: the agreement of two beyond what chance would give; 1 is perfect.",
+    "iaa1": "The mean of Spearman's correlations of every two raters.",
+    "iaa2": "The mean of Spearman's correlations of each rater with the mean of the others.",
+    "no ground truth": "The share of pairs on which no answer has a majority.",
+    "accuracy": "The share of pairs on which labels and ground truth agree.",
+    "recall": "The share of pairs that people find the same whose label says so.",
+    "precision": "The share of pairs labelled the same that people find the same.",
+}
+
+
+def scores_page(opened: ScoresFolder) -> Page:
+    """Return the report of a study's scores: each estimate with its interval, and all tables."""
+    manifest = opened.manifest
+    source: Mapping[str, object] = manifest.source or {}
+    name = f"{opened.folder.name}@{content_digest(manifest)}"
+    tables = {
+        one: pl.read_csv(opened.folder / f"{one}.csv", infer_schema_length=None)
+        for one in opened.kind.views
+        if f"{one}.csv" in manifest.outputs
+    }
+    estimated = {one: found for one, table in tables.items() if (found := _estimates(table)).height}
+    others = {one: tables[one] for one in tables if one not in estimated}
+    sections = [
+        *(_section(one, table, tables[one]) for one, table in estimated.items()),
+        Section(
+            title="Tables",
+            prose="What people answered, and who did not.",
+            parts=[
+                Folded(
+                    summary=f"{_spaced(one)}, {counted(table.height, 'row')}",
+                    tables=[PageTable(caption=_spaced(one), frame=table.rename(_spaced))],
+                )
+                for one, table in others.items()
+            ],
+        ),
+        _provenance(opened),
+    ]
+    words = {column for found in estimated.values() for column in found["contender"]}
+    return Page(
+        title="What people say of pairs",
+        lead=f"Study {manifest.study_id}, {counted(len(manifest.answers), 'file')} of answers, "
+        f"scored by medsim {manifest.medsim}.",
+        notice=license_notice() if source.get("redistributable") is False else None,
+        signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
+        sections=[section for section in sections if section.parts],
+        words={word: meaning for word, meaning in _WORDS.items() if word in words},
+    )
+
+
+def _estimates(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the estimates of a table as ``charts.dots`` draws them; none where it has none."""
+    columns = table.columns
+    names = [name for name in columns if all(name + end in columns for end in _ENDS)]
+    keys = [name for name in columns if table[name].dtype == pl.String]
+    row = pl.concat_str(keys, separator=", ", ignore_nulls=True) if keys else pl.lit("all")
+    parts = [
+        charts.points(
+            table.with_columns(contender=pl.lit(_spaced(name)), row=row),
+            y="row",
+            value=name,
+            ends=(name + _ENDS[0], name + _ENDS[1]),
+        ).cast({"value": pl.Float64, "low": pl.Float64, "high": pl.Float64})
+        for name in names
+    ]
+    return pl.concat(parts).drop_nulls("value") if parts else pl.DataFrame()
+
+
+def _section(name: str, estimates: pl.DataFrame, table: pl.DataFrame) -> Section:
+    """Return the estimates of a table: those of its first row in a sentence, all in a chart."""
+    title = _spaced(name).capitalize()
+    rows = distinct(estimates["y"])
+    chart = Chart(
+        title=f"{title}, with 95% intervals",
+        says="Points are estimates and lines their 95% intervals; one without a line has none.",
+        spec=charts.dots(
+            distinct(estimates["contender"]),
+            x=charts.ValueAxis(title="estimate"),
+            y=rows,
+            names=("estimate", "of"),
+        ),
+        rows=estimates,
+        table=PageTable(caption=title, frame=table.rename(_spaced)),
+    )
+    whole = estimates.filter(y=rows[0]).to_dicts()
+    said = "; ".join(f"{one['contender']} {_with_ends(one)}" for one in whole)
+    return Section(title=title, prose="", parts=[chart], result=[f"Of {rows[0]}: {said}."])
+
+
+def _with_ends(row: Mapping[str, float | None]) -> str:
+    value, low, high = (row[name] for name in ("value", "low", "high"))
+    shown = "" if value is None else number(value, ".3f")
+    if low is None or high is None:
+        return f"{shown} (without an interval)"
+    return f"{shown} (95% interval {number(low, '.3f')} to {number(high, '.3f')})"
+
+
+def _spaced(name: str) -> str:
+    return name.removeprefix("n_").replace("_", " ")
+
+
+def _provenance(opened: ScoresFolder) -> Section:
+    manifest = opened.manifest
+    answers: Sequence[tuple[str, object]] = [
+        (one.get("name", ""), one.get("sha256")) for one in manifest.answers
+    ]
+    return Section(
+        title="Provenance",
+        prose="What the numbers of this page were made from.",
+        parts=[
+            facts("Answers, by their SHA-256", answers),
+            facts("Source of the study", (manifest.source or {}).items()),
+            facts("Options", manifest.options.items()),
+            *warnings_of(manifest.warnings),
+        ],
+    )
