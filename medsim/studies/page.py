@@ -8,6 +8,7 @@ import polars as pl
 
 from medsim.core.cells import number
 from medsim.core.errors import counted
+from medsim.core.files import check_own_file
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -24,6 +25,7 @@ from medsim.pages.page import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from medsim.studies.output import ScoresFolder
 
@@ -46,7 +48,7 @@ def scores_page(opened: ScoresFolder) -> Page:
     source: Mapping[str, object] = manifest.source or {}
     name = f"{opened.folder.name}@{content_digest(manifest)}"
     tables = {
-        one: pl.read_csv(opened.folder / f"{one}.csv", infer_schema_length=None)
+        one: _table(opened.folder / f"{one}.csv")
         for one in opened.kind.views
         if f"{one}.csv" in manifest.outputs
     }
@@ -77,6 +79,13 @@ def scores_page(opened: ScoresFolder) -> Page:
         sections=[section for section in sections if section.parts],
         words={word: meaning for word, meaning in _WORDS.items() if word in words},
     )
+
+
+def _table(path: Path) -> pl.DataFrame:
+    """Return a table that ``medsim study score`` wrote."""
+    check_own_file(path)
+    data = path.read_bytes()
+    return pl.read_csv(data, infer_schema_length=None)
 
 
 def _estimates(table: pl.DataFrame) -> pl.DataFrame:
