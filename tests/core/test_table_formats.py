@@ -301,6 +301,23 @@ def test_few_rows_of_many_columns_become_columns() -> None:
     assert fitted(SIZES, 80)[0] == " in every row: kind pairs"
 
 
+def test_columns_like_another_are_told_above() -> None:
+    sizes = [12, 7, 31, 4]
+    frame = pl.DataFrame(
+        {
+            "dataset": list("abcd"),
+            "positives": sizes,
+            "levenshtein": sizes,
+            "note": ["word " * 9] * 4,
+        }
+    ).with_columns(pl.Series("size", [24, 14, 62, 8]))
+
+    lines = fitted(frame, 40)
+    assert lines[0] == " in every row: levenshtein as positives,"
+    assert ["dataset", "positives", "size"] in [line.split() for line in lines]
+    assert "as positives" not in " ".join(fitted(frame.head(3), 40))
+
+
 def test_columns_that_do_not_fit_are_named() -> None:
     text = " ".join(" ".join(fitted(pl.concat([SIZES] * 20), 80)).split())
 

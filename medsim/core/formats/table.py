@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FOR_PEOPLE = True
 _GAP = "   "  # between columns
 _NARROW_GAP = 2
+_ROWS_ALIKE = 4  # of two columns, that are no chance
 _LONG_WORD = 24  # longer ones may be cut
 
 
@@ -39,9 +40,9 @@ def render(frame: pl.DataFrame) -> str:
 def fitted(frame: pl.DataFrame, width: int) -> str:
     """Return a frame as lines of at most ``width`` columns of a terminal.
 
-    In what does not fit, columns of one value stand in a line above, and texts are folded. Where
-    that is not enough, names are cut at underscores, or rows and columns change places if rows are
-    fewer; else the last columns are left out, and a line below names them.
+    In what does not fit, a line above tells columns of one value, and those like another; texts are
+    folded. Where that is not enough, names are cut at underscores, or rows and columns change
+    places if rows are fewer; else the last columns are left out, and a line below names them.
     """
     whole = render(frame)
     if cell_len(max(whole.splitlines(), key=cell_len, default="")) <= width:
@@ -68,17 +69,20 @@ class _Grid:
     below: str = ""
 
     def hoisted(self) -> _Grid:
-        """Return a grid with the columns of one value in a line above, if there are rows."""
-        several = len(self.columns[0]) > 2  # noqa: PLR2004 — the name and more than one value
-        same = [several and len(set(texts)) == 1 for _, *texts in self.columns]
-        if all(same) or not any(same):
+        """Return a grid with the columns of one value, or like another, in a line above."""
+        n_rows = len(self.columns[0]) - 1
+        facts, left = [], []
+        first: dict[tuple[str, ...], str] = {}
+        for at, (name, *texts) in enumerate(self.columns):
+            like = first.setdefault(tuple(texts), name)
+            if n_rows > 1 and len(set(texts)) == 1:
+                facts.append(f"{name} {texts[0] or 'empty'}")
+            elif n_rows >= _ROWS_ALIKE and like != name:
+                facts.append(f"{name} as {like}")
+            else:
+                left.append(at)
+        if not left or not facts:
             return self
-        facts = [
-            f"{name} {texts[0] or 'empty'}"
-            for (name, *texts), is_same in zip(self.columns, same, strict=True)
-            if is_same
-        ]
-        left = [at for at, is_same in enumerate(same) if not is_same]
         return replace(
             self,
             columns=[self.columns[at] for at in left],
