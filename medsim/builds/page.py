@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.distance_sections import distances, lengths
-from medsim.core.config import DIFFICULTIES
-from medsim.pages import charts
+from medsim.builds.result_section import result
+from medsim.builds.words import words_of_sets
 from medsim.pages.page import (
-    Chart,
     Folded,
     Page,
     PageTable,
@@ -35,14 +34,15 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
     name = f"{source.get('name')}@{content_digest(manifest, 'pairs/')}"
     signature = f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}"
     n_pairs = sum(one.rows for path, one in manifest.outputs.items() if path.startswith("pairs/"))
-    kinds = distinct(data.distances["kind"])
+    kinds, kept = distinct(data.distances["kind"]), data.distances
     sections = [
-        _terminology(manifest),
+        result(manifest, data),
+        _examples(data.examples),
         _sizes(data.sizes),
         distances(data.distances, kinds),
         lengths(data.lengths),
-        _examples(data.examples),
         _skipped(manifest),
+        _terminology(manifest),
         _provenance(manifest, name),
     ]
     return Page(
@@ -54,6 +54,13 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
         else None,
         signature=signature,
         sections=[section for section in sections if section is not None],
+        words=words_of_sets(
+            {
+                "dataset": kept["dataset"].unique(),
+                "difficulty": kept["difficulty"].unique(),
+                "negatives": [kind.removesuffix(" negatives") for kind in kinds],
+            }
+        ),
     )
 
 
@@ -72,7 +79,7 @@ def _terminology(manifest: BuildManifest) -> Section:
     ]
     settings = facts("Options", map(_option, options.items()))
     return Section(
-        title="Terminology",
+        title="Terminology and options",
         prose="What the datasets were built from. Terms that a chain of positives links form a "
         "group; no negative joins two terms of one group.",
         parts=[facts("The build", rows), settings, *warnings_of(manifest.warnings)],
@@ -88,7 +95,6 @@ def _option(named: tuple[str, object]) -> tuple[str, object]:
 
 def _sizes(sizes: pl.DataFrame) -> Section:
     names = {"distance": "mean distance", "multi_word": "share of terms of several words"}
-    parts = sizes.filter(pl.col("difficulty").is_in(DIFFICULTIES))
     for column in sizes.columns:
         strategy = column.removesuffix("_distance")
         if strategy != column:
@@ -104,38 +110,8 @@ def _sizes(sizes: pl.DataFrame) -> Section:
         prose="How many pairs each dataset has, and the mean Levenshtein distance of their "
         "lower-cased terms, as in table 2 of Schulz and Juric (2020). The size is that of the "
         "positives and of one strategy's negatives.",
-        parts=[numbers, *_positives(parts.filter(pl.col("positives") > 0))],
+        parts=[numbers],
     )
-
-
-def _positives(sizes: pl.DataFrame) -> list[Chart]:
-    if sizes.is_empty():
-        return []
-    rows = sizes.select(
-        pl.col("dataset").alias("y"),
-        pl.col("difficulty").alias("contender"),
-        *(pl.col("positives").alias(column) for column in ("value", "low", "high")),
-        pl.lit(True).alias("filled"),
-    )
-    chart = Chart(
-        title="Positives of each dataset",
-        says="Positives are pairs of terms that mean the same: easy ones differ by at most 5 "
-        "edits, hard ones by more. Each strategy adds as many negatives, wherever there are "
-        "enough.",
-        spec=charts.dots(
-            DIFFICULTIES,
-            x=charts.ValueAxis(
-                title="positives, on a logarithmic scale", scale={"type": "log"}, digits=",.0f"
-            ),
-            y=distinct(rows["y"]),
-            names=("difficulty", "dataset"),
-        ),
-        rows=rows,
-        table=PageTable(
-            caption="Positives", frame=sizes.select("dataset", "difficulty", "positives")
-        ),
-    )
-    return [chart]
 
 
 def _examples(examples: pl.DataFrame) -> Section | None:

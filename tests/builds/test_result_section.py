@@ -1,0 +1,80 @@
+"""The sentences that the report of a build begins with."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+
+from medsim.builds.result_section import result
+
+
+def sentences(
+    positives: dict[str, tuple[int, int]], distances: dict[str, list[int]], **facts: Any
+) -> list[str]:
+    """Return the sentences of a build of some easy and hard positives in each dataset.
+
+    ``distances`` are those in syn_syn, hard, by kind of pair.
+    """
+    rows = [
+        (name, difficulty, n)
+        for name, (easy, hard) in positives.items()
+        for difficulty, n in (("all", easy + hard), ("easy", easy), ("hard", hard))
+    ]
+    told = [
+        ("syn_syn", "hard", kind, distance, 1)
+        for kind, found in distances.items()
+        for distance in found
+    ]
+    manifest: Any = SimpleNamespace(source={"name": "mesh"}, shortfall=0, warnings=[])
+    data: Any = SimpleNamespace(
+        sizes=pl.DataFrame(rows, schema=["dataset", "difficulty", "positives"], orient="row"),
+        distances=pl.DataFrame(
+            told, schema=["dataset", "difficulty", "kind", "distance", "n"], orient="row"
+        ),
+    )
+    vars(manifest).update(facts)
+    return list(result(manifest, data).result)
+
+
+def test_what_came_out_is_told_with_the_distances_of_the_largest_hard_set() -> None:
+    found = sentences(
+        {"fsn_syn": (1, 2), "syn_syn": (3, 1200), "same_as": (0, 0)},
+        {"positives": [10, 20], "levenshtein negatives": [8], "random negatives": [30, 31]},
+        shortfall=2,
+        warnings=["a"],
+    )
+
+    assert found == [
+        (
+            "mesh gives positives, pairs of terms that mean the same, for 2 of 3 datasets. The "
+            "largest, syn_syn, has 1,203, of which 1,200 are hard: their terms differ by more than "
+            "5 edits."
+        ),
+        "same_as has none.",
+        (
+            "In syn_syn, hard, positives are 15.0 edits apart in the mean, levenshtein negatives "
+            "8.0 and random negatives 30.5: levenshtein negatives look more alike than what means "
+            "the same, so looks mislead."
+        ),
+        "2 negatives could not be made.",
+        "1 warning under \u201cTerminology and options\u201d.",
+    ]
+
+
+def test_negatives_that_lie_farther_mislead_nobody() -> None:
+    found = sentences(
+        {"fsn_syn": (1, 0), "syn_syn": (0, 2)}, {"positives": [10], "random negatives": [30]}
+    )
+
+    assert found[-1] == (
+        "In syn_syn, hard, positives are 10.0 edits apart in the mean, random negatives 30.0."
+    )
+    assert "for all 2 datasets." in found[0]
+
+
+def test_a_build_without_positives_says_so() -> None:
+    found = sentences({"syn_syn": (0, 0)}, {})
+
+    assert found == ["mesh gives no positives, pairs of terms that mean the same."]
