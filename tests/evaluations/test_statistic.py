@@ -76,7 +76,9 @@ def test_a_declared_statistic_is_in_results_tables_report_and_help(tmp_path: Pat
     for table in ("best", "gap", "all-gap", "metrics"):
         rows = json.loads(run("compare", out, "--table", table, "--format", "json"))
         assert "gap" in {row["statistic"] for row in rows}
-    assert re.search(r"best, auc, .* gap, all-auc, .* all-gap", " ".join(_help().split()))
+    assert re.search(
+        r"best, standings, auc, .* gap, all-auc, .* all-gap", " ".join(_help().split())
+    )
     run("report", out, "-o", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "The toy gap is how much more similar" in page
