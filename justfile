@@ -96,9 +96,11 @@ bench-check *arguments:
 fuzz *arguments:
     PYTHONPATH=tests:. {{ bin }}python -m fuzz.run {{ arguments }}
 
-# Build the wheel.
-wheel:
-    {{ bin }}python -m hatchling build -t wheel
+# Build the wheel and the source distribution into dist/, and check what they say of themselves; needs pipx.
+package:
+    rm -rf dist
+    pipx run --spec build pyproject-build
+    pipx run twine check --strict dist/*
 
 # Mend what can be mended.
 fix:

@@ -23,6 +23,9 @@ def resolved(out: Path) -> Path:
         place = out.resolve()
     except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle
         raise OutputError(f"cannot write {out}: {error}") from error
+    if os.path.islink(place):  # noqa: PTH114 — Path's raises where a name is too long
+        # Python 3.13 follows links in a circle as far as it can.
+        raise OutputError(f"cannot write {out}: its links lead in a circle")
     if not place.name:
         raise OutputError(f"{place} cannot be replaced; name a folder in it")
     if not is_text(place):

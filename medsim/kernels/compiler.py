@@ -104,14 +104,17 @@ def compiled_mark() -> Path | None:
 def _folder(chosen: str) -> str:
     """Return the folder of the cache, or nothing where the user has no place for it."""
     try:
-        users = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        base = Path(chosen) if chosen else Path(users, "medsim")
+        base = Path(chosen or _users_folder())
     except RuntimeError:  # a user without a home
         return ""
     sources = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         sources.update(file.read_bytes())
     return str(base / f"kernels-{sources.hexdigest()[:16]}")
+
+
+def _users_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "medsim")
 
 
 @cache

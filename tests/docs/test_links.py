@@ -7,7 +7,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 README, *OTHERS = (
-    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md")
+    ROOT / f"{name}.md"
+    for name in (
+        *("README", "CONTRIBUTING", "ARCHITECTURE", "CHANGELOG"),
+        *("CODE_OF_CONDUCT", "SECURITY"),
+    )
 )
 FOR_USERS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [*FOR_USERS, *OTHERS]

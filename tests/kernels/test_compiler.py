@@ -227,6 +227,7 @@ def test_users_without_a_home_have_no_folder(monkeypatch: pytest.MonkeyPatch) ->
     compiler._folder.cache_clear()
     try:
         assert not compiler._folder("")
+        assert Path(compiler._folder("/somewhere")).parent == Path("/somewhere")
     finally:
         compiler._folder.cache_clear()
 

@@ -56,7 +56,9 @@ def test_many_disagreements_are_held_against_the_chi_square_law(only1: int, only
 def test_a_single_run_each_is_tested_as_it_stands() -> None:
     correct1, correct2 = answers(40, 12)
 
-    assert mcnemar_of_runs(correct1[None], correct2[None]) == mcnemar(correct1, correct2)
+    found, expected = mcnemar_of_runs(correct1[None], correct2[None]), mcnemar(correct1, correct2)
+
+    assert repr(found) == repr(expected)  # of which some numbers are nan
 
 
 def test_runs_are_tested_by_the_differences_of_their_instances() -> None:

@@ -1,0 +1,55 @@
+"""A version is the same wherever it is named, and what is published is nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from medsim.builds.cards.card import CITATION
+
+ROOT = Path(__file__).parents[1]
+CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def test_the_version_of_the_package_is_that_of_the_citation_and_of_the_changelog() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"(?m)^## (\d\S*)(?: \((.*)\))?$", changelog)
+
+    assert released[0] == (project["version"], str(CITED["date-released"]))
+    assert CITED["version"] == project["version"]
+    assert CITED["license"] == project["license"]
+
+
+def test_the_citation_has_the_paper_that_cards_have() -> None:
+    paper = next(one for one in CITED["references"] if one["year"] == 2020)
+
+    for fact in (paper["doi"], f"{paper['start']}--{paper['end']}", paper["journal"]):
+        assert fact in CITATION
+    assert paper["title"] in " ".join(CITATION.split())
+
+
+@pytest.mark.slow
+def test_the_source_distribution_holds_what_the_package_is_made_of(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (built,) = tmp_path.iterdir()
+
+    with tarfile.open(built) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+
+    beside = {name for name in names if not name.startswith(("medsim/", "sql/"))}
+    assert beside == {
+        *(".gitignore", "CHANGELOG.md", "CITATION.cff", "LICENSE", "PKG-INFO", "README.md"),
+        *("constraints.txt", "pyproject.toml"),
+    }
+    assert {Path(name).suffix for name in names if name not in beside} <= {
+        *(".css", ".html", ".js", ".py", ".sql", ".txt", ".typed", ".json"),
+    }
