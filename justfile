@@ -2,7 +2,7 @@
 check:
     #!/usr/bin/env bash
     status=0
-    for step in lint types imports sql test; do
+    for step in lint types imports sql docs test; do
         echo "== $step"
         {{ just_executable() }} --justfile {{ justfile() }} "$step" || { status=1; echo "== $step FAILED"; }
     done
@@ -26,6 +26,10 @@ imports:
 # Style of SQL.
 sql:
     {{ bin }}sqlfluff lint sql --disable-progress-bar
+
+# Build the site of the documentation into site/, strictly and without network; open site/index.html.
+docs:
+    {{ bin }}zensical build --strict
 
 # All tests, in two processes; one process has a whole file, so that its fixtures are made once.
 test *arguments:

@@ -282,10 +282,8 @@ def _with_args(doc: str, options: type[Options]) -> str:
         known["progress"] = (
             "Told of every stage; by default a terminal and a notebook are. Progress() is silent."
         )
-    lines = [
-        textwrap.fill(f"{name}: {words}", 96, initial_indent=" " * 4, subsequent_indent=" " * 8)
-        for name, words in known.items()
-    ]
+    wrapper = textwrap.TextWrapper(96, " " * 4, " " * 8, break_on_hyphens=False)
+    lines = [wrapper.fill(f"{name}: {words}") for name, words in known.items()]
     head, found, tail = text.partition("\n\nReturns:")
     if not found:
         head, found, tail = text.partition("\n\nRaises:")

@@ -46,7 +46,7 @@ def page(name: str) -> str:
 
 
 def test_the_documentation_lists_the_commands() -> None:
-    listed = re.findall(r"(?m)^\| `medsim ((?:study |wic )?\w+)", page("commands.md"))
+    listed = re.findall(r"(?m)^\| `medsim ((?:study |wic )?\w+)", page("reference/commands.md"))
 
     assert sorted(listed) == COMMANDS
 
@@ -63,13 +63,13 @@ def test_the_list_of_sources_has_what_each_is_known_by_and_where_to_get_it() -> 
 
 
 def test_the_documentation_names_every_embedding_format_and_option() -> None:
-    embeddings = page("embeddings.md")
+    embeddings = page("reference/embeddings.md")
     for name in [*FORMATS.all(), *(one.name for one in fields(EmbeddingOptions))]:
         assert f"`{name}`" in embeddings, name
 
 
 def test_the_documentation_names_every_table_of_an_evaluation() -> None:
-    evaluation = page("evaluation.md")
+    evaluation = page("how-to/evaluate-embeddings.md")
     for name in TABLES:
         assert f"`{name}`" in evaluation, name
 

@@ -21,7 +21,7 @@ from medsim.core.console import _from_command_line
 from medsim.core.options import declared
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = commands()
 GROUPS = {name.split()[0] for name in COMMANDS if " " in name}
 PROGRAM = ("medsim", ".venv/bin/medsim")

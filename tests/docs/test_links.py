@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -46,14 +48,26 @@ def test_every_relative_link_leads_to_a_file_and_a_heading() -> None:
             assert anchor in anchors_of(target), (page, link)
 
 
-def test_the_index_links_every_page() -> None:
-    index = ROOT / "docs" / "README.md"
-    linked = {(index.parent / link.partition("#")[0]).resolve() for link in relative_links(index)}
-    assert linked >= set(PAGES) - {index}
+def named(entries: Iterable[str | dict]) -> Iterator[str]:
+    """Yield the pages that the navigation of the site names, in its order."""
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        else:
+            for below in entry.values():
+                yield from named([below] if isinstance(below, str) else below)
+
+
+def test_the_navigation_of_the_site_has_every_page_once() -> None:
+    settings = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
+
+    pages = [ROOT / "docs" / page for page in named(settings["project"]["nav"])]
+
+    assert sorted(pages) == sorted((ROOT / "docs").rglob("*.md"))
 
 
 def test_the_readme_links_the_index_and_has_at_most_120_lines() -> None:
-    assert "docs/README.md" in relative_links(README)
+    assert "docs/index.md" in relative_links(README)
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
 
 

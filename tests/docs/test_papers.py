@@ -21,7 +21,7 @@ from medsim.cli import app
 
 pytestmark = pytest.mark.slow
 
-PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "papers.md"
 QUICKER = {
     "medsim study sample": ["--per-class", "3"],
     "medsim study grade": ["--consistency", "6", "--duplicates", "6"],
