@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from medsim.builds.build import build
     from medsim.builds.compiling import warm
-    from medsim.builds.output import Build
-    from medsim.builds.output import open_build as open  # noqa: A004, F401 — not in __all__
+    from medsim.builds.output import Build, open_build
     from medsim.builds.shards import build_shard, merge
     from medsim.cli.report import write_report
     from medsim.core.checks import Verification
@@ -54,6 +53,8 @@ if TYPE_CHECKING:
     from medsim.wic.evaluate import WicScores, evaluate_wic
     from medsim.wic.verify import Verified
     from medsim.wic.verify import verify as verify_wic
+
+    open = open_build  # noqa: A001 — reads well as medsim.open, and is not in __all__
 
 __all__ = [
     "Benchmark",

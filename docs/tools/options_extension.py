@@ -29,6 +29,10 @@ class DeclaredOptions(griffe.Extension):
         text = inspect.getdoc(live) or ""
         func.docstring = griffe.Docstring(text, parent=func, parser="google")
 
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Take ``open`` for the function that it is another name of."""
+        pkg.set_member("open", griffe.Alias("open", "medsim.builds.output.open_build", parent=pkg))
+
 
 def _parameter(one: inspect.Parameter) -> griffe.Parameter:
     kind = {
