@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 
@@ -194,6 +196,25 @@ def test_adding_what_is_there_computes_no_similarity_again(
     monkeypatch.setattr(evaluate_module, "embed_terms", None)
     second = run(made, made / "twice", "one")
     assert second.manifest.outputs == first.manifest.outputs
+
+
+def test_progress_counts_one_metric_in_the_singular(made: Path, tmp_path: Path) -> None:
+    told = io.StringIO()
+
+    for metrics in (["avg_cos"], ["avg_cos", "max_jaccard"]):
+        run(
+            made,
+            tmp_path / str(len(metrics)),
+            "one",
+            inputs=[made / "rated.csv"],
+            metrics=metrics,
+            progress=medsim.Progress(told),
+        )
+
+    assert re.findall(r"60 pairs under (\d metrics?)\b", told.getvalue()) == [
+        "1 metric",
+        "2 metrics",
+    ]
 
 
 def test_an_input_can_be_added_and_earlier_ones_stay(made: Path, out: medsim.Evaluation) -> None:
