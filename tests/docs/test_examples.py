@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 NOT_YET = {
-    *("explanation/datasets", "explanation/design", "explanation/hard-negatives"),
+    *("explanation/design", "explanation/hard-negatives"),
     *("explanation/limits", "explanation/papers", "explanation/performance"),
     *("how-to/ask-people", "how-to/build-from-a-terminology", "how-to/build-on-a-cluster"),
     *("how-to/evaluate-embeddings", "how-to/export-datasets", "how-to/get-data"),
