@@ -335,7 +335,7 @@ def _plain(value: object) -> object:
         return [_plain(one) for one in value]
     if isinstance(value, date):
         return value.isoformat()
-    return value
+    return str(value) if isinstance(value, Path) else value
 
 
 def _restored(value: Any, hint: object) -> Any:

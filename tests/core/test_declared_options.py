@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -20,6 +21,7 @@ from medsim.core.options import Options, declared
 from medsim.embeddings import lookup
 from medsim.embeddings.options import parse_embedding
 from medsim.evaluations.options import INDEXES, EvaluateOptions
+from medsim.exports.options import ExportOptions
 from medsim.studies.asking_options import InspectOptions, InstancesOptions
 from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
 from medsim.wic.options import WicEvaluateOptions
@@ -42,6 +44,12 @@ def test_a_list_or_a_number_of_numpy_is_kept_as_plain_python_has_it() -> None:
     assert options.negatives == ("random",)
     assert type(options.seed) is int
     assert EvaluateOptions("x", {"one": "two"}, "out", bins=["5", "50"]).bins == (5, 50)
+
+
+def test_a_path_is_recorded_as_text() -> None:
+    options = ExportOptions("build", "out", to="mteb", rated=[Path("rated.csv")])
+
+    assert options.recorded()["rated"] == ["rated.csv"]
 
 
 @pytest.mark.parametrize(
