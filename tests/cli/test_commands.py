@@ -74,6 +74,15 @@ def test_the_documentation_names_every_table_of_an_evaluation() -> None:
         assert f"`{name}`" in evaluation, name
 
 
+@pytest.mark.parametrize("group", ["study", "wic"])
+def test_a_group_without_a_command_shows_its_help(group: str) -> None:
+    result = run(group)
+
+    assert result.exit_code == 2
+    assert result.stderr.strip() == run(group, "--help").stdout.strip()
+    assert len(result.stderr.splitlines()) > 10
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example_that_parses(command: str) -> None:
     result = run(*command.split(), "--help")
