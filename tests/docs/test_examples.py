@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 NOT_YET = {
-    "explanation/hard-negatives",
     *("how-to/ask-people", "how-to/build-from-a-terminology", "how-to/build-on-a-cluster"),
     *("how-to/evaluate-embeddings", "how-to/export-datasets", "how-to/get-data"),
     *("how-to/install", "how-to/make-a-report", "how-to/measure-retrieval-and-separation"),
