@@ -325,6 +325,22 @@ def test_columns_that_do_not_fit_are_named() -> None:
     assert "mean_distance_11; the format csv, or a wider terminal, has all" in text
 
 
+def test_a_column_is_not_folded_within_a_word_while_others_can_give_way() -> None:
+    names = ["alpha", "accuracy", "no_ground_truth", "recall", "precision"]
+    values = {
+        name: [f"0.{at}{row} [0.877, 0.962]" for row in range(2)] for at, name in enumerate(names)
+    }
+    frame = pl.DataFrame({"dataset": ["fsn_syn", "syn_syn"], **values})
+    whole = {word for texts in values.values() for text in texts for word in text.split()}
+    pieces = {*names, "no_ground_", "truth", "dataset", "fsn_syn", "syn_syn"}
+
+    for width in range(60, 100):
+        lines = fitted(frame, width)
+        words = {word for line in lines for word in line.split() if "─" not in word}
+        assert words <= whole | pieces
+        assert "precision" in words
+
+
 def test_wide_characters_are_counted_as_terminals_do() -> None:
     frame = pl.DataFrame({"term": ["心臓 " * 30], "n": [1]})
     assert max(map(column_width, fitted(frame, 40))) <= 40

@@ -129,11 +129,12 @@ class _Grid:
             pad_edge=False,
             collapse_padding=True,
         )
-        for (name, *texts), number in self._shown():
+        for ((name, *texts), number), width in zip(self._shown(), self._widths(), strict=True):
             table.add_column(
                 Text(name),
                 justify="right" if number else "left",
                 vertical="top",
+                width=width,
                 overflow="fold",
                 no_wrap=not any(" " in one for one in texts),
             )
@@ -144,6 +145,26 @@ class _Grid:
             for part in filter(None, (Text(self.above), table, Text(self.below))):
                 console.print(part)
         return "\n".join(f" {line}".rstrip() for line in captured.get().splitlines())
+
+    def _widths(self) -> list[int]:
+        """Return the widths of columns; the widest give way, but not below their words."""
+        widths = [max(map(cell_len, "\n".join(texts).split("\n"))) for texts in self.columns]
+        least = [_least_width(texts, number) for texts, number in self._shown()]
+        widths[-1] -= 1  # no space follows it, so of equal ones the others give way first
+        least[-1] -= 1
+        room = self.width - 2 - _NARROW_GAP * (len(widths) - 1)
+        while (excess := sum(widths) - room) > 0:
+            wider = [at for at, width in enumerate(widths) if width > least[at]]
+            if not wider:
+                break
+            first, second, *_ = sorted({*(widths[at] for at in wider), 0}, reverse=True)
+            widest = [at for at in wider if widths[at] == first]
+            for n_left, at in zip(range(len(widest), 0, -1), widest, strict=True):
+                less = min(round(excess / n_left), first - second, first - least[at])
+                widths[at] -= less
+                excess -= less
+        widths[-1] += 1
+        return widths
 
     def _shown(self) -> list[tuple[tuple[str, ...], bool]]:
         return list(zip(self.columns, self.numeric, strict=True))
