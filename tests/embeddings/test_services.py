@@ -179,7 +179,7 @@ def test_no_more_requests_are_under_way_than_is_said(service: LocalService) -> N
         with service.lock:
             under_way += 1
             most = max(most, under_way)
-        time.sleep(0.005)
+        time.sleep(0.02)
         with service.lock:
             under_way -= 1
         handler.reply(answer_to(body))
@@ -436,8 +436,16 @@ def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_pa
             if self.n_done > 40:
                 raise KeyboardInterrupt
 
+    def slowly(handler: Handler, body: dict[str, Any]) -> None:
+        time.sleep(0.04)  # far longer than an answer takes to be kept
+        with service.lock:
+            service.answered += body["input"]
+        handler.reply(answer_to(body))
+
+    service.always = slowly
     with pytest.raises(KeyboardInterrupt):
         read(service, cache=tmp_path, stage=Interrupting(), options="batch=4,concurrency=2")
+    service.always = None
     threads = [one for one in threading.enumerate() if "work" in one.name]
     for thread in threads:
         thread.join(5)
