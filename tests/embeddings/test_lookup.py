@@ -185,9 +185,10 @@ def test_an_approximate_index_gives_all_points_of_a_vector_that_it_finds(index: 
     found = CosineSearch(vectors, own, own.astype(np.uint64), index=index).nearest(
         own, np.full(300, 299, np.int32)
     )
+    equal = (vectors[:, None] == vectors).all(axis=2)
     for query in own:
         ids = found.ids[found.starts[query] : found.starts[query + 1]]
-        same = np.flatnonzero((vectors[:, None] == vectors[ids]).all(axis=2).any(axis=1))
+        same = np.flatnonzero(equal[:, ids].any(axis=1))
         assert set(same) - {query} == set(ids.tolist())
 
 

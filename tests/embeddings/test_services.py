@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fixtures.encoders import Recording
+from fixtures.release import random_release
 from fixtures.services import Fault, Handler, LocalService, answer_to, vector_of
 
 import medsim
@@ -629,13 +630,13 @@ def test_all_errors_of_services_are_of_the_one_tree() -> None:
 
 
 def test_a_build_by_a_service_is_verified_with_what_is_kept(
-    service: LocalService, shared_release: Path, tmp_path: Path
+    service: LocalService, tmp_path: Path
 ) -> None:
     build = medsim.build(
-        shared_release,
+        random_release(3, 20).write_zip(tmp_path / "release.zip", "Snapshot"),
         tmp_path / "out",
         negatives=["embedding"],
-        embedding=f"own=api:{service.url},model=m,batch=99,concurrency=2",
+        embedding=f"own=api:{service.url},model=m,batch=9,concurrency=2",
         cache=tmp_path / "cache",
     )
     service.always = with_status(500)
