@@ -50,8 +50,7 @@ test-quick *arguments:
     fi
     # Each process collects its own files alone, and no third one passes reports on, as in xdist.
     half() {
-        # Tests are kept compiled whatever the environment says: that takes six seconds a process.
-        PYTHONDONTWRITEBYTECODE= {{ bin }}python -m pytest --half "$1" --basetemp "$common/$1" \
+        {{ bin }}python -m pytest --half "$1" --basetemp "$common/$1" \
             -m "not slow" --hypothesis-profile=quick {{ arguments }}
         local status=$?
         return $((status == 5 ? 0 : status))  # 5 is for no tests in this half

@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,17 @@ from fixtures.shared import *  # noqa: F403 — fixtures that are made once a ru
 
 typer.testing._get_command = cache(typer.testing._get_command)  # as a process makes them once
 gc.disable()  # until all tests are collected: nearly all of what is made until then stays
+
+# What is compiled is kept whatever the environment says: compiling takes seconds in this process,
+# and a good part of a second in each that a test starts.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Disks are not waited for, which takes a fifth of the time: whether all is on the disk when it has
+# to be is seen from the calls, and the processes that tests start do wait.
+os.fsync = os.fstat  # which fails likewise for what is no open file
+
+SLOW = 50  # quick tests that take as long as a slow one
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # as Numba reads it
 
@@ -98,7 +110,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out files of another half, and more examples than a quick run takes."""
+    """Leave out files of another half, and more examples than a quick run takes.
+
+    Files that take long come first, so that no process is left with one at the end.
+    """
+    weights = Counter[Path]()
+    for item in items:
+        weights[item.path] += SLOW if item.get_closest_marker("slow") else 1
+    items.sort(key=lambda item: -weights[item.path])
     if (half := config.option.half) is not None:  # files that the command line names are in both
         items[:] = [item for item in items if item.path in halves()[half]]
     if config.getoption("--hypothesis-profile", None) == "quick":
@@ -132,6 +151,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "slow: processes, browsers, clusters, killed runs, what takes over 2 seconds, and further "
         "cases of what quicker tests show",
     )
+    config.option.loadscopereorder = False  # as xdist does by the number of a file's tests alone
     # What nobody freed is seen in one collection; five of so many objects take seconds.
     config.stash[gc_collect_iterations_key] = 1
     if UNCOMPILED:

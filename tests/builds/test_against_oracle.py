@@ -99,7 +99,10 @@ def test_a_day_in_the_past_gives_the_positives_of_that_day(tmp_path: Path) -> No
     as_of = f"{day[:4]}-{day[4:6]}-{day[6:]}"
 
     build = medsim.build(
-        tmp_path / "release", tmp_path / "out", as_of=np.datetime64(as_of).astype(object)
+        tmp_path / "release",
+        tmp_path / "out",
+        as_of=np.datetime64(as_of).astype(object),
+        negatives=["random"],
     )
 
     expected = oracle.positive_sets(oracle.positives(rows, as_of=day))

@@ -77,10 +77,10 @@ def test_sets_made_some_rows_at_a_time_have_the_same_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random_release(5, 40).write_folder(tmp_path / "release", "Snapshot")
-    whole = medsim.build(tmp_path / "release", tmp_path / "whole", threads=1)
+    whole = medsim.build(tmp_path / "release", tmp_path / "whole", negatives=["random"])
     monkeypatch.setattr(set_rows, "_BATCH_ROWS", 7)
     monkeypatch.setattr(positives, "_COMPARED_PAIRS", 7)
-    parts = medsim.build(tmp_path / "release", tmp_path / "parts", threads=1)
+    parts = medsim.build(tmp_path / "release", tmp_path / "parts", negatives=["random"])
     assert whole.stats()["n_positives"].max() > 7
     assert parts.manifest.tables == whole.manifest.tables
     assert parts.pairs().collect().equals(whole.pairs().collect())
@@ -103,5 +103,5 @@ def test_a_build_stops_where_a_file_holds_other_rows(
     random_release(5, 10).write_folder(tmp_path / "release", "Snapshot")
     monkeypatch.setattr(builds, "holds", lambda _path, _rows: False)
     with pytest.raises(BrokenPromiseError, match="does not hold what was written"):
-        medsim.build(tmp_path / "release", tmp_path / "out", threads=1)
+        medsim.build(tmp_path / "release", tmp_path / "out", negatives=["random"])
     assert not (tmp_path / "out").exists()

@@ -21,15 +21,14 @@ def rounded_cosines(vectors: np.ndarray) -> np.ndarray:
     """Cosines of all rows with all, in single precision; 0 where one is zero."""
     wide = vectors.astype(np.float64)
     lengths = np.sqrt((wide * wide).sum(axis=1))
-    products = np.array([[(a * b).cumsum()[-1] for b in wide] for a in wide])
+    products = np.array([(row * wide).cumsum(axis=1)[:, -1] for row in wide])
     scale = np.outer(lengths, lengths)
     cosines = np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
     return np.clip(cosines, -1, 1).astype(np.float32)
 
 
-def brute_force(vectors, groups, hashes, seed, query, size):
+def brute_force(cosines, groups, hashes, seed, query, size):
     """The nearest points of other groups: by similarity, then hash, then row."""
-    cosines = rounded_cosines(vectors)
     first = mixed(seed ^ int(hashes[query]))
     others = sorted(
         (-cosines[query, other], mixed(first ^ int(hashes[other])), other)
@@ -68,7 +67,7 @@ def test_a_flat_index_gives_what_comparing_all_points_gives(
     for row, query in enumerate(queries):
         ids = found.ids[found.starts[row] : found.starts[row + 1]]
         alike = found.similarities[found.starts[row] : found.starts[row + 1]]
-        assert ids.tolist() == brute_force(vectors, groups, hashes, 5, query, sizes[row])
+        assert ids.tolist() == brute_force(cosines, groups, hashes, 5, query, sizes[row])
         assert np.array_equal(alike, cosines[query, ids])
 
 
@@ -82,8 +81,9 @@ def test_ties_that_fill_more_than_what_faiss_is_asked_for_are_all_weighed(monkey
 
     found = CosineSearch(vectors, groups, hashes, seed=2, threads=2).nearest(queries, sizes)
 
-    assert found.ids[:3].tolist() == brute_force(vectors, groups, hashes, 2, 0, 3)
-    assert found.ids[3:].tolist() == brute_force(vectors, groups, hashes, 2, 299, 60)
+    cosines = rounded_cosines(vectors)
+    assert found.ids[:3].tolist() == brute_force(cosines, groups, hashes, 2, 0, 3)
+    assert found.ids[3:].tolist() == brute_force(cosines, groups, hashes, 2, 299, 60)
 
 
 @pytest.mark.parametrize("index", INDEXES)
@@ -172,9 +172,10 @@ def test_points_of_equal_vectors_are_stored_and_asked_once(monkeypatch: pytest.M
     found = search.nearest(queries, sizes)
 
     assert asked == [len(np.unique(vectors, axis=0))]
+    cosines = rounded_cosines(vectors)
     for query in queries:
         ids = found.ids[found.starts[query] : found.starts[query + 1]]
-        assert ids.tolist() == brute_force(vectors, groups, hashes, 4, query, 9)
+        assert ids.tolist() == brute_force(cosines, groups, hashes, 4, query, 9)
 
 
 @pytest.mark.parametrize("index", ["ivf", "hnsw"])
@@ -184,9 +185,10 @@ def test_an_approximate_index_gives_all_points_of_a_vector_that_it_finds(index: 
     found = CosineSearch(vectors, own, own.astype(np.uint64), index=index).nearest(
         own, np.full(300, 299, np.int32)
     )
+    equal = (vectors[:, None] == vectors).all(axis=2)
     for query in own:
         ids = found.ids[found.starts[query] : found.starts[query + 1]]
-        same = np.flatnonzero((vectors[:, None] == vectors[ids]).all(axis=2).any(axis=1))
+        same = np.flatnonzero(equal[:, ids].any(axis=1))
         assert set(same) - {query} == set(ids.tolist())
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fixtures.encoders import Recording
+from fixtures.release import random_release
 from fixtures.services import Fault, Handler, LocalService, answer_to, vector_of
 
 import medsim
@@ -179,7 +180,7 @@ def test_no_more_requests_are_under_way_than_is_said(service: LocalService) -> N
         with service.lock:
             under_way += 1
             most = max(most, under_way)
-        time.sleep(0.005)
+        time.sleep(0.02)
         with service.lock:
             under_way -= 1
         handler.reply(answer_to(body))
@@ -436,8 +437,16 @@ def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_pa
             if self.n_done > 40:
                 raise KeyboardInterrupt
 
+    def slowly(handler: Handler, body: dict[str, Any]) -> None:
+        time.sleep(0.04)  # far longer than an answer takes to be kept
+        with service.lock:
+            service.answered += body["input"]
+        handler.reply(answer_to(body))
+
+    service.always = slowly
     with pytest.raises(KeyboardInterrupt):
         read(service, cache=tmp_path, stage=Interrupting(), options="batch=4,concurrency=2")
+    service.always = None
     threads = [one for one in threading.enumerate() if "work" in one.name]
     for thread in threads:
         thread.join(5)
@@ -621,13 +630,13 @@ def test_all_errors_of_services_are_of_the_one_tree() -> None:
 
 
 def test_a_build_by_a_service_is_verified_with_what_is_kept(
-    service: LocalService, shared_release: Path, tmp_path: Path
+    service: LocalService, tmp_path: Path
 ) -> None:
     build = medsim.build(
-        shared_release,
+        random_release(3, 20).write_zip(tmp_path / "release.zip", "Snapshot"),
         tmp_path / "out",
         negatives=["embedding"],
-        embedding=f"own=api:{service.url},model=m,batch=99,concurrency=2",
+        embedding=f"own=api:{service.url},model=m,batch=9,concurrency=2",
         cache=tmp_path / "cache",
     )
     service.always = with_status(500)

@@ -16,6 +16,7 @@ import medsim
 from medsim.evaluations.statistic import STATISTICS, Statistic, declare
 
 TOY = """
+import json
 import sys
 
 from medsim.evaluations.statistic import Statistic, declare
@@ -38,55 +39,62 @@ declare(
     )
 )
 
-from medsim.__main__ import main
+from typer.testing import CliRunner
 
-main()
+from medsim.cli import app
+
+lines, printed = json.load(sys.stdin), []
+for line in lines:
+    ran = CliRunner().invoke(app, line)
+    assert ran.exit_code == 0, ran.output
+    printed.append(ran.stdout)
+json.dump(printed, sys.stdout)
 """
 
 
-def run(*arguments: str | Path) -> str:
-    """Return what the program prints where the toy is declared."""
+def run(*lines: list[str | Path]) -> list[str]:
+    """Return what commands print in a process in which the toy is declared."""
     done = subprocess.run(
-        [sys.executable, "-c", TOY, *map(str, arguments)],
+        [sys.executable, "-c", TOY],
+        input=json.dumps([[str(word) for word in line] for line in lines]),
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return json.loads(done.stdout)
 
 
 @pytest.mark.slow
 def test_a_declared_statistic_is_in_results_tables_report_and_help(tmp_path: Path) -> None:
     pytest.importorskip("altair", reason="needs the extra report")
     random_release(4, 40).write_zip(tmp_path / "release.zip", "Snapshot")
-    pairs = medsim.build(tmp_path / "release.zip", tmp_path / "build").pairs().collect()
+    build = medsim.build(tmp_path / "release.zip", tmp_path / "build", negatives=["random"])
+    pairs = build.pairs().collect()
     words = sorted({word for term in pairs["term1"] for word in term.split()})
     embeddings = []
     for seed, name in enumerate(("one", "two")):
         write_words(tmp_path / f"{name}.vec", words, seed)
         embeddings += ["-e", f"{name}={tmp_path / name}.vec"]
-    out = tmp_path / "results"
+    out, tables = tmp_path / "results", ("best", "gap", "all-gap", "metrics")
 
-    run("eval", tmp_path / "build", *embeddings, "-o", out, "--metric", "avg_cos")
+    _, *compared, helped, _ = run(
+        ["eval", build.folder, *embeddings, "-o", out, "--metric", "avg_cos"],
+        *(["compare", out, "--table", table, "--format", "json"] for table in tables),
+        ["compare", "--help"],
+        ["report", out, "-o", tmp_path / "report.html"],
+    )
 
     found = medsim.Evaluation(out)
     assert found.results().filter(statistic="gap")["value"].is_not_null().any()
     assert found.comparisons().filter(of="gap").height > 0
-    for table in ("best", "gap", "all-gap", "metrics"):
-        rows = json.loads(run("compare", out, "--table", table, "--format", "json"))
-        assert "gap" in {row["statistic"] for row in rows}
-    assert re.search(
-        r"best, standings, auc, .* gap, all-auc, .* all-gap", " ".join(_help().split())
-    )
-    run("report", out, "-o", tmp_path / "report.html")
+    for printed in compared:
+        assert "gap" in {row["statistic"] for row in json.loads(printed)}
+    one_line = " ".join(helped.replace("\u2502", " ").split())
+    assert re.search(r"best, standings, auc, .* gap, all-auc, .* all-gap", one_line)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "The toy gap is how much more similar" in page
     assert "mean toy gap" in page
-
-
-def _help() -> str:
-    return run("compare", "--help").replace("\u2502", " ")
 
 
 def test_a_name_is_declared_once() -> None:

@@ -126,7 +126,7 @@ def test_an_ontology_is_exported_if_its_own_licence_is_known(tmp_path: Path, is_
 def test_a_build_without_pairs_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "alone.obo"
     source.write_text(OBO + "\n[Term]\nid: IN:1\nname: fever\n")
-    build = medsim.build(source, tmp_path / "build", threads=1)
+    build = medsim.build(source, tmp_path / "build", negatives=["random"])
 
     with pytest.raises(OptionError, match="build has no pairs to export"):
         exported(build, tmp_path / "out")

@@ -215,10 +215,10 @@ def test_rows_that_two_editions_share_count_once(folder: Path, tmp_path: Path) -
         (copy / path.name.replace("_INT_", "_XX_")).write_bytes(path.read_bytes())
     n_rows = sum(len(path.read_bytes().splitlines()) - 1 for path in copy.iterdir())
 
-    together = medsim.build(folder, tmp_path / "together")
+    together = medsim.build(folder, tmp_path / "together", negatives=["random"])
     for path in copy.iterdir():
         path.unlink()
-    alone = medsim.build(folder, tmp_path / "alone")
+    alone = medsim.build(folder, tmp_path / "alone", negatives=["random"])
 
     skipped = {one["reason"]: one["n_rows"] for one in together.manifest.skipped}
     assert skipped["row occurs in several files"] == n_rows
@@ -237,8 +237,8 @@ def test_files_side_by_side_and_off_the_norm_are_told_apart(tmp_path: Path) -> N
     (odd / "__MACOSX" / "sct2_Concept_Full_INT_20200131.txt").write_text("not read")
     (odd / "._sct2_Concept_Full_INT_20200131.txt").write_text("not read")
 
-    plain = medsim.build(usual, tmp_path / "out1")
-    every = medsim.build(odd, tmp_path / "out2")
+    plain = medsim.build(usual, tmp_path / "out1", negatives=["random"])
+    every = medsim.build(odd, tmp_path / "out2", negatives=["random"])
 
     assert plain.manifest.outputs == every.manifest.outputs
     assert all("Snapshot" in file["name"] for file in every.manifest.source["files"])

@@ -42,7 +42,8 @@ def small_release(*pairs: tuple[str, str]) -> Release:
 
 def built(release: Release, folder: Path, **options: object) -> medsim.Build:
     path = release.write_zip(folder / "release.zip", "Snapshot")
-    return medsim.build(path, folder / "build", threads=1, **options)  # type: ignore[arg-type]
+    options = {"negatives": ["random"], "threads": 1, **options}
+    return medsim.build(path, folder / "build", **options)  # type: ignore[arg-type]
 
 
 def test_splits_share_nothing_and_have_all_positives(
@@ -195,7 +196,7 @@ def test_what_lies_below_a_concept_of_another_split_is_known(tmp_path: Path) -> 
     concepts = [str(700001 + number) for number in range(len(NUMBERS))]
     for number, one in enumerate(sorted(concepts, key=lambda one: split_of(one, 0, HALVES))):
         release.is_a(one, roots[number % 2])  # of each split, at least one below each
-    build = built(release, tmp_path, negatives=["random"])
+    build = built(release, tmp_path)
 
     splits = medsim.split(build, tmp_path / "out", ratios="50/50", threads=1)
 
@@ -232,7 +233,7 @@ def test_every_kind_of_link_keeps_concepts_together(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_concepts_that_are_called_synonymous_stay_together(tmp_path: Path) -> None:
     umls = random_metathesaurus(7, 60).write(tmp_path / "umls")
-    build = medsim.build(umls, tmp_path / "build", threads=1)
+    build = medsim.build(umls, tmp_path / "build", negatives=["random"], threads=1)
 
     splits = medsim.split(build, tmp_path / "out", ratios="50/50", threads=1)
 
@@ -261,7 +262,9 @@ def test_splits_are_made_as_their_build_was(shared_release: Path, tmp_path: Path
     with pytest.raises(InputError, match="give that again by `embedding`"):
         medsim.split(build, tmp_path / "out")
 
-    splits = medsim.split(build, tmp_path / "out", embedding=vectors_of, cache="none", threads=1)
+    splits = medsim.split(
+        build, tmp_path / "out", ratios="1/1", embedding=vectors_of, cache="none", threads=1
+    )
 
     for name, one in splits.builds.items():
         kept = dict(one.manifest.options)

@@ -153,7 +153,13 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> tuple[medsim.Build, me
     release.description("700002", "Sela mabo", "synonym", time="20210131")  # a new name of an old
     path = release.write_zip(folder / "release.zip")
     return tuple(  # type: ignore[return-value]
-        medsim.build(path, folder / str(year), as_of=date(year, 1, 31), threads=1)
+        medsim.build(
+            path,
+            folder / str(year),
+            as_of=date(year, 1, 31),
+            negatives=["random"],
+            threads=1,
+        )
         for year in (2020, 2021)
     )
 
