@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fixtures.examples import Examples
+from fixtures.page_inputs import INVENTED
 
 if TYPE_CHECKING:
     from fixtures.shared import Once
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 NOT_YET = {
     *("explanation/datasets", "explanation/design", "explanation/hard-negatives"),
     *("explanation/limits", "explanation/papers", "explanation/performance"),
-    *("how-to/ask-people", "how-to/build-from-a-terminology", "how-to/build-on-a-cluster"),
+    *("how-to/ask-people", "how-to/build-on-a-cluster"),
     *("how-to/evaluate-embeddings", "how-to/export-datasets", "how-to/get-data"),
     *("how-to/install", "how-to/make-a-report", "how-to/measure-retrieval-and-separation"),
     *("how-to/query-with-sql", "how-to/score-by-tagging", "how-to/split-without-leaks"),
@@ -74,6 +75,7 @@ def needs(once: Once) -> dict[str, Callable[[Path], object]]:
         "the corpora of words in context": partial(shared_data, "wic"),
         "published ratings": partial(shared_data, "ratings"),
         "published ontologies": partial(shared_data, "obo"),
+        **INVENTED,
     }
 
 
