@@ -118,7 +118,7 @@ def deal_categories(
     """
     for category in of_test:
         if category not in sizes:
-            raise OptionError(unknown_name("category", category, sorted(sizes)))
+            raise OptionError(unknown_name("category", category, sorted(filter(None, sizes))))
     dealt: dict[str, list[str]] = {name: [] for name in shares}
     dealt[_TEST] += set(of_test)
     rest = {name: size for name, size in sizes.items() if name not in of_test}
