@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,7 @@ def out(made: Path) -> medsim.Evaluation:
     return run(made, made / "results")
 
 
+@cache
 def joined(out: medsim.Evaluation, embedding: str, metric: str) -> pl.DataFrame:
     """Return every pair of every set with its similarity."""
     scores = out.scores().filter(embedding=embedding, metric=metric).collect()
