@@ -35,8 +35,13 @@ OF_TABLES = (
     "stats BUILD",
     "sql BUILD",
     "sql BUILD 'select * from pair order by pair_id, dataset, negatives limit 9'",
-    "sql BUILD 'select * from stats order by all'",
-    "sql BUILD 'select concept_id, active from concept order by concept_id'",
+    *(
+        pytest.param(f"sql BUILD '{statement}'", marks=pytest.mark.slow)
+        for statement in (
+            "select * from stats order by all",
+            "select concept_id, active from concept order by concept_id",
+        )
+    ),
     "verify BUILD --sample 0",
     "compare RESULTS",
     "compare RESULTS --table standings",

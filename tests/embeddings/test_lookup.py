@@ -86,7 +86,10 @@ def test_ties_that_fill_more_than_what_faiss_is_asked_for_are_all_weighed(monkey
     assert found.ids[3:].tolist() == brute_force(cosines, groups, hashes, 2, 299, 60)
 
 
-@pytest.mark.parametrize("index", INDEXES)
+@pytest.mark.parametrize(
+    "index",
+    [pytest.param(one, marks=pytest.mark.slow) if one == "hnsw" else one for one in INDEXES],
+)
 def test_threads_change_nothing(index: str) -> None:
     draw = np.random.default_rng(3)
     vectors = draw.standard_normal((5000, 24), dtype=np.float32)

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,7 @@ def out(made: Path) -> medsim.Evaluation:
     return run(made, made / "results")
 
 
+@cache
 def joined(out: medsim.Evaluation, embedding: str, metric: str) -> pl.DataFrame:
     """Return every pair of every set with its similarity."""
     scores = out.scores().filter(embedding=embedding, metric=metric).collect()

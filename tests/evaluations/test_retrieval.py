@@ -253,7 +253,7 @@ def test_threads_change_nothing_and_what_is_there_is_not_made_again(
         assert other.comparisons().equals(found.comparisons())
 
 
-@pytest.mark.parametrize("index", ["ivf", "hnsw"])
+@pytest.mark.parametrize("index", [pytest.param("ivf", marks=pytest.mark.slow), "hnsw"])
 def test_an_approximate_index_stands_beside_the_exact_one_with_its_recall(
     made: Path, index: str
 ) -> None:

@@ -207,7 +207,10 @@ def test_equal_hashes_leave_it_to_the_order_of_text(n_hashes: int) -> None:
 # Lengths and alphabets
 
 
-@pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 128, 512, 5000])  # a word has 64 bits
+# A word has 64 bits.
+@pytest.mark.parametrize(
+    "length", [0, 1, 63, 64, 65, 128, 512, pytest.param(5000, marks=pytest.mark.slow)]
+)
 def test_terms_around_a_length_are_searched_exactly(length: int) -> None:
     rng = np.random.default_rng(length)
     base = random_text(rng, "abcd", length)
@@ -239,7 +242,8 @@ def test_terms_of_several_words_of_bits_are_searched_exactly(length: int) -> Non
         (0x100, 65),  # more than a signature has classes
         (0x4E00, 300),  # more than a byte holds
         (0x1F300, 700),  # beyond the basic plane
-        (0x4E00, 5000),  # longer terms do not fit the tables of many terms at once
+        # Longer terms do not fit the tables of many terms at once.
+        pytest.param(0x4E00, 5000, marks=pytest.mark.slow),
     ],
 )
 def test_alphabets_of_any_size_are_searched_exactly(first: int, n_characters: int) -> None:

@@ -255,7 +255,10 @@ def build_of_one_concept(
     return medsim.build(folder / "release", folder / "out", negatives=negatives)
 
 
-@pytest.mark.parametrize(("synonyms", "n_positives"), [((), 0), (("Bear pyrexia",), 1)])
+@pytest.mark.parametrize(
+    ("synonyms", "n_positives"),
+    [((), 0), pytest.param(("Bear pyrexia",), 1, marks=pytest.mark.slow)],
+)
 def test_one_concept_makes_a_build(
     tmp_path: Path, synonyms: tuple[str, ...], n_positives: int
 ) -> None:
