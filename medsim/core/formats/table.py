@@ -129,9 +129,11 @@ class _Grid:
             pad_edge=False,
             collapse_padding=True,
         )
-        for (name, *texts), number in self._shown():
+        widths = self._widths()
+        for ((name, *texts), number), width in zip(self._shown(), widths, strict=True):
             table.add_column(
                 Text(name),
+                width=width,
                 justify="right" if number else "left",
                 vertical="top",
                 overflow="fold",
@@ -144,6 +146,19 @@ class _Grid:
             for part in filter(None, (Text(self.above), table, Text(self.below))):
                 console.print(part)
         return "\n".join(f" {line}".rstrip() for line in captured.get().splitlines())
+
+    def _widths(self) -> list[int]:
+        """Return the width of each column: its least one, and what is left to the narrowest.
+
+        Rich would cut words to narrow the widest columns.
+        """
+        widths = [_least_width(texts, number) for texts, number in self._shown()]
+        whole = [max(map(_longest_line, texts)) for texts, _ in self._shown()]
+        left = self.width - 1 - sum(widths) - _NARROW_GAP * (len(widths) - 1)
+        while left > 0 and (cut := [at for at in range(len(widths)) if widths[at] < whole[at]]):
+            widths[min(cut, key=widths.__getitem__)] += 1
+            left -= 1
+        return widths
 
     def _shown(self) -> list[tuple[tuple[str, ...], bool]]:
         return list(zip(self.columns, self.numeric, strict=True))
@@ -177,9 +192,13 @@ def _at_underscores(texts: tuple[str, ...], spaced: bool) -> tuple[str, ...]:  #
 def _least_width(texts: tuple[str, ...], number: bool) -> int:  # noqa: FBT001
     """Return the least width of a column: its longest line, or word of what has spaces."""
     if number or not any(" " in one for one in texts[1:]):
-        return max(cell_len(line) for one in texts for line in one.split("\n"))
+        return max(map(_longest_line, texts))
     words = max((cell_len(word) for one in texts for word in one.split()), default=1)
     return min(words, _LONG_WORD)
+
+
+def _longest_line(text: str) -> int:
+    return max(map(cell_len, text.split("\n")))
 
 
 def _padded(row: list[str], widths: list[int], numeric: list[bool]) -> str:

@@ -45,10 +45,12 @@ class ExportFormat:
 
     Attributes:
         write: writes the files, and returns what it left out.
+        next: what to do with the files, with ``{out}`` for their folder, ``{file}`` for the first.
         accepts: the options, beside those of every export, that it goes by.
     """
 
     write: Callable[[Export], list[Skipped]]
+    next: str
     accepts: frozenset[str] = frozenset()
 
 

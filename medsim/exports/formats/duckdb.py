@@ -64,5 +64,5 @@ def _copied(
 
 FORMATS.register(
     "duckdb",
-    ExportFormat(write=write_database),
+    ExportFormat(write=write_database, next="duckdb {file} opens the database"),
 )

@@ -150,6 +150,7 @@ FORMATS.register(
     "sentence-transformers",
     ExportFormat(
         write=write_sentence_transformers,
+        next="datasets.load_dataset({out!r}, 'pair') reads pairs in Python",
         accepts=OPTIONS_OF_TUPLES,
     ),
 )
