@@ -32,7 +32,7 @@ from medsim.builds.stages import (
 from medsim.builds.stats import stats_row
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import BrokenPromiseError
+from medsim.core.errors import BrokenPromiseError, counted
 from medsim.core.extras import needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
@@ -199,7 +199,7 @@ def _write_sets(
             if numbers is None:
                 with run.progress.stage(f"make {one}") as stage:
                     numbers = _write_set(maker.make(one, stage), output, one, key)
-                    stage.found(f"{numbers.height:,} pairs")
+                    stage.found(counted(numbers.height, "pair"))
             checked.add(one, numbers, output.folder / one.path)
             rows.append(stats_row(one.columns(), numbers))
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
@@ -224,7 +224,7 @@ def _written_before(run: Run, output: Written, maker: SetMaker, key: SetKey) -> 
         return None
     numbers = maker.take_over(key, pairs)
     output.register_existing(key.path, pairs)
-    run.progress.say(f"take over {key} from an interrupted run: {numbers.height:,} pairs")
+    run.progress.say(f"take over {key} from an interrupted run: {counted(numbers.height, 'pair')}")
     return numbers
 
 
@@ -245,7 +245,8 @@ def _write_manifest(
     shortfall = int(stats["shortfall"].sum())
     if shortfall:
         run.progress.warn(
-            f"{shortfall:,} negatives could not be made; see them by medsim sql OUT 'from stats'"
+            f"{counted(shortfall, 'negative')} could not be made; the column shortfall of the view "
+            "stats has them by set"
         )
     skipped = (*terminology.skipped, *derived.positives.skipped, *without_vectors(derived))
     components = derived.index.components

@@ -63,6 +63,8 @@ def build(
     if options.dask is not None:
         raise OptionError("--shard and --dask exclude each other: each shares out the search")
     print_table(build_shard(**options.given(ShardOptions), shard=shard), form)
+    n_shards = shard.partition("/")[2]
+    tell_next(options.progress, f"medsim merge {options.out}, when all {n_shards} shards are done")
 
 
 @command(app, MergeOptions, then=("sql", "eval", "split", "verify"), exit_codes=MAKING_EXIT_CODES)

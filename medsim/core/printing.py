@@ -58,6 +58,8 @@ def print_table(
     """Print a table to standard output; in a format for people what ``readable`` makes of it."""
     rendering = table_format(form)
     frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
+    if rendering.FOR_PEOPLE and not any(one.height for one in frames):
+        typer.echo("the table has no rows", err=True)
     _print(["\n\n".join(_rendered(rendering, one) for one in frames)], form)
 
 
@@ -75,6 +77,12 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
     _print([_rendered(rendering, found.head(_MOST_ROWS) if few else found)], form)
     if few and found.height > _MOST_ROWS:
         typer.echo(f"the first {_MOST_ROWS} rows are shown; --format csv prints all", err=True)
+
+
+def tell_signs(progress: Progress | None, form: str, signs: str) -> None:
+    """Tell what signs and names in a table say, where it is printed for people."""
+    if table_format(form).FOR_PEOPLE:
+        progress_of(progress).say(signs)
 
 
 def tell_next(progress: Progress | None, *steps: str) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from medsim.core.console import app, command
-from medsim.core.formats import table_format
-from medsim.core.printing import Format, print_table, tell_next
-from medsim.core.progress import progress_of
+from medsim.core.printing import Format, print_table, tell_next, tell_signs
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
 
 if TYPE_CHECKING:
@@ -71,11 +70,18 @@ def _print_compared(
     progress: Progress | None,
 ) -> None:
     """Print a table of comparisons, and what its signs say where they are printed."""
-    print_table(rows, form, readable=readable)
-    if {"n_better", "value"} <= set(rows.columns) and table_format(form).FOR_PEOPLE:
-        progress_of(progress).say(
-            "+1-0: significantly better than 1, worse than 0; *: best, or not told from it"
-        )
+    frames: list[pl.DataFrame] = []
+
+    def kept(found: pl.DataFrame) -> Sequence[pl.DataFrame]:
+        frames.extend(readable(found))
+        return frames
+
+    print_table(rows, form, readable=kept)
+    if {"n_better", "value"} <= set(rows.columns):
+        signs = "+1-0: significantly better than 1, worse than 0; *: best, or not told from it"
+        tell_signs(progress, form, signs)
+    elif any(re.search(r"\(\d", str(one.rows())) for one in frames):
+        tell_signs(progress, form, "(12): of so many pairs")
 
 
 @command(app, CorrelateOptions)
@@ -93,3 +99,8 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
 
     found = run(**options.given())
     print_table(found, form, readable=lambda frame: [readable_correlations(frame)])
+    signs = (
+        "Pearson's r; *, **, ***: p below 0.05, 0.01, 0.001 after Holm's correction; "
+        "detectable r: the least that so many models show at 80% power"
+    )
+    tell_signs(options.progress, form, signs)

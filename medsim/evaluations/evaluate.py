@@ -173,7 +173,8 @@ def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> 
         stage.total(one.pairs.height * sum(metric.cost for metric in metrics.values()))
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
         write_similarities(one, name, has, metrics, run.files, workers)
-        stage.found(f"{one.pairs.height:,} pairs under {counted(len(metrics), 'metric')}")
+        n_metrics = counted(len(metrics), "metric")
+        stage.found(f"{counted(one.pairs.height, 'pair')} under {n_metrics}")
 
 
 def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: EmbeddedTerms) -> None:

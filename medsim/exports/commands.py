@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table
+from medsim.core.printing import Format, print_table, tell_next
 from medsim.exports.options import ExportOptions
 
 
@@ -16,5 +18,10 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     Example: medsim export hpo-splits -o hpo-lines --for jsonl
     """
     from medsim.exports.export import export as run
+    from medsim.exports.formats import FORMATS
 
-    print_table(run(**options.given()).files(), form)
+    files = run(**options.given()).files()
+    print_table(files, form)
+    out = str(options.out)
+    file = str(Path(out) / files["file"][0]) if files.height else out
+    tell_next(options.progress, FORMATS.get(options.to).next.format(out=out, file=file))

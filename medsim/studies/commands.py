@@ -8,9 +8,14 @@ from typing import Annotated
 import typer
 
 from medsim.core.console import command, subcommands
-from medsim.core.printing import Format, print_table, tell_next
+from medsim.core.printing import Format, print_table, tell_next, tell_signs
 from medsim.core.progress import progress_of
-from medsim.studies.asking_options import DomainsOptions, InspectOptions, InstancesOptions
+from medsim.studies.asking_options import (
+    AskedOptions,
+    DomainsOptions,
+    InspectOptions,
+    InstancesOptions,
+)
 from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
 from medsim.studies.pairs_options import PairsFileOptions, PairsOptions
 
@@ -32,11 +37,7 @@ def sample(options: SampleOptions, *, form: Format = "table") -> None:
     from medsim.studies.sample import drawn_counts, sample_study
 
     print_table(drawn_counts(sample_study(**options.given()).items()), form)
-    tell_next(
-        options.progress,
-        f"send each annotator the folder {options.out}/annotators/NAME",
-        f"medsim study score {options.out} ANSWERS scores what they send back",
-    )
+    _tell_next(options)
 
 
 @command(study, GradeOptions, then=("study score",))
@@ -50,6 +51,7 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
     from medsim.studies.grade import grade_study, shares_of
 
     print_table(shares_of(grade_study(**options.given())), form)
+    _tell_next(options)
 
 
 @command(study, InstancesOptions, then=("study score",))
@@ -65,6 +67,7 @@ def instances(options: InstancesOptions, *, form: Format = "table") -> None:
     from medsim.studies.instances import instances_study
 
     print_table(shown_counts(instances_study(**options.given())), form)
+    _tell_next(options)
 
 
 @command(study, DomainsOptions, then=("study score",))
@@ -80,6 +83,7 @@ def domains(options: DomainsOptions, *, form: Format = "table") -> None:
     from medsim.studies.word_domains import domains_study
 
     print_table(shown_counts(domains_study(**options.given())), form)
+    _tell_next(options)
 
 
 @command(study, InspectOptions, then=("study score",))
@@ -95,6 +99,7 @@ def inspect(options: InspectOptions, *, form: Format = "table") -> None:
     from medsim.studies.associations import inspect_study
 
     print_table(shown_counts(inspect_study(**options.given())), form)
+    _tell_next(options)
 
 
 @command(study, ScoreOptions, then=("build", "eval", "study pairs", "wic eval", "report"))
@@ -127,6 +132,10 @@ def score(
     check_table(options.study, table)  # before what takes long
     shown = score_study(**options.given()).table(table)
     print_table(shown, form, readable=lambda frame: [readable_scores(frame)])
+    if signs := "; ".join(text for name, text in _SIGNS.items() if name in shown.columns):
+        tell_signs(options.progress, form, signs)
+    if options.out is not None:
+        tell_next(options.progress, *(step.format(out=options.out) for step in _after(options)))
 
 
 @command(study, PairsFileOptions, then=("study inspect", "study grade"))
@@ -149,7 +158,8 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     chosen.write(options.out, overwrite=options.overwrite)
     progress = progress_of(options.progress)
     for one in chosen.left_out:
-        progress.say(f"left out, {one.reason}: {one.n_rows:,}")
+        if one.n_rows:
+            progress.say(f"left out, {one.reason}: {one.n_rows:,}")
     if chosen.frequency_correlation is not None:
         progress.say(
             "Spearman's correlation of the words' frequencies in both corpora: "
@@ -158,3 +168,47 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     for warning in chosen.warnings:
         progress.say(f"warning: {warning}")
     print_table(chosen.quarters(), form)
+    tell_next(
+        options.progress,
+        f"medsim study grade {options.out} -o STUDY has people rate them",
+        f"medsim study inspect {options.out} -o STUDY has people check why they are associated",
+    )
+
+
+_SIGNS = {
+    "alpha": "alpha: Krippendorff's, 1 for full agreement, 0 for that of chance",
+    "iaa1": "iaa1: mean Spearman correlation of any two raters",
+    "iaa2": "iaa2: of each rater with the mean of the others",
+    "with_others": "with_others: mean Spearman correlation with each other rater",
+    "with_mean": "with_mean: with the mean of the others",
+    "others_iaa1": "others_iaa1: that of the others among themselves",
+    "twice_equal": "twice_: of pairs that were rated twice",
+}
+"""What columns of scores say."""
+
+_TAKES = {
+    "corrections": "medsim build SOURCE -o FOLDER --corrections {out}/corrections.csv heeds them",
+    "rated": "medsim eval {out}/rated.csv -e NAME=PATH -o RESULTS scores an embedding on them",
+    "accuracy": "medsim wic eval DATA -m NAME=PATH -o SCORES --people {out} compares models",
+    "domains": "medsim study pairs WORDS -o pairs.csv --domains {out}/domains.csv pairs the words",
+    "confirmed": "medsim study pairs WORDS -o pairs.csv --confirmed {out}/confirmed.csv takes them",
+}
+"""The command that takes a table of scores."""
+
+
+def _after(options: ScoreOptions) -> list[str]:
+    """Return what to do next with the scores that are written."""
+    from medsim.core.options import folder_of
+    from medsim.studies.folder import Study
+
+    tables = Study(folder_of(options.study)).scale.tables
+    draws = "medsim report {out} -o scores.html draws them"
+    return [draws, *(step for table, step in _TAKES.items() if table in tables)]
+
+
+def _tell_next(options: SampleOptions | GradeOptions | AskedOptions) -> None:
+    tell_next(
+        options.progress,
+        f"send each annotator the folder {options.out}/annotators/NAME",
+        f"medsim study score {options.out} ANSWERS scores what they send back",
+    )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.errors import listed
 from medsim.studies.agreement.outliers import LEAST_AGREEMENT
 from medsim.studies.graded import OUTLIERS
 
@@ -55,7 +56,8 @@ def warnings_of_raters(
     suspect = tables["raters"].filter(pl.col("outlier") & pl.col("accepted"))["rater"].to_list()
     if suspect:
         yield (
-            f"{', '.join(suspect)} hardly agree with the others, see the table raters; "
+            f"{listed(suspect)} hardly agree{'s' * (len(suspect) == 1)} with the others, "
+            "see the table raters; "
             f"`leave_out` {OUTLIERS} scores without"
         )
     whole = tables["agreement"].filter(pairs="all", raters="all")["iaa1"].to_list()

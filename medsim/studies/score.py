@@ -97,7 +97,8 @@ def score_study(options: ScoreOptions) -> Scores:
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
         found = read_answers([Path(one) for one in options.answers], study.assignment(), identity)
-        stage.found(f"{found.frame.height:,} of {found.missing.height} annotators")
+        n_answers = counted(found.frame.height, "answer")
+        stage.found(f"{n_answers} of {counted(found.missing.height, 'annotator')}")
     for warning in (*found.warnings, *warnings_of_answers(study, found, options.leave_out)):
         progress.warn(warning)
     with progress.stage("score"):

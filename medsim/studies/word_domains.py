@@ -39,7 +39,8 @@ def domains_study(options: DomainsOptions) -> Study:
     with progress.stage(f"read {path.name}") as stage:
         kept = kept_words(options)
         for one in kept.left_out:
-            progress.say(f"left out, {one.reason}: {one.n_rows:,}")
+            if one.n_rows:
+                progress.say(f"left out, {one.reason}: {one.n_rows:,}")
         items = _drawn(path, kept.frame, kept.word_class, options)
         stage.found(f"{items.height:,} of {kept.frame.height:,} words")
     source: dict[str, object] = {

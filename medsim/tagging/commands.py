@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table
+from medsim.core.printing import Format, print_table, tell_next, tell_signs
 from medsim.tagging.options import TagOptions
 
 
@@ -24,3 +24,13 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
 
     made = run(**options.given())
     print_table(made.results(), form, readable=lambda frame: [readable_results(frame)])
+    tell_signs(
+        options.progress,
+        form,
+        "F1 in percent: mean ± standard deviation of trials [95% interval of the mean]",
+    )
+    tell_next(
+        options.progress,
+        f"medsim report {options.out} -o report.html draws it",
+        f"medsim correlate RESULTS {options.out}/tasks.parquet compares it with an evaluation",
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table
+from medsim.core.printing import Format, print_table, tell_next
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 
 
@@ -18,6 +18,7 @@ def synth(options: SynthOptions, *, form: Format = "table") -> None:
     from medsim.terminologies.releases import synth as run
 
     print_table(run(**options.given()), form)
+    _tell_next(options)
 
 
 @command(app, ConvertOptions, then=("build",))
@@ -32,3 +33,8 @@ def convert(options: ConvertOptions, *, form: Format = "table") -> None:
     from medsim.terminologies.releases import convert as run
 
     print_table(run(**options.given()), form)
+    _tell_next(options)
+
+
+def _tell_next(options: SynthOptions | ConvertOptions) -> None:
+    tell_next(options.progress, f"medsim build {options.out} -o FOLDER builds its datasets")

@@ -143,3 +143,4 @@ class SynthOptions(Options):
     ] = 10_000
     seed: Annotated[int, Option("Of all that is invented.", least=0, most=MOST_SEED)] = 0
     overwrite: Annotated[bool, _OVERWRITE] = False
+    progress: Reporting = None

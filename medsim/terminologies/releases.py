@@ -48,12 +48,11 @@ def synth(options: SynthOptions) -> pl.DataFrame:
         OptionError: the number of concepts is out of range.
         OutputError: the zip cannot be written, or ``out`` is there and must stay.
     """
-    n_rows_of = write_synthetic(
-        _place_of(options),
-        concepts=options.concepts,
-        seed=options.seed,
-        overwrite=options.overwrite,
-    )
+    out = _place_of(options)
+    with progress_of(options.progress).stage(f"invent {out.name}"):
+        n_rows_of = write_synthetic(
+            out, concepts=options.concepts, seed=options.seed, overwrite=options.overwrite
+        )
     rows = [
         (table, release_type, n_rows)
         for release_type, counts in n_rows_of.items()

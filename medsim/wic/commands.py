@@ -85,6 +85,7 @@ def evaluate(
         )
     else:
         print_table(found.comparisons, form, readable=lambda frame: [readable_comparisons(frame)])
+    tell_next(options.progress, f"medsim report {options.out} -o report.html draws it")
 
 
 @command(wic, WicVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)

@@ -489,6 +489,7 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "split(test_categories)": (None, "Sequence[str] = ()"),
     "split(threads)": (None, "int | None = None"),
     "synth(overwrite)": (None, "bool = False"),
+    "synth(progress)": (None, "Progress | None = None"),
     "tag": (None, "Tagging"),
     "tag(cache)": (None, "str | Path | None = None"),
     "tag(conll)": (None, "bool = False"),

@@ -98,7 +98,7 @@ def test_what_changed_is_named_in_the_changelog() -> None:
     from face_changes import CHANGES
 
     changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
-    options = changelog.split("### Options\n")[1].split("\n**")[0].split("\n#")[0]
+    options = " ".join(re.findall(r"(?s)### Options\n(.*?)(?=\n\*\*|\n#|\Z)", changelog))
     named = set(re.findall(r"[a-z][a-z-]*", options.lower().replace("_", "-")))
     for change in CHANGES:
         name = re.split(r"[ (.]", change.removesuffix(")").removesuffix("..."))[-1]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fixtures.screens import inputs_in, write_inputs
 from rich.cells import cell_len
 from typer.testing import CliRunner, Result
 
@@ -53,6 +54,43 @@ OF_TABLES = (
 )
 """Commands that print tables."""
 
+OF_OUTPUTS = (
+    "synth -o release.zip --concepts 20",
+    "convert RELEASE -o converted.zip",
+    "build RELEASE -o build --negatives random",
+    "split BUILD -o splits --ratios 60/20/20",
+    "export SPLITS -o out --for jsonl --n-negatives 2",
+    "export BUILD -o out --for duckdb",
+    "export BUILD -o out --for mteb --private --datasets fsn_syn",
+    "export BUILD -o out --for sapbert",
+    "export BUILD -o out --for sentence-transformers --datasets fsn_syn",
+    "export BUILD -o out --for huggingface --private",
+    "eval BUILD RATED -e one=VECTORS -o results --metric avg_cos --resamples 100",
+    "report RESULTS -o report.html",
+    "correlate MODELS TASKS",
+    "tag CORPUS -e own=VECTORS -o tags --trials 2 --epochs 2 --random 4",
+    "study sample BUILD -o study --per-class 2 --annotators ada,ben",
+    "study score STUDY ANSWERS --resamples 100",
+    "study score STUDY ANSWERS -o scores --resamples 100 --table agreement",
+    "study score STUDY ANSWERS --resamples 100 --table annotators",
+    "study score STUDY ANSWERS --resamples 100 --table disagreements",
+    "study score STUDY ANSWERS --resamples 100 --table corrections",
+    "study score STUDY ANSWERS --resamples 100 --table missing",
+    "study grade PAIRS -o study --raters 4 --consistency 6 --duplicates 3",
+    "study score GRADED RATINGS -o scores --resamples 100",
+    "study score GRADED RATINGS --resamples 100 --table raters",
+    "study score GRADED RATINGS --resamples 100 --table parts",
+    "study instances WIC -o study --annotators ada,ben --size 20 --common 8",
+    "study domains WORDS -o study --annotators ada,ben --no-lemmas",
+    "study inspect PAIRS -o study --annotators ada,ben",
+    "study pairs WORDS -o pairs.csv --biomedical LIST --norms NORMS --size 4 --no-lemmas",
+    "wic build CORPUS --terminology ONTOLOGY -o wic",
+    "wic eval WIC -o scores -m random -m words=VECTORS",
+    "wic eval WIC -o scores -m random -m words=VECTORS --table comparisons",
+    "wic stats WIC --table 4",
+)
+"""Commands that write something, and what is made of it."""
+
 
 @pytest.fixture(scope="module")
 def folders(shared_build, shared_evaluation, shared_benchmark) -> dict[str, Path]:
@@ -63,8 +101,26 @@ def folders(shared_build, shared_evaluation, shared_benchmark) -> dict[str, Path
     }
 
 
+@pytest.fixture(scope="module")
+def inputs(
+    folders, once, shared_release, shared_build, shared_splits, shared_study
+) -> dict[str, Path]:
+    made = once("screens", lambda to: write_inputs(to, shared_build, shared_study))
+    return {
+        **folders,
+        **inputs_in(made),
+        "RELEASE": shared_release,
+        "SPLITS": shared_splits.folder,
+        "STUDY": shared_study.folder,
+        "ONTOLOGY": folders["WIC"].parent / "velpish.obo",
+    }
+
+
 def run(command: str, folders: dict[str, Path]) -> Result:
-    words = [str(folders.get(word, word)) for word in shlex.split(command)]
+    words = [
+        re.sub(r"[A-Z]{3,}$", lambda found: str(folders.get(found[0], found[0])), word)
+        for word in shlex.split(command)
+    ]
     result = CliRunner().invoke(app, words, prog_name="medsim", terminal_width=78)
     assert result.exit_code == 0, result.output
     return result
@@ -72,7 +128,9 @@ def run(command: str, folders: dict[str, Path]) -> Result:
 
 def check_screen(command: str, found: str) -> None:
     """Compare what a command prints with what is kept."""
-    name = "-".join(re.findall(r"\w+", command)[:6]).lower() or "medsim"
+    left_out = r" (?:-[oem]|--resamples|--metric) \S+"
+    words = re.findall(r"\w+", re.sub(left_out, "", command))
+    name = "-".join(words[:6]).lower() or "medsim"
     kept = SCREENS / f"{name}.txt"
     if os.environ.get("WRITE_SCREENS"):
         kept.write_text(found, encoding="utf-8")
@@ -87,10 +145,40 @@ def test_help_is_as_it_is_kept(command: str) -> None:
     check_screen(command, text)
 
 
+def masked(messages: str, folders: dict[str, Path]) -> str:
+    """Return lines of messages with what differs between runs and machines replaced."""
+    for word, folder in sorted(folders.items(), key=lambda one: -len(str(one[1]))):
+        messages = messages.replace(str(folder), word)
+    messages = re.sub(r"(?m)^.*(?:compile the search|compiles what it needs).*\n", "", messages)
+    messages = re.sub(r"\(\d+\.\d s\b[^)]*\)", "(0.0 s)", messages)
+    return re.sub(r"\d+\.\d MB", "0.0 MB", messages)
+
+
 @pytest.mark.parametrize("command", OF_TABLES)
 def test_tables_are_as_they_are_kept(
     command: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    check_screen(command, screens_of(command, folders, monkeypatch))
+
+
+@pytest.mark.parametrize("command", OF_OUTPUTS)
+def test_what_is_made_is_told_as_it_is_kept(
+    command: str, inputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+
+    check_screen(command, screens_of(command, inputs, monkeypatch, messages=True))
+
+
+def screens_of(
+    command: str,
+    folders: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    messages: bool = False,
+) -> str:
+    """Return what a command prints at every width, and into pipes."""
     screens: dict[int, list[str]] = {width: [] for width in WIDTHS}
 
     def at_every_width(rendering: object, frame: pl.DataFrame) -> str:
@@ -101,11 +189,13 @@ def test_tables_are_as_they_are_kept(
         return table.render(frame)
 
     monkeypatch.setattr("medsim.core.printing._rendered", at_every_width)
-    in_pipe = run(command, folders).stdout
+    found = run(command, folders)
 
     texts = {str(width): "\n\n".join(parts) + "\n" for width, parts in screens.items()}
-    texts["a pipe"] = in_pipe
-    check_screen(command, "".join(f"== {where}\n{text}" for where, text in texts.items()))
+    texts["a pipe"] = found.stdout
+    if messages:
+        texts["messages"] = masked(found.stderr, folders)
+    return "".join(f"== {where}\n{text}" for where, text in texts.items())
 
 
 def test_a_terminal_gets_the_first_rows_of_a_statement(

@@ -46,12 +46,14 @@ class ExportFormat:
 
     Attributes:
         write: writes the files, and returns what it left out.
+        next: what to do with the files, with ``{out}`` for their folder, ``{file}`` for the first.
         accepts: the options, beside those of every export, that it goes by.
         tables: the files of rows that it writes, by name.
         others: its other files, by pattern: what each is, in a sentence.
     """
 
     write: Callable[[Export], list[Skipped]]
+    next: str
     accepts: frozenset[str] = frozenset()
     tables: Mapping[str, View] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)

@@ -67,5 +67,6 @@ FORMATS.register(
     ExportFormat(
         write=write_database,
         others={"*.duckdb": "Database whose tables are the views of the build, or of the splits."},
+        next="duckdb {file} opens the database",
     ),
 )

@@ -129,6 +129,7 @@ FORMATS.register(
     "huggingface",
     ExportFormat(
         write=write_dataset,
+        next="datasets.load_dataset({out!r}) reads it in Python",
         accepts=frozenset({"private"}),
         tables=HUGGINGFACE,
         others={

@@ -306,6 +306,7 @@ FORMATS.register(
     "mteb",
     ExportFormat(
         write=write_mteb,
+        next="in {out} start Python; from tasks import TASKS; mteb.evaluate(model, TASKS)",
         accepts=frozenset({"datasets", "difficulty", "rated", "private"}),
         tables=MTEB,
         others={

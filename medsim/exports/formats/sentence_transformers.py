@@ -151,6 +151,7 @@ FORMATS.register(
     "sentence-transformers",
     ExportFormat(
         write=write_sentence_transformers,
+        next="datasets.load_dataset({out!r}, 'pair') reads pairs in Python",
         accepts=OPTIONS_OF_TUPLES,
         tables=SENTENCE_TRANSFORMERS,
         others={"README.md": "Head by which datasets finds the files, with terms of use."},
