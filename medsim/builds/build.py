@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.cards.card import CARD, build_card
+from medsim.builds.cards.card import build_card
 from medsim.builds.compiling import compiled_meanwhile, no_wait
 from medsim.builds.datasets import SetMaker, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
-from medsim.builds.output import BUILD, TERM_FILE, Build, BuildManifest
+from medsim.builds.output import BUILD, CARD, TERM_FILE, Build, BuildManifest
 from medsim.builds.rule_checks import CheckedPairs
 from medsim.builds.set_rows import Names
 from medsim.builds.stages import (

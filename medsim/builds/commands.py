@@ -13,7 +13,7 @@ from medsim.builds.options import (
     StatsOptions,
     WarmOptions,
 )
-from medsim.core.console import app, command
+from medsim.core.console import MAKING_EXIT_CODES, app, command
 from medsim.core.errors import OptionError
 from medsim.core.printing import Format, print_table, tell_next
 
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
 
 
-@command(app, BuildOptions)
+@command(
+    app,
+    BuildOptions,
+    then=("sql", "eval", "split", "verify", "study sample"),
+    exit_codes=MAKING_EXIT_CODES,
+)
 def build(
     options: BuildOptions,
     *,
@@ -60,7 +65,7 @@ def build(
     print_table(build_shard(**options.given(ShardOptions), shard=shard), form)
 
 
-@command(app, MergeOptions)
+@command(app, MergeOptions, then=("sql", "eval", "split", "verify"), exit_codes=MAKING_EXIT_CODES)
 def merge(options: MergeOptions, *, form: Format = "table") -> None:
     """Complete a build of which all shards are done, and print the sizes of its datasets.
 
@@ -74,7 +79,7 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
     _print_made(run(**options.given()), form, options.progress)
 
 
-@command(app, WarmOptions)
+@command(app, WarmOptions, then=("build",))
 def warm(options: WarmOptions) -> None:
     """Compile the search ahead, so that the first build on a machine does not wait for it.
 
@@ -88,7 +93,7 @@ def warm(options: WarmOptions) -> None:
     run(**options.given())
 
 
-@command(app, StatsOptions)
+@command(app, StatsOptions, then=("sql", "eval"))
 def stats(options: StatsOptions, *, form: Format = "table") -> None:
     """Print the sizes and mean Levenshtein distances of a build's datasets.
 

@@ -38,6 +38,34 @@ ABOUT: Mapping[str, str] = {
 }
 """A sentence or two on the rows of each view of a build."""
 
+_SET = ("dataset", "difficulty", "negatives")
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "concept": ("concept_id",),
+    "description": ("description_id",),
+    "association": ("source_id", "target_id", "kind"),
+    "is_a": ("child_id", "parent_id"),
+    "code": ("concept_id", "vocabulary", "code"),
+    "term": ("term",),
+    "pair": ("pair_id",),
+    "positive": ("pair_id",),
+    "stats": _SET,
+}
+"""The columns by which a row of each view differs from all others of its file."""
+
+ORDER: Mapping[str, str] = {
+    "concept": "By concept_id.",
+    "description": "By description_id.",
+    "association": "By source_id, target_id and kind.",
+    "is_a": "By child_id and parent_id.",
+    "code": "By concept_id, vocabulary and code.",
+    "term": "By term.",
+    "pair": "Drawn from the seed, so that the first rows are a sample of all.",
+    "positive": "By pair_id, so that the first rows are a sample of all.",
+    "stats": "By dataset, difficulty and negatives.",
+}
+"""The order of the rows of each view."""
+
 NOTES: Mapping[str, Mapping[str, str]] = {
     "concept": {
         "concept_id": "Identifier of the concept in its terminology.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.builds.notes import ABOUT, NOTES
+from medsim.builds.notes import ABOUT, KEYS, NOTES, ORDER
 from medsim.core import queries
 from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES, available_threads
 from medsim.core.errors import OptionError, counted, unknown_name
@@ -16,7 +16,7 @@ from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from medsim.core.config import Dataset, Difficulty, Strategy
@@ -57,10 +57,10 @@ class BuildManifest(RunManifest):
     """The manifest of a build.
 
     Attributes:
-        source: see ``medsim.terminologies.sources.Terminology``, without what was skipped.
+        source: the terminology that was read.
         embedding: where the embedding of embedding negatives lay, which decides nothing; None
             where there are none.
-        skipped: reason and rows of what was left out.
+        skipped: what was left out.
         components: how many connected components the positives join terms to, and the largest.
         shortfall: negatives that could not be made, in all sets together.
     """
@@ -105,9 +105,28 @@ POSITIVE_COLUMNS: Columns = (
 """The columns of the view of positives, a row per two terms that mean the same."""
 
 
+FURTHER: Mapping[str, Columns] = {
+    "description": {"preferred": pl.Boolean},
+    "pair": {"similarity": pl.Float32, **SET_COLUMNS},
+}
+"""The columns that only some files of a view have: of a dialect, of embedding negatives."""
+
+CARD = "README.md"
+"""The file that describes the others to people, and to the hub of Hugging Face."""
+
+
 def _described(name: str, files: str, of_files: Columns, *, optional: bool = False) -> View:
     """Return a view with its descriptions."""
-    return View(files, of_files, optional=optional, about=ABOUT[name], notes=NOTES[name])
+    return View(
+        files,
+        of_files,
+        optional=optional,
+        about=ABOUT[name],
+        notes=NOTES[name],
+        further=FURTHER.get(name, {}),
+        key=KEYS[name],
+        order=ORDER[name],
+    )
 
 
 BUILD = Kind(
@@ -126,10 +145,20 @@ BUILD = Kind(
             query="builds/views/positive",
             about=ABOUT["positive"],
             notes=NOTES["positive"],
+            key=KEYS["positive"],
+            order=ORDER["positive"],
         ),
         "stats": _described("stats", "stats.parquet", STATS_COLUMNS),
     },
     resumed_by="pairs",
+    others={CARD: "Card: what the build is and holds, its limits, licence and citation."},
+    recorded={
+        "easy_distance": "Largest distance of an easy positive, in code points.",
+        "strategies": "Strategies of negatives, in the order in which they were made.",
+        "corrections": "Pairs that people judged otherwise, and whether they mean the same.",
+        "embedding": "Of embedding negatives: name, fingerprint and options of the embedding.",
+        "split": "Of a split: its name, the options of medsim split, and what was split.",
+    },
 )
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.cards.card import CARD
 from medsim.builds.datasets import set_keys, with_concept_numbers
 from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
 from medsim.builds.options import VerifyOptions
 from medsim.builds.output import (
     BUILD,
+    CARD,
     PAIR_FILES,
     SET_COLUMNS,
     STATS_COLUMNS,

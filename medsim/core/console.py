@@ -14,7 +14,7 @@ from typing import Annotated, Any, Concatenate, TypeVar, get_origin
 import typer
 
 from medsim.core import interrupts, surroundings
-from medsim.core.errors import MedsimError, OptionError, listed, one_line
+from medsim.core.errors import BrokenPromiseError, MedsimError, OptionError, listed, one_line
 from medsim.core.help import HELP_OPTIONS, HelpedGroup, choices_shown, completed
 from medsim.core.hints import names_in, types_of, union_members
 from medsim.core.option_file import OptionFile
@@ -29,6 +29,27 @@ _QUOTED_OR_NAME = re.compile(
     r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)"""
     r"""|(?<![^\s(])`(?P<name>\w+)`(?=[,;:.)]*(?:\s|$))"""
 )
+
+
+EXIT_CODES: Mapping[int, str] = {
+    0: "done",
+    MedsimError.exit_code: "the input or the value of an option is at fault; one line says what",
+    2: "no such command or option, one is missing, or its value is no number or no day",
+    interrupts.EXIT_CODE: "interrupted, by SIGINT or SIGTERM",
+}
+"""How any command may end."""
+
+MAKING_EXIT_CODES: Mapping[int, str] = {
+    **EXIT_CODES,
+    BrokenPromiseError.exit_code: "what was made breaks its own rules; please report it",
+}
+"""How a command that checks what it makes may end."""
+
+VERIFYING_EXIT_CODES: Mapping[int, str] = {
+    **EXIT_CODES,
+    BrokenPromiseError.exit_code: "a promise or a rule does not hold",
+}
+"""How a command that verifies may end."""
 
 
 class Program(HelpedGroup):
@@ -74,14 +95,20 @@ def subcommands(name: str, sentence: str) -> typer.Typer:
 
 
 def command(
-    group: typer.Typer, options: type[Declared], *, name: str | None = None
+    group: typer.Typer,
+    options: type[Declared],
+    *,
+    name: str | None = None,
+    then: Sequence[str] = (),
+    exit_codes: Mapping[int, str] = EXIT_CODES,
 ) -> Callable[[Run[Declared]], Run[Declared]]:
     """Return a decorator that makes a command of a function of options.
 
     The command's arguments and options are the fields of ``options``, and after them the
     function's own keyword parameters, which belong to the command line alone, as do --quiet and
     --verbose. Its help is the function's docstring, its name by default the function's. It reports
-    to the standard error stream.
+    to the standard error stream. ``then`` are the commands that take what it makes, for the
+    reference, and ``exit_codes`` how it may end.
     """
 
     def decorated(run: Run[Declared]) -> Run[Declared]:
@@ -115,7 +142,7 @@ def command(
         fields = signature_of(options).parameters
         parameters = [_parameter(fields[field], option) for field, option in known.items()]
         call.__dict__["__signature__"] = inspect.Signature([_CONTEXT, *parameters, *own, *shared])
-        call.__dict__["options"] = options
+        call.__dict__ |= {"options": options, "then": then, "exit_codes": exit_codes}
         call.__doc__ = run.__doc__
         group.command(name or run.__name__)(call)
         return run

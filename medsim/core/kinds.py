@@ -6,6 +6,7 @@ opens an output of the kind has it. One line in ``medsim.core.opened`` lets ever
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=Manifest)
 
+_IN_FOLDER = re.compile(r"(\w+)=\*")
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -36,7 +39,12 @@ class View:
         query: the name of the query that makes it of other views that no output lacks.
         about: what its rows are, in a sentence or two.
         notes: what the values of each column are, by column; of those that only some files have,
-            too.
+            and of those that folders name, too. A column that may be null says when it is.
+        further: columns that only some files have, after the first ones; a word in capitals stands
+            for a name.
+        key: the columns by which a row of a file differs from all others; none where none do.
+        order: of the rows, in a few words.
+        variants: the table where its columns depend on what was asked for, by what that is.
     """
 
     files: str = ""
@@ -45,6 +53,18 @@ class View:
     query: str = ""
     about: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
+    further: Columns = field(default_factory=dict)
+    key: tuple[str, ...] = ()
+    order: str = ""
+    variants: Mapping[str, View] = field(default_factory=dict)
+
+    def all_columns(self) -> Columns:
+        """Return the columns of all its files, without those that folders name."""
+        return {**(self.columns or {}), **self.further}
+
+    def folder_columns(self) -> tuple[str, ...]:
+        """Return the columns that folders name, as in "input=*", in their order."""
+        return tuple(_IN_FOLDER.findall(self.files))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +79,9 @@ class Kind(Generic[M]):
         resumed_by: the folder that takes long to fill, for which an interrupted run is resumed;
             None where every run starts afresh.
         grows: whether a finished output may be added to.
+        unseen: tables that SQL statements do not see, by name.
+        others: files that are no tables, by pattern: what each is, in a sentence.
+        recorded: what manifests keep among their options beside those that have a key, by key.
     """
 
     noun: str
@@ -67,6 +90,9 @@ class Kind(Generic[M]):
     views: Mapping[str, View]
     resumed_by: str | None = None
     grows: bool = False
+    unseen: Mapping[str, View] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
+    recorded: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

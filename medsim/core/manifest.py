@@ -43,7 +43,12 @@ _version = cache(version)  # which looks for a file each time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """Rows that were left out."""
+    """Rows that were left out.
+
+    Attributes:
+        reason: why, in a few words.
+        n_rows: how many.
+    """
 
     reason: str
     n_rows: int
@@ -51,7 +56,12 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A file that was written."""
+    """A file that was written.
+
+    Attributes:
+        rows: how many it has; of a text, 0 or what it counts.
+        fingerprint: SHA-256, of a table of its names, types and rows in order, else of its bytes.
+    """
 
     rows: int
     fingerprint: str
@@ -86,7 +96,13 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunManifest(Manifest):
-    """The manifest of an output that takes long to compute."""
+    """The manifest of an output that takes long to compute.
+
+    Attributes:
+        libraries: versions of Python and of the libraries that decide the content.
+        threads: how many were used, which decides nothing.
+        stages: time and memory of each stage.
+    """
 
     libraries: dict[str, str]
     threads: int

@@ -268,6 +268,7 @@ def public(options: Callable[P, Declared]) -> Callable[[Callable[[Declared], R]]
         returns = inspect.signature(run).return_annotation
         signature = signature_of(options).replace(return_annotation=returns)
         call.__dict__["__signature__"] = signature
+        call.__dict__["options"] = options
         call.__doc__ = _with_args(run.__doc__ or "", options)  # type: ignore[arg-type]
         return call
 

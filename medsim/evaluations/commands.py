@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
 
 
-@command(app, EvaluateOptions, name="eval")
+@command(app, EvaluateOptions, name="eval", then=("compare", "report", "correlate", "sql"))
 def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
     """Score embeddings on builds and rated files, and print each at its best metric.
 
@@ -47,7 +47,7 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
     )
 
 
-@command(app, CompareOptions)
+@command(app, CompareOptions, then=("report", "correlate"))
 def compare(options: CompareOptions, *, form: Format = "table") -> None:
     """Print a table of an evaluation: which embedding, under which metric, and how surely.
 

@@ -12,6 +12,7 @@ from medsim.core.extras import needing
 from medsim.core.kinds import TERM_COLUMNS, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.evaluations.notes import ABOUT, KEYS, NOTES, ORDER
 from medsim.evaluations.options import SUBSETS
 from medsim.evaluations.sets import SET, SET_COLUMNS, whole_sets
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
@@ -130,12 +131,29 @@ class EvaluationManifest(RunManifest):
     embeddings: dict[str, dict[str, object]]
 
 
+_OF_WHOLE = {"input", "embedding", "metric", "signature"}
+
+
+def _described(name: str, files: str, of_files: Columns) -> View:
+    """Return a table with its descriptions."""
+    return View(
+        files,
+        of_files,
+        optional=True,
+        about=ABOUT[name],
+        notes=NOTES[name],
+        key=KEYS[name],
+        order=ORDER[name],
+    )
+
+
 EVALUATION = Kind(
     noun="evaluation",
     command="medsim eval",
     manifest=EvaluationManifest,
     views={
-        name: View(files, columns, optional=True)  # those of earlier versions have fewer
+        # Optional, since those of earlier versions have fewer.
+        name: _described(name, files, columns)
         for name, files, columns in (
             ("results", "results.parquet", RESULT_COLUMNS),
             ("comparisons", "comparisons.parquet", COMPARISON_COLUMNS),
@@ -162,6 +180,13 @@ EVALUATION = Kind(
     },
     resumed_by="scores",
     grows=True,
+    unseen={
+        "separation_part": _described(
+            "separation_part",
+            "separation/input=*/embedding=*/metric=*/data.parquet",
+            {name: one for name, one in SEPARATION_COLUMNS.items() if name not in _OF_WHOLE},
+        )
+    },
 )
 
 

@@ -42,6 +42,7 @@ class Statistic(Generic[Sample]):
             NAME, all-NAME, standings-NAME and spread-NAME; "own" if only these do; None where
             there is none.
         chance: its value by chance; None where that is not one number.
+        higher_is_better: None where it is no measure of how good an embedding is.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Statistic(Generic[Sample]):
     test: Callable[[Sample, Sample], Test] | None = None
     table: Literal["best", "own"] | None = None
     chance: float | None = None
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
 
 
 STATISTICS: dict[str, Statistic[Any]] = {}
@@ -126,7 +127,7 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         help="Pairs that are at least as similar as the threshold are taken for positives.",
         of="labelled",
         compute=lambda pairs: pairs.threshold,
-        higher_is_better=False,
+        higher_is_better=None,
     ),
 )
 

@@ -21,9 +21,9 @@ class ExportManifest(RunManifest):
     """The manifest of an export.
 
     Attributes:
-        source: of the terminology, see ``medsim.builds.output.BuildManifest``.
+        source: the terminology of what was exported.
         exported: the fingerprint of the manifest of what was exported.
-        skipped: reason and rows of what was left out.
+        skipped: what was left out.
     """
 
     kind: ClassVar[str] = "export"

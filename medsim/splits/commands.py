@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from medsim.core.console import app, command
+from medsim.core.console import MAKING_EXIT_CODES, VERIFYING_EXIT_CODES, app, command
 from medsim.core.printing import Format, print_outcome, print_table, tell_next
 from medsim.splits.options import AnyVerifyOptions, SplitOptions
 
 
-@command(app, SplitOptions)
+@command(app, SplitOptions, then=("export", "eval", "verify"), exit_codes=MAKING_EXIT_CODES)
 def split(options: SplitOptions, *, form: Format = "table") -> None:
     """Split a build so that no concept, term or pair of one split is linked to another.
 
@@ -27,7 +27,7 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
     )
 
 
-@command(app, AnyVerifyOptions)
+@command(app, AnyVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)
 def verify(options: AnyVerifyOptions, *, form: Format = "table") -> None:
     """Check all promises of a build or of splits, each derived anew from its files.
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.builds.notes import NOTES
-from medsim.builds.output import STATS_COLUMNS, Build
+from medsim.builds.notes import KEYS, NOTES
+from medsim.builds.output import CARD, STATS_COLUMNS, Build
 from medsim.core import queries
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.kinds import Columns, Kind, View, columns
@@ -36,7 +36,7 @@ class SplitsManifest(RunManifest):
     """The manifest of a set of splits.
 
     Attributes:
-        source: see ``medsim.builds.output.BuildManifest``.
+        source: the terminology of the build that was split.
         build: a SHA-256 of the fingerprints of the Parquet files of the build that was split.
         rule: what the rule that shared groups out went by, beside the options.
         splits: by name: how many groups, concepts and terms it has, the concepts of its largest
@@ -70,13 +70,24 @@ SPLITS = Kind(
                 ),
                 "split": _SPLIT_NOTE,
             },
+            key=("concept_id",),
+            order="By concept_id.",
         ),
         "stats": View(
             "stats.parquet",
             SPLIT_STATS_COLUMNS,
             about="A row per split and set: its size and the Levenshtein distances of its pairs.",
             notes={"split": _SPLIT_NOTE, **NOTES["stats"]},
+            key=("split", *KEYS["stats"]),
+            order="By split (train, validation, test), dataset, difficulty and negatives.",
         ),
+    },
+    others={
+        CARD: "Card of the splits, as that of a build.",
+        **{
+            f"{name}/*": f"Build of the split {name}, with its own manifest."
+            for name in SPLIT_NAMES
+        },
     },
 )
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.builds.build import write_build, write_terminology
-from medsim.builds.cards.card import CARD, splits_card
+from medsim.builds.cards.card import splits_card
 from medsim.builds.embedded import identity_of, paired_terms
 from medsim.builds.options import SearchOptions
-from medsim.builds.output import BUILD, Build
+from medsim.builds.output import BUILD, CARD, Build
 from medsim.builds.stages import Run, derive, run_key
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest

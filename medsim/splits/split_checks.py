@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.builds.cards.card import CARD
+from medsim.builds.output import CARD
 from medsim.builds.term_index import reload
 from medsim.core.checks import Finding
 from medsim.core.errors import OptionError

@@ -20,7 +20,7 @@ study = subcommands(
 )
 
 
-@command(study, SampleOptions)
+@command(study, SampleOptions, then=("study score",))
 def sample(options: SampleOptions, *, form: Format = "table") -> None:
     """Draw pairs of every dataset of a build for people to judge, and print how many.
 
@@ -39,7 +39,7 @@ def sample(options: SampleOptions, *, form: Format = "table") -> None:
     )
 
 
-@command(study, GradeOptions)
+@command(study, GradeOptions, then=("study score",))
 def grade(options: GradeOptions, *, form: Format = "table") -> None:
     """Share pairs out among groups of raters, who grade them from 0 to 6, and print the shares.
 
@@ -52,7 +52,7 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
     print_table(shares_of(grade_study(**options.given())), form)
 
 
-@command(study, InstancesOptions)
+@command(study, InstancesOptions, then=("study score",))
 def instances(options: InstancesOptions, *, form: Format = "table") -> None:
     """Draw instances of words in context for people to label, and print how many each sees.
 
@@ -67,7 +67,7 @@ def instances(options: InstancesOptions, *, form: Format = "table") -> None:
     print_table(shown_counts(instances_study(**options.given())), form)
 
 
-@command(study, DomainsOptions)
+@command(study, DomainsOptions, then=("study score",))
 def domains(options: DomainsOptions, *, form: Format = "table") -> None:
     """Have people sort words into biomedical and general ones, and print how many each sees.
 
@@ -82,7 +82,7 @@ def domains(options: DomainsOptions, *, form: Format = "table") -> None:
     print_table(shown_counts(domains_study(**options.given())), form)
 
 
-@command(study, InspectOptions)
+@command(study, InspectOptions, then=("study score",))
 def inspect(options: InspectOptions, *, form: Format = "table") -> None:
     """Have people inspect associated pairs of words, and print how many each sees.
 
@@ -97,7 +97,7 @@ def inspect(options: InspectOptions, *, form: Format = "table") -> None:
     print_table(shown_counts(inspect_study(**options.given())), form)
 
 
-@command(study, ScoreOptions)
+@command(study, ScoreOptions, then=("build", "eval", "study pairs", "wic eval", "report"))
 def score(
     options: ScoreOptions,
     *,
@@ -129,7 +129,7 @@ def score(
     print_table(shown, form, readable=lambda frame: [readable_scores(frame)])
 
 
-@command(study, PairsFileOptions)
+@command(study, PairsFileOptions, then=("study inspect", "study grade"))
 def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     """Choose pairs of words to rate, as for Bio-SimLex and Bio-SimVerb, and print the quarters.
 

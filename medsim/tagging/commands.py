@@ -7,7 +7,7 @@ from medsim.core.printing import Format, print_table
 from medsim.tagging.options import TagOptions
 
 
-@command(app, TagOptions)
+@command(app, TagOptions, then=("correlate", "report", "sql"))
 def tag(options: TagOptions, *, form: Format = "table") -> None:
     """Score embeddings by the named entities that small taggers find with them.
 

@@ -11,6 +11,7 @@ from medsim.core.errors import counted, listed
 from medsim.core.kinds import Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.tagging.notes import ABOUT, KEYS, NOTES, ORDER
 
 if TYPE_CHECKING:
     from medsim.core.shown import Summary
@@ -75,18 +76,37 @@ class TaggingManifest(RunManifest):
     embeddings: dict[str, dict[str, object]]
 
 
+def _described(name: str, files: str, of_files: Columns) -> View:
+    """Return a table with its descriptions."""
+    further: Columns = {"CORPUS": pl.Float64} if name == "tasks" else {}
+    return View(
+        files,
+        of_files,
+        about=ABOUT[name],
+        notes=NOTES[name],
+        further=further,
+        key=KEYS[name],
+        order=ORDER[name],
+    )
+
+
 TAGGING = Kind(
     noun="tagging",
     command="medsim tag",
     manifest=TaggingManifest,
     views={
-        "results": View("results.parquet", TAG_RESULT_COLUMNS),
-        "trials": View("trials.parquet", TRIAL_COLUMNS),
-        "tasks": View("tasks.parquet"),
-        "prediction": View("predictions/corpus=*/embedding=*/words.parquet", PREDICTION_COLUMNS),
-        "epoch": View("predictions/corpus=*/embedding=*/epochs.parquet", EPOCH_COLUMNS),
+        "results": _described("results", "results.parquet", TAG_RESULT_COLUMNS),
+        "trials": _described("trials", "trials.parquet", TRIAL_COLUMNS),
+        "tasks": _described("tasks", "tasks.parquet", {TASK_MODEL: pl.String}),
+        "prediction": _described(
+            "prediction", "predictions/corpus=*/embedding=*/words.parquet", PREDICTION_COLUMNS
+        ),
+        "epoch": _described(
+            "epoch", "predictions/corpus=*/embedding=*/epochs.parquet", EPOCH_COLUMNS
+        ),
     },
     resumed_by="predictions",
+    others={"conll/*/*.tsv": "A split of a corpus in CoNLL's layout, with --conll."},
 )
 
 

@@ -7,7 +7,7 @@ from medsim.core.printing import Format, print_table
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 
 
-@command(app, SynthOptions)
+@command(app, SynthOptions, then=("build",))
 def synth(options: SynthOptions, *, form: Format = "table") -> None:
     """Invent an RF2 release of any size, with history and associations, and print its size.
 
@@ -20,7 +20,7 @@ def synth(options: SynthOptions, *, form: Format = "table") -> None:
     print_table(run(**options.given()), form)
 
 
-@command(app, ConvertOptions)
+@command(app, ConvertOptions, then=("build",))
 def convert(options: ConvertOptions, *, form: Format = "table") -> None:
     """Write any terminology as an RF2 release, and print its size.
 

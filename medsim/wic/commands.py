@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from medsim.core.console import command, subcommands
+from medsim.core.console import VERIFYING_EXIT_CODES, command, subcommands
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.printing import Format, print_outcome, print_table, tell_next
 from medsim.wic.options import (
@@ -21,7 +21,7 @@ wic = subcommands(
 )
 
 
-@command(wic, WicBuildOptions)
+@command(wic, WicBuildOptions, then=("wic eval", "wic verify", "wic stats", "study instances"))
 def build(options: WicBuildOptions, *, form: Format = "table") -> None:
     """Build a benchmark of words in context from corpora, and print the paper's table 3 of it.
 
@@ -54,7 +54,7 @@ def stats(options: WicStatsOptions, *, form: Format = "table") -> None:
     print_table(describe_wic(**options.given()), form)
 
 
-@command(wic, WicEvaluateOptions, name="eval")
+@command(wic, WicEvaluateOptions, name="eval", then=("report", "sql"))
 def evaluate(
     options: WicEvaluateOptions,
     *,
@@ -87,7 +87,7 @@ def evaluate(
         print_table(found.comparisons, form, readable=lambda frame: [readable_comparisons(frame)])
 
 
-@command(wic, WicVerifyOptions)
+@command(wic, WicVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)
 def verify(
     options: WicVerifyOptions,
     *,

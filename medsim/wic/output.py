@@ -10,6 +10,8 @@ import polars as pl
 from medsim.core.kinds import SEMANTIC_TYPE_COLUMNS, WIC_COLUMNS, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.wic import SPLITS
+from medsim.wic.notes import ABOUT, KEYS, NOTES, ORDER
 
 _PLACE: Columns = (
     columns(pl.String, "corpus", "document_id")
@@ -117,9 +119,9 @@ class WicManifest(RunManifest):
     Attributes:
         corpora: of each its name, file, SHA-256, numbers of documents, sentences and mentions, and
             the vocabularies and kinds of the mentions in its sentences.
-        terminology: see ``medsim.terminologies.sources.Terminology``, without what was skipped.
+        terminology: the one whose concepts mentions stand for.
         quotas: how many instances of either label each group of each split has.
-        skipped: reason and rows of what was left out.
+        skipped: what was left out.
     """
 
     kind: ClassVar[str] = "wic"
@@ -136,7 +138,7 @@ class WicEvaluationManifest(RunManifest):
     Attributes:
         data: the name of the benchmark.
         fitted: in words, on what models are fitted and thresholds chosen.
-        files: where each split lay, and a fingerprint of its instances.
+        files: by split: where it lay, and a fingerprint of its instances.
         models: by name: how they answer, where they lay, the hash of their files, options.
     """
 
@@ -147,19 +149,51 @@ class WicEvaluationManifest(RunManifest):
     models: dict[str, dict[str, object]]
 
 
+_FORMER_STATISTICS: Columns = columns(pl.String, "table", "split", "of", "what") | columns(
+    pl.Int64, "number"
+)
+
+
+def _described(
+    name: str,
+    files: str,
+    of_files: Columns,
+    *,
+    further: Columns | None = None,
+    optional: bool = False,
+) -> View:
+    """Return a table with its descriptions."""
+    return View(
+        files,
+        of_files,
+        optional=optional,
+        about=ABOUT[name],
+        notes=NOTES[name],
+        further=further or {},
+        key=KEYS[name],
+        order=ORDER[name],
+    )
+
+
 WIC = Kind(
     noun="benchmark",
     command="medsim wic build",
     manifest=WicManifest,
     views={
-        "instance": View("instances.parquet", WIC_INSTANCE_COLUMNS),
-        "mention": View("mentions.parquet", WIC_MENTION_COLUMNS),
-        "name": View("relations/name.parquet", WIC_NAME_COLUMNS),
-        "related": View("relations/related.parquet", WIC_RELATED_COLUMNS),
-        "semantic_type": View(
-            "relations/semantic_type.parquet", SEMANTIC_TYPE_COLUMNS, optional=True
+        "instance": _described("instance", "instances.parquet", WIC_INSTANCE_COLUMNS),
+        "mention": _described("mention", "mentions.parquet", WIC_MENTION_COLUMNS),
+        "name": _described("name", "relations/name.parquet", WIC_NAME_COLUMNS),
+        "related": _described("related", "relations/related.parquet", WIC_RELATED_COLUMNS),
+        "semantic_type": _described(
+            "semantic_type", "relations/semantic_type.parquet", SEMANTIC_TYPE_COLUMNS, optional=True
         ),
-        "statistics": View("statistics.parquet", optional=True),  # of the version before
+        "statistics": _described(
+            "statistics", "statistics.parquet", _FORMER_STATISTICS, optional=True
+        ),
+    },
+    others={
+        f"{name}.json": f"The instances of the split {name}, in the layout of BioWiC."
+        for name in SPLITS
     },
 )
 
@@ -168,10 +202,20 @@ WIC_EVALUATION = Kind(
     command="medsim wic eval",
     manifest=WicEvaluationManifest,
     views={
-        "results": View("results.parquet", WIC_RESULT_COLUMNS),
-        "comparisons": View("comparisons.parquet", WIC_COMPARISON_COLUMNS),
-        "predictions": View("predictions.parquet", _PREDICTED),  # before, the others were others
-        "replies": View("replies.parquet", WIC_REPLY_COLUMNS, optional=True),
+        "results": _described("results", "results.parquet", WIC_RESULT_COLUMNS),
+        "comparisons": _described("comparisons", "comparisons.parquet", WIC_COMPARISON_COLUMNS),
+        "predictions": _described(
+            "predictions",
+            "predictions.parquet",
+            _PREDICTED,  # before, the others were others
+            further={n: t for n, t in WIC_PREDICTION_COLUMNS.items() if n not in _PREDICTED},
+        ),
+        "replies": _described("replies", "replies.parquet", WIC_REPLY_COLUMNS, optional=True),
+    },
+    recorded={
+        "seed": "Seed of the coin, of folds, and the first from which models are fitted.",
+        "seeds": "Number of seeds from which each model is fitted.",
+        "people": "Accuracy of people; null where it is not known.",
     },
 )
 

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from medsim.builds.cards.licences import Licence
     from medsim.builds.output import BuildManifest
 
-CARD = "README.md"
-"""The file of a card."""
-
 WHOLE = "train"
 """The split of a build that was not split, as ``datasets`` names it where there is one."""
 

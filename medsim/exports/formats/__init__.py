@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from medsim.core.registry import Registry
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from medsim.builds.output import Build
+    from medsim.core.kinds import View
     from medsim.core.manifest import Skipped
     from medsim.core.output import OutputFolder
     from medsim.core.progress import Progress
@@ -46,10 +47,14 @@ class ExportFormat:
     Attributes:
         write: writes the files, and returns what it left out.
         accepts: the options, beside those of every export, that it goes by.
+        tables: the files of rows that it writes, by name.
+        others: its other files, by pattern: what each is, in a sentence.
     """
 
     write: Callable[[Export], list[Skipped]]
     accepts: frozenset[str] = frozenset()
+    tables: Mapping[str, View] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
 
 
 FORMATS: Registry[ExportFormat] = Registry("tool", "medsim.exports.formats")

@@ -64,5 +64,8 @@ def _copied(
 
 FORMATS.register(
     "duckdb",
-    ExportFormat(write=write_database),
+    ExportFormat(
+        write=write_database,
+        others={"*.duckdb": "Database whose tables are the views of the build, or of the splits."},
+    ),
 )

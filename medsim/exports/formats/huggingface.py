@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.cards.card import CARD, Card
+from medsim.builds.cards.card import Card
 from medsim.builds.cards.configs import ALL_PAIRS, Config, set_config
 from medsim.builds.datasets import set_keys
+from medsim.builds.output import CARD
 from medsim.core.errors import OptionError
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
@@ -17,6 +18,7 @@ from medsim.exports.croissant import CROISSANT, croissant
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.permission import check_passed_on
 from medsim.exports.shards import shards
+from medsim.exports.tables import HUGGINGFACE
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
@@ -128,5 +130,10 @@ FORMATS.register(
     ExportFormat(
         write=write_dataset,
         accepts=frozenset({"private"}),
+        tables=HUGGINGFACE,
+        others={
+            CARD: "Card, as that of a build.",
+            CROISSANT: "Description in Croissant, with the columns of every table.",
+        },
     ),
 )

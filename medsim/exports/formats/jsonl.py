@@ -8,6 +8,7 @@ import polars as pl
 
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.positives import check_some, split_terms
+from medsim.exports.tables import JSONL
 from medsim.exports.tuples import OPTIONS_OF_TUPLES, tuples_of
 
 if TYPE_CHECKING:
@@ -62,5 +63,6 @@ FORMATS.register(
     ExportFormat(
         write=write_json_lines,
         accepts=OPTIONS_OF_TUPLES,
+        tables=JSONL,
     ),
 )

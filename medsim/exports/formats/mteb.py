@@ -25,6 +25,7 @@ from medsim.evaluations.sets import SET_COLUMNS
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.permission import check_passed_on
 from medsim.exports.positives import check_some
+from medsim.exports.tables import MTEB
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
@@ -306,5 +307,10 @@ FORMATS.register(
     ExportFormat(
         write=write_mteb,
         accepts=frozenset({"datasets", "difficulty", "rated", "private"}),
+        tables=MTEB,
+        others={
+            "tasks.json": "Metadata of every task.",
+            "tasks.py": "Module that registers the tasks with mteb.",
+        },
     ),
 )

@@ -9,6 +9,7 @@ import polars as pl
 from medsim.core.manifest import Skipped
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.positives import check_some, exported_positives, split_terms
+from medsim.exports.tables import SAPBERT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,5 +83,6 @@ FORMATS.register(
     ExportFormat(
         write=write_sapbert,
         accepts=frozenset(("datasets", "difficulty", "seed")),
+        tables=SAPBERT,
     ),
 )

@@ -14,6 +14,7 @@ from medsim.core.parquet import write_batches
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.positives import check_some, exported_pairs, split_terms
 from medsim.exports.shards import shards
+from medsim.exports.tables import SENTENCE_TRANSFORMERS
 from medsim.exports.tuples import OPTIONS_OF_TUPLES, tuples_of
 
 if TYPE_CHECKING:
@@ -151,5 +152,7 @@ FORMATS.register(
     ExportFormat(
         write=write_sentence_transformers,
         accepts=OPTIONS_OF_TUPLES,
+        tables=SENTENCE_TRANSFORMERS,
+        others={"README.md": "Head by which datasets finds the files, with terms of use."},
     ),
 )

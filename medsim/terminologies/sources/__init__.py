@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file that was read."""
+    """A file that was read.
+
+    Attributes:
+        name: of the file; of one in a zip, its path there.
+        size: in bytes.
+        sha256: of its bytes, in hexadecimal digits.
+    """
 
     name: str
     size: int
