@@ -31,6 +31,10 @@ sql:
 docs:
     {{ bin }}zensical build --strict
 
+# Write the pages of the reference that are made from the declarations in the code.
+reference:
+    {{ bin }}python -m docs.tools.reference
+
 # All tests, in two processes; one process has a whole file, so that its fixtures are made once.
 test *arguments:
     {{ bin }}python -m pytest -n 2 --dist loadfile {{ arguments }}

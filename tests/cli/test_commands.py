@@ -46,7 +46,8 @@ def page(name: str) -> str:
 
 
 def test_the_documentation_lists_the_commands() -> None:
-    listed = re.findall(r"(?m)^\| `medsim ((?:study |wic )?\w+)", page("reference/commands.md"))
+    index = page("reference/commands/index.md")
+    listed = re.findall(r"(?m)^\| \[`medsim ((?:study |wic )?\w+)", index)
 
     assert sorted(listed) == COMMANDS
 

@@ -25,7 +25,7 @@ NOT_YET = {
     *("how-to/install", "how-to/make-a-report", "how-to/measure-retrieval-and-separation"),
     *("how-to/query-with-sql", "how-to/score-by-tagging", "how-to/split-without-leaks"),
     *("how-to/train-word-vectors", "how-to/use-a-service", "how-to/use-from-python"),
-    *("how-to/words-in-context", "reference/commands", "reference/embeddings"),
+    *("how-to/words-in-context", "reference/embeddings"),
     *("reference/formats", "reference/licences"),
 }
 """Pages whose examples do not yet say why they are not run."""

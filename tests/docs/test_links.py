@@ -7,6 +7,8 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import medsim
+
 ROOT = Path(__file__).parents[2]
 README, *OTHERS = (
     ROOT / f"{name}.md"
@@ -31,10 +33,18 @@ def relative_links(page: Path) -> list[str]:
 
 
 def anchors_of(page: Path) -> set[str]:
-    """Return the anchors that GitHub gives the headings of a page."""
+    """Return the anchors that GitHub gives the headings of a page, and the site to functions."""
     headings = re.findall(r"^#+ +(.*?) *$", text_of(page), re.MULTILINE)
     kept = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
-    return {heading.replace(" ", "-") for heading in kept}
+    return {heading.replace(" ", "-") for heading in kept} | functions_on(page)
+
+
+def functions_on(page: Path) -> set[str]:
+    """Return the names that mkdocstrings shows on a page, and those of methods of classes."""
+    shown = set(re.findall(r"^::: (medsim\.\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
+    classes = {name: getattr(medsim, name.removeprefix("medsim.")) for name in shown}
+    methods = {f"{name}.{one}" for name, of in classes.items() for one in dir(of) if one[0] != "_"}
+    return shown | methods
 
 
 def test_every_relative_link_leads_to_a_file_and_a_heading() -> None:

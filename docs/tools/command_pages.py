@@ -1,0 +1,237 @@
+"""The pages of the commands, from their options and from the application."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.main import get_command
+
+import medsim
+from docs.tools.markdown import code, codes, page
+from medsim.cli import app
+from medsim.core.console import _flag, _shown
+from medsim.core.formats import table_formats
+from medsim.core.options import Option, Options, declared, signature_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+FUNCTIONS: Mapping[str, Sequence[str]] = {
+    "build": ("build_shard",),
+    "sql": ("Build.sql",),
+    "stats": ("Build.stats",),
+}
+"""Functions that a command stands for beside the one of its own options."""
+
+_NOUNS: Mapping[Any, str] = {
+    str: "a text",
+    Path: "a path",
+    int: "a whole number",
+    float: "a number",
+    datetime: "a day, such as 2026-01-31 or 20260131",
+    list[str]: "a text",
+}
+_SWITCH = "a switch, which takes no value"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An argument or an option of a command.
+
+    Attributes:
+        name: the argument's, or all flags of the option.
+        help: as the program shows it.
+        facts: what it takes, its default and its other names, by what each is.
+        argument: whether it is taken by its place.
+        shared: whether most commands have it.
+    """
+
+    name: Sequence[str]
+    help: str
+    facts: Mapping[str, str]
+    argument: bool = False
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandPage:
+    """A command as its page shows it."""
+
+    name: str
+    file: str
+    usage: str
+    paragraphs: Sequence[str]
+    example: str
+    entries: Sequence[Entry]
+    functions: Sequence[str]
+    exit_codes: Mapping[int, str]
+    then: Sequence[tuple[str, str]]
+
+    @property
+    def sentence(self) -> str:
+        """The first sentence of its help."""
+        return self.paragraphs[0]
+
+
+def all_commands(group: Any = None, path: str = "") -> dict[str, Any]:
+    """Return every command by its name, those of groups behind the name of their group."""
+    found: dict[str, Any] = {}
+    for name, command in (group or get_command(app)).commands.items():
+        inner = hasattr(command, "commands")
+        found |= all_commands(command, f"{path}{name} ") if inner else {path + name: command}
+    return found
+
+
+def command_pages() -> dict[str, str]:
+    """Return the pages of all commands by their paths below the reference."""
+    known = {name: _page_of(name, command) for name, command in all_commands().items()}
+    pages = {f"commands/{one.file}": page("command", command=one) for one in known.values()}
+    panels = {title: [known[name] for name in names] for title, names in _panels().items()}
+    return {"commands/index.md": page("commands", panels=panels), **pages}
+
+
+def _panels() -> dict[str, list[str]]:
+    """Return the names of commands by what one wants, as ``medsim --help`` has them."""
+    root: Any = get_command(app)
+    names = list(all_commands())
+    return {
+        title: [
+            name
+            for first in group
+            for name in names
+            if name == first or name.startswith(f"{first} ")
+        ]
+        for title, group in root.panels.items()
+    }
+
+
+def _file_of(name: str) -> str:
+    return f"{name.replace(' ', '-')}.md"
+
+
+def _page_of(name: str, command: Any) -> CommandPage:
+    context = typer.Context(command, info_name=name)
+    paragraphs, example = _help_of(command)
+    options: type[Options] = command.callback.options
+    return CommandPage(
+        name=name,
+        file=_file_of(name),
+        usage=f"medsim {name} {' '.join(command.collect_usage_pieces(context))}",
+        paragraphs=paragraphs,
+        example=example,
+        entries=[*_declared_entries(options), *_own_entries(command, options)],
+        functions=_functions_of(name, options),
+        exit_codes=dict(sorted(command.callback.exit_codes.items())),
+        then=[(one, _file_of(one)) for one in command.callback.then],
+    )
+
+
+def _help_of(command: Any) -> tuple[list[str], str]:
+    """Return the paragraphs of a command's help, and its example."""
+    text = inspect.cleandoc(command.help)
+    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
+    (example,) = (part for part in paragraphs if part.startswith("Example: "))
+    return [part for part in paragraphs if part != example], example.removeprefix("Example: ")
+
+
+def _functions_of(name: str, options: type[Options]) -> list[str]:
+    """Return the public functions whose options are those of a command, or some of them."""
+    own = [
+        one
+        for one in medsim.__all__
+        if (kind := getattr(getattr(medsim, one), "options", None))
+        and isinstance(kind, type)
+        and (issubclass(options, kind) or issubclass(kind, options))
+    ]
+    return [*own, *FUNCTIONS.get(name, ())]
+
+
+def _declared_entries(options: type[Options]) -> Iterator[Entry]:
+    parameters = signature_of(options).parameters
+    for name, option in declared(options).items():
+        parameter = parameters[name]
+        flags = option.flags or (_flag(name, option),)
+        yield Entry(
+            name=(option.metavar or name.upper(),) if option.argument else flags,
+            help=option.help,
+            facts=_facts(option, parameter),
+            argument=option.argument,
+        )
+
+
+def _facts(option: Option, parameter: inspect.Parameter) -> dict[str, str]:
+    facts = {"Value": _value(option, parameter), "Default": _default(parameter.default)}
+    if option.key is not None:
+        facts["In the manifest"] = code(f"options.{option.key}")
+    facts["In Python"] = f"{code(parameter.name)}, {code(_type(parameter.annotation))}"
+    return {what: fact for what, fact in facts.items() if fact}
+
+
+def _value(option: Option, parameter: inspect.Parameter) -> str:
+    """Return what the command line takes, in words."""
+    shown = _shown(parameter.annotation, option)
+    if shown is bool:
+        return _SWITCH
+    noun = _NOUNS[shown]
+    if option.choices:
+        noun = f"one of {codes(option.choices)}"
+    elif shown == list[str] and "Path" in str(parameter.annotation):
+        noun = _NOUNS[Path]
+    if option.metavar and not option.argument:
+        noun = code(option.metavar)
+    if option.least is not None or option.most is not None:
+        noun += f", {_bound(option.least)} to {_bound(option.most)}"
+    if option.listed and "," not in (option.metavar or ""):
+        return f"{noun}; several with commas between them"
+    return f"{noun}; any number of times" if shown == list[str] else noun
+
+
+def _bound(value: float | None) -> str:
+    return "any" if value is None else f"{value:,}"
+
+
+def _default(value: object) -> str:
+    if value is inspect.Parameter.empty:
+        return "none; it is required"
+    if value is None or value is False or value in ((), "", {}):
+        return ""
+    if isinstance(value, tuple):
+        return code(",".join(map(str, value)))
+    return code(value)
+
+
+def _type(annotation: object) -> str:
+    text = inspect.formatannotation(annotation)
+    for module in ("collections.abc.", "pathlib.", "datetime.", "typing."):
+        text = text.replace(module, "")
+    return ".".join(text.split(".")[-1:]) if text.startswith("medsim.") else _without_modules(text)
+
+
+def _without_modules(text: str) -> str:
+    words = text.split("medsim.")
+    return words[0] + "".join(
+        part[part.index(next(one for one in part if one.isupper())) :] for part in words[1:]
+    )
+
+
+def _own_entries(command: Any, options: type[Options]) -> Iterator[Entry]:
+    """Yield the options that the command line alone has."""
+    known = declared(options)
+    shared = {"quiet", "verbose", "help"}
+    for one in command.params:
+        if one.name not in known:
+            facts = {"Value": _SWITCH if one.is_flag else _own_value(one)}
+            if default := "" if one.is_flag else _default(one.default):
+                facts["Default"] = default
+            yield Entry(name=one.opts, help=one.help or "", facts=facts, shared=one.name in shared)
+
+
+def _own_value(one: Any) -> str:
+    if one.name == "form":
+        return f"one of {codes(table_formats())}"
+    return code(one.metavar) if one.metavar else _NOUNS[str]

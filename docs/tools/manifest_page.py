@@ -1,0 +1,168 @@
+"""The page of the manifests of every kind of output, from their declarations."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, fields
+from datetime import date
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin, get_type_hints
+
+from docs.tools.command_pages import all_commands
+from docs.tools.markdown import code, escaped, page
+from docs.tools.table_pages import COMMANDS_OF_SCALES, TITLES, kinds
+from medsim.core.hints import union_members
+from medsim.core.manifest import Manifest, Output, RunManifest, Skipped
+from medsim.core.options import declared, signature_of
+from medsim.core.progress import StageRecord
+from medsim.terminologies.sources import SourceFile, Terminology
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from medsim.core.kinds import Kind
+
+PARTS: Mapping[str, type] = {
+    "outputs": Output,
+    "skipped": Skipped,
+    "stages": StageRecord,
+    "source": Terminology,
+    "terminology": Terminology,
+    "files": SourceFile,
+}
+"""The classes of the parts of manifests, by the fields that have them."""
+
+_HEADINGS: Mapping[type, str] = {
+    Output: "A file of outputs",
+    Skipped: "An entry of skipped",
+    StageRecord: "A stage",
+    Terminology: "A terminology",
+    SourceFile: "A file of a terminology",
+}
+_NOUNS: Mapping[Any, str] = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    NoneType: "null",
+}
+_UNKNOWN = {"date": date, "Skipped": Skipped}
+"""Names of types that modules import for type checkers alone."""
+
+_SECTION = re.compile(r"^(\w+): (.*(?:\n[ ]{4,}.*)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field of JSON as the page shows it; what it means is Markdown."""
+
+    name: str
+    type: str
+    meaning: str
+
+
+def manifest_pages() -> dict[str, str]:
+    """Return the page of manifests by its path below the reference."""
+    known = kinds()
+    of_kinds = {
+        TITLES.get(name, known[name].noun): (
+            known[name],
+            list(_fields(known[name].manifest, besides=Manifest)),
+            list(_options(known[name])),
+            _made_by(known[name]),
+        )
+        for name in TITLES
+    }
+    parts = {title: list(_fields(one)) for one, title in _HEADINGS.items()}
+    text = page("manifest", common=_common(), kinds=of_kinds, parts=parts)
+    return {"manifest.md": text}
+
+
+def _common() -> list[Field]:
+    kind = Field(name="kind", type="text", meaning=escaped("Name of the kind of output."))
+    return [kind, *_fields(Manifest)]
+
+
+def _fields(of: type, besides: type | None = None) -> Iterator[Field]:
+    """Yield the fields of a class, without those of a class that it extends."""
+    hints, notes = get_type_hints(of, localns=_UNKNOWN), attributes_of(of)
+    known = {one.name for one in fields(besides)} if besides else set()  # type: ignore[arg-type]
+    for one in fields(of):
+        hint = hints[one.name]
+        left_out = of is Terminology and one.name == "skipped"
+        if one.name not in known and get_origin(hint) is not ClassVar and not left_out:
+            yield Field(
+                name=one.name, type=json_type(hint), meaning=_meaning(of, one.name, notes[one.name])
+            )
+
+
+def _meaning(of: type, name: str, note: str) -> str:
+    """Return a note on a field, and a link to what its parts are."""
+    meaning = escaped(note[0].upper() + re.sub(r"\bNone\b", "null", note[1:]))
+    part = PARTS.get(name)
+    if part is None or not (of in _HEADINGS or issubclass(of, RunManifest) or name == "outputs"):
+        return meaning
+    anchor = _HEADINGS[part].lower().replace(" ", "-")
+    return f"{meaning} See [{_HEADINGS[part].lower()}](#{anchor})."
+
+
+def attributes_of(of: type) -> dict[str, str]:
+    """Return what docstrings of a class and of those it extends say of its attributes."""
+    found: dict[str, str] = {}
+    for one in reversed(of.__mro__):
+        _, _, section = inspect.cleandoc(one.__doc__ or "").partition("\nAttributes:\n")
+        text = inspect.cleandoc(section.partition("\n\n")[0])
+        found |= {name: " ".join(note.split()) for name, note in _SECTION.findall(text)}
+    return found
+
+
+def json_type(hint: Any) -> str:
+    """Return the name of a type as JSON has it."""
+    members = union_members(hint)
+    if len(members) > 1:
+        return " or ".join(map(json_type, members))
+    kind, held = get_origin(hint) or hint, get_args(hint)
+    if kind is dict:
+        return "object" if held[1] is object else f"{json_type(held[1])}s by name"
+    if kind in (list, tuple):
+        return f"list of {json_type(held[0])}s"
+    return _NOUNS.get(kind, "text" if kind is date else "object")
+
+
+def _made_by(kind: Kind[Any]) -> list[str]:
+    """Return the commands that make outputs of a kind."""
+    if kind.name == "study":
+        return list(COMMANDS_OF_SCALES.values())
+    return [kind.command.removeprefix("medsim ")]
+
+
+def _options(kind: Kind[Any]) -> Iterator[Field]:
+    """Yield what a manifest keeps among its options, by key."""
+    known = all_commands()
+    found: dict[str, Field] = {}
+    for name in _made_by(kind):
+        options = known[name].callback.options
+        hints = {one.name: one.annotation for one in signature_of(options).parameters.values()}
+        for field, option in declared(options).items():
+            if option.key is not None and option.key not in found:
+                file = f"commands/{name.replace(' ', '-')}.md"
+                found[option.key] = Field(
+                    name=option.key,
+                    type=_option_type(hints[field]),
+                    meaning=f"{code(field)} of [`medsim {name}`]({file}): {escaped(option.help)}",
+                )
+    for key, about in kind.recorded.items():
+        found[key] = Field(name=key, type="JSON", meaning=escaped(about))
+    yield from found.values()
+
+
+def _option_type(hint: Any) -> str:
+    kinds_of = {get_origin(one) or one for one in union_members(hint)}
+    words = []
+    if any("Sequence" in str(one) or one is tuple for one in kinds_of):
+        words.append("list of texts")
+    words += [_NOUNS[one] for one in (bool, int, float) if one in kinds_of]
+    if not words:
+        words.append("text")
+    return " or ".join([*words, *(["null"] if NoneType in kinds_of else [])])

@@ -1,0 +1,34 @@
+"""The pages of statistics and of metrics, from their declarations."""
+
+from __future__ import annotations
+
+from docs.tools.markdown import page
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags
+from medsim.evaluations.paper import PAPER
+from medsim.evaluations.statistic import STATISTICS
+
+OF = {
+    "labelled": "Pairs with labels",
+    "rated": "Pairs with ratings",
+    "retrieval": "Retrieval of linked terms",
+    "separation": "Separation of categories",
+}
+"""The headings of the kinds of data that statistics are computed of."""
+
+KINDS = {WordBags: "Of word vectors", TermPoints: "Of one vector a term"}
+"""The headings of the kinds of terms that metrics compare."""
+
+
+def measure_pages() -> dict[str, str]:
+    """Return the pages of statistics and metrics by their paths below the reference."""
+    of_kinds = {
+        title: [one for one in STATISTICS.values() if one.of == of] for of, title in OF.items()
+    }
+    metrics = {
+        title: {name: one for name, one in METRICS.all().items() if one.of is kind}
+        for kind, title in KINDS.items()
+    }
+    return {
+        "statistics.md": page("statistics", kinds=of_kinds, paper=PAPER),
+        "metrics.md": page("metrics", kinds=metrics),
+    }

@@ -1,0 +1,46 @@
+"""Writes the pages of the reference that are made from the declarations in the code.
+
+The command is ``just reference``; a test compares the pages with what would be written.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from docs.tools.command_pages import command_pages
+from docs.tools.manifest_page import manifest_pages
+from docs.tools.markdown import NOTICE
+from docs.tools.measure_pages import measure_pages
+from docs.tools.table_pages import table_pages
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by its path below the reference."""
+    return {**command_pages(), **table_pages(), **manifest_pages(), **measure_pages()}
+
+
+def written() -> dict[str, str]:
+    """Return the pages that were written before, by their paths."""
+    found = {path: path.read_text(encoding="utf-8") for path in sorted(REFERENCE.rglob("*.md"))}
+    return {
+        path.relative_to(REFERENCE).as_posix(): text
+        for path, text in found.items()
+        if text.startswith(NOTICE)
+    }
+
+
+def main() -> None:
+    """Write all pages, and remove those that nothing declares any more."""
+    made = pages()
+    for name in written().keys() - made.keys():
+        (REFERENCE / name).unlink()
+    for name, text in made.items():
+        path = REFERENCE / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""The pages of the tables of every kind of output, from their declarations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from docs.tools.markdown import page
+from medsim.core.opened import _CLASSES, _class_of
+from medsim.exports.formats import FORMATS
+from medsim.studies.output import WORD_PAIRS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from medsim.core.kinds import Kind, View
+
+COMMANDS_OF_SCALES: Mapping[str, str] = {
+    "judgement": "study sample",
+    "graded": "study grade",
+    "context": "study instances",
+    "domain": "study domains",
+    "association": "study inspect",
+}
+"""The command that makes studies of each scale."""
+
+TITLES: Mapping[str, str] = {
+    "build": "Builds",
+    "evaluation": "Evaluations",
+    "splits": "Splits",
+    "study": "Studies",
+    "scores": "Scores of studies",
+    "export": "Exports",
+    "tagging": "Taggings",
+    "wic": "Words in context",
+    "wic_evaluation": "Scores on words in context",
+}
+"""The headings of the kinds of output, in the plural."""
+
+_OF_FOLDER = "string, by the folder's name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column as a page shows it."""
+
+    name: str
+    type: str
+    nullable: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table as a page shows it.
+
+    Attributes:
+        seen_as: by which name SQL statements see it; empty where they do not.
+    """
+
+    name: str
+    view: View
+    columns: list[Column]
+    seen_as: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Tables under a heading of their own, such as those of one scale or tool."""
+
+    name: str
+    command: str
+    tables: list[Table]
+    others: Mapping[str, str]
+
+
+def kinds() -> dict[str, Kind[Any]]:
+    """Return every kind of output by its name."""
+    found = {name: _class_of(name) for name in _CLASSES}
+    return {name: one.kind for name, one in found.items() if one is not None}
+
+
+def file_of(name: str) -> str:
+    """Return the file of the page of a kind."""
+    return f"{name.replace('_', '-')}.md"
+
+
+def table_pages() -> dict[str, str]:
+    """Return the pages of tables by their paths below the reference."""
+    known = kinds()
+    titles = {name: TITLES[name] for name in TITLES if name in known} | {
+        name: one.noun for name, one in known.items() if name not in TITLES
+    }
+    listed = {
+        titles[name]: (
+            file_of(name),
+            known[name],
+            [*_tables(known[name]), *_of_groups(known[name])],
+        )
+        for name in titles
+    }
+    made = {
+        f"tables/{file_of(name)}": page(
+            "table",
+            title=titles[name],
+            kind=known[name],
+            tables=list(_tables(known[name])),
+            groups=list(_groups(known[name])),
+            extra=_extra(name),
+        )
+        for name in titles
+    }
+    return {"tables/index.md": page("tables", kinds=listed), **made}
+
+
+def _extra(name: str) -> list[Table]:
+    """Return tables that commands of a kind write outside of its folders."""
+    return [_table("pairs of words", WORD_PAIRS)] if name == "study" else []
+
+
+def _tables(kind: Kind[Any]) -> Iterator[Table]:
+    for name, view in kind.views.items():
+        if not view.variants:
+            yield _table(name, view, name)
+    for name, view in kind.unseen.items():
+        yield _table(name, view)
+
+
+def _of_groups(kind: Kind[Any]) -> Iterator[Table]:
+    """Yield a table of each name that differs from group to group."""
+    found = {}
+    for group in _groups(kind):
+        for table in group.tables:
+            name = f"{table.name} ({group.name.lower()})" if kind.name == "export" else table.name
+            found.setdefault(name, replace(table, name=name))
+    yield from found.values()
+
+
+def _groups(kind: Kind[Any]) -> Iterator[Group]:
+    """Yield the tables that differ with the scale of a study, or with the tool of an export."""
+    for scale, command in COMMANDS_OF_SCALES.items():
+        of_scale = [
+            _table(name, view.variants[scale], name)
+            for name, view in kind.views.items()
+            if scale in view.variants
+        ]
+        if of_scale:
+            yield Group(name=f"Scale {scale}", command=command, tables=of_scale, others={})
+    if kind.name == "export":
+        for name, form in FORMATS.all().items():
+            tables = [_table(one, view) for one, view in form.tables.items()]
+            yield Group(name=f"For {name}", command="export", tables=tables, others=form.others)
+
+
+def _table(name: str, view: View, seen_as: str = "") -> Table:
+    return Table(name=name, view=view, columns=list(_columns(view)), seen_as=seen_as)
+
+
+def _columns(view: View) -> Iterator[Column]:
+    """Yield the columns of a table, those that folders name last."""
+    types = {name: type_name(one) for name, one in view.all_columns().items()}
+    types |= {name: _OF_FOLDER for name in view.folder_columns() if name not in types}
+    for name, kind in types.items():
+        note = view.notes[name]
+        yield Column(name=name, type=kind, nullable="null" in note, note=note)
+
+
+def type_name(dtype: Any) -> str:
+    """Return the name of a type of columns."""
+    if isinstance(dtype, pl.List):
+        return f"list of {type_name(dtype.inner)}"
+    return str(dtype).lower()

@@ -1,0 +1,371 @@
+"""The reference is what the code declares, and lacks nothing of what the program has and writes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import polars as pl
+import pytest
+from fixtures.commands import commands
+from fixtures.every_output import manifests_in, write_every_output
+from typer.testing import CliRunner
+
+import medsim
+from docs.tools.reference import REFERENCE, pages, written
+from medsim.cli import app
+from medsim.core.opened import open_output
+from medsim.evaluations.names import MetricName, StatisticName
+
+if TYPE_CHECKING:
+    from fixtures.shared import Once
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = commands()
+WIDE = {"COLUMNS": "400"}
+CELL = re.compile(r"(?<!\\)\|")
+PLACEHOLDER = re.compile(r"[A-Z]{1,}")
+
+
+@cache
+def text_of(name: str) -> str:
+    """Return the text of a page of the reference."""
+    return (REFERENCE / name).read_text(encoding="utf-8")
+
+
+def command_page(name: str) -> str:
+    return text_of(f"commands/{name.replace(' ', '-')}.md")
+
+
+# The pages
+
+
+def test_the_pages_are_those_that_the_code_declares() -> None:
+    made, found = pages(), written()
+
+    assert found.keys() == made.keys(), "run: just reference"
+    assert [name for name in made if made[name] != found[name]] == [], "run: just reference"
+
+
+# Commands
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_all_of_its_help_on_its_page(name: str) -> None:
+    page = command_page(name)
+
+    shown = (
+        CliRunner()
+        .invoke(app, [*name.split(), "--help"], prog_name="medsim", env={"COLUMNS": "400"})
+        .stdout
+    )
+
+    usage = re.search(r"^Usage: (.*)$", shown, re.MULTILINE)
+    assert usage is not None
+    assert f"\n{usage[1]}\n" in page
+    plain = " ".join(page.replace("\\", "").split())
+    head = shown[usage.end() : shown.index("Options:")].partition("Arguments:")[0]
+    for paragraph in filter(None, re.split(r"\n\s*\n", head)):
+        assert " ".join(paragraph.split()).removeprefix("Example: ") in plain
+    for flags in re.findall(r"(?m)^  ((?:-\w, )?--[\w-]+)", shown):
+        for flag in flags.split(", "):
+            assert f"`{flag}`" in page, flag
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_page_has_what_parameters_are_like(name: str) -> None:
+    page = command_page(name)
+    sections = dict(re.findall(r"(?ms)^### `([^`]+)`[^\n]*\n(.*?)(?=^##|\Z)", page))
+
+    for one in COMMANDS[name].params:
+        if one.name in {"help", "quiet", "verbose"}:
+            continue
+        is_argument = one.param_type_name == "argument"
+        section = sections[one.metavar or one.name.upper() if is_argument else one.opts[0]]
+        plain = " ".join(section.replace("\\", "").split())
+        # What stands behind the text is the list of choices, where it is long.
+        assert one.help.partition(" One of ")[0] in plain, one.name
+        if one.default not in ("", None, False) and isinstance(one.default, str | int | float):
+            assert f"Default: `{one.default}`" in section, one.name
+        if one.required:
+            assert "required" in section, one.name
+
+
+def test_the_index_has_every_command() -> None:
+    listed = re.findall(r"(?m)^\| \[`medsim ([\w ]+)`\]", text_of("commands/index.md"))
+
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+def test_every_function_with_options_has_a_command() -> None:
+    functions = {
+        name
+        for name in medsim.__all__
+        if isinstance(getattr(getattr(medsim, name), "options", None), type)
+    }
+    linked = {
+        one for name in COMMANDS for one in re.findall(r"#medsim\.(\w+)\)", command_page(name))
+    }
+
+    assert len(functions) > 20
+    assert functions <= linked
+    assert linked - functions <= {"Build"}
+
+
+def test_what_a_command_tells_to_do_next_is_on_its_page() -> None:
+    n_told = 0
+    for path in (ROOT / "medsim").glob("*/commands.py"):
+        text = path.read_text(encoding="utf-8")
+        for body in re.split(r"\n@command\(", text)[1:]:
+            told = re.findall(r"f?\"medsim ((?:study |wic )\w+|\w+) [^\"]*\"", body)
+            name = next(
+                one
+                for one, command in COMMANDS.items()
+                if re.search(rf"\b{command.callback.options.__name__}\b", body.partition("def ")[0])
+            )
+            following = command_page(name).partition("## What comes next")[2]
+            for one in told if "tell_next" in body else ():
+                assert f"`medsim {one}`" in following, (name, one)
+                n_told += 1
+    assert n_told > 5
+
+
+def test_the_environment_has_every_exit_code_and_variable() -> None:
+    page = text_of("environment.md")
+    codes = {code for one in COMMANDS.values() for code in one.callback.exit_codes}
+    variables = set()
+    for path in (ROOT / "medsim").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        if "environ" in source:
+            variables |= set(re.findall(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"', source))
+
+    assert codes == {0, 1, 2, 3, 130}
+    assert codes == set(map(int, re.findall(r"(?m)^\| (\d+) \|", page)))
+    assert {"MEDSIM_API_KEY", "XDG_CACHE_HOME", "NUMBA_NUM_THREADS"} <= variables
+    assert [one for one in sorted(variables) if f"`{one}`" not in page] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_page_has_the_exit_codes_that_help_tells(name: str) -> None:
+    found = set(map(int, re.findall(r"(?m)^\| (\d+) \|", command_page(name))))
+
+    assert {0, 1, 2, 130} <= found
+    told = re.findall(r"[Ee]xit code (\d+)", COMMANDS[name].help)
+    assert set(map(int, told)) <= found
+
+
+# Statistics and metrics
+
+
+def test_every_statistic_and_metric_is_listed() -> None:
+    headings = re.findall(r"(?m)^### `(\w+)`$", text_of("statistics.md"))
+    rows = re.findall(r"(?m)^\| `(\w+)` \|", text_of("metrics.md"))
+
+    assert sorted(headings) == sorted(get_args(StatisticName))
+    assert sorted(rows) == sorted(get_args(MetricName))
+
+
+# Tables
+
+
+@dataclass
+class ListedTable:
+    """A table as a page has it: the path of its files, its columns, and the rest of its text."""
+
+    path: str
+    text: str
+    columns: dict[str, tuple[str, bool]] = field(default_factory=dict)
+
+    def column(self, name: str) -> tuple[str, bool] | None:
+        """Return the type of a column and whether it may be null; a capital is any name."""
+        for listed, found in self.columns.items():
+            parts = (re.escape(part) for part in PLACEHOLDER.split(listed))
+            if listed == name or re.fullmatch(".+".join(parts), name):
+                return found
+        return None
+
+
+def tables_of(kind: str) -> list[ListedTable]:
+    """Return the tables of the page of a kind of output."""
+    found = []
+    for part in re.split(r"(?m)^#{2,3} ", text_of(f"tables/{kind.replace('_', '-')}.md"))[1:]:
+        path = re.search(r"(?m)^`([^`]+)`$", part)
+        table = ListedTable(path[1] if path else "", part)
+        for line in re.findall(r"(?m)^\| (`.*) \|$", part):
+            cells = [cell.strip() for cell in CELL.split(line)]
+            if len(cells) == 4:
+                name, dtype, null, _ = cells
+                table.columns[name.strip("`")] = (dtype, null == "yes")
+        if table.columns:
+            found.append(table)
+    return found
+
+
+def other_files(kind: str) -> list[str]:
+    page = text_of(f"tables/{kind.replace('_', '-')}.md")
+    return re.findall(r"(?m)^\| `([^`]+)` \| [^|]*\|$", page)
+
+
+def matches(path: str, pattern: str) -> bool:
+    return fnmatch(path, pattern.replace("SPLIT", "*"))
+
+
+@pytest.fixture(scope="module")
+def manifests(
+    once: Once,
+    shared_build: medsim.Build,
+    similar_build: medsim.Build,
+    shared_splits: medsim.Splits,
+    shared_study: medsim.Study,
+    shared_benchmark: medsim.Benchmark,
+) -> dict[Path, dict]:
+    """The manifests of outputs of every kind, by their folders."""
+    made = once(
+        "every-output",
+        lambda folder: write_every_output(folder, shared_build, shared_splits, shared_study),
+    )
+    shared = (shared_build, similar_build, shared_splits, shared_study, shared_benchmark)
+    return manifests_in(made, *(one.folder for one in shared))
+
+
+def files_of(folder: Path, manifest: dict) -> list[str]:
+    """Return the files that lie in an output, without those of builds that splits hold."""
+    inner = tuple(f"{name}/" for name in manifest.get("splits", ()))
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    names = (path.relative_to(folder).as_posix() for path in paths)
+    return [name for name in names if name != "manifest.json" and not name.startswith(inner or "/")]
+
+
+def read(path: Path) -> pl.DataFrame:
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path, hive_partitioning=False)
+    return pl.read_csv(path, infer_schema_length=None)
+
+
+def is_of(listed: str, dtype: pl.DataType, *, typed: bool) -> bool:
+    """Return whether a column has the type that is listed; CSV tells texts from numbers alone."""
+    if typed:
+        return listed == str(dtype).lower().replace("list(string)", "list of string")
+    if dtype.is_integer():  # of CSV: whole numbers all the same
+        return "int" in listed or "float" in listed
+    return dtype.is_numeric() == ("float" in listed) and (dtype == pl.Boolean) == (
+        listed == "boolean"
+    )
+
+
+def faults_of(table: ListedTable, frame: pl.DataFrame, *, typed: bool) -> list[str]:
+    """Return what a page says otherwise than a file has it."""
+    faults = []
+    for name, dtype in frame.schema.items():
+        known, n_nulls = table.column(name), frame[name].null_count()
+        if known is None:
+            faults.append(f"{name} is not listed")
+        elif (typed or name in table.columns) and not (
+            n_nulls == frame.height or is_of(known[0], dtype, typed=typed)
+        ):
+            faults.append(f"{name} is {dtype}, not {known[0]}")
+        elif not known[1] and n_nulls and (typed or dtype.is_numeric()):
+            faults.append(f"{name} has nulls")
+    key = re.search(r"(?m)^- Key: (.*)$", table.text)
+    columns = re.findall(r"`(\w+)`", key[1]) if key else []
+    if (
+        columns
+        and set(columns) <= set(frame.columns)
+        and frame.select(columns).is_duplicated().any()
+    ):
+        faults.append(f"{columns} is no key")
+    return faults
+
+
+@pytest.mark.slow
+def test_every_file_that_is_written_is_listed_with_its_columns(manifests) -> None:
+    kinds, n_tables = set(), 0
+    for folder, manifest in manifests.items():
+        kind = manifest["kind"]
+        kinds.add(kind)
+        listed, others = tables_of(kind), other_files(kind)
+        for name in files_of(folder, manifest):
+            tables = [one for one in listed if matches(name, one.path)]
+            if not tables or Path(name).suffix not in {".parquet", ".csv"}:
+                assert tables or any(fnmatch(name, one) for one in others), (folder, name)
+                continue
+            frame = read(folder / name)
+            typed = name.endswith(".parquet")
+            faults = [faults_of(one, frame, typed=typed) for one in tables]
+            assert [] in faults, (folder.name, name, faults)
+            n_tables += 1
+    assert kinds == {
+        path.stem.replace("-", "_") for path in (REFERENCE / "tables").glob("*.md")
+    } - {"index"}
+    assert n_tables > 100
+
+
+@pytest.mark.slow
+def test_a_scale_and_a_tool_have_their_own_tables(manifests) -> None:
+    scales = {one["scale"] for one in manifests.values() if one["kind"] == "study"}
+    tools = {one["options"]["to"] for one in manifests.values() if one["kind"] == "export"}
+
+    assert scales == set(re.findall(r"(?m)^## Scale (\w+)$", text_of("tables/study.md")))
+    assert scales == set(re.findall(r"(?m)^## Scale (\w+)$", text_of("tables/scores.md")))
+    assert tools == set(re.findall(r"(?m)^## For ([\w-]+)$", text_of("tables/export.md")))
+
+
+@pytest.mark.slow
+def test_the_views_of_statements_are_listed_with_their_columns(manifests) -> None:
+    seen = set()
+    for folder, manifest in manifests.items():
+        kind = manifest["kind"]
+        if kind == "export":
+            continue
+        listed = tables_of(kind)
+        for view, _, columns in open_output(folder).views().iter_rows():
+            tables = [
+                one
+                for one in listed
+                if f"- View of `medsim sql`: `{view}`" in one.text
+                or one.text.startswith(f"{view}\n")
+            ]
+            names = re.findall(r"(?:^|, )([\w .-]+?) [\w\[\]]+(?=,|$)", columns)
+            assert any(all(one.column(name) for name in names) for one in tables), (kind, view)
+            seen.add((kind, view))
+    assert len(seen) > 40
+
+
+# Manifests
+
+
+def fields_in(section: str) -> set[str]:
+    return set(re.findall(r"(?m)^\| `(\w+)` \|", section))
+
+
+@pytest.mark.slow
+def test_every_field_of_a_manifest_is_listed(manifests) -> None:
+    page = text_of("manifest.md")
+    sections = dict(re.findall(r"(?ms)^## ([^\n]+)\n(.*?)(?=^## |\Z)", page))
+    of_kind = {
+        kind[1]: section
+        for section in sections.values()
+        if (kind := re.search(r"`kind` is `(\w+)`", section))
+    }
+    common = fields_in(sections["In every manifest"])
+    for folder, manifest in manifests.items():
+        head, _, options = of_kind[manifest["kind"]].partition("Its `options`")
+        assert manifest.keys() <= common | fields_in(head), folder
+        assert common <= manifest.keys()
+        assert manifest["options"].keys() <= fields_in(options), folder
+        for one in manifest["outputs"].values():
+            assert one.keys() == fields_in(sections["A file of outputs"])
+        for one in manifest.get("stages", ()):
+            assert one.keys() == fields_in(sections["A stage"])
+        for one in manifest.get("skipped", ()):
+            assert one.keys() == fields_in(sections["An entry of skipped"])
+        source = manifest.get("terminology") or manifest.get("source") or {}
+        if "terms_of_use" in source:
+            assert source.keys() == fields_in(sections["A terminology"])
+            for file in source["files"]:
+                assert file.keys() == fields_in(sections["A file of a terminology"])
+    assert of_kind.keys() == {one["kind"] for one in manifests.values()}
