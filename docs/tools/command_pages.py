@@ -177,12 +177,16 @@ def _value(option: Option, parameter: inspect.Parameter) -> str:
     shown = _shown(parameter.annotation, option)
     if shown is bool:
         return _SWITCH
-    noun = f"one of {codes(option.choices)}" if option.choices else _NOUNS[shown]
+    noun = _NOUNS[shown]
+    if option.choices:
+        noun = f"one of {codes(option.choices)}"
+    elif shown == list[str] and "Path" in str(parameter.annotation):
+        noun = _NOUNS[Path]
     if option.metavar and not option.argument:
         noun = code(option.metavar)
     if option.least is not None or option.most is not None:
         noun += f", {_bound(option.least)} to {_bound(option.most)}"
-    if option.listed:
+    if option.listed and "," not in (option.metavar or ""):
         return f"{noun}; several with commas between them"
     return f"{noun}; any number of times" if shown == list[str] else noun
 
@@ -193,7 +197,7 @@ def _bound(value: float | None) -> str:
 
 def _default(value: object) -> str:
     if value is inspect.Parameter.empty:
-        return "none: it is required"
+        return "none; it is required"
     if value is None or value is False or value in ((), "", {}):
         return ""
     if isinstance(value, tuple):

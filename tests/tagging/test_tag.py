@@ -107,8 +107,10 @@ def test_results_are_those_of_the_predictions(made: medsim.Tagging) -> None:
 def test_views_have_the_declared_columns(made: medsim.Tagging) -> None:
     for view, one in made.kind.views.items():
         for file in made.folder.glob(one.files):
-            if one.columns is not None:
-                assert pl.read_parquet_schema(file) == one.columns, view
+            found = pl.read_parquet_schema(file)
+            further = ["velps"] if one.further else []
+            assert list(found) == [*one.columns, *further], view
+            assert all(found[name] == kind for name, kind in one.columns.items()), view
     assert made.views()["rows"].min() > 0
 
 
