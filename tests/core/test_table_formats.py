@@ -313,7 +313,7 @@ def test_columns_like_another_are_told_above() -> None:
     ).with_columns(pl.Series("size", [24, 14, 62, 8]))
 
     lines = fitted(frame, 40)
-    assert lines[0] == " in every row: levenshtein as positives,"
+    assert lines[0] == " in every row: levenshtein = positives,"
     assert ["dataset", "positives", "size"] in [line.split() for line in lines]
     assert "as positives" not in " ".join(fitted(frame.head(3), 40))
 

@@ -78,7 +78,7 @@ class _Grid:
             if n_rows > 1 and len(set(texts)) == 1:
                 facts.append(f"{name} {texts[0] or 'empty'}")
             elif n_rows >= _ROWS_ALIKE and like != name:
-                facts.append(f"{name} as {like}")
+                facts.append(f"{name} = {like}")
             else:
                 left.append(at)
         if not left or not facts:
