@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from medsim.core.manifest import medsim_version
-from medsim.pages.page import NUMBER, format_value
+from medsim.pages.chart_data import packed_columns
+from medsim.pages.page import MOST_ROWS, NUMBER, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GENERATOR = '<meta name="generator" content="medsim '
 """The beginning of an element by which a report of medsim is recognised."""
 
-_SIGNIFICANT = 4  # digits of the numbers that charts draw
+_DIGITS = 7  # significant ones of the numbers that tables are sorted by
 _HERE = "medsim.pages"
 
 
@@ -89,8 +89,7 @@ def _templates() -> Environment:
 def _drawn(chart: Chart) -> str:
     """Return the JSON of which the page draws a chart."""
     spec = {**chart.spec, "description": f"{chart.title}. {chart.says}"}
-    rows = [[_short(value) for value in row] for row in chart.rows.iter_rows()]
-    return embedded_json({"spec": spec, "columns": chart.rows.columns, "rows": rows})
+    return embedded_json({"spec": spec, "columns": packed_columns(chart.rows)})
 
 
 def _breakable(text: str) -> str:
@@ -100,13 +99,6 @@ def _breakable(text: str) -> str:
     return Markup("_<wbr>").join(map(escape, text.split("_")))
 
 
-def _short(value: object) -> object:
-    """Return a value as a chart draws it."""
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{_SIGNIFICANT}g}") if math.isfinite(value) else None
-
-
 class _Column(NamedTuple):
     name: str
     kind: str
@@ -114,7 +106,7 @@ class _Column(NamedTuple):
 
 class _Cell(NamedTuple):
     text: str
-    value: str | None  # by which the page sorts
+    value: str | None  # by which the page sorts, where that is not its text
 
 
 class _Row(NamedTuple):
@@ -132,14 +124,17 @@ def _rows(table: PageTable) -> Iterator[_Row]:
     """Yield the rows of a table, those of few pairs with a mark."""
     frame = table.frame
     formats = [table.formats.get(column, NUMBER) for column in frame.columns]
-    for row in frame.iter_rows():
+    for row in frame.head(MOST_ROWS).iter_rows():
         n_pairs = row[frame.get_column_index(table.pairs)] if table.pairs in frame.columns else None
         yield _Row(list(map(_cell, row, formats)), n_pairs is not None and n_pairs < table.few)
 
 
 def _cell(value: object, form: str) -> _Cell:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return _Cell(format_value(value, form), repr(value) if is_number else None)
+    text = format_value(value, form)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return _Cell(text, None)
+    number = str(value) if isinstance(value, int) else f"{value:.{_DIGITS}g}"
+    return _Cell(text, None if number == text else number)
 
 
 def asset(package: str, name: str) -> str:

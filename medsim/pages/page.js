@@ -3,8 +3,10 @@
 
 const missing = (cell) => cell.textContent === "";
 
+const valueOf = (cell) => cell.dataset.value ?? (cell.className === "number" ? cell.textContent : undefined);
+
 function compare(one, other) {
-  const [a, b] = [one.dataset.value, other.dataset.value];
+  const [a, b] = [valueOf(one), valueOf(other)];
   return a !== undefined && b !== undefined
     ? Number(a) - Number(b)
     : one.textContent.localeCompare(other.textContent, "en", { numeric: true });
@@ -111,13 +113,24 @@ const config = (width, panels) => {
 
 const views = new Map();
 
+// A column is its values; or its different values, and which of them each row has, maybe in runs.
+function unpacked(column) {
+  if (Array.isArray(column)) return column;
+  const { of, at, runs } = column;
+  if (at) return at.map((place) => of[place]);
+  const values = [];
+  for (let i = 0; i < runs.length; i += 2) values.push(...Array(runs[i + 1]).fill(of[runs[i]]));
+  return values;
+}
+
 async function draw(place) {
   place.replaceChildren();
-  const { spec, columns, rows } = JSON.parse(document.getElementById(place.dataset.chart).textContent);
+  const { spec, columns } = JSON.parse(document.getElementById(place.dataset.chart).textContent);
   const width = Math.max(place.clientWidth, Number(place.dataset.least));
   if (width > place.clientWidth) place.tabIndex = 0;
-  const record = (row) => Object.fromEntries(columns.map((name, at) => [name, row[at]]));
-  spec.datasets = { ...spec.datasets, rows: rows.map(record) };
+  const [names, values] = [Object.keys(columns), Object.values(columns).map(unpacked)];
+  const record = (_, row) => Object.fromEntries(names.map((name, at) => [name, values[at][row]]));
+  spec.datasets = { ...spec.datasets, rows: (values[0] ?? []).map(record) };
   const panels = spec.facet ? Math.max(1, Math.min(spec.columns, Math.floor(width / 300))) : 0;
   if (panels) {
     spec.columns = panels;

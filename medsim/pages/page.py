@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 NUMBER = ",.3f"
 """The format of a number that is not whole."""
 
+MOST_ROWS = 500
+"""The most rows of a table that a page has: more are for programs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTable:
@@ -30,6 +33,7 @@ class PageTable:
         headed: whether it has headings, to sort by; else its first column names the rows.
         pairs: the column that says how many pairs a row is of; rows of fewer than ``few`` are
             marked.
+        view: the view of the output that has all rows, where these may be more than are shown.
     """
 
     caption: str
@@ -38,6 +42,16 @@ class PageTable:
     headed: bool = True
     pairs: str = "pairs"
     few: int = 0
+    view: str = ""
+
+    @property
+    def left_out(self) -> str:
+        """A sentence on the rows that are not on the page; empty where all are."""
+        n_rows = self.frame.height
+        if n_rows <= MOST_ROWS:
+            return ""
+        view = f'medsim sql FOLDER "from {self.view}"' if self.view else "the output"
+        return f"The first {MOST_ROWS} of {n_rows:,} rows; {view} has all."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,7 @@ def metrics(
             choices=hardest_first(rows["choice"]),
         ),
         rows=rows,
-        table=PageTable(caption="Every embedding under every metric", frame=wide),
+        table=PageTable(caption="Every embedding under every metric", frame=wide, view="results"),
         narrow=n_embeddings <= _FEW,
         least=charts.heat_width(n_embeddings),
     )
@@ -93,6 +93,8 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
         "p_bonferroni",
         "test",
     )
+    of_best = pl.any_horizontal(pl.col("embedding1", "embedding2") == names[0])
+    best_first = between.sort(of_best, descending=True, maintain_order=True)
     chart = Chart(
         title="Differences between embeddings",
         says="How much the embedding of a row is better (+, blue) or worse (\u2212, orange) than "
@@ -108,8 +110,9 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
         ),
         rows=rows,
         table=PageTable(
-            caption="Comparisons of embeddings, each at its best metric",
-            frame=headed(between, columns),
+            caption="Comparisons of embeddings, each at its best metric, the best embedding first",
+            frame=headed(best_first, columns),
+            view="comparisons",
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
         ),
         narrow=len(names) <= _FEW,

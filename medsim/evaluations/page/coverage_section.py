@@ -40,6 +40,7 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
     numbers = PageTable(
         caption="Terms and pairs without vectors",
         frame=headed(table, columns),
+        view="coverage",
         formats={"% of terms": ",.1f", "% of pairs": ",.1f"},
     )
     if not (rows["value"] > 0).any():

@@ -77,6 +77,7 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
         table=PageTable(
             caption=f"Retrieval on {name}, with 95% intervals",
             frame=headed(every, pl.exclude("input", "signature")),
+            view="retrieval",
         ),
     )
 

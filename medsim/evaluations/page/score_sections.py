@@ -89,7 +89,9 @@ def roc_curves(
         "Every embedding at the metric under which its AUC is highest.",
         spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
         rows=drawn,
-        table=PageTable(caption="Areas under the curves", frame=headed(table, [*key, *areas])),
+        table=PageTable(
+            caption="Areas under the curves", frame=headed(table, [*key, *areas]), view="results"
+        ),
         narrow=True,
     )
     return Section(

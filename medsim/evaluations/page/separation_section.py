@@ -113,5 +113,6 @@ def _means(name: str, among: pl.DataFrame, embeddings: Sequence[str]) -> Chart:
         table=PageTable(
             caption=f"Mean similarities of {name}",
             frame=headed(drawn, [*names, "value"], **names, value="mean similarity"),
+            view="separation",
         ),
     )

@@ -89,6 +89,7 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
         "losses are significant differences from another, and the mean leaves out sets that "
         "another contains",
         frame=standings.drop("statistic"),
+        view="results",
     )
 
 
@@ -124,7 +125,7 @@ def board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
     """Return a table of embeddings at their best metrics, in which small sets are marked."""
     names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
     frame = headed(best, [*set_columns(best), "embedding", *names], value=label)
-    return PageTable(caption=caption, frame=frame, few=FEW)
+    return PageTable(caption=caption, frame=frame, few=FEW, view="results")
 
 
 def accuracy(
