@@ -170,7 +170,8 @@ def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> 
     if run.files.exist(*paths):
         return
     with run.progress.stage(f"compare {one.name} by {name}") as stage:
-        stage.total(one.pairs.height * sum(metric.cost for metric in metrics.values()))
+        costs = sum(metric.cost(has.n_dimensions) for metric in metrics.values())
+        stage.total(one.pairs.height * costs)
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
         write_similarities(one, name, has, metrics, run.files, workers)
         n_metrics = counted(len(metrics), "metric")

@@ -43,7 +43,10 @@ def write_similarities(
     covered = has.covered[first] & has.covered[second]
     left, right = first[covered], second[covered]
     for metric, compares in metrics.items():
-        path, own = scores_path(one.name, name, metric), workers.costing(compares.cost)
+        path, own = (
+            scores_path(one.name, name, metric),
+            workers.costing(compares.cost(has.n_dimensions)),
+        )
         if files.exist(path):
             own.advance(len(pairs))
             continue

@@ -21,6 +21,7 @@ from medsim.pages.page import (
 )
 from medsim.wic.page import PAPER
 from medsim.wic.readable import readable_accuracies, readable_comparisons
+from medsim.wic.worst_errors import worst_errors
 
 if TYPE_CHECKING:
     from medsim.wic.output import WicEvaluation
@@ -43,7 +44,14 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
     name = f"{opened.folder.name}@{content_digest(manifest)}"
     results = opened.read("results.parquet")
     comparisons = opened.read("comparisons.parquet")
-    sections = [_result(results, comparisons), _parts(results), _differences(comparisons)]
+    whole = results.filter(statistic="accuracy", subset="all")
+    best_first = whole.sort("value", "model", descending=[True, False])["model"].to_list()
+    sections = [
+        _result(results, comparisons),
+        worst_errors(opened, best_first),
+        _parts(results),
+        _differences(comparisons),
+    ]
     return Page(
         title=f"Models on words in context of {manifest.data}",
         lead=f"{counted(len(manifest.models), 'model')}, scored by medsim {manifest.medsim}. "

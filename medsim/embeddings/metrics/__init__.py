@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from medsim.core.registry import Registry
+from medsim.embeddings.metrics.costs import OF_ROWS, Cost
 from medsim.embeddings.metrics.workers import Workers
 
 if TYPE_CHECKING:
@@ -67,14 +68,14 @@ class Metric:
         describes: it in a few words, for help and reports.
         similarities: see ``Similarities``.
         tabulate: see ``Tabulate``; without it terms are compared pair by pair.
-        cost: the time that a pair takes, in that of a cosine, for estimates.
+        cost: the time that a pair takes, for estimates.
     """
 
     of: type[WordBags | TermPoints]
     describes: str
     similarities: Similarities
     tabulate: Tabulate | None = None
-    cost: int = 1
+    cost: Cost = OF_ROWS
 
     def tabulated(
         self, embedded: Embedded, terms: Ids, workers: Workers

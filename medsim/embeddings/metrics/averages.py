@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
+from medsim.embeddings.metrics.costs import OF_ROWS, cost
 from medsim.kernels.bag_pairs import averaged
 from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
 from medsim.kernels.vector_tables import cosine_table, kendall_table
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from medsim.embeddings.metrics.costs import Cost
     from medsim.embeddings.metrics.workers import Workers
     from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
 
@@ -39,6 +41,7 @@ class Comparison:
         compare: returns float64[n_pairs] for prepared rows, their numbers, and two rows a pair.
         tabulate: returns float64[n_left, n_right], the same for all pairs, for prepared rows and
             their numbers on the left and on the right.
+        cost: the time that a pair of vectors takes; see ``Cost``.
     """
 
     describes: str
@@ -46,6 +49,7 @@ class Comparison:
     weigh: Callable[[Vectors], NDArray[Any]]
     compare: Callable[[Vectors, NDArray[Any], Ids, Ids], Values]
     tabulate: Callable[[Vectors, NDArray[Any], Vectors, NDArray[Any]], Table]
+    cost: Cost = OF_ROWS
 
 
 def _unchanged(vectors: Vectors) -> Vectors:
@@ -59,13 +63,19 @@ COMPARISONS = {
         describes="cosine", prepare=_unchanged, weigh=lambda vectors: np.zeros(len(vectors))
     ),
     "pearson": _centred(describes="Pearson's correlation", prepare=_unchanged, weigh=means),
-    "spearman": _centred(describes="Spearman's rank correlation", prepare=mean_ranks, weigh=means),
+    "spearman": _centred(
+        describes="Spearman's rank correlation",
+        prepare=mean_ranks,
+        weigh=means,
+        cost=cost(0.05, per_dimension=0.0138),
+    ),
     "kendall": Comparison(
         describes="Kendall's tau-b",
         prepare=mean_ranks,
         weigh=untied_pairs,
         compare=kendalls,
         tabulate=kendall_table,
+        cost=cost(0.5, per_square=0.000165),
     ),
 }
 """Ways to compare two vectors; 0 where one of them is constant, or zero for the cosine."""
@@ -144,7 +154,13 @@ def row_metric(
 
         return table
 
-    return Metric(of=of, describes=describes, similarities=similarities, tabulate=tabulate)
+    return Metric(
+        of=of,
+        describes=describes,
+        similarities=similarities,
+        tabulate=tabulate,
+        cost=comparison.cost,
+    )
 
 
 for _name, _comparison in COMPARISONS.items():

@@ -18,6 +18,7 @@ from medsim.embeddings.metrics.averages import (
     row_metric,
 )
 from medsim.embeddings.metrics.bags import bags_of, tabulate_bags
+from medsim.embeddings.metrics.costs import cost
 from medsim.embeddings.metrics.workers import Workers
 from medsim.kernels.bag_pairs import (
     dynamax_overlaps,
@@ -32,6 +33,7 @@ from medsim.kernels.vector_tables import centred_products, overlap_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from medsim.embeddings.metrics.costs import Cost
     from medsim.kernels.bag_tables import Bags
     from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
 
@@ -39,12 +41,20 @@ WORD_PAIRS_AT_ONCE = 1 << 24  # keys of 8 bytes, and as many places
 _LOW_BITS = (1 << 32) - 1
 
 
-def _metric(comparison: Comparison) -> Metric:
+_COSTS = {
+    "cos": cost(4.8, per_dimension=0.0036),
+    "pearson": cost(4.8, per_dimension=0.0036),
+    "spearman": cost(4.3, per_dimension=0.0067),
+    "kendall": cost(4.5, per_square=0.0006),
+}
+"""The time of the pairs of words of two terms of three words."""
+
+
+def _metric(comparison: Comparison, costs: Cost) -> Metric:
     def similarities(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
         found = np.empty(len(first))
         for part in _blocks(bags, first, second):
             found[part] = _means(comparison, bags, first[part], second[part], workers)
-            workers.advance(part.stop - part.start)
         return found
 
     def tabulate(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
@@ -65,11 +75,8 @@ def _metric(comparison: Comparison) -> Metric:
         describes=f"mean of {comparison.describes} over all pairs of the terms' words",
         similarities=similarities,
         tabulate=tabulate,
-        cost=_COST,
+        cost=costs,
     )
-
-
-_COST = 10  # times that of an average, measured on 600,000 pairs of terms of three words
 
 
 def _blocks(bags: WordBags, first: Ids, second: Ids) -> Iterator[slice]:
@@ -91,18 +98,29 @@ def _means(
     """Return the mean over pairs of words, each of which is compared once."""
     every, starts = word_pairs(bags.words, bags.starts, first, second)
     distinct, at = np.unique(every, return_inverse=True)
+    n_compared = n_told = 0
+
+    def advance(n_more: int) -> None:
+        """Tell how many pairs of terms those of words come to."""
+        nonlocal n_compared, n_told
+        n_compared += n_more
+        n_done = len(first) * n_compared // len(distinct)
+        workers.advance(n_done - n_told)
+        n_told = n_done
+
     similarities = compare_rows(
         comparison,
         lambda words: bags.vectors[words],
         (distinct >> 32).astype(np.int32),
         (distinct & _LOW_BITS).astype(np.int32),
-        Workers(threads=workers.threads),
+        Workers(threads=workers.threads, advance=advance),
     )
+    workers.advance(len(first) - n_told)
     return group_means(similarities, at, starts)
 
 
 for _name, _comparison in COMPARISONS.items():
-    METRICS.register(f"pair_{_name}", _metric(_comparison))
+    METRICS.register(f"pair_{_name}", _metric(_comparison, _COSTS[_name]))
 
 
 def _fuzzy(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
@@ -151,6 +169,7 @@ METRICS.register(
         describes="DynaMax-Jaccard of the terms' words",
         similarities=_fuzzy,
         tabulate=_tabulate_fuzzy,
+        cost=cost(0.1, per_dimension=0.034),
     ),
 )
 METRICS.register(

@@ -115,6 +115,32 @@ def test_similarities_depend_neither_on_threads_nor_blocks_nor_order(
 
 
 @pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
+def test_metrics_tell_how_far_they_are_while_they_compare(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(5)
+    bags = random_bags(5, n_words=30, n_terms=40, width=24, steps=1000)
+    embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
+    first, second = (draw.integers(0, 30, 600).astype(np.int32) for _ in range(2))
+    monkeypatch.setattr(Workers.spread, "__defaults__", (lambda _n_rows: None, 50))
+    told: list[int] = []
+
+    METRICS.get(name).similarities(embedded, first, second, Workers(threads=1, advance=told.append))
+
+    assert sum(told) == 600
+    assert max(told) < 200
+
+
+def test_kendall_is_said_to_cost_more_the_more_dimensions_there_are() -> None:
+    costs = {name: METRICS.get(name).cost for name in ("avg_cos", "avg_kendall", "pair_kendall")}
+
+    assert all(cost(50) < cost(300) for cost in costs.values())
+    assert costs["avg_kendall"](300) > 5 * costs["avg_cos"](300)
+    assert costs["pair_kendall"](300) > 2 * costs["avg_kendall"](300)
+    assert {type(cost(1)) for cost in costs.values()} == {int}
+
+
+@pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
 def test_no_pairs_have_no_similarities(name: str) -> None:
     bags = random_bags(1, n_words=3, n_terms=2, width=4, steps=2)
     embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
