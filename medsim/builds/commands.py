@@ -15,7 +15,7 @@ from medsim.builds.options import (
 )
 from medsim.core.console import MAKING_EXIT_CODES, app, command
 from medsim.core.errors import OptionError
-from medsim.core.printing import Format, print_table, tell_next
+from medsim.core.printing import Format, print_table, quoted, tell_next
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @command(
     app,
     BuildOptions,
-    then=("sql", "eval", "split", "verify", "study sample"),
+    then=("sql", "eval", "split", "verify", "study sample", "merge"),
     exit_codes=MAKING_EXIT_CODES,
 )
 def build(
@@ -64,7 +64,9 @@ def build(
         raise OptionError("--shard and --dask exclude each other: each shares out the search")
     print_table(build_shard(**options.given(ShardOptions), shard=shard), form)
     n_shards = shard.partition("/")[2]
-    tell_next(options.progress, f"medsim merge {options.out}, when all {n_shards} shards are done")
+    tell_next(
+        options.progress, f"medsim merge {quoted(options.out)}, when all {n_shards} shards are done"
+    )
 
 
 @command(app, MergeOptions, then=("sql", "eval", "split", "verify"), exit_codes=MAKING_EXIT_CODES)
@@ -115,8 +117,8 @@ def _print_made(build: Build, form: str, progress: Progress | None) -> None:
     _print_table_2(build, form)
     tell_next(
         progress,
-        f"medsim sql {build.folder} shows what can be queried",
-        f"medsim eval {build.folder} -e NAME=PATH -o RESULTS scores an embedding",
+        f"medsim sql {quoted(build.folder)} shows what can be queried",
+        f"medsim eval {quoted(build.folder)} -e NAME=PATH -o RESULTS scores an embedding",
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from medsim.cli.options import ReportOptions, SqlOptions
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_frames, print_table, tell_next
+from medsim.core.printing import Format, print_frames, print_table, quoted, tell_next
 
 
 @command(app, SqlOptions)
@@ -43,4 +43,4 @@ def report(options: ReportOptions) -> None:
     from medsim.cli.report import write_report
 
     write_report(**options.given())
-    tell_next(options.progress, f"open {options.out} in a browser; it needs no network")
+    tell_next(options.progress, f"open {quoted(options.out)} in a browser; it needs no network")

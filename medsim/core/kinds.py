@@ -137,6 +137,8 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
         manifest = kind.manifest(**found, outputs=outputs)
         _check_types(manifest, *outputs.values())
     except FileNotFoundError as error:
+        if not folder.exists():
+            raise InputError(f"there is no folder {folder}; {kind.command} makes one") from error
         raise InputError(
             f"{folder} has no {MANIFEST}: it is no finished {kind.noun}; make one with "
             f"{kind.command}"

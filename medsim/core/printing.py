@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from medsim.core.checks import Verification
 
 _MOST_CELLS = 2_000_000  # of a table for people
+_PLAIN_WORD = re.compile(r"[\w.,:@%+/=-]+")
 _MOST_ROWS = 40  # of a statement, on a terminal
 
 _PLAIN = str.maketrans(  # what tables for people have, for terminals that lack it
@@ -83,6 +86,12 @@ def tell_signs(progress: Progress | None, form: str, signs: str) -> None:
     """Tell what signs and names in a table say, where it is printed for people."""
     if table_format(form).FOR_PEOPLE:
         progress_of(progress).say(signs)
+
+
+def quoted(path: object) -> str:
+    """Return a path as a shell takes it for one word."""
+    text = str(path)
+    return text if _PLAIN_WORD.fullmatch(text) else shlex.quote(text)
 
 
 def tell_next(progress: Progress | None, *steps: str) -> None:

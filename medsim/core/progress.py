@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 import threading
@@ -21,6 +22,7 @@ _MEBIBYTE = 1 << 20
 _SECONDS_A_LINE = 60
 _FEW = 2  # minutes
 _NOTEBOOK_WIDTH = 80  # of lines that replace each other
+_PLAIN = ("dumb", "unknown")  # terminals that cannot write over a line
 _LONG_TO_COMPILE = 1.0  # seconds
 
 
@@ -229,7 +231,7 @@ class Progress:
 
     @contextmanager
     def _bars(self) -> Iterator[Bars | None]:
-        if self._quiet or not _is_terminal(self._stream):
+        if self._quiet or not _is_terminal(self._stream) or os.environ.get("TERM") in _PLAIN:
             yield None
             return
         from rich import progress  # noqa: PLC0415 — help and silent runs do without it

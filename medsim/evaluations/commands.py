@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table, tell_next, tell_signs
+from medsim.core.printing import Format, print_table, quoted, tell_next, tell_signs
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
     tables = ["standings", *(name for name, wanted in asked.items() if wanted)]
     tell_next(
         options.progress,
-        f"medsim compare {options.out} --table {' or '.join(tables)} sums up",
-        f"medsim report {options.out} -o report.html draws it",
+        f"medsim compare {quoted(options.out)} --table {' or '.join(tables)} sums up",
+        f"medsim report {quoted(options.out)} -o report.html draws it",
     )
 
 

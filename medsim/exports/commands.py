@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table, tell_next
+from medsim.core.printing import Format, print_table, quoted, tell_next
 from medsim.exports.options import ExportOptions
 
 
@@ -23,5 +23,5 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     files = run(**options.given()).files()
     print_table(files, form)
     out = str(options.out)
-    file = str(Path(out) / files["file"][0]) if files.height else out
+    file = quoted(Path(out) / files["file"][0]) if files.height else quoted(out)
     tell_next(options.progress, FORMATS.get(options.to).next.format(out=out, file=file))

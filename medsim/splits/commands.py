@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import MAKING_EXIT_CODES, VERIFYING_EXIT_CODES, app, command
-from medsim.core.printing import Format, print_outcome, print_table, tell_next
+from medsim.core.printing import Format, print_outcome, print_table, quoted, tell_next
 from medsim.splits.options import AnyVerifyOptions, SplitOptions
 
 
@@ -23,7 +23,7 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
     print_table(run(**options.given()).sizes(), form, readable=readable_sizes)
     tell_next(
         options.progress,
-        f"medsim export {options.out} -o FOLDER --for TOOL writes files to train on",
+        f"medsim export {quoted(options.out)} -o FOLDER --for TOOL writes files to train on",
     )
 
 

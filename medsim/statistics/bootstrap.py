@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
-from medsim.statistics.edges import difference_of, perfect_correlation
+from medsim.statistics.edges import difference_of, perfect_correlation, rank_correlation
 from medsim.statistics.estimates import two_sided_p
 from medsim.statistics.pairs import checked_values
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _RESAMPLES_A_TASK = 16  # at least
 _RANKS_A_TASK = 1 << 18
 _FEWEST_PAIRS = 3
+_ENOUGH_PAIRS = 30  # for resamples to tell how far a correlation varies
 _ROUNDING = 1e-12
 _MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
 
@@ -36,10 +38,11 @@ class SpearmanBootstrap:
     """Spearman's correlations of several similarities with ratings, in the same resamples of pairs.
 
     Intervals are bias-corrected and accelerated: BCa (Efron 1987; DiCiccio and Efron 1996), with
-    the acceleration from the jackknife. They can be too narrow for few pairs. Where correlations
-    are perfect no resample differs, and intervals are those of ``perfect_correlation`` and of the
-    difference of two such. Resamples in which a side is constant have no correlation and are left
-    out.
+    the acceleration from the jackknife. Of few pairs whose ratings are tied they can be too narrow,
+    and so that of a correlation of fewer than 30 pairs reaches as far as the one of
+    ``rank_correlation`` as well. Where correlations are perfect no resample differs, and intervals
+    are those of ``perfect_correlation`` and of the difference of two such. Resamples in which a
+    side is constant have no correlation and are left out.
 
     p is the smallest alpha whose interval leaves out 0. Resamples tell no share finer than
     1 / (resamples + 1), so p is at least 2 / (resamples + 1): for any of m comparisons to pass
@@ -88,9 +91,11 @@ class SpearmanBootstrap:
         estimate = self._estimate(side)
         if self._is_perfect(estimate):
             return self._at_edge(estimate, 0.0, level)
-        return self._tested(
+        found = self._tested(
             estimate, self._resampled[:, side], partial(self._left_out, side), level
         )
+        is_small = _FEWEST_PAIRS <= len(self._ratings) < _ENOUGH_PAIRS
+        return _at_least_analytic(found, len(self._ratings), level) if is_small else found
 
     def difference(self, side: int, other: int, level: float = 0.95) -> Test:
         """Return the correlation of one less that of another; p is 1 where both rank alike."""
@@ -166,6 +171,22 @@ class SpearmanBootstrap:
         correlations = partial(resampled_spearman, self._sides, self._ratings, seed)
         a_task = max(_RESAMPLES_A_TASK, _RANKS_A_TASK // self._sides.size)
         return in_tasks(correlations, resamples, a_task, self._threads)
+
+
+def _at_least_analytic(found: Test, n_pairs: int, level: float) -> Test:
+    """Return a correlation with the outer ends, and the larger p, of what both ways give.
+
+    They are the bootstrap, which found it, and ``rank_correlation``.
+    """
+    if math.isnan(found.p):
+        return found
+    analytic, z = rank_correlation(found.statistic, n_pairs, NormalDist().inv_cdf((1 + level) / 2))
+    return replace(
+        found,
+        low=min(found.low, analytic.low),
+        high=max(found.high, analytic.high),
+        p=max(found.p, two_sided_p(z)),
+    )
 
 
 def _checked(level: float) -> float:

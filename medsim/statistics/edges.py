@@ -69,10 +69,33 @@ def perfect_correlation(sign: float, n_pairs: int, reach: float = Z95) -> Estima
     inner = -1.0
     if n_pairs >= _FEWEST_FOR_VARIANCE:
         missing = 6 / (n_pairs * (n_pairs**2 - 1))
-        error = math.sqrt((1 + (1 - missing) ** 2 / 2) / (n_pairs - 3))
+        error = _transformed_error(1 - missing, n_pairs)
         inner = math.tanh(math.log((2 - missing) / missing) / 2 - reach * error)
     low, high = sorted((sign * inner, sign))
     return Estimate(value=sign, low=low, high=high)
+
+
+def rank_correlation(value: float, n_pairs: int, reach: float = Z95) -> tuple[Estimate, float]:
+    """Return a Spearman's correlation between -1 and 1 with its interval, and its normal deviate.
+
+    It is Fisher's transformed with the variance of Bonett and Wright (Psychometrika 65:23-28,
+    2000). Of fewer than 4 pairs it is from -1 to 1, with a deviate of 0.
+
+    Args:
+        value: not -1 and not 1.
+        n_pairs: at least 1.
+        reach: standard errors to either side, by default those of a 95% interval.
+    """
+    if n_pairs < _FEWEST_FOR_VARIANCE:
+        return Estimate(value=value, low=-1.0, high=1.0), 0.0
+    transformed, error = math.atanh(value), _transformed_error(value, n_pairs)
+    low, high = (math.tanh(transformed + sign * reach * error) for sign in (-1, 1))
+    return Estimate(value=value, low=low, high=high), transformed / error
+
+
+def _transformed_error(value: float, n_pairs: int) -> float:
+    """Return the standard error of Fisher's transformed of a Spearman's correlation."""
+    return math.sqrt((1 + value**2 / 2) / (n_pairs - 3))
 
 
 def difference_of(first: Estimate, second: Estimate, reach: float = Z95) -> tuple[Estimate, float]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from medsim.core.console import command, subcommands
-from medsim.core.printing import Format, print_table, tell_next, tell_signs
+from medsim.core.printing import Format, print_table, quoted, tell_next, tell_signs
 from medsim.core.progress import progress_of
 from medsim.studies.asking_options import (
     AskedOptions,
@@ -135,7 +135,9 @@ def score(
     if signs := "; ".join(text for name, text in _SIGNS.items() if name in shown.columns):
         tell_signs(options.progress, form, signs)
     if options.out is not None:
-        tell_next(options.progress, *(step.format(out=options.out) for step in _after(options)))
+        tell_next(
+            options.progress, *(step.format(out=quoted(options.out)) for step in _after(options))
+        )
 
 
 @command(study, PairsFileOptions, then=("study inspect", "study grade"))
@@ -170,8 +172,8 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     print_table(chosen.quarters(), form)
     tell_next(
         options.progress,
-        f"medsim study grade {options.out} -o STUDY has people rate them",
-        f"medsim study inspect {options.out} -o STUDY has people check why they are associated",
+        f"medsim study grade {quoted(options.out)} -o STUDY has people rate them",
+        f"medsim study inspect {quoted(options.out)} -o STUDY has people check associations",
     )
 
 
@@ -209,6 +211,6 @@ def _after(options: ScoreOptions) -> list[str]:
 def _tell_next(options: SampleOptions | GradeOptions | AskedOptions) -> None:
     tell_next(
         options.progress,
-        f"send each annotator the folder {options.out}/annotators/NAME",
-        f"medsim study score {options.out} ANSWERS scores what they send back",
+        f"send each annotator the folder {quoted(options.out)}/annotators/NAME",
+        f"medsim study score {quoted(options.out)} ANSWERS scores what they send back",
     )

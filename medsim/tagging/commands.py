@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table, tell_next, tell_signs
+from medsim.core.printing import Format, print_table, quoted, tell_next, tell_signs
 from medsim.tagging.options import TagOptions
 
 
@@ -31,6 +31,6 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
     )
     tell_next(
         options.progress,
-        f"medsim report {options.out} -o report.html draws it",
-        f"medsim correlate RESULTS {options.out}/tasks.parquet compares it with an evaluation",
+        f"medsim report {quoted(options.out)} -o report.html draws it",
+        f"medsim correlate RESULTS {quoted(options.out)}/tasks.parquet sets it beside RESULTS",
     )

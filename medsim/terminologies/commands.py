@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table, tell_next
+from medsim.core.printing import Format, print_table, quoted, tell_next
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 
 
@@ -37,4 +37,4 @@ def convert(options: ConvertOptions, *, form: Format = "table") -> None:
 
 
 def _tell_next(options: SynthOptions | ConvertOptions) -> None:
-    tell_next(options.progress, f"medsim build {options.out} -o FOLDER builds its datasets")
+    tell_next(options.progress, f"medsim build {quoted(options.out)} -o FOLDER builds its datasets")

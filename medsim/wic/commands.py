@@ -8,7 +8,7 @@ import typer
 
 from medsim.core.console import VERIFYING_EXIT_CODES, command, subcommands
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.printing import Format, print_outcome, print_table, tell_next
+from medsim.core.printing import Format, print_outcome, print_table, quoted, tell_next
 from medsim.wic.options import (
     WicBuildOptions,
     WicEvaluateOptions,
@@ -35,7 +35,8 @@ def build(options: WicBuildOptions, *, form: Format = "table") -> None:
 
     print_table(describe_wic(build_wic(**options.given())), form)
     tell_next(
-        options.progress, f"medsim wic eval {options.out} -m NAME=PATH -o SCORES scores a model"
+        options.progress,
+        f"medsim wic eval {quoted(options.out)} -m NAME=PATH -o SCORES scores a model",
     )
 
 
@@ -85,7 +86,7 @@ def evaluate(
         )
     else:
         print_table(found.comparisons, form, readable=lambda frame: [readable_comparisons(frame)])
-    tell_next(options.progress, f"medsim report {options.out} -o report.html draws it")
+    tell_next(options.progress, f"medsim report {quoted(options.out)} -o report.html draws it")
 
 
 @command(wic, WicVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)

@@ -203,7 +203,7 @@ def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.Mon
         (["build", "hpo", "-o", "x", "--synonyms", "exakt"], 1, "did you mean exact or"),
         (["build", "hpo", "-o", "x", "--as-of", "yesterday"], 2, "yesterday"),
         (["build", "hpo", "-o", "x", "--format", "xml"], 1, "unknown format 'xml'; known: csv"),
-        (["stats", "nowhere"], 1, "nowhere has no manifest.json"),
+        (["stats", "nowhere"], 1, "there is no folder nowhere"),
         (["sql", "`seed`", "select 1"], 1, "error: `seed` is no folder"),
         (["sql", "nowhere", "select 1"], 1, "nowhere is no folder"),
         (["verify", "nowhere"], 1, "nowhere is no folder; name that of a build or a set"),
@@ -224,7 +224,7 @@ def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.Mon
         (["build", "hpo", "-o", "x", "--shard", "one"], 1, "--shard 'one' names no shard"),
         (["stats", "x" * 300], 1, "File name too long"),
         (["synth", "-o", "x" * 300, "--concepts", "9"], 1, "File name too long"),
-        (["stats", "no\nwhere\x1b[31m"], 1, r"no\nwhere\x1b[31m has no manifest.json"),
+        (["stats", "no\nwhere\x1b[31m"], 1, r"there is no folder no\nwhere\x1b[31m"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(

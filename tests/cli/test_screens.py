@@ -8,6 +8,7 @@ the difference:
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -21,6 +22,8 @@ from typer.testing import CliRunner, Result
 
 from medsim.cli import app
 from medsim.core.formats import table
+from medsim.core.printing import quoted
+from medsim.core.progress import Progress
 
 if TYPE_CHECKING:
     import polars as pl
@@ -226,3 +229,39 @@ def test_signs_are_explained_where_they_are_printed(folders: dict[str, Path]) ->
     assert run("compare RESULTS", folders).stderr == said
     assert run("compare RESULTS --format json", folders).stderr == ""
     assert run("compare RESULTS --table rated", folders).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("öut-1", "öut-1"), ("a b", "'a b'"), ("$(x)", "'$(x)'"), ("it's", None)]
+)
+def test_paths_of_what_to_do_next_are_one_word_of_a_shell(name: str, shown: str | None) -> None:
+    assert quoted(Path(name)) == (shown or shlex.quote(name))
+    assert shlex.split(quoted(name)) == [name]
+
+
+def test_a_folder_that_is_not_there_is_said_not_to_be_there(tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["stats", str(tmp_path / "nowhere")])
+
+    assert found.exit_code == 1
+    assert found.stderr == f"error: there is no folder {tmp_path}/nowhere; medsim build makes one\n"
+
+
+def test_a_terminal_that_cannot_write_over_a_line_gets_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    texts = {}
+    for kind in ("dumb", "xterm"):
+        monkeypatch.setenv("TERM", kind)
+        stream = Terminal()
+        with Progress(stream).stage("count") as stage:
+            stage.total(2)
+            stage.advance(2)
+        texts[kind] = re.sub(r"\d\.\d s", "0.0 s", stream.getvalue())
+
+    assert texts["dumb"] == "count (0.0 s)\n"
+    assert texts["xterm"].endswith("count (0.0 s)\n")
+    assert "\x1b[" in texts["xterm"]

@@ -196,6 +196,61 @@ def test_few_pairs_that_rank_alike_prove_little(n: int, low: float, verdict: str
     assert (differ.p < 0.05) == (differ.low > 0) == is_significant
 
 
+@pytest.mark.parametrize("n", [4, 10, 29])
+def test_of_few_pairs_the_interval_reaches_as_far_as_the_analytic_one(n: int) -> None:
+    left = np.arange(float(n))
+    right = np.array([*left[:-2], left[-1], left[-2]])
+    found = bca_spearman(left, right, resamples=400, threads=1)
+    z, error = math.atanh(found.statistic), math.sqrt((1 + found.statistic**2 / 2) / (n - 3))
+
+    assert found.low <= math.tanh(z - stats.norm.ppf(0.975) * error) + 1e-12
+    assert found.high >= math.tanh(z + stats.norm.ppf(0.975) * error) - 1e-12
+    assert found.p >= 2 * stats.norm.sf(abs(z) / error) - 1e-12
+
+
+def test_of_thirty_pairs_the_interval_is_that_of_the_bootstrap_alone() -> None:
+    left, right = correlated(30, seed=3)
+    bootstrap = SpearmanBootstrap([left], right, resamples=400, threads=1)
+    distribution = Distribution(
+        estimate=spearman(left, right),
+        resampled=np.sort(bootstrap._resampled[:, 0]),
+        acceleration=naive_acceleration(left, right),
+    )
+
+    found = bootstrap.correlation(0)
+
+    assert (found.low, found.high) == pytest.approx(bca_interval(distribution, 0.95), abs=1e-9)
+    assert found.p == pytest.approx(bca_p(distribution))
+
+
+def test_of_three_pairs_nothing_is_known() -> None:
+    found = bca_spearman(
+        np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]), resamples=500, threads=1
+    )
+
+    assert (found.low, found.high, found.p) == (-1, 1, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("levels", [None, 5])
+@pytest.mark.parametrize("n", [4, 10])
+def test_of_few_pairs_the_interval_covers_the_truth(n: int, levels: int | None) -> None:
+    rho, rng = 0.95, np.random.default_rng(12)
+
+    def drawn(n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+        left = rng.normal(size=n_pairs)
+        right = rho * left + math.sqrt(1 - rho**2) * rng.normal(size=n_pairs)
+        return left, right if levels is None else np.clip(np.round(1.2 * right + 2), 0, levels - 1)
+
+    truth = stats.spearmanr(*drawn(200_000)).statistic
+    found = [bca_spearman(*drawn(n), resamples=300, threads=1) for _ in range(200)]
+    known = [one for one in found if not math.isnan(one.statistic)]
+
+    covering = [one.low <= truth <= one.high for one in known]
+    assert len(known) > 180
+    assert sum(covering) / len(known) > 0.93
+
+
 @pytest.mark.parametrize("n", [5, 6, 10])
 def test_the_lower_end_of_a_perfect_correlation_is_where_it_becomes_unlikely(n: int) -> None:
     """In about a fortieth of samples whose pairs correlate by no more, ranks are the same."""

@@ -353,7 +353,7 @@ def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -
         ({"domains": "domains.csv"}, "`biomedical` and `domains` both say"),
         ({"biomedical": None}, "say by one of `biomedical` LIST, `general` CORPUS and `domains`"),
         ({"terminology": (), "norms": None}, "nothing tells which words are associated"),
-        ({"terminology": "nowhere"}, "nowhere has no manifest.json"),
+        ({"terminology": "nowhere"}, "there is no folder nowhere"),
         ({"norms": "nowhere.txt"}, "nowhere.txt cannot be read"),
     ],
 )
