@@ -57,6 +57,11 @@ def package_index(_: Path) -> None:
         pytest.skip("pip finds no package index")
 
 
+def pytorch(_: Path) -> None:
+    """Skip what a page has left where sentence-transformers is not installed."""
+    pytest.importorskip("sentence_transformers", reason="medsim[tools] is not installed")
+
+
 @pytest.fixture
 def needs(once: Once) -> dict[str, Callable[[Path], object]]:
     """Return what pages may need, by name."""
@@ -71,6 +76,7 @@ def needs(once: Once) -> dict[str, Callable[[Path], object]]:
     return {
         "the build hpo": hpo,
         "a package index": package_index,
+        "PyTorch": pytorch,
         "the corpora of words in context": partial(shared_data, "wic"),
         "published ratings": partial(shared_data, "ratings"),
         "published ontologies": partial(shared_data, "obo"),
