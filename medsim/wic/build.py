@@ -19,6 +19,7 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.corpora.languages import check_language
 from medsim.terminologies.sources import find_source, read_terminology, source_paths
+from medsim.terminologies.sources.ontology_rows import VOCABULARIES
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import (
     INSTANCES,
@@ -121,10 +122,14 @@ def _check_serves(making: _Making, codes: pl.DataFrame, terminology: Terminology
     """
     store = making.store
     store.put("corpus_code", codes)
+    store.put(
+        "vocabulary_prefix",
+        pl.DataFrame(list(VOCABULARIES.items()), ["prefix", "vocabulary"], orient="row"),
+    )
     store.run("wic/cited_code", vocabulary=terminology.vocabulary)
     if not store.frame("wic/known_code")["n_codes"].item():
         raise _no_mention(codes, terminology)
-    store.drop("corpus_code")
+    store.drop("corpus_code", "vocabulary_prefix")
 
 
 def _no_mention(codes: pl.DataFrame, terminology: Terminology) -> InputError:

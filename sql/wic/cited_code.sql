@@ -1,10 +1,11 @@
 -- The concepts that a code stands for when a corpus cites it.
 --
 -- A code of the terminology's own vocabulary is a concept's id; an id such as HP:0001658 names its
--- vocabulary itself. Any other is one that concepts have in other vocabularies. Only active
--- concepts count.
+-- vocabulary itself, by its prefix or, as MESH:D003920 does, by one that stands for another name
+-- (MSH). Any other is one that concepts have in other vocabularies. Only active concepts count.
 --
 -- reads   concept, code
+--         vocabulary_prefix: prefixes of ids whose vocabularies have other names, key prefix
 -- writes  cited_code: a row per code, key (vocabulary, code); where it has several concepts, the
 --         smallest id is given
 -- params  $vocabulary text: the terminology's own
@@ -32,6 +33,13 @@ with cited as (
         concept_id
     from concept
     where contains(concept_id, ':')
+    union all
+    select
+        p.vocabulary,
+        substr(n.concept_id, strpos(n.concept_id, ':') + 1) as code,
+        n.concept_id
+    from concept as n
+    inner join vocabulary_prefix as p on upper(split_part(n.concept_id, ':', 1)) = p.prefix
 )
 
 select

@@ -53,6 +53,11 @@ def hugging_face_datasets(_: Path) -> None:
     pytest.importorskip("datasets", reason="medsim[tools] is not installed")
 
 
+def pytorch(_: Path) -> None:
+    """Skip what a page has left where sentence-transformers is not installed."""
+    pytest.importorskip("sentence_transformers", reason="medsim[tools] is not installed")
+
+
 @pytest.fixture
 def needs(once: Once) -> dict[str, Callable[[Path], object]]:
     """Return what pages may need, by name."""
@@ -74,6 +79,7 @@ def needs(once: Once) -> dict[str, Callable[[Path], object]]:
         "the embeddings": embeddings,
         "a package index": package_index,
         "the package datasets": hugging_face_datasets,
+        "PyTorch": pytorch,
         "the corpora of words in context": partial(shared_data, "wic"),
         "published ratings": partial(shared_data, "ratings"),
         "published ontologies": partial(shared_data, "obo"),

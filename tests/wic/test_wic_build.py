@@ -236,6 +236,23 @@ def test_a_terminology_that_knows_no_code_is_refused_before_sentences_are_cut(
     assert not (tmp_path / "wic").exists()
 
 
+def test_ids_of_mesh_in_an_ontology_link_mentions(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path, NAMES, "corpus", 1, n_documents=60)
+    terms = (
+        f"[Term]\nid: MESH:{code}\nname: {names[0]}\n"
+        + "".join(f'synonym: "{name}" EXACT []\n' for name in names[1:])
+        for code, names in NAMES.items()
+    )
+    source = tmp_path / "mesh.obo"
+    source.write_text("format-version: 1.2\n\n" + "\n".join(terms), encoding="utf-8")
+
+    built = build_wic([corpus], source, tmp_path / "wic", threads=1)
+
+    concepts = built.sql("select distinct concept_id from mention")["concept_id"]
+    assert concepts.len() > 0
+    assert set(concepts) <= {f"MESH:{code}" for code in NAMES}
+
+
 def test_one_sentence_makes_no_benchmark(inputs, tmp_path: Path) -> None:
     _, source = inputs
     name = NAMES["D900000"][0]

@@ -27,7 +27,7 @@ LICENCE_PROPERTY = re.compile(r"(^|[:/])license$", re.IGNORECASE)
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _OBSOLETE = re.compile(r"^obsolete ", re.IGNORECASE)
-_VOCABULARIES = {
+VOCABULARIES = {
     "MESH": "MSH",
     "SCTID": "SNOMEDCT_US",
     "SNOMED": "SNOMEDCT_US",
@@ -45,7 +45,7 @@ _VOCABULARIES = {
     "ORPHANET": "ORPHANET",
     "HP": "HPO",
 }
-"""Vocabularies of cross-references by their names in UMLS; others keep their names."""
+"""Names in UMLS of the vocabularies whose prefixes ontologies write otherwise, by those prefixes."""
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ class OntologyRows:
     def add_code(self, concept_id: str, prefix: str, local: str) -> None:
         """Add what a cross-reference names, unless that is a page of the web."""
         if prefix and local and not local.startswith("//"):
-            vocabulary = _VOCABULARIES.get(prefix.upper(), prefix)
+            vocabulary = VOCABULARIES.get(prefix.upper(), prefix)
             self._code[concept_id, vocabulary, local] = None
 
     def tables(self) -> dict[str, pl.DataFrame]:
