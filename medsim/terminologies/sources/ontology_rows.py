@@ -45,7 +45,7 @@ VOCABULARIES = {
     "ORPHANET": "ORPHANET",
     "HP": "HPO",
 }
-"""Names in UMLS of the vocabularies whose prefixes ontologies write otherwise, by those prefixes."""
+"""Names in UMLS of vocabularies for which ontologies write other prefixes, by prefix."""
 
 
 @dataclass(slots=True)
