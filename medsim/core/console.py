@@ -38,6 +38,8 @@ class Program(HelpedGroup):
         """Run a command."""
         try:
             return super().invoke(ctx)
+        except typer._click.exceptions.NoArgsIsHelpError:  # noqa: SLF001 — its message is the help
+            raise
         except typer._click.exceptions.UsageError as error:  # noqa: SLF001
             error.message = one_line(f"{error.message}{_from_file(error)}")
             raise

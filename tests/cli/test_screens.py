@@ -226,6 +226,14 @@ def test_signs_are_explained_where_they_are_printed(folders: dict[str, Path]) ->
     assert run("compare RESULTS --table rated", folders).stderr == ""
 
 
+@pytest.mark.parametrize("group", ["study", "wic"])
+def test_a_group_of_commands_alone_shows_its_help(group: str) -> None:
+    found = CliRunner().invoke(app, [group], prog_name="medsim", terminal_width=78)
+
+    assert found.exit_code == 2
+    assert found.output == run(f"{group} --help", {}).stdout
+
+
 @pytest.mark.parametrize(
     ("name", "shown"), [("öut-1", "öut-1"), ("a b", "'a b'"), ("$(x)", "'$(x)'"), ("it's", None)]
 )
