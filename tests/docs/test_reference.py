@@ -120,7 +120,7 @@ def test_what_a_command_tells_to_do_next_is_on_its_page() -> None:
     n_told = 0
     for path in (ROOT / "medsim").glob("*/commands.py"):
         text = path.read_text(encoding="utf-8")
-        for body in re.split(r"\n@command\(", text)[1:]:
+        for body in (one.partition("\n\n\n")[0] for one in re.split(r"\n@command\(", text)[1:]):
             told = re.findall(r"f?\"medsim ((?:study |wic )\w+|\w+) [^\"]*\"", body)
             name = next(
                 one
