@@ -257,12 +257,12 @@ def _is_raised_here(error: BaseException) -> bool:
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
     """Return the finished output in a folder."""
     place = Path(folder)
-    one = " or ".join(found.kind.with_article for found in accepted) or "an output of medsim"
+    one = _either([found.kind.with_article for found in accepted]) or "an output of medsim"
     if not place.is_dir():
         raise InputError(f"{place} is no folder; name that of {one}")
     if not (place / MANIFEST).exists():
-        nouns = " or ".join(found.kind.noun for found in accepted) or "output of medsim"
-        commands = " or ".join(found.kind.command for found in accepted)
+        nouns = _either([found.kind.noun for found in accepted]) or "output of medsim"
+        commands = _either([found.kind.command for found in accepted])
         mended = f"; make one with {commands}" if commands else ""
         raise InputError(f"{place} has no {MANIFEST}: it is no finished {nouns}{mended}")
     name = kind_of(place)
@@ -278,6 +278,11 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
         raise InputError(f"{place} is {known.kind.with_article}, not {one}{such_as}")
     opened: O = known(place)
     return opened
+
+
+def _either(names: Sequence[str]) -> str:
+    """Return names as in "a, b or c"."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _class_of(name: str | None) -> type[Opened[Any]] | None:

@@ -246,6 +246,14 @@ def test_a_folder_that_is_not_there_is_said_not_to_be_there(tmp_path: Path) -> N
     assert found.stderr == f"error: there is no folder {tmp_path}/nowhere; medsim build makes one\n"
 
 
+def test_what_a_folder_may_be_is_listed(tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["report", str(tmp_path), "-o", str(tmp_path / "x.html")])
+
+    assert (
+        "it is no finished build, evaluation, benchmark, tagging, set of scores or" in found.stderr
+    )
+
+
 def test_a_terminal_that_cannot_write_over_a_line_gets_lines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
