@@ -2,7 +2,7 @@
 check:
     #!/usr/bin/env bash
     status=0
-    for step in lint types imports sql docs test; do
+    for step in lint types imports sql docs test examples; do
         echo "== $step"
         {{ just_executable() }} --justfile {{ justfile() }} "$step" || { status=1; echo "== $step FAILED"; }
     done
@@ -35,9 +35,14 @@ docs:
 reference:
     {{ bin }}python -m docs.tools.reference
 
-# All tests, in two processes; one process has a whole file, so that its fixtures are made once.
+# All tests but the examples, in two processes; one process has a whole file, so that its fixtures
+# are made once.
 test *arguments:
-    {{ bin }}python -m pytest -n 2 --dist loadfile {{ arguments }}
+    {{ bin }}python -m pytest -n 2 --dist loadfile --ignore tests/docs/test_examples.py {{ arguments }}
+
+# The examples of README and docs.
+examples *arguments:
+    {{ bin }}python -m pytest -n 2 --dist worksteal tests/docs/test_examples.py {{ arguments }}
 
 # The tests without processes, browsers, clusters and killed runs, with few examples.
 test-quick *arguments:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from fixtures.builds import EVERY_FIRST_TERM, pairs_of
 from fixtures.release import Release, edge_release, random_release
-from oracles import datasets as oracle
+from oracles import pairs as oracle
 from oracles.hashing import tie_hash
 
 import medsim

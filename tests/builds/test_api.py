@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from fixtures.release import small_release
-from oracles import datasets as oracle
+from oracles import pairs as oracle
 
 import medsim
 

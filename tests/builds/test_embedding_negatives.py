@@ -17,7 +17,7 @@ import pytest
 from fixtures.builds import EVERY_FIRST_TERM, alter, nearest_made_far, pairs_of, row_replaced
 from fixtures.embeddings import write_text
 from fixtures.release import Release, edge_release, random_release
-from oracles import datasets as oracle
+from oracles import pairs as oracle
 from oracles.hashing import term_hash, tie_hash
 
 import medsim

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from fixtures.builds import pairs_of
 from fixtures.release import small_release
-from oracles.datasets import farness
 from oracles.hashing import term_hash, tie_hash
+from oracles.pairs import farness
 
 import medsim
 from medsim.builds.term_index import terms_of

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import config as numba_config
-from oracles.datasets import levenshtein
 from oracles.hashing import mixed, term_hash
+from oracles.pairs import levenshtein
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 

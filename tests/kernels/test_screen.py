@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import config, njit
-from oracles.datasets import levenshtein
+from oracles.pairs import levenshtein
 
 from medsim.builds.negatives import layout
 from medsim.core.terms import pack

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
-from oracles.datasets import levenshtein
+from oracles.pairs import levenshtein
 
 from medsim.core.terms import pack
 from medsim.kernels.edit_search import _least_distance, signatures

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.datasets import levenshtein
+from oracles.pairs import levenshtein
 
 from medsim.builds.negatives import layout
 from medsim.core.terms import pack

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.datasets import (
+from oracles.hashing import mixed, term_hash, tie_hash
+from oracles.pairs import (
     SET_ORDER,
     Pair,
     SetKey,
@@ -21,7 +22,6 @@ from oracles.datasets import (
     greedy_nearest,
     lower_distance,
 )
-from oracles.hashing import mixed, term_hash, tie_hash
 
 from medsim.builds.negatives import (
     STRATEGIES,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fixtures.release import edge_release
-from oracles.datasets import (
+from oracles.pairs import (
     Pair,
     SetKey,
     cosine,
