@@ -19,14 +19,14 @@ from medsim.statistics.scores import LabelledSample, labelled_sample
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from medsim.kernels.types import Flags, Values
+    from medsim.kernels.types import Counts, Flags, Values
 
 _PAIRS = (4, 10, 30, 100, 1_000)
 _AREAS = (0.7, 0.9, 0.99)
 _RATED = (10, 30, 100, 300)
 _CORRELATIONS = (0.3, 0.6, 0.9)
 _NAMES = (2, 4, 8)  # of a concept
-_LINKED_PAIRS = 300
+_LINKED_PAIRS = (30, 300)
 _DIMENSIONS, _NOISE = 32, 1.6
 _ALPHA = 0.05
 
@@ -48,10 +48,11 @@ class Job(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Similarities of labelled pairs, all drawn anew."""
+    """Similarities of labelled pairs, all drawn anew, and their clusters if they have any."""
 
     similarities: Values
     labels: Flags
+    clusters: Counts | None = None
 
 
 def measure(settings: Settings) -> Measured:
@@ -96,16 +97,24 @@ def areas(job: Job) -> dict[str, float]:
 
 
 def linked_areas(job: Job) -> dict[str, float]:
-    """Return how often the interval of an AUC holds it where pairs share terms.
+    """Return how often intervals of AUC and accuracy hold the truth where pairs share terms.
 
-    The true one is the mean over samples.
+    Those of clusters, and those of independent pairs. The true values are the means over samples.
     """
     found: dict[str, float] = {}
     for n_names in _NAMES:
-        rng = np.random.default_rng(n_names)
-        samples = [_sample(_linked(rng, n_names)).area.auc for _ in range(job.n_samples)]
-        truth = float(np.mean([one.value for one in samples]))
-        found[f"AUC {truth:.2f} of {n_names} names a concept"] = _held(samples, truth)
+        for n_pairs in _LINKED_PAIRS:
+            rng = np.random.default_rng([n_names, n_pairs])
+            drawn = [_linked(rng, n_names, n_pairs) for _ in range(job.n_samples)]
+            of = f"of {n_pairs} pairs, {n_names} names a concept"
+            samples = [_sample(one) for one in drawn]
+            alone = [_sample(one._replace(clusters=None)) for one in drawn]
+            for kind, scored in (("", samples), (" as independent", alone)):
+                areas = [one.area.auc for one in scored]
+                heldout = [one.accuracy_heldout for one in scored]
+                for name, has in (("AUC", areas), ("held-out accuracy", heldout)):
+                    truth = float(np.mean([one.value for one in has]))
+                    found[f"{name}{kind} {truth:.2f} {of}"] = _held(has, truth)
     return found
 
 
@@ -146,8 +155,9 @@ def false_alarms(job: Job) -> dict[str, float]:
         drawing = partial(_normal, np.random.default_rng([n_pairs, 1]), n_pairs, 0.8)
         found |= _told_apart(f"of {n_pairs}", drawing, job)
     for n_names in _NAMES:
-        drawing = partial(_linked, np.random.default_rng([n_names, 1]), n_names)
-        found |= _told_apart(f"of {n_names} names a concept", drawing, job)
+        for n_pairs in _LINKED_PAIRS:
+            drawing = partial(_linked, np.random.default_rng([n_names, 1]), n_names, n_pairs)
+            found |= _told_apart(f"of {n_pairs} pairs, {n_names} names a concept", drawing, job)
     for n_pairs in _RATED[1:]:
         rng = np.random.default_rng([n_pairs, 2])
         drawn = (_bootstrap(rng, n_pairs, [0.5, 0.5], job) for _ in range(job.n_rated))
@@ -156,13 +166,24 @@ def false_alarms(job: Job) -> dict[str, float]:
 
 
 def _told_apart(of: str, drawing: Callable[[], Drawn], job: Job) -> dict[str, float]:
-    """Return how often either test tells two similarities apart that are drawn alike."""
-    delong, mcnemar = [], []
+    """Return how often either test tells two similarities apart that are drawn alike.
+
+    Where pairs are in clusters the tests of independent ones are tried as well.
+    """
+    tests: dict[str, list[float]] = {}
     for _ in range(job.n_samples):
-        first, second = _sample(drawing()), _sample(drawing())
-        delong.append(first.auc_difference(second).p)
-        mcnemar.append(first.accuracy_difference(second).p)
-    return {f"DeLong's test {of}": _alarms(delong), f"McNemar's {of}": _alarms(mcnemar)}
+        both = drawing(), drawing()
+        kinds = {"": both}
+        if both[0].clusters is not None:
+            alone = both[0]._replace(clusters=None), both[1]._replace(clusters=None)
+            kinds = {"": both, " as independent": alone}
+        for kind, drawn in kinds.items():
+            first, second = map(_sample, drawn)
+            delong = tests.setdefault(f"DeLong's test{kind} {of}", [])
+            delong.append(first.auc_difference(second).p)
+            mcnemar = tests.setdefault(f"McNemar's{kind} {of}", [])
+            mcnemar.append(first.accuracy_difference(second).p)
+    return {name: _alarms(p) for name, p in tests.items()}
 
 
 def _normal(rng: np.random.Generator, n_pairs: int, area: float) -> Drawn:
@@ -172,10 +193,10 @@ def _normal(rng: np.random.Generator, n_pairs: int, area: float) -> Drawn:
     return Drawn(rng.normal(size=n_pairs) + apart * labels, labels)
 
 
-def _linked(rng: np.random.Generator, n_names: int) -> Drawn:
+def _linked(rng: np.random.Generator, n_names: int, n_pairs: int) -> Drawn:
     """Return cosines of all pairs of the names of concepts, and of as many negatives."""
     first, second = np.triu_indices(n_names, 1)
-    n_concepts = math.ceil(_LINKED_PAIRS / len(first))
+    n_concepts = max(2, math.ceil(n_pairs / len(first)))
     centres = rng.normal(size=(n_concepts, 1, _DIMENSIONS))
     vectors = centres + _NOISE * rng.normal(size=(n_concepts, n_names, _DIMENSIONS))
     vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
@@ -185,12 +206,13 @@ def _linked(rng: np.random.Generator, n_names: int) -> Drawn:
     others = (concept + rng.integers(1, n_concepts, len(concept))) % n_concepts
     other = vectors[others, rng.integers(0, n_names, len(concept))]
     similarities = np.concatenate([(one * synonym).sum(axis=1), (one * other).sum(axis=1)])
-    return Drawn(similarities, np.arange(len(similarities)) < len(concept))
+    labels = np.arange(len(similarities)) < len(concept)
+    return Drawn(similarities, labels, np.concatenate([concept, concept]))
 
 
 def _sample(drawn: Drawn) -> LabelledSample:
     held_out = np.arange(len(drawn.labels)) // 2 % 2 == 0  # as many of either label in each half
-    return labelled_sample(drawn.similarities, drawn.labels, held_out)
+    return labelled_sample(drawn.similarities, drawn.labels, held_out, drawn.clusters)
 
 
 def _delong(sample: LabelledSample) -> Estimate:

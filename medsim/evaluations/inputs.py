@@ -21,6 +21,7 @@ from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.columns import RatedColumns, parse_rated
 from medsim.evaluations.sets import SET_COLUMNS
 from medsim.evaluations.strata import Stratification, strata_of
+from medsim.kernels.components import components
 from medsim.statistics.estimates import defined
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class PairSet:
             "mean/count=10-99".
         rows: int32[n_pairs], rows of the input's pairs, ascending.
         values: float64[n_pairs], ratings, or 1 for a positive and 0 for a negative.
+        clusters: int32[n_pairs], the cluster of each pair, see ``EvaluationInput``; None where all
+            pairs count as independent.
     """
 
     dataset: str
@@ -51,6 +54,7 @@ class PairSet:
     rows: Ids
     values: Values
     kind: Kind
+    clusters: Ids | None = None
 
     def __str__(self) -> str:
         return "/".join(part for part in self.named().values() if part is not None)
@@ -69,6 +73,9 @@ class EvaluationInput:
         frame: a row per pair of a set, ``EVALUATED_COLUMNS``.
         provenance: for the manifest, with its ``fingerprint``.
         build: that the pairs are of; None for rated files, and for pairs of earlier runs.
+        independent: whether all pairs count as independent. Those with labels are otherwise in
+            clusters: the positives of a dataset, of any difficulty, join their terms, and a pair is
+            of the cluster of its first term. The first term of a negative is that of a positive.
     """
 
     name: str
@@ -76,6 +83,7 @@ class EvaluationInput:
     frame: pl.DataFrame
     provenance: dict[str, object]
     build: Build | None = None
+    independent: bool = True
     warnings: tuple[str, ...] = ()
 
     @cached_property
@@ -89,15 +97,34 @@ class EvaluationInput:
         numbered = self.pairs.select("pair_id").with_row_index("row")
         value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
         slim = self.frame.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
+        clusters = {} if self.rated or self.independent else self._clusters
         groups = slim.partition_by(SET_COLUMNS, as_dict=True, include_key=False)
         for key in sorted(groups, key=lambda key: [str(part) for part in key]):
             group = groups[key].sort("row", "value")
+            named = dict(zip(SET_COLUMNS, key, strict=True))
+            rows = group["row"].to_numpy().astype(np.int32)
             yield PairSet(
-                **dict(zip(SET_COLUMNS, key, strict=True)),
-                rows=group["row"].to_numpy().astype(np.int32),
+                **named,
+                rows=rows,
                 values=group["value"].to_numpy(),
                 kind="rated" if self.rated else "labelled",
+                clusters=clusters[named["dataset"]][rows] if clusters else None,
             )
+
+    @cached_property
+    def _clusters(self) -> dict[str, Ids]:
+        """The cluster of each pair by dataset: int32[n_pairs]."""
+        rows = self.pairs.select("pair_id").with_row_index("row")
+        positives = self.frame.filter(label=1).join(rows, on="pair_id")
+        ends = pl.concat(self.pairs[side].alias("term") for side in ("term1", "term2"))
+        nodes = ends.unique(maintain_order=True).to_frame().with_row_index("node")
+        numbered = ends.to_frame().join(nodes, on="term", how="left", maintain_order="left")
+        first, second = numbered["node"].to_numpy().astype(np.int32).reshape(2, -1)
+        found = {}
+        for dataset in self.frame["dataset"].unique():
+            own = positives.filter(dataset=dataset)["row"].to_numpy()
+            found[dataset] = components(nodes.height, first[own], second[own])[first]
+        return found
 
 
 def read_inputs(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Subset = Literal["common", "own"]
 Correction = Literal["bonferroni", "holm"]
@@ -94,3 +97,6 @@ ComparedTable = Literal[
     "figure-C.1",
 ]
 """The tables of ``medsim compare``, and those of the paper by their numbers."""
+
+FORMERLY: Mapping[str, object] = {"coverage": "any", "independent_pairs": True}
+"""The options that once were not there, by what was done then: results that lack them have that."""

@@ -14,6 +14,7 @@ from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_na
 from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.evaluations.names import (
+    FORMERLY,
     ComparedTable,
     Correction,
     Index,
@@ -48,17 +49,8 @@ TABLES = (
     "standings",
     *tabulated_names(),
     *(f"{of}-{name}" for of in ("all", "standings", "spread") for name in tabulated_names()),
-    "metrics",
-    "parts",
-    "rated",
-    "coverage",
-    "overlap",
-    "retrieval",
-    "separation",
-    "all-separation",
-    "separation-terms",
-    "categories",
-    "all-categories",
+    *("metrics", "parts", "rated", "coverage", "overlap", "retrieval"),
+    *("separation", "all-separation", "separation-terms", "categories", "all-categories"),
 )
 """The tables of ``medsim compare``, those of declared statistics among them."""
 
@@ -122,6 +114,14 @@ class EvaluateOptions(Options):
             key="coverage",
         ),
     ] = COVERAGES[0]
+    independent_pairs: Annotated[
+        bool,
+        Option(
+            "Take labelled pairs as independent in intervals and tests, as the paper does; else "
+            "those whose terms positives join are a cluster.",
+            key="independent_pairs",
+        ),
+    ] = False
     threads: Threads = None
     cache: Cache = None
     retrieval: Annotated[bool, Option("Find the synonyms of every term among all of a build.")] = (
@@ -208,11 +208,11 @@ class EvaluateOptions(Options):
         return self.separation or any((self.near, self.far, self.categories))
 
     def recorded(self) -> dict[str, object]:
-        """Return the options that decide results; those that say nothing of coverage are of any."""
+        """Return the options that decide results, without those that are as ``FORMERLY``."""
         found = Options.recorded(self)  # a class with slots has no super() of its own
-        if self.coverage == "any":
-            del found["coverage"]
-        return found
+        return {
+            name: value for name, value in found.items() if (name, value) not in FORMERLY.items()
+        }
 
     def check(self) -> None:
         """Raise OptionError for options that are missing or do not fit each other."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from medsim.core import manifest
 from medsim.core.errors import OutputError
 from medsim.embeddings.objects import VECTORS_USED
+from medsim.evaluations.names import FORMERLY
 from medsim.evaluations.output import Evaluation
 from medsim.statistics.resampling import RESAMPLES, Resampling
 
@@ -70,6 +71,7 @@ class RunKey:
                 *(f"{option}={value}" for option, value in options.items()),
                 metric,
                 *(["coverage of all words"] if self.options.get("coverage") == "all" else []),
+                *(["independent pairs"] if are_independent(self.options) else []),
                 f"seed {self.options['seed']}",
                 f"{self.options['resamples'] or RESAMPLES} resamples",
             ]
@@ -101,6 +103,11 @@ def resampling_of(options: Mapping[str, Any], threads: int) -> Resampling:
     )
 
 
+def are_independent(options: Mapping[str, Any]) -> bool:
+    """Return whether a run with such options takes pairs as independent, as all once did."""
+    return bool(options.get("independent_pairs", FORMERLY["independent_pairs"]))
+
+
 def _stratified_by(parts: Any) -> list[str]:
     """Return the words and bins that decide a rated file's parts, for a signature."""
     known = parts or {}
@@ -123,20 +130,21 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
     if options.overwrite or not (out / manifest.MANIFEST).exists():
         return None
     earlier = Evaluation(out)
-    ours = {"medsim": manifest.medsim_version(), **options.recorded()}
-    theirs = {"medsim": earlier.manifest.medsim, **earlier.manifest.options}
-    then, now = (str(one.get("coverage", "any")) for one in (theirs, ours))
-    if then != now:
-        raise OutputError(
-            f"{out} was made with `coverage` {then}, not {now}; give {then} to add to it, add "
-            "`overwrite` to replace it, or choose another folder"
-        )
-    for name, value in ours.items():
-        if theirs.get(name) != value and not (name == "resamples" and value is None):
+    ours = {"medsim": manifest.medsim_version(), **FORMERLY, **options.recorded()}
+    theirs = {"medsim": earlier.manifest.medsim, **FORMERLY, **earlier.manifest.options}
+    for name, now in ours.items():
+        then = theirs.get(name)
+        if then == now or (name == "resamples" and now is None):
+            continue
+        if name in FORMERLY:
             raise OutputError(
-                f"{out} was made with {name} {_told(theirs.get(name))}, not {_told(value)}; add "
+                f"{out} was made with `{name}` {then}, not {now}; give {then} to add to it, add "
                 "`overwrite` to replace it, or choose another folder"
             )
+        raise OutputError(
+            f"{out} was made with {name} {_told(then)}, not {_told(now)}; add `overwrite` to "
+            "replace it, or choose another folder"
+        )
     return earlier
 
 

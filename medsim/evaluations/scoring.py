@@ -117,7 +117,12 @@ def _scores(
     if pair_set.kind == "rated":
         samples = rated_samples(sides, values, resampling)
     else:
-        sample = partial(labelled_sample, labels=values == 1, held_out=held_out[rows])
+        sample = partial(
+            labelled_sample,
+            labels=values == 1,
+            held_out=held_out[rows],
+            clusters=None if pair_set.clusters is None else pair_set.clusters[taken],
+        )
         samples = in_threads(resampling.threads, sample, sides)
     return [
         _Score(

@@ -85,8 +85,8 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         name="auc",
         label="AUC",
         help="AUC is the chance that a positive is more similar than a negative: 1 is perfect, and "
-        "the dashed line at 0.5 is a coin. Bars are 95% intervals: DeLong's or, at the edge, "
-        "Newcombe's.",
+        "the dashed line at 0.5 is a coin. Bars are 95% intervals: DeLong's, widened as Obuchowski "
+        "does for pairs whose terms positives join, or, at the edge, Newcombe's.",
         of="labelled",
         compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),
@@ -105,7 +105,8 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         name="accuracy",
         label="accuracy",
         help="Accuracy is the share of pairs classified rightly by the threshold that is best on "
-        "these very pairs, with Wilson's 95% interval.",
+        "these very pairs, with Wilson's 95% interval for as many pairs as those are worth that "
+        "share terms.",
         of="labelled",
         compute=lambda pairs: pairs.accuracy,
         test=lambda pairs, other: pairs.accuracy_difference(other),
@@ -116,7 +117,7 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         name="accuracy_heldout",
         label="held-out accuracy",
         help="Held-out accuracy is the share of the pairs of one half classified rightly by the "
-        "threshold that is best on the other half, with Wilson's 95% interval.",
+        "threshold that is best on the other half, with an interval of the same kind.",
         of="labelled",
         compute=lambda pairs: pairs.accuracy_heldout,
         chance=0.5,

@@ -11,7 +11,7 @@ from medsim.core.errors import InputError
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layout import pairs_path, scores_path
 from medsim.evaluations.output import COMPARISON_COLUMNS
-from medsim.evaluations.run_key import resampling_of
+from medsim.evaluations.run_key import are_independent, resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
 from medsim.evaluations.sets import SET_COLUMNS
 
@@ -30,6 +30,7 @@ def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
         rated=provenance["kind"] == "rated",
         frame=evaluation.read(pairs_path(name)),
         provenance=provenance,
+        independent=are_independent(evaluation.manifest.options),
     )
 
 

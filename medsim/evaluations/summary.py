@@ -29,7 +29,7 @@ from medsim.evaluations.retrieval_results import (
     results_of,
     retrieval_of,
 )
-from medsim.evaluations.run_key import resampling_of
+from medsim.evaluations.run_key import are_independent, resampling_of
 from medsim.evaluations.scoring import ScoredModel, score_sets, warn_of_reach
 from medsim.evaluations.separation import separation_of, separation_results
 from medsim.evaluations.sets import SET_COLUMNS
@@ -91,6 +91,7 @@ def _of_pairs(
         rated=key.inputs[name]["kind"] == "rated",
         frame=files.load(pairs_path(name)),
         provenance=key.inputs[name],
+        independent=are_independent(key.options),
     )
     models = _models(name, files, key)
     resampling = resampling_of(key.options, threads)

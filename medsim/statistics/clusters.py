@@ -38,18 +38,18 @@ def clustered_mean(values: Values, clusters: Rows) -> Estimate:
     return Estimate(value=mean, low=max(0.0, mean - reach), high=min(1.0, mean + reach))
 
 
-def clustered_share(hits: Flags, clusters: Rows) -> Estimate:
+def clustered_share(hits: Flags, clusters: Rows, fewest: int = FEWEST_CLUSTERS) -> Estimate:
     """Return a share with Wilson's interval for as many values as the clusters are worth.
 
     The effective size is that of independent values with the same standard error, but no more than
     there are values (Korn and Graubard, Survey Methodology 1998); where all hit or none does, it is
     the number of clusters. The share is NaN of no values, and without an interval where clusters
-    are too few.
+    are too few: fewer than ``fewest``, at least 2.
     """
     if not len(hits):
         return Estimate(value=math.nan)
     share = float(hits.mean())
-    error, n_clusters = _standard_error(hits.astype(np.float64), clusters)
+    error, n_clusters = _standard_error(hits.astype(np.float64), clusters, fewest)
     if math.isnan(error):
         return Estimate(value=share)
     spread = share * (1 - share)
@@ -80,11 +80,13 @@ def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Te
     )
 
 
-def _standard_error(values: Values, clusters: Rows) -> tuple[float, int]:
+def _standard_error(
+    values: Values, clusters: Rows, fewest: int = FEWEST_CLUSTERS
+) -> tuple[float, int]:
     """Return the standard error of a mean, NaN where clusters are too few, and their number."""
     names, at = np.unique(clusters, return_inverse=True)
     n_clusters = len(names)
-    if n_clusters < FEWEST_CLUSTERS:
+    if n_clusters < fewest:
         return math.nan, n_clusters
     sums = np.bincount(at, values - values.mean(), n_clusters)
     correction = n_clusters / (n_clusters - 1)

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.statistics.bootstrap import SpearmanBootstrap
+from medsim.statistics.clusters import clustered_share
 from medsim.statistics.estimates import Estimate, pearson, pearson_of, share_of
 from medsim.statistics.pairs import checked_flags, checked_values
 from medsim.statistics.ranks import kendall, ranked
-from medsim.statistics.significance import RocArea, Test, delong, mcnemar, roc_area
+from medsim.statistics.roc import RocArea, delong, roc_area
+from medsim.statistics.significance import Test, mcnemar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.kernels.types import Counts, Flags, Values
+    from medsim.kernels.types import Counts, Flags, Rows, Values
     from medsim.statistics.resampling import Resampling
 
 
@@ -31,10 +33,10 @@ class LabelledSample:
         area: under the ROC curve.
         average_precision: mean precision over recall, tied pairs found at once; NaN where a class
             has no pairs.
-        accuracy: at ``threshold``, with Wilson's interval. It is the best that any threshold gives
-            on these very pairs, and so somewhat too good.
-        accuracy_heldout: on held-out pairs, at the threshold that is best on the others, with
-            Wilson's interval; NaN where either are missing.
+        accuracy: at ``threshold``, with Wilson's interval, of clusters that of ``clustered_share``.
+            It is the best that any threshold gives on these very pairs, and so somewhat too good.
+        accuracy_heldout: on held-out pairs, at the threshold that is best on the others, with an
+            interval of the same kind; NaN where either are missing.
         threshold: pairs at least as similar are taken for positives, see ``best_threshold``; NaN of
             no pairs.
         correct: bool[n_pairs], whether ``threshold`` puts each pair on the right side.
@@ -51,11 +53,11 @@ class LabelledSample:
 
     def auc_difference(self, other: LabelledSample) -> Test:
         """Return whether the AUC differs from that of another similarity of the same pairs."""
-        return delong(self.area, other.area, self.labels)
+        return delong(self.area, other.area)
 
     def accuracy_difference(self, other: LabelledSample) -> Test:
         """Return whether the accuracy differs from that of another similarity of the pairs."""
-        return mcnemar(self.correct, other.correct)
+        return mcnemar(self.correct, other.correct, self.area.clusters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +89,17 @@ class RatedSample:
         return self.bootstrap.difference(self.side, other.side)
 
 
-def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> LabelledSample:
+def labelled_sample(
+    similarities: Values, labels: Flags, held_out: Flags, clusters: Rows | None = None
+) -> LabelledSample:
     """Return the sample of labelled pairs; no score depends on how ties happen to be ordered.
 
     Args:
         similarities: float64[n_pairs]; infinite ones are the first or last in order.
         labels: bool[n_pairs], true for positives.
         held_out: bool[n_pairs], true for pairs on which no threshold is chosen.
+        clusters: int[n_pairs], the cluster of each pair from 0 on, for intervals and tests; None
+            where all pairs are independent.
     """
     similarities = checked_values("similarities", similarities)
     labels = checked_flags("labels", labels, len(similarities))
@@ -107,18 +113,26 @@ def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> Lab
     threshold = best_threshold(distinct, n_positive, n_negative)
     correct = (similarities >= threshold) == labels
     fitted = best_threshold(distinct, counts(labels & ~held_out), counts(~labels & ~held_out))
-    correct_later = ((similarities >= fitted) == labels)[held_out]
-    n_later = 0 if math.isnan(fitted) else len(correct_later)
+    counted = held_out & (not math.isnan(fitted))
+    correct_later = (similarities >= fitted) == labels
     return LabelledSample(
         similarities=similarities,
         labels=labels,
-        area=roc_area(ranks, labels, n_positive, n_negative),
+        area=roc_area(ranks, labels, n_positive, n_negative, clusters),
         average_precision=Estimate(value=average_precision(n_positive, n_negative)),
-        accuracy=share_of(int(correct.sum()), len(correct)),
-        accuracy_heldout=share_of(int(correct_later.sum()), n_later),
+        accuracy=_share(correct, np.ones_like(correct), clusters),
+        accuracy_heldout=_share(correct_later, counted, clusters),
         threshold=Estimate(value=threshold),
         correct=correct,
     )
+
+
+def _share(correct: Flags, counted: Flags, clusters: Rows | None) -> Estimate:
+    """Return the share of correct ones among those that count."""
+    hits = correct[counted]
+    if clusters is None:
+        return share_of(int(hits.sum()), len(hits))
+    return clustered_share(hits, clusters[counted], fewest=2)
 
 
 def rated_samples(

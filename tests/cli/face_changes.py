@@ -181,6 +181,7 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "evaluate(embeddings)": ("Mapping[str, str | Path]", "Mapping[str, str | Path | Any]"),
     "evaluate(equal_parts)": (None, "int | None = None"),
     "evaluate(far)": (None, "Sequence[str] = ()"),
+    "evaluate(independent_pairs)": (None, "bool = False"),
     "evaluate(inputs)": (
         "str | Path | Sequence[str | Path]",
         "str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder]",
@@ -277,6 +278,7 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "medsim eval --device": (None, "<auto|cpu> = auto"),
     "medsim eval --equal-parts": (None, "<int>"),
     "medsim eval --far": (None, "[NAME=]CONCEPT_ID"),
+    "medsim eval --independent-pairs": (None, ""),
     "medsim eval --index": ("<str> = flat", "<flat|hnsw|ivf> = flat"),
     "medsim eval --near": (None, "[NAME=]CONCEPT_ID"),
     "medsim eval --overwrite": ("/ --no-overwrite = no-overwrite", ""),

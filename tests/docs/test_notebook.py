@@ -23,7 +23,10 @@ PATIENCE = 300  # seconds for a cell
 
 
 def executed(folder: Path) -> Any:
-    """Return the notebook as a run in a folder leaves it, without times and pictures' sizes."""
+    """Return the notebook as a run in a folder leaves it, without times and pictures' sizes.
+
+    How far a stage is, on the standard error stream, is left out: it differs from run to run.
+    """
     import nbformat
     from nbclient import NotebookClient
 
@@ -48,18 +51,16 @@ def executed(folder: Path) -> Any:
     )
     for cell in notebook.cells:
         cell.metadata.clear()
+        if "outputs" in cell:
+            cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr"]
         for output in cell.get("outputs", ()):
             output.get("metadata", {}).clear()
     return notebook
 
 
 def printed(notebook: Any) -> list[str]:
-    """Return the texts that cells print; markup and pictures differ with versions of libraries.
-
-    How far a stage is, on the standard error stream, differs from run to run.
-    """
-    found = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    outputs = [output for output in found if output.get("name") != "stderr"]
+    """Return the texts that cells print; markup and pictures differ with versions of libraries."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     return [one["data"]["text/plain"] if "data" in one else one["text"] for one in outputs]
 
 

@@ -88,13 +88,16 @@ def test_results_of_the_two_rules_are_never_mixed(folder: Path) -> None:
 
 
 def test_older_results_are_of_any_word_and_keep_to_it(folder: Path) -> None:
-    before = run(folder, coverage="any", resamples=10_000)
+    formerly = {"coverage": "any", "independent_pairs": True}
+    before = run(folder, **formerly, resamples=10_000)
     recorded = json.loads((before.folder / "manifest.json").read_text(encoding="utf-8"))["options"]
     assert recorded == {"seed": 0, "resamples": 10_000}  # as earlier versions wrote them
-    with pytest.raises(medsim.MedsimError, match="`coverage` any, not all"):
-        run(folder, "same.txt", "same", resamples=None)
+    for name in formerly:
+        others = {one: value for one, value in formerly.items() if one != name}
+        with pytest.raises(medsim.MedsimError, match=f"made with `{name}` .*to add to it"):
+            run(folder, "same.txt", "same", **others, resamples=None)
 
-    grown = run(folder, "same.txt", "same", coverage="any", resamples=None)
+    grown = run(folder, "same.txt", "same", **formerly, resamples=None)
 
     assert covered(grown) == by_hand(any)
     assert set(grown.results()["embedding"]) == {"some", "same"}

@@ -47,6 +47,7 @@ EVALUATION = {
     "bins": [1, 100],
     "metrics": ["avg_cos", "fuzzy_jaccard"],
     "coverage": "any",  # as it was then
+    "independent_pairs": True,
 }
 SEPARATION = "separation/input=build/embedding={}/metric={}/data.parquet"
 TWO = {"one": "one.txt", "two": "two.txt"}

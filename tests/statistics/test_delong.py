@@ -1,4 +1,4 @@
-"""DeLong's interval of the AUC, and his test of two."""
+"""DeLong's interval of the AUC and his test of two, and Obuchowski's of clusters."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scipy import stats
 
 from medsim.core.errors import OptionError
 from medsim.statistics.edges import area_interval
+from medsim.statistics.roc import delong
 from medsim.statistics.scores import LabelledSample, labelled_sample
-from medsim.statistics.significance import delong
 
 Z95 = stats.norm.ppf(0.975)
 Row = st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans())
@@ -21,8 +21,10 @@ Drawn = st.lists(Row, min_size=1, max_size=30)
 Rows = list[tuple[int, int, bool]]
 
 
-def scores_of(similarities: np.ndarray, labels: np.ndarray) -> LabelledSample:
-    return labelled_sample(similarities, labels, np.zeros(len(labels), np.bool_))
+def scores_of(
+    similarities: np.ndarray, labels: np.ndarray, clusters: np.ndarray | None = None
+) -> LabelledSample:
+    return labelled_sample(similarities, labels, np.zeros(len(labels), np.bool_), clusters)
 
 
 def wins(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
@@ -62,7 +64,7 @@ def test_interval_and_test_are_those_of_the_covariance_matrix(rows: Rows) -> Non
     first, second, labels = arrays(rows)
     scores1, scores2 = scores_of(first, labels), scores_of(second, labels)
 
-    found = delong(scores1.area, scores2.area, labels)
+    found = delong(scores1.area, scores2.area)
 
     if min(labels.sum(), (~labels).sum()) < 2:
         assert np.isnan([found.p, found.low, scores1.area.auc.low]).all()
@@ -85,7 +87,7 @@ def test_a_similarity_does_not_differ_from_itself() -> None:
     labels = np.arange(30) % 3 == 0
     scores = scores_of(np.sin(np.arange(30.0)), labels)
 
-    found = delong(scores.area, scores.area, labels)
+    found = delong(scores.area, scores.area)
 
     assert (found.method, found.statistic, found.p) == ("delong", 0, 1)
     assert (found.low, found.high) == (0, 0)
@@ -98,7 +100,7 @@ def test_few_pairs_do_not_tell_a_perfect_similarity_from_a_constant_one(
     labels = np.arange(n) % 2 == 0
     perfect, constant = scores_of(labels.astype(float), labels), scores_of(np.ones(n), labels)
 
-    found = delong(constant.area, perfect.area, labels)
+    found = delong(constant.area, perfect.area)
 
     assert (found.p < 0.05) == (found.high < 0) == (verdict == "significant")
     assert found.low < -0.5 < found.high
@@ -108,7 +110,7 @@ def test_two_perfect_similarities_may_differ_on_other_pairs() -> None:
     labels = np.arange(4) % 2 == 0
     perfect = scores_of(labels.astype(float), labels)
 
-    found = delong(perfect.area, perfect.area, labels)
+    found = delong(perfect.area, perfect.area)
 
     assert (found.statistic, found.p) == (0, 1)
     assert found.low == -found.high == pytest.approx(perfect.area.auc.low - 1)
@@ -149,4 +151,76 @@ def test_scores_of_other_pairs_are_refused() -> None:
     scores3, scores2 = scores_of(np.arange(3.0), labels), scores_of(np.arange(2.0), labels[:2])
 
     with pytest.raises(OptionError, match="there are 3 labels for 2 pairs"):
-        delong(scores3.area, scores2.area, labels)
+        delong(scores3.area, scores2.area)
+
+
+def obuchowski(side: np.ndarray, labels: np.ndarray, clusters: np.ndarray) -> float:
+    """Return the variance of an AUC by Obuchowski (1997), sum by sum as it stands there."""
+    won = wins(side[labels], side[~labels])
+    auc, (n_positive, n_negative) = won.mean(), won.shape
+    of_positive, of_negative = clusters[labels], clusters[~labels]
+    names = sorted(set(clusters))
+    first = [(won.mean(axis=1) - auc)[of_positive == name].sum() for name in names]
+    second = [(won.mean(axis=0) - auc)[of_negative == name].sum() for name in names]
+    i10, i01, i = len(set(of_positive)), len(set(of_negative)), len(names)
+    s10 = i10 / ((i10 - 1) * n_positive) * sum(x * x for x in first)
+    s01 = i01 / ((i01 - 1) * n_negative) * sum(y * y for y in second)
+    s11 = i / (i - 1) * sum(x * y for x, y in zip(first, second, strict=True))
+    return s10 / n_positive + s01 / n_negative + 2 * s11 / (n_positive * n_negative)
+
+
+@given(st.lists(st.tuples(Row, st.integers(0, 9)), min_size=6, max_size=40))
+def test_the_interval_of_clusters_is_that_of_obuchowski(rows: list[tuple[Rows, int]]) -> None:
+    first, _, labels = arrays([row for row, _ in rows])
+    clusters = np.array([cluster for _, cluster in rows])
+
+    auc = scores_of(first, labels, clusters).area.auc
+
+    if min(len(set(clusters[labels])), len(set(clusters[~labels]))) < 2:
+        assert math.isnan(auc.low)
+        return
+    variance, n_clusters = obuchowski(first, labels, clusters), len(set(clusters))
+    reach = stats.t.ppf(0.975, n_clusters - 1) * math.sqrt(max(0, variance))
+    if reach > 1e-6 and auc.value - reach >= 0.1 and auc.value + reach <= 0.9:
+        assert auc.low == pytest.approx(auc.value - reach, rel=0.01 if n_clusters > 4 else 0.4)
+
+
+@given(Drawn, st.integers(1, 4))
+def test_pairs_that_are_copied_within_their_cluster_tell_nothing_new(rows: Rows, n: int) -> None:
+    first, second, labels = arrays(rows)
+    of_all = (np.repeat(first, n), np.repeat(labels, n), np.repeat(np.arange(len(rows)), n))
+    copied, others = scores_of(*of_all), scores_of(np.repeat(second, n), *of_all[1:])
+    alone = scores_of(first, labels, np.arange(len(rows)))
+
+    found = delong(copied.area, others.area)
+    expected = delong(scores_of(first, labels).area, scores_of(second, labels).area)
+
+    assert found.method == "delong_clusters"
+    if not math.isnan(expected.p):
+        assert found.statistic == pytest.approx(expected.statistic, abs=1e-6)
+    ends = [(one.area.auc.low, one.area.auc.high) for one in (copied, alone)]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-9, nan_ok=True)
+
+
+def test_students_law_is_of_as_many_degrees_as_there_are_clusters() -> None:
+    rng = np.random.default_rng(5)
+    labels, clusters = np.arange(60) % 2 == 0, np.arange(60) // 4
+    sides = [scores_of(rng.normal(size=60) + labels, labels, clusters) for _ in range(2)]
+
+    found = delong(sides[0].area, sides[1].area)
+
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(found.statistic), 14), abs=1e-9)
+    reach = (found.high - found.low) / 2
+    error = abs((sides[0].area.auc.value - sides[1].area.auc.value) / found.statistic)
+    assert reach == pytest.approx(stats.t.ppf(0.975, 14) * error, rel=1e-3)
+
+
+def test_one_cluster_has_no_interval_and_no_test() -> None:
+    labels = np.arange(8) % 2 == 0
+    scores = scores_of(np.sin(np.arange(8.0)), labels, np.zeros(8, np.int32))
+
+    found = delong(scores.area, scores.area)
+
+    assert np.isnan([scores.area.auc.low, found.statistic, found.p, found.low]).all()
+    assert math.isnan(scores.accuracy.low)
+    assert 0 < scores.accuracy.value < 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -51,6 +52,56 @@ def test_many_disagreements_are_held_against_the_chi_square_law(only1: int, only
         expected = statsmodels_mcnemar(table, exact=False, correction=True)
         assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
         assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+Answer = st.tuples(st.booleans(), st.booleans(), st.integers(0, 7))
+
+
+@given(st.lists(Answer, min_size=1, max_size=60))
+def test_few_clusters_that_differ_are_held_against_all_signs(rows) -> None:
+    correct1, correct2, clusters = (np.array(one) for one in zip(*rows, strict=True))
+
+    found = mcnemar(correct1, correct2, clusters)
+
+    sums = [
+        sum(int(a) - int(b) for a, b, cluster in rows if cluster == name) for name in set(clusters)
+    ]
+    signs = list(product((-1, 1), repeat=len(sums)))
+    totals = [abs(sum(s * one for s, one in zip(sign, sums, strict=True))) for sign in signs]
+    assert found.method == "mcnemar_clusters"
+    assert found.p == pytest.approx(sum(t >= abs(sum(sums)) for t in totals) / len(totals))
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 9))
+def test_clusters_of_one_pair_each_are_tested_as_pairs(only1: int, only2: int, both: int) -> None:
+    correct = answers(only1, only2, both)
+
+    found = mcnemar(*correct, np.arange(len(correct[0])) + 3)
+
+    expected = mcnemar(*correct)
+    assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.p), rel=1e-12)
+
+
+def test_many_clusters_are_tested_by_the_squares_of_their_differences() -> None:
+    rng = np.random.default_rng(4)
+    clusters = np.repeat(np.arange(80), 5)
+    correct1, correct2 = rng.random((2, 400)) < [[0.7], [0.6]]
+
+    found = mcnemar(correct1, correct2, clusters)
+
+    sums = (correct1.astype(int) - correct2).reshape(80, 5).sum(axis=1)
+    expected = (abs(sums.sum()) - 1) ** 2 / (sums**2).sum()
+    assert found.statistic == pytest.approx(expected)
+    assert found.p == pytest.approx(stats.chi2.sf(expected, 1))
+
+
+def test_copies_of_pairs_within_their_clusters_tell_nothing_new() -> None:
+    correct1, correct2 = answers(14, 3, 9)
+    clusters = np.repeat(np.arange(26), 6)
+
+    found = mcnemar(np.repeat(correct1, 6), np.repeat(correct2, 6), clusters)
+
+    assert found.p == pytest.approx(mcnemar(correct1, correct2).p)
 
 
 def test_a_single_run_each_is_tested_as_it_stands() -> None:
