@@ -90,10 +90,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @cache
+def is_slow(file: Path) -> bool:
+    """Return whether all tests of a file are marked slow."""
+    marked = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
+    return bool(marked.search(file.read_text(encoding="utf-8")))
+
+
+@cache
 def halves() -> tuple[set[Path], set[Path]]:
     """Return files of tests in two parts of about the same size, in whose order they take turns."""
     found = Path(__file__).parent.rglob("test_*.py")
-    files = sorted(found, key=lambda file: (-file.stat().st_size, file))
+    files = sorted(found, key=lambda file: (is_slow(file), -file.stat().st_size, file))
     return set(files[0::4] + files[3::4]), set(files[1::4] + files[2::4])
 
 
@@ -104,9 +111,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     half = config.option.half
     if half is not None and collection_path not in halves()[half]:
         return True
-    marked = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
-    quick = config.option.markexpr == "not slow"
-    return (quick and bool(marked.search(collection_path.read_text(encoding="utf-8")))) or None
+    return (config.option.markexpr == "not slow" and is_slow(collection_path)) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -14,6 +14,8 @@ from oracles.hashing import tie_hash
 
 import medsim
 
+pytestmark = pytest.mark.slow
+
 PAIR = ("term1", "term2", "concept1", "concept2")
 SEED = 3
 RELEASES = {"edge": edge_release, "random": lambda: random_release(0, 90)}
@@ -61,7 +63,6 @@ def test_levenshtein_negatives_are_those_of_the_greedy_rule(built) -> None:
     assert found == {key: sorted(map(tuple, pairs)) for key, pairs in greedy.items()}
 
 
-@pytest.mark.slow
 def test_every_promise_holds(built) -> None:
     assert medsim.verify(built[0], sample=EVERY_FIRST_TERM).holds
 
@@ -89,7 +90,6 @@ def test_concepts_of_negatives_are_a_positive_s_first_and_the_smallest_bearer(bu
                 assert concept2 == min(bearers[term2])
 
 
-@pytest.mark.slow
 def test_a_day_in_the_past_gives_the_positives_of_that_day(tmp_path: Path) -> None:
     release = random_release(7, 60)
     release.write_folder(tmp_path / "release", "Full")

@@ -23,6 +23,8 @@ from medsim.builds.verify import _check_files
 if TYPE_CHECKING:
     from medsim.builds.cards.licences import Licence
 
+pytestmark = pytest.mark.slow
+
 TABLES = ("concept", "description", "association", "is_a", "term", "stats")
 SHARED = {"name": "free.obo", "redistributable": True, "terms_of_use": "free"}
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from medsim.core.store import Store
 
+pytestmark = pytest.mark.slow
+
 TERMS = pl.Series("term", ["Ague", "caf\u00e9", "knee", "\u75c5"])
 
 

@@ -16,6 +16,8 @@ from medsim.builds.output import TERM_FILE
 from medsim.builds.recomputed_checks import statistics_agree
 from medsim.builds.term_index import terms_of
 
+pytestmark = pytest.mark.slow
+
 FSN_SYN = "pairs/dataset=fsn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
 SYN_SYN = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
 RANDOM = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
@@ -94,7 +96,6 @@ def test_a_change_is_found_by_its_fingerprint(copy: Path, name: str) -> None:
     assert "fingerprint" in medsim.verify(copy, sample=0).broken
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_found_where_the_manifest_was_changed_with_it(copy: Path, name: str) -> None:
     path, changed, expected = CHANGES[name]
@@ -136,7 +137,6 @@ def test_a_description_changed_after_the_build_breaks_the_positives(copy: Path) 
     assert "positives" in medsim.verify(copy, sample=0).broken
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [

@@ -27,6 +27,8 @@ from medsim.cli import report
 from medsim.cli.report import _library
 from medsim.evaluations.report_data import EvaluationReportData, report_data_of
 
+pytestmark = pytest.mark.slow
+
 SET = ["input", "dataset", "difficulty", "negatives"]
 
 
@@ -61,7 +63,6 @@ def covered_by_all(evaluation: medsim.Evaluation, metric: str, embedding: str) -
     )
 
 
-@pytest.mark.slow
 def test_the_same_output_gives_the_same_file_whatever_report_lay_there(
     made: Path, tmp_path: Path
 ) -> None:
@@ -303,7 +304,6 @@ def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_pat
     assert {(a, b) for a, b in shown.select("term1", "term2").iter_rows()} <= pairs
 
 
-@pytest.mark.slow
 def test_embedding_negatives_are_shown_with_their_similarity(made: Path, tmp_path: Path) -> None:
     build = medsim.build(
         made / "release.zip",

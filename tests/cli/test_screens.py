@@ -28,6 +28,8 @@ from medsim.core.progress import Progress
 if TYPE_CHECKING:
     import polars as pl
 
+pytestmark = pytest.mark.slow
+
 SCREENS = Path(__file__).with_name("screens")
 WIDTHS = (80, 100, 160)
 

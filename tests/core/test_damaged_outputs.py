@@ -23,6 +23,8 @@ from medsim.core.output import claimed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.slow
+
 DEEP = "[" * 100_000 + "]" * 100_000
 
 

@@ -15,6 +15,8 @@ import medsim
 from medsim.core.parquet import read_parquet, scan_files, scan_parquet, write_parquet
 from medsim.core.store import Store
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(medsim.__file__).parent
 
 NAMES = [

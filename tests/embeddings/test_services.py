@@ -24,6 +24,8 @@ from medsim.embeddings.options import parse_embedding
 from medsim.embeddings.services import client, pace
 from medsim.embeddings.sources import open_source
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("httpx2", reason="medsim[api] is not installed")
 
 TERMS = sorted(f"{word} {number}" for word in ("ab", "Ödem", "心臓") for number in range(40))

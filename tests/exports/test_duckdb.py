@@ -17,6 +17,8 @@ from medsim.splits.output import SPLITS
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 PAIRS = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
 
 

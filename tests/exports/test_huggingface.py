@@ -15,6 +15,8 @@ from medsim.core.errors import OptionError
 from medsim.core.opened import open_output
 from medsim.exports import shards
 
+pytestmark = pytest.mark.slow
+
 OBO = """format-version: 1.4
 data-version: releases/2024-02-03
 ontology: free

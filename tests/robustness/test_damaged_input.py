@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 
+pytestmark = pytest.mark.slow
+
 CONCEPTS = "Full/Terminology/sct2_Concept_Full_INT_{day}.txt"
 DESCRIPTIONS = "Full/Terminology/sct2_Description_Full-en_INT_{day}.txt"
 ASSOCIATIONS = "Full/Refset/Content/der2_cRefset_AssociationFull_INT_{day}.txt"
@@ -186,7 +188,6 @@ def test_a_damaged_ontology_is_named_by_its_line(tmp_path: Path, text: bytes, sa
     assert said in build(tmp_path / "invented.obo", tmp_path)
 
 
-@pytest.mark.slow
 def test_a_program_that_fails_on_a_damaged_ontology_says_one_line(tmp_path: Path) -> None:
     (tmp_path / "invented.obo").write_bytes(
         b"format-version: 1.2\n\n[Term]\nid: IN:1\nname: \xff\n"
@@ -206,7 +207,6 @@ def test_an_unknown_kind_of_file_is_met_with_those_that_are_known(tmp_path: Path
         assert known in build(tmp_path / "terms.csv", tmp_path)
 
 
-@pytest.mark.slow
 def test_rows_that_two_editions_share_count_once(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "release" / "Extension"
     copy.mkdir()
@@ -225,7 +225,6 @@ def test_rows_that_two_editions_share_count_once(folder: Path, tmp_path: Path) -
     assert together.manifest.outputs == alone.manifest.outputs
 
 
-@pytest.mark.slow
 def test_files_side_by_side_and_off_the_norm_are_told_apart(tmp_path: Path) -> None:
     release = random_release(6, 15)
     usual, odd = tmp_path / "plain" / "release", tmp_path / "all" / "release"  # cards tell names

@@ -16,6 +16,8 @@ import medsim
 from medsim.core.errors import OptionError
 from medsim.splits.rules import deal_categories
 
+pytestmark = pytest.mark.slow
+
 SHARES = {"train": Fraction(6, 10), "validation": Fraction(2, 10), "test": Fraction(2, 10)}
 
 
@@ -45,7 +47,6 @@ def categories_of(build: medsim.Build) -> dict[str, str]:
     }
 
 
-@pytest.mark.slow
 def test_a_category_is_in_one_split(of_umls: medsim.Build, tmp_path: Path) -> None:
     splits = medsim.split(of_umls, tmp_path / "out", by="category", ratios="60/20/20", threads=1)
 
@@ -171,7 +172,6 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> tuple[medsim.Build, me
     )
 
 
-@pytest.mark.slow
 def test_what_is_new_since_a_release_is_the_test_split(
     releases: tuple[medsim.Build, medsim.Build], tmp_path: Path
 ) -> None:

@@ -18,6 +18,8 @@ from medsim.core.files import digest_of
 from medsim.core.manifest import fingerprint
 from medsim.splits import split_checks
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def copied(shared_splits: medsim.Splits, tmp_path: Path) -> Path:
@@ -42,7 +44,6 @@ def broken(folder: Path) -> list[str]:
     return medsim.verify(folder, sample=1, threads=1).broken
 
 
-@pytest.mark.slow
 def test_splits_that_are_as_they_were_made_hold(
     shared_splits: medsim.Splits, shared_build: medsim.Build
 ) -> None:
@@ -60,7 +61,6 @@ def test_splits_that_are_as_they_were_made_hold(
     assert whole == [*checks, "build", "positives"]
 
 
-@pytest.mark.slow
 def test_a_concept_that_is_said_to_be_elsewhere_is_found(copied: Path) -> None:
     other = pl.when(pl.int_range(pl.len()) == 0).then(
         pl.when(pl.col("split") == "train").then(pl.lit("test")).otherwise(pl.lit("train"))
@@ -72,7 +72,6 @@ def test_a_concept_that_is_said_to_be_elsewhere_is_found(copied: Path) -> None:
     assert {"concept", "rule"} <= set(broken(copied))
 
 
-@pytest.mark.slow
 def test_a_term_of_another_split_is_found(copied: Path, shared_splits: medsim.Splits) -> None:
     pairs = shared_splits["test"].pairs("fsn_syn").collect()
     shown = pairs["term1"][0].upper()
@@ -133,7 +132,6 @@ def test_the_command_says_by_its_exit_code_what_holds(copied: Path) -> None:
     assert f"{copied}: files do not hold" in result.output
 
 
-@pytest.mark.slow
 def test_the_build_must_be_the_one_that_was_split(
     shared_splits: medsim.Splits, shared_build: medsim.Build
 ) -> None:

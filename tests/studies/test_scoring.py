@@ -17,6 +17,8 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import OutputError
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("ada", "ben", "eva")
 
 

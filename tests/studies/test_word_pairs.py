@@ -26,6 +26,8 @@ from medsim.core.manifest import Skipped
 from medsim.core.store import Store
 from medsim.studies.output import WORD_PAIR_COLUMNS
 
+pytestmark = pytest.mark.slow
+
 SIGNS = ("fever", "chill", "nausea", "rash", "cough", "edema", "pallor", "itch")
 ORGANS = ("heart", "lung", "liver", "kidney", "spleen", "colon")
 SYNONYMS = {"fever": "pyrexia", "itch": "pruritus", "edema": "dropsy"}

@@ -20,6 +20,8 @@ from medsim.core.progress import Progress
 from medsim.tagging import tag as tag_module
 from medsim.tagging.entities import entities_of
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = {"trials": 2, "epochs": 10, "test_share": 0.3, "dev_share": 0.2, "threads": 1}
 
 

@@ -23,6 +23,8 @@ from medsim.wic.verify import verify
 if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark
 
+pytestmark = pytest.mark.slow
+
 NAMES = invented_names(3, 120)
 
 
@@ -184,7 +186,6 @@ def spanish(tmp_path: Path) -> tuple[Path, Path]:
     return path, umls.write(tmp_path / "META")
 
 
-@pytest.mark.slow
 def test_sentences_and_lemmas_are_of_the_language_of_the_corpora(tmp_path: Path) -> None:
     corpus, source = spanish(tmp_path)
 
