@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Z95 = NormalDist().inv_cdf(0.975)
 """Standard errors that a 95% interval reaches to either side, under the normal law."""
 
+_ALPHA = 0.05
 _FEWEST_FOR_FISHER = 4
 
 
@@ -62,14 +64,14 @@ def share_of(n_hits: int, n_pairs: int) -> Estimate:
     return wilson(n_hits / n_pairs, n_pairs)
 
 
+@cache
 def student_reach(degrees: int) -> float:
-    """Return the standard errors that a 95% interval reaches under Student's law.
-
-    Wallace (Annals of Mathematical Statistics 1959) gives the normal value that is as improbable;
-    from 9 degrees on it is right to three digits.
-    """
-    z = Z95 * (8 * degrees + 3) / (8 * degrees + 1)
-    return math.sqrt(degrees * math.expm1(z * z / degrees))
+    """Return the standard errors that a 95% interval reaches under Student's law."""
+    low, high = Z95, 13.0  # of infinitely many degrees, and above that of one
+    for _ in range(50):  # to the last digit
+        middle = (low + high) / 2
+        low, high = (middle, high) if two_sided_student(middle, degrees) > _ALPHA else (low, middle)
+    return high
 
 
 def two_sided_student(t: float, degrees: int) -> float:

@@ -331,8 +331,11 @@ def test_an_evaluation_grows(taken: Callable[..., None], anew: medsim.Build) -> 
     was_short = (own["statistic"] == "spearman") & (own["n_covered"] < FEW)
     is_same = ~was_cut.fill_null(value=False) & ~was_short
     assert is_same.mean() > 0.5
+    # Quantiles of Student's law, for intervals of retrieval, are no approximations any more.
     assert_frame_equal(
-        again.select(_INTERVAL).filter(is_same), own.select(_INTERVAL).filter(is_same)
+        again.select(_INTERVAL).filter(is_same),
+        own.select(_INTERVAL).filter(is_same),
+        rel_tol=1e-2,
     )
     assert set(grown.results()["embedding"]) == {"one", "two", "three"}
     assert set(grown.results()["input"]) == {"build", "rated", "more"}
