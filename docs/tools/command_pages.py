@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -209,6 +210,7 @@ def _type(annotation: object) -> str:
     text = inspect.formatannotation(annotation)
     for module in ("collections.abc.", "pathlib.", "datetime.", "typing."):
         text = text.replace(module, "")
+    text = re.sub(r"^Optional\[(.*)\]$", r"\1 | None", text)  # as newer versions of Python write it
     return ".".join(text.split(".")[-1:]) if text.startswith("medsim.") else _without_modules(text)
 
 

@@ -73,8 +73,9 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     with ExitStack() as stack:
         partial = path.with_name(f".{uuid4().hex}.partial")
         with _failing_to_write(path):
-            stream = stack.enter_context(_nameless(path.parent) or partial.open("x+b"))
+            stream = _nameless(path.parent) or partial.open("x+b")
         stack.callback(partial.unlink, missing_ok=True)
+        stack.callback(_close, stream)
         yield stream
         with _failing_to_write(path):
             stream.flush()
@@ -89,6 +90,12 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
             if overwrite:
                 partial.replace(path)
             sync_folder(path.parent)
+
+
+def _close(stream: IO[bytes]) -> None:
+    """Close a file of which nothing is left to write, or that is given up."""
+    with suppress(OSError):  # newer versions of Python try to write the rest once more
+        stream.close()
 
 
 def _nameless(folder: Path) -> IO[bytes] | None:

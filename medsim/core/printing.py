@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -175,6 +177,8 @@ def _print(pieces: Iterable[str], form: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
+        with suppress(OSError):  # where the end of the program does not try to write the rest
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise OutputError(f"cannot write the table: {error.strerror}") from error
 
 

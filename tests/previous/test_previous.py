@@ -467,8 +467,11 @@ def test_a_study_scores_as_it_did(
     after = {path.name: path.read_bytes() for path in Path(scored).rglob("*") if path.is_file()}
     assert set(after) == set(before)
     differs = {name for name in after if after[name] != before[name]} - {"manifest.json"}
-    if study == "graded":
-        known, now = (pl.read_csv(io.BytesIO(of["agreement.csv"])) for of in (before, after))
+    known, now = (pl.read_csv(io.BytesIO(of["agreement.csv"])) for of in (before, after))
+    if study == "study":  # newer versions of Python add numbers up more exactly: the last digit
+        assert_frame_equal(now, known, rel_tol=1e-12)
+        differs -= {"agreement.csv"}
+    else:
         # The version before wrote ends of IAA-2 over all pairs that differed from run to run.
         known = known.with_columns(
             pl.when(pairs="all").then(end).otherwise(column).alias(column)
