@@ -36,7 +36,8 @@ if (location.protocol === "file:") {
 
     postMessage(data) {
       const inside = this.#frame.contentWindow;
-      this.#loaded.then(() => inside.dispatchEvent(new MessageEvent("message", { data })));
+      const copy = structuredClone(data); // as a worker gets it: the search changes what it is sent
+      this.#loaded.then(() => inside.dispatchEvent(new MessageEvent("message", { data: copy })));
     }
 
     terminate() {

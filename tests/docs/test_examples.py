@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fixtures.examples import Examples, at_terminal
+from fixtures.examples import Examples, at_prompt, at_terminal
 from fixtures.page_inputs import INVENTED
 
 if TYPE_CHECKING:
@@ -85,6 +85,15 @@ def needs(once: Once) -> dict[str, Callable[[Path], object]]:
         "published ontologies": partial(shared_data, "obo"),
         **INVENTED,
     }
+
+
+TO_TYPE = [page for page in PAGES if page.parent.name in {"tutorials", "how-to"}]
+
+
+@pytest.mark.parametrize("page", TO_TYPE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_of_a_page_can_be_pasted_at_the_prompt(page: Path, tmp_path: Path) -> None:
+    for source in Examples(page, tmp_path, {}).typed():
+        at_prompt(source)
 
 
 @pytest.mark.slow

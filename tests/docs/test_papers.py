@@ -1,4 +1,4 @@
-"""Every command that the page on the papers names runs, on small invented data."""
+"""Every command that the pages on the papers name runs, on small invented data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from medsim.cli import app
 
 pytestmark = pytest.mark.slow
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "papers.md"
+DOCS = Path(__file__).parents[2] / "docs" / "explanation"
+PAGES = [DOCS / f"paper-{name}.md" for name in ("schulz-2020", "chiu-2018", "rouhizadeh-2024")]
 QUICKER = {
     "medsim study sample": ["--per-class", "3"],
     "medsim study grade": ["--consistency", "6", "--duplicates", "6"],
@@ -29,10 +30,10 @@ QUICKER = {
     "medsim study domains": ["--no-lemmas"],
     "medsim study instances": ["--size", "8", "--common", "4"],
 }
-"""Options that make a command quick, or fit small data, beside those of the page."""
+"""Options that make a command quick, or fit small data, beside those of the pages."""
 
 STAND_INS = {"mesh-2026/": "velpish.obo", "umls-wic": "typed/wic"}
-"""Invented files for those of the page."""
+"""Invented files for those of the pages."""
 
 SIGNS = ("fever", "chill", "nausea", "rash", "cough", "edema", "pallor", "itch")
 ORGANS = ("heart", "lung", "liver", "kidney", "spleen", "colon")
@@ -40,20 +41,21 @@ GENERAL = ("house", "door", "window", "garden", "tree", "apple", "bread", "butte
 
 
 def rows() -> list[list[str]]:
-    """Return the cells of every row of the page that names something of a paper and a command."""
-    lines = re.findall(r"^\| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    """Return the cells of every row of the pages that names something of a paper and a command."""
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    lines = re.findall(r"^\| (.*) \|$", text, re.MULTILINE)
     cells = [line.split(" | ") for line in lines]
     commanded = [row for row in cells if "`medsim" in row[1] or row[1] == "none"]
     return [row for row in commanded if row[0] != "what"]
 
 
 def commands() -> list[str]:
-    """Return the command lines of the page in their order."""
+    """Return the command lines of the pages in their order."""
     return [span for row in rows() for span in re.findall(r"`(medsim [^`]+)`", row[1])]
 
 
 def prepare(folder: Path) -> None:
-    """Write the files that the page takes for given."""
+    """Write the files that the pages take for given."""
     draw = random.Random(7)  # noqa: S311 — no secret
     categorised_release(3, 60).write_zip(folder / "snomed.zip", "Snapshot")
     words = [*WORDS, *SIGNS, *ORGANS, *GENERAL]
@@ -115,7 +117,7 @@ def send_back(folder: Path, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
-    """Return the exit code and the output of every command, run in the order of the page."""
+    """Return the exit code and the output of every command, run in the order of the pages."""
     folder = tmp_path_factory.mktemp("papers")
     prepare(folder)
     found = {}
