@@ -130,8 +130,8 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
         name = found.pop("kind", kind.name)
         if name != kind.name:
             raise InputError(
-                f"{path} is a manifest of kind {name!r}, not of {kind.with_article}, as "
-                f"{kind.command} writes it{one_within(folder, kind.name)}"
+                f"{folder} is of kind {name!r}, not {kind.with_article}; {kind.command} makes one"
+                f"{one_within(folder, kind.name)}"
             )
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
         manifest = kind.manifest(**found, outputs=outputs)

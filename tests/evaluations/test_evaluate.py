@@ -228,7 +228,7 @@ def test_an_input_can_be_added_and_earlier_ones_stay(made: Path, out: medsim.Eva
 def test_an_opened_output_that_is_no_build_is_refused(
     made: Path, out: medsim.Evaluation, tmp_path: Path
 ) -> None:
-    with pytest.raises(medsim.MedsimError, match="manifest of kind 'evaluation', not of a build"):
+    with pytest.raises(medsim.MedsimError, match="of kind 'evaluation', not a build"):
         run(made, tmp_path / "none", inputs=[out, made / "rated.csv"])
 
 

@@ -118,7 +118,7 @@ def test_a_file_that_the_manifest_does_not_tell_of_is_named(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("manifest", "message"),
     [
-        ('{"kind": "build"}', "of kind 'build', not of a benchmark"),
+        ('{"kind": "build"}', "of kind 'build', not a benchmark"),
         ("{", "cannot be read as a manifest"),
         ('{"kind": "wic", "outputs": {}}', "quotas"),
     ],
