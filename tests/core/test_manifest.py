@@ -96,7 +96,8 @@ def test_a_manifest_that_is_not_a_builds_is_refused(
     path = tmp_path / MANIFEST
     found = json.loads(path.read_text()) | change
     path.write_text(json.dumps({name: one for name, one in found.items() if one is not None}))
-    with pytest.raises(InputError, match=r"manifest\.json .*manifest of|of kind 'evaluation', not a build") as caught:
+    refused = r"manifest\.json .*manifest of|of kind 'evaluation', not a build"
+    with pytest.raises(InputError, match=refused) as caught:
         read_manifest(tmp_path, BUILD)
     assert "\n" not in str(caught.value)
 
