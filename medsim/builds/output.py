@@ -241,8 +241,7 @@ class Build(Opened[BuildManifest]):
         if isinstance(name, str) and name in BUILD.views and name not in CANONICAL_TABLES:
             known = listed(list(CANONICAL_TABLES))
             raise OptionError(
-                f"{name} is a view, not one of the tables {known}; read it as "
-                f'.sql("from {name}")'
+                f'{name} is a view, not one of the tables {known}; read it as .sql("from {name}")'
             )
         if name not in CANONICAL_TABLES:
             raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
