@@ -10,7 +10,7 @@ import polars as pl
 from medsim.builds.notes import ABOUT, KEYS, NOTES, ORDER
 from medsim.core import queries
 from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES, available_threads
-from medsim.core.errors import OptionError, counted, unknown_name
+from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
@@ -238,6 +238,11 @@ class Build(Opened[BuildManifest]):
 
     def table(self, name: CanonicalTable) -> pl.LazyFrame:
         """Return a canonical table: concept, description, association, is_a or code."""
+        if isinstance(name, str) and name in BUILD.views and name not in CANONICAL_TABLES:
+            known = listed(list(CANONICAL_TABLES))
+            raise OptionError(
+                f'{name} is a view, not one of the tables {known}; read it as .sql("from {name}")'
+            )
         if name not in CANONICAL_TABLES:
             raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
         return self._scan(f"terminology/{name}.parquet")

@@ -206,7 +206,7 @@ def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise OptionError(f"{flag} {text!r} is not NAME=PATH")
+            raise OptionError(f"{flag} {text!r} is not NAME=PATH; put a name and = before the path")
         if name in found:
             raise OptionError(f"{flag} names {name!r} twice")
         found[name] = value

@@ -85,7 +85,7 @@ def described(hint: Any) -> str:
 def _described(hint: Any) -> str:
     kind, held = get_origin(hint) or hint, get_args(hint)
     if kind is Mapping:
-        return f"{described(held[1])} by name"
+        return f"a mapping from a name to {described(held[1])}"
     if kind is Sequence:
         nouns = [_described(one).split(" ", 1)[-1] for one in union_members(held[0])]
         return f"several {' or '.join(f'{noun}s' for noun in nouns)}"

@@ -143,6 +143,8 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
             f"{folder} has no {MANIFEST}: it is no finished {kind.noun}; make one with "
             f"{kind.command}"
         ) from error
+    except NotADirectoryError as error:
+        raise InputError(f"{folder} is no folder; name that of {kind.with_article}") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{path} cannot be read as a manifest of medsim ({error}); make the {kind.noun} anew "

@@ -58,8 +58,18 @@ class Opened(Shown, Generic[M]):
         self.folder = Path(folder)
         if not is_text(self.folder.absolute()):
             raise InputError(f"{str(folder)!r} cannot be read: its path is not UTF-8; rename it")
+        self._check_kind()
         self.manifest: M = read_manifest(self.folder, self.kind)
         self._views = self.kind.views_in(self.folder)
+
+    def _check_kind(self) -> None:
+        """Raise InputError if the folder holds an output of another kind."""
+        other = _class_of(kind_of(self.folder))
+        if other is not None and other.kind.name != self.kind.name:
+            raise InputError(
+                f"{self.folder} is {other.kind.with_article}, not {self.kind.with_article}; "
+                f"{self.kind.command} makes one{one_within(self.folder, self.kind.name)}"
+            )
 
     def _summary(self) -> Summary:
         """Return the summary; classes of kinds have their own facts, calls and table."""

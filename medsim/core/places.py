@@ -144,7 +144,8 @@ def check_not_read(out: Path, read: Iterable[Path], whole: Iterable[Path] = ()) 
         source = Path(os.path.realpath(path))
         found = _identity(source)
         if found == own:
-            raise OutputError(f"{out} is {path}, which is read; choose another place")
+            known_as = "" if Path(out) == Path(path) else f" {path}, which is"
+            raise OutputError(f"{out} is{known_as} read; choose another place")
         if own in set(map(_identity, source.parents)):
             raise OutputError(f"{out} holds {path}, which is read; choose another place")
         if found in above and (path in of_all or (source / MANIFEST).exists()):

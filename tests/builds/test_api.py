@@ -29,6 +29,28 @@ def test_every_public_name_is_there() -> None:
         _ = medsim.bild
 
 
+def test_a_view_is_no_table_and_the_message_says_how_to_read_it(build) -> None:
+    with pytest.raises(medsim.MedsimError, match=r'term is a view, .*\.sql\("from term"\)'):
+        build.table("term")
+    assert len(build.sql("from term"))
+    with pytest.raises(medsim.MedsimError, match="unknown table 'pears'"):
+        build.table("pears")
+
+
+def test_a_file_is_no_folder_of_a_build(build) -> None:
+    file = build.folder / "README.md"
+    with pytest.raises(medsim.MedsimError, match=r"README\.md is no folder; name that of a build"):
+        medsim.open(file)
+
+
+def test_an_output_of_another_kind_is_named_by_its_noun(build) -> None:
+    with pytest.raises(medsim.MedsimError) as error:
+        medsim.Evaluation(build.folder)
+    assert str(error.value) == (
+        f"{build.folder} is a build, not an evaluation; medsim eval makes one"
+    )
+
+
 def test_pairs_of_one_dataset_are_lazy_and_have_the_columns_of_the_contract(build) -> None:
     pairs = medsim.open(build.folder).pairs(
         dataset="fsn_syn", difficulty="hard", negatives="levenshtein"

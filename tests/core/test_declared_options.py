@@ -174,7 +174,7 @@ def test_threads_of_functions_without_declared_options_are_checked_as_well() -> 
 
 def test_types_that_hold_others_are_checked_as_well() -> None:
     for embeddings in (["one"], {1: "one"}):
-        with pytest.raises(OptionError, match="`embeddings` takes a text or a path or an object"):
+        with pytest.raises(OptionError, match="`embeddings` takes a mapping from a name to a text"):
             EvaluateOptions("x", embeddings, "out")
     with pytest.raises(OptionError, match="`bins` takes several whole numbers, not list of float"):
         EvaluateOptions("x", {"one": "two"}, "out", bins=[5.5])

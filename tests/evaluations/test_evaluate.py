@@ -228,7 +228,7 @@ def test_an_input_can_be_added_and_earlier_ones_stay(made: Path, out: medsim.Eva
 def test_an_opened_output_that_is_no_build_is_refused(
     made: Path, out: medsim.Evaluation, tmp_path: Path
 ) -> None:
-    with pytest.raises(medsim.MedsimError, match="of kind 'evaluation', not a build"):
+    with pytest.raises(medsim.MedsimError, match="is an evaluation, not a build"):
         run(made, tmp_path / "none", inputs=[out, made / "rated.csv"])
 
 
@@ -368,7 +368,7 @@ def test_options_that_do_not_fit_are_refused(
 def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
     with pytest.raises(medsim.MedsimError, match="no build of medsim"):
         medsim.build(made / "release.zip", out.folder, overwrite=True)
-    with pytest.raises(medsim.MedsimError, match="build, which is read; choose another place"):
+    with pytest.raises(medsim.MedsimError, match="build is read; choose another place"):
         run(made, made / "build", "one")
     with pytest.raises(medsim.MedsimError, match="no evaluation of medsim"):
         run(made, made / "build", "one", inputs=made / "rated.csv")

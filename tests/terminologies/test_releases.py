@@ -34,7 +34,7 @@ def source(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("out", ["in/invented.obo", "in/../link.zip", "hard.zip"])
 def test_a_source_is_not_converted_onto_itself(tmp_path: Path, source: Path, out: str) -> None:
     for overwrite in (False, True):
-        with pytest.raises(OutputError, match=r"invented\.obo, which is read"):
+        with pytest.raises(OutputError, match=r"invented\.obo(, which)? is read"):
             medsim.convert(source, tmp_path / out, overwrite=overwrite)
     assert source.read_text() == OBO
 
@@ -89,14 +89,14 @@ def test_no_output_is_written_into_a_source_or_over_it(
     tmp_path: Path, source: Path, out: str
 ) -> None:
     (tmp_path / "in" / "deep").mkdir()
-    with pytest.raises(OutputError, match="in, which is read"):
+    with pytest.raises(OutputError, match=r"in(, which)? is read"):
         medsim.build(source.parent, tmp_path / out)
-    with pytest.raises(OutputError, match="in, which is read"):
+    with pytest.raises(OutputError, match=r"in(, which)? is read"):
         medsim.build_shard(source.parent, tmp_path / out, shard="1/2")
-    with pytest.raises(OutputError, match="in, which is read"):
+    with pytest.raises(OutputError, match=r"in(, which)? is read"):
         medsim.build(tmp_path / "hard.zip", tmp_path / "in", cache=tmp_path / "in")
     corpus = tmp_path / "corpus.txt"
-    with pytest.raises(OutputError, match="in, which is read"):
+    with pytest.raises(OutputError, match=r"in(, which)? is read"):
         medsim.build_wic([corpus], source.parent, tmp_path / out)
     assert {path.name for path in source.parent.iterdir()} == {"deep", "invented.obo"}
     assert not (tmp_path / ".in.lock").exists()
@@ -123,7 +123,7 @@ def test_inputs_of_every_kind_are_not_written_to(tmp_path: Path, source: Path) -
     ):
         with pytest.raises(OutputError, match=r"out holds .*, which is read; choose another place"):
             write()
-    with pytest.raises(OutputError, match="nothing, which is read"):
+    with pytest.raises(OutputError, match=r"nothing(, which)? is read"):
         medsim.build(source, tmp_path / "nothing", cache=tmp_path / "nothing")
     assert {path.read_text() for path in out.iterdir()} == {"precious"}
 
@@ -133,5 +133,5 @@ def test_a_built_in_name_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     Path("hpo").mkdir()
 
     assert source_paths("hpo") == []
-    with pytest.raises(OutputError, match="hpo, which is read"):
+    with pytest.raises(OutputError, match=r"hpo(, which)? is read"):
         medsim.build("./hpo", "hpo/out")

@@ -144,8 +144,10 @@ def _over_sets(best: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
         f"{row['embedding']} on {row['n_among_best']} (mean {statistic.label} "
         f"{number(row['mean'], '.3f')})"
         for row in standings[:_NAMED]
+        if row["n_among_best"]
     ]
-    return [f"Of {n_sets} sets, these are most often among the best: {listed(shown)}."]
+    these = "this is" if len(shown) == 1 else "these are"
+    return [f"Of {n_sets} sets, {these} most often among the best: {listed(shown)}."]
 
 
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:

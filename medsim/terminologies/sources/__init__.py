@@ -211,7 +211,7 @@ def find_source(location: str) -> tuple[Source, Path]:
     path = Path(location)
     if not location or not _exists(path):
         names = [name for name, source in sources.items() if source.locate]
-        hint = unknown_name("built-in", location, names)
+        hint = unknown_name("built-in name", location, names)
         raise InputError(f"no file or folder {location!r} ({hint})")
     for source in sorted(sources.values(), key=lambda source: source.asked_last):
         if source.knows(path):

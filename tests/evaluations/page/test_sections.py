@@ -257,6 +257,16 @@ def test_the_result_says_how_it_stands_beside_chance(
     assert found.result[-1] == "2 warnings under “Inputs and options”."
 
 
+def test_what_is_never_among_the_best_is_not_named_there(full: EvaluationReportData) -> None:
+    ahead = full.comparisons.with_columns(p_bonferroni=pl.lit(0.0), p_holm=pl.lit(0.0))
+
+    found = result(full.results, ahead, ["two", "one"])
+
+    assert found is not None
+    told = "Of 4 sets, this is most often among the best: two on 4 (mean AUC 0.650)."
+    assert told in found.result
+
+
 def test_a_result_of_few_pairs_says_so(full: EvaluationReportData) -> None:
     found = result(full.results.with_columns(n_covered=pl.lit(4)), full.comparisons, [])
 

@@ -118,7 +118,7 @@ def test_a_file_that_the_manifest_does_not_tell_of_is_named(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("manifest", "message"),
     [
-        ('{"kind": "build"}', "of kind 'build', not a benchmark"),
+        ('{"kind": "build"}', "is a build, not a benchmark; medsim wic build makes one"),
         ("{", "cannot be read as a manifest"),
         ('{"kind": "wic", "outputs": {}}', "quotas"),
     ],
