@@ -293,6 +293,18 @@ def test_long_texts_are_folded_at_spaces() -> None:
     assert " ".join(" ".join(lines[2:8]).split()) == "1 " + ("A pair appears once. " * 9).strip()
 
 
+@pytest.mark.parametrize("width", range(30, 60))
+def test_no_line_begins_with_the_star_that_marks_the_word_before_it(width: int) -> None:
+    cells = ["1.000 avg_cos +0\u22120 *", "0.867 cos +0\u22120 *", "0.5 max_jaccard +0\u22121"]
+    frame = pl.DataFrame({"set": ["a", "b", "c"], **{name: cells for name in ("one", "two_")}})
+
+    lines = table_format(TABLE).fitted(frame, width).splitlines()
+
+    assert not [line for line in lines if "  * " in f"{line} "]
+    assert sum(line.count("+0\u22120 *") for line in lines) >= 2
+    assert max(map(len, lines)) <= width
+
+
 def test_few_rows_of_many_columns_become_columns() -> None:
     head, _, *rows = fitted(SIZES, 80)[1:]
 

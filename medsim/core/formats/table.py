@@ -23,6 +23,8 @@ _GAP = "   "  # between columns
 _NARROW_GAP = 2
 _ROWS_ALIKE = 4  # of two columns, that are no chance
 _LONG_WORD = 24  # longer ones may be cut
+_STAR = re.compile(r" \*$")
+_BOUND_STAR = "\ue000*"  # no space, so that no line begins with what marks the word before it
 
 
 def render(frame: pl.DataFrame) -> str:
@@ -47,7 +49,8 @@ def fitted(frame: pl.DataFrame, width: int) -> str:
     whole = render(frame)
     if cell_len(max(whole.splitlines(), key=cell_len, default="")) <= width:
         return whole
-    texts, numeric = readable(frame), [kind.is_numeric() for kind in frame.dtypes]
+    texts = [tuple(_STAR.sub(_BOUND_STAR, one) for one in row) for row in readable(frame)]
+    numeric = [kind.is_numeric() for kind in frame.dtypes]
     grid = _Grid(columns=list(zip(*texts, strict=True)), numeric=numeric, width=width)
     hoisted = grid.hoisted()
     named = hoisted.with_folded_names(spaced=False)
@@ -144,7 +147,8 @@ class _Grid:
         with console.capture() as captured:
             for part in filter(None, (Text(self.above), table, Text(self.below))):
                 console.print(part)
-        return "\n".join(f" {line}".rstrip() for line in captured.get().splitlines())
+        lines = captured.get().replace(_BOUND_STAR, " *").splitlines()
+        return "\n".join(f" {line}".rstrip() for line in lines)
 
     def _widths(self) -> list[int]:
         """Return the widths of columns; the widest give way, but not below their words."""

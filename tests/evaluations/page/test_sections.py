@@ -263,7 +263,8 @@ def test_what_is_never_among_the_best_is_not_named_there(full: EvaluationReportD
     found = result(full.results, ahead, ["two", "one"])
 
     assert found is not None
-    assert "Of 4 sets, this is most often among the best: two on 4 (mean AUC 0.650)." in found.result
+    told = "Of 4 sets, this is most often among the best: two on 4 (mean AUC 0.650)."
+    assert told in found.result
 
 
 def test_a_result_of_few_pairs_says_so(full: EvaluationReportData) -> None:
