@@ -267,6 +267,11 @@ def test_what_is_never_among_the_best_is_not_named_there(full: EvaluationReportD
     assert told in found.result
 
 
+def test_a_page_says_whether_its_intervals_count_pairs_as_independent(page: Page) -> None:
+    assert "unless independent_pairs is True" in charts(page.sections[0])[0].says
+    assert page.signature.endswith("coverage any, independent_pairs True, seed 0, resamples 200")
+
+
 @pytest.mark.parametrize(("n", "folded"), [(2, [(4, True)]), (6, [(12, True)])])
 def test_worst_errors_of_few_embeddings_stand_together(n: int, folded) -> None:
     names = [f"model {at}" for at in range(n)]
