@@ -62,7 +62,7 @@ def share_of(n_hits: int, n_pairs: int) -> Estimate:
     return wilson(n_hits / n_pairs, n_pairs)
 
 
-def student_reach(degrees: int) -> float:
+def student_reach(degrees: float) -> float:
     """Return the standard errors that a 95% interval reaches under Student's law.
 
     Wallace (Annals of Mathematical Statistics 1959) gives the normal value that is as improbable;
@@ -72,7 +72,7 @@ def student_reach(degrees: int) -> float:
     return math.sqrt(degrees * math.expm1(z * z / degrees))
 
 
-def two_sided_student(t: float, degrees: int) -> float:
+def two_sided_student(t: float, degrees: float) -> float:
     """Return the probability that a value under Student's law is as far from 0 as ``t``.
 
     It is the incomplete beta function of degrees / (degrees + t^2) (Abramowitz and Stegun 1964,
