@@ -155,9 +155,9 @@ NOTES: Mapping[str, Mapping[str, str]] = {
         "value2": "Value of the second; null where it is not defined.",
         "difference": "value1 less value2; null where one is not defined.",
         "test": (
-            "Name of the test: delong_clusters (AUC), mcnemar_clusters (accuracies), bca "
-            "(Spearman's correlation, a bootstrap), clustered_t (retrieval); of independent pairs "
-            "delong, and mcnemar or mcnemar_exact."
+            "Name of the test: delong_clusters (AUC), mcnemar_clusters or, where few differ, "
+            "mcnemar_clusters_exact (accuracies), bca (Spearman's correlation, a bootstrap), "
+            "clustered_t (retrieval); of independent pairs delong, and mcnemar or mcnemar_exact."
         ),
         "statistic": "Statistic of the test; null where it has none or is not defined.",
         "p": "Two-sided p-value; null where it is not defined.",

@@ -136,6 +136,12 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
         then = theirs.get(name)
         if then == now or (name == "resamples" and now is None):
             continue
+        if isinstance(then, bool):
+            known, due = ("with", "add it") if then else ("without", "leave it out")
+            raise OutputError(
+                f"{out} was made {known} `{name}`; {due} to add to it, add `overwrite` to replace "
+                "it, or choose another folder"
+            )
         if name in FORMERLY:
             raise OutputError(
                 f"{out} was made with `{name}` {then}, not {now}; give {then} to add to it, add "

@@ -65,7 +65,7 @@ def share_of(n_hits: int, n_pairs: int) -> Estimate:
 
 
 @cache
-def student_reach(degrees: int) -> float:
+def student_reach(degrees: float) -> float:
     """Return the standard errors that a 95% interval reaches under Student's law."""
     low, high = Z95, 13.0  # of infinitely many degrees, and above that of one
     for _ in range(50):  # to the last digit
@@ -74,7 +74,7 @@ def student_reach(degrees: int) -> float:
     return high
 
 
-def two_sided_student(t: float, degrees: int) -> float:
+def two_sided_student(t: float, degrees: float) -> float:
     """Return the probability that a value under Student's law is as far from 0 as ``t``.
 
     It is the incomplete beta function of degrees / (degrees + t^2) (Abramowitz and Stegun 1964,

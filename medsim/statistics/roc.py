@@ -91,7 +91,8 @@ def delong(first: RocArea, second: RocArea) -> Test:
     """Return whether the AUCs of two similarities of the same pairs differ.
 
     The test of DeLong, DeLong and Clarke-Pearson (1988); of clusters that with the variance of
-    Obuchowski (1997), under Student's law of one degree less than there are clusters. The statistic
+    Obuchowski (1997), under Student's law of one degree less than the effective number of clusters,
+    which is how many there are where they are equally large. The statistic
     is the standard normal deviate, or Student's t, of the first AUC less the second, the interval
     is of that difference. All are NaN where a class has fewer than 2 pairs, or clusters. Where the
     variance of the difference is estimated as 0, both similarities order all pairs alike, and do
@@ -116,8 +117,8 @@ def delong(first: RocArea, second: RocArea) -> Test:
         method=method,
         statistic=deviate,
         p=_two_sided(deviate, clusters),
-        low=difference - reach,
-        high=difference + reach,
+        low=max(-1.0, difference - reach),
+        high=min(1.0, difference + reach),
     )
 
 
@@ -164,5 +165,13 @@ def _two_sided(deviate: float, clusters: Rows | None) -> float:
     return two_sided_student(deviate, _degrees(clusters))
 
 
-def _degrees(clusters: Rows) -> int:
-    return _n_independent(np.ones(len(clusters), np.bool_), clusters) - 1
+def _degrees(clusters: Rows) -> float:
+    """Return the degrees of freedom of a variance between clusters.
+
+    One less than the effective number of clusters, which is that of equally large ones whose sizes
+    have as large a mean square beside their squared mean: a few large clusters among many small
+    ones decide the variance (Carter, Schnepel and Steigerwald, Review of Economics and Statistics
+    99:698-709, 2017).
+    """
+    sizes = np.bincount(clusters).astype(np.float64)
+    return max(1.0, float(sizes.sum() ** 2 / (sizes @ sizes)) - 1)

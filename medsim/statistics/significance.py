@@ -22,8 +22,8 @@ class Test:
     """The result of a test.
 
     Attributes:
-        method: "mcnemar_exact", "mcnemar", "mcnemar_clusters", "mcnemar_runs", "delong",
-            "delong_clusters", "bca" or "clustered_t".
+        method: "mcnemar_exact", "mcnemar", "mcnemar_clusters_exact", "mcnemar_clusters",
+            "mcnemar_runs", "delong", "delong_clusters", "bca" or "clustered_t".
         statistic: of the method.
         p: two-sided; NaN where the test is not defined.
         low: the lower end of the interval of what is tested; NaN where there is none.
@@ -51,7 +51,7 @@ def mcnemar(correct1: Flags, correct2: Flags, clusters: Rows | None = None) -> T
     squared sum of the differences, corrected alike, over the sum of their squares (Yang et al.,
     Statistics in Medicine 2010). Of clusters of one pair each this is the test above.
 
-    The statistic of the exact test is the smaller number of pairs that only one gets right, of the
+    The statistic of an exact test is the smaller number of pairs that only one gets right, of the
     other the chi-square. p is 1 where none disagree.
 
     Args:
@@ -74,8 +74,7 @@ def mcnemar(correct1: Flags, correct2: Flags, clusters: Rows | None = None) -> T
     named = "mcnemar" if clusters is None else "mcnemar_clusters"
     if len(differences) < _FEWEST_FOR_CHI_SQUARE:
         p = _share_as_far(differences, further)
-        name = "mcnemar_exact" if clusters is None else named
-        return Test(method=name, statistic=float(min(n_only1, n_only2)), p=p)
+        return Test(method=f"{named}_exact", statistic=float(min(n_only1, n_only2)), p=p)
     chi_square = max(0, further - 1) ** 2 / int((differences**2).sum())
     return Test(method=named, statistic=chi_square, p=math.erfc(math.sqrt(chi_square / 2)))
 

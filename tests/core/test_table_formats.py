@@ -296,7 +296,7 @@ def test_long_texts_are_folded_at_spaces() -> None:
 @pytest.mark.parametrize("width", range(30, 60))
 def test_no_line_begins_with_the_star_that_marks_the_word_before_it(width: int) -> None:
     cells = ["1.000 avg_cos +0\u22120 *", "0.867 cos +0\u22120 *", "0.5 max_jaccard +0\u22121"]
-    frame = pl.DataFrame({"set": ["a", "b", "c"], **{name: cells for name in ("one", "two_")}})
+    frame = pl.DataFrame({"set": ["a", "b", "c"], **dict.fromkeys(("one", "two_"), cells)})
 
     lines = table_format(TABLE).fitted(frame, width).splitlines()
 

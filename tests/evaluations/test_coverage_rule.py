@@ -87,6 +87,15 @@ def test_results_of_the_two_rules_are_never_mixed(folder: Path) -> None:
         run(folder, "same.txt", "same")
 
 
+def test_what_is_missing_of_a_switch_is_told_as_a_command_line_gives_it(folder: Path) -> None:
+    run(folder)
+    with pytest.raises(medsim.MedsimError, match="made without `independent_pairs`; leave it out"):
+        run(folder, "same.txt", "same", independent_pairs=True)
+    run(folder, independent_pairs=True, overwrite=True)
+    with pytest.raises(medsim.MedsimError, match="made with `independent_pairs`; add it to add to"):
+        run(folder, "same.txt", "same")
+
+
 def test_older_results_are_of_any_word_and_keep_to_it(folder: Path) -> None:
     formerly = {"coverage": "any", "independent_pairs": True}
     before = run(folder, **formerly, resamples=10_000)
@@ -94,7 +103,7 @@ def test_older_results_are_of_any_word_and_keep_to_it(folder: Path) -> None:
     assert recorded == {"seed": 0, "resamples": 10_000}  # as earlier versions wrote them
     for name in formerly:
         others = {one: value for one, value in formerly.items() if one != name}
-        with pytest.raises(medsim.MedsimError, match=f"made with `{name}` .*to add to it"):
+        with pytest.raises(medsim.MedsimError, match=f"made with `{name}`.*to add to it"):
             run(folder, "same.txt", "same", **others, resamples=None)
 
     grown = run(folder, "same.txt", "same", **formerly, resamples=None)

@@ -77,8 +77,8 @@ def test_interval_and_test_are_those_of_the_covariance_matrix(rows: Rows) -> Non
         assert scores1.area.auc.high == pytest.approx(auc1 + reach, abs=1e-9)
     error = math.sqrt(max(0, matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
     if error > 1e-6:
-        assert found.low == pytest.approx(auc1 - auc2 - Z95 * error, abs=1e-7)
-        assert found.high == pytest.approx(auc1 - auc2 + Z95 * error, abs=1e-7)
+        assert found.low == pytest.approx(max(-1, auc1 - auc2 - Z95 * error), abs=1e-7)
+        assert found.high == pytest.approx(min(1, auc1 - auc2 + Z95 * error), abs=1e-7)
         assert found.statistic == pytest.approx((auc1 - auc2) / error, abs=1e-6)
         assert found.p == pytest.approx(2 * stats.norm.sf(abs(auc1 - auc2) / error), abs=1e-9)
 
@@ -179,8 +179,9 @@ def test_the_interval_of_clusters_is_that_of_obuchowski(rows: list[tuple[Rows, i
     if min(len(set(clusters[labels])), len(set(clusters[~labels]))) < 2:
         assert math.isnan(auc.low)
         return
-    variance, n_clusters = obuchowski(first, labels, clusters), len(set(clusters))
-    reach = stats.t.ppf(0.975, n_clusters - 1) * math.sqrt(max(0, variance))
+    sizes = [np.count_nonzero(clusters == name) for name in set(clusters)]
+    degrees = max(1, sum(sizes) ** 2 / sum(size**2 for size in sizes) - 1)
+    reach = stats.t.ppf(0.975, degrees) * math.sqrt(max(0, obuchowski(first, labels, clusters)))
     if reach > 1e-6 and auc.value - reach >= 0.1 and auc.value + reach <= 0.9:
         assert auc.low == pytest.approx(auc.value - reach, abs=1e-9)
 
@@ -202,7 +203,7 @@ def test_pairs_that_are_copied_within_their_cluster_tell_nothing_new(rows: Rows,
     assert ends[0] == pytest.approx(ends[1], abs=1e-9, nan_ok=True)
 
 
-def test_students_law_is_of_as_many_degrees_as_there_are_clusters() -> None:
+def test_students_law_of_equal_clusters_has_a_degree_for_each_but_one() -> None:
     rng = np.random.default_rng(5)
     labels, clusters = np.arange(60) % 2 == 0, np.arange(60) // 4
     sides = [scores_of(rng.normal(size=60) + labels, labels, clusters) for _ in range(2)]
@@ -213,6 +214,31 @@ def test_students_law_is_of_as_many_degrees_as_there_are_clusters() -> None:
     reach = (found.high - found.low) / 2
     error = abs((sides[0].area.auc.value - sides[1].area.auc.value) / found.statistic)
     assert reach == pytest.approx(stats.t.ppf(0.975, 14) * error, rel=1e-9)
+
+
+def test_a_large_cluster_among_small_ones_does_not_make_differences_significant() -> None:
+    rng = np.random.default_rng(6)
+    clusters = np.tile(np.r_[np.zeros(100, np.int32), np.arange(1, 101)], 2)
+    labels = np.arange(400) < 200
+
+    def drawn() -> LabelledSample:
+        of_cluster = rng.normal(size=(2, 101))[np.where(labels, 0, 1), clusters]
+        return scores_of(labels + of_cluster + rng.normal(size=400), labels, clusters)
+
+    p = np.array([drawn().auc_difference(drawn()).p for _ in range(400)])
+
+    assert (p < 0.05).mean() < 0.1  # with a degree for each cluster 0.34
+
+
+def test_no_interval_of_a_difference_is_wider_than_any_difference() -> None:
+    labels, clusters = np.array([False, False, True, True]), np.array([0, 1, 0, 1])
+    first, second = np.array([0.1, 0.4, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])
+    sides = [scores_of(side, labels, clusters) for side in (first, second)]
+
+    found = delong(sides[0].area, sides[1].area)
+
+    assert found.p > 0.05
+    assert -1 <= found.low < 0 < found.high <= 1
 
 
 def test_one_cluster_has_no_interval_and_no_test() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import listed
+from medsim.evaluations.names import FORMERLY
 from medsim.evaluations.page.comparison_sections import metrics, significance
 from medsim.evaluations.page.coverage_section import coverage
 from medsim.evaluations.page.paper_sections import fixed_metrics, spread_of_metrics
@@ -40,7 +41,8 @@ _FEW = 4  # names that the beginning of the page lists
 
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
-    given = {key: value for key, value in manifest.options.items() if value is not None}
+    decided = {**FORMERLY, **manifest.options}
+    given = {key: value for key, value in decided.items() if value is not None}
     options = ", ".join(f"{key} {value}" for key, value in given.items())
     name = f"results@{content_digest(manifest)}"
     embeddings = standing_order(data.results, data.comparisons, list(manifest.embeddings))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _KINDS = ("positives", "negatives")
+_AT_ONCE = 5  # embeddings whose worst errors are opened; of one more it is worth no click
 
 
 def distributions(
@@ -124,18 +125,30 @@ def errors(
 def _pair_errors(pairs: pl.DataFrame) -> list[Folded]:
     folded: list[Folded] = []
     for of_set in pairs.partition_by(*SET, maintain_order=True):
-        groups = of_set.group_by("embedding", "metric", "label", maintain_order=True)
-        tables = [
-            PageTable(
-                caption=f"{'Positives' if label else 'Negatives'} found "
-                f"{'least' if label else 'most'} similar by {embedding} ({metric})",
-                frame=group.select("term1", "term2", "similarity"),
-            )
-            for (embedding, metric, label), group in groups
-        ]
         name = set_name(of_set, with_kind=True)[0]
+        embeddings = of_set["embedding"].unique(maintain_order=True)
+        shown = len(embeddings) if len(embeddings) <= _AT_ONCE + 1 else _AT_ONCE
+        of_first = of_set.filter(pl.col("embedding").is_in(embeddings[:shown].implode()))
+        tables = _error_tables(of_first)
         folded.append(Folded(summary=f"Pairs of {name}", tables=tables, opened=not folded))
+        if len(embeddings) > shown:
+            of_others = of_set.filter(pl.col("embedding").is_in(embeddings[shown:].implode()))
+            others = f"Pairs of {name}: {len(embeddings) - shown} further embeddings"
+            folded.append(Folded(summary=others, tables=_error_tables(of_others)))
     return folded
+
+
+def _error_tables(pairs: pl.DataFrame) -> list[PageTable]:
+    """Return a table for each embedding and label."""
+    groups = pairs.group_by("embedding", "metric", "label", maintain_order=True)
+    return [
+        PageTable(
+            caption=f"{'Positives' if label else 'Negatives'} found "
+            f"{'least' if label else 'most'} similar by {embedding} ({metric})",
+            frame=group.select("term1", "term2", "similarity"),
+        )
+        for (embedding, metric, label), group in groups
+    ]
 
 
 def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:

@@ -23,7 +23,7 @@ from medsim.evaluations.page.standing_sections import leaderboard
 from medsim.evaluations.page.words import words_of
 from medsim.evaluations.tables.labels import set_name
 from medsim.pages import charts as marks
-from medsim.pages.page import Chart, Page
+from medsim.pages.page import Chart, Page, Section
 
 if TYPE_CHECKING:
     from medsim.evaluations.report_data import EvaluationReportData
@@ -265,6 +265,40 @@ def test_what_is_never_among_the_best_is_not_named_there(full: EvaluationReportD
     assert found is not None
     told = "Of 4 sets, this is most often among the best: two on 4 (mean AUC 0.650)."
     assert told in found.result
+
+
+def test_a_page_says_whether_its_intervals_count_pairs_as_independent(page: Page) -> None:
+    assert "unless independent_pairs is True" in charts(page.sections[0])[0].says
+    assert page.signature.endswith("coverage any, independent_pairs True, seed 0, resamples 200")
+
+
+@pytest.mark.parametrize(("n", "folded"), [(2, [(4, True)]), (6, [(12, True)])])
+def test_worst_errors_of_few_embeddings_stand_together(n: int, folded) -> None:
+    names = [f"model {at}" for at in range(n)]
+
+    section = worst_errors_of(names)
+
+    assert [(len(part.tables), part.opened) for part in section.parts[:1]] == folded
+
+
+def test_worst_errors_of_many_embeddings_are_those_of_the_first_and_folded_others() -> None:
+    names = [f"model {at}" for at in range(12)]
+
+    first, others = worst_errors_of(names).parts[:2]
+
+    assert (len(first.tables), first.opened) == (10, True)
+    assert (len(others.tables), others.opened) == (14, False)
+    assert others.summary == f"{first.summary}: 7 further embeddings"
+    assert "model 7 " in first.tables[-1].caption  # model 11 stands best
+    assert "model 6 " in others.tables[0].caption
+
+
+def worst_errors_of(names: list[str]) -> Section:
+    page = evaluation_page(
+        invented_manifest(names, redistributable=True), invented_profile(names, n_datasets=1)
+    )
+    [section] = [one for one in page.sections if one.title == "Worst errors"]
+    return section
 
 
 def test_a_result_of_few_pairs_says_so(full: EvaluationReportData) -> None:
