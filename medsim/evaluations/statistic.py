@@ -85,9 +85,9 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         name="auc",
         label="AUC",
         help="AUC is the chance that a positive is more similar than a negative: 1 is perfect, and "
-        "the dashed line at 0.5 is a coin. Bars are 95% intervals: DeLong's, widened as Obuchowski "
-        "does for pairs whose terms positives join (unless independent_pairs is True), or, at the "
-        "edge, Newcombe's.",
+        "the dashed line at 0.5 is a coin. Bars are 95% intervals: DeLong's, with Obuchowski's "
+        "variance for pairs that share terms (unless independent_pairs is True), or, at the edge, "
+        "Newcombe's.",
         of="labelled",
         compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),
@@ -106,8 +106,8 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         name="accuracy",
         label="accuracy",
         help="Accuracy is the share of pairs classified rightly by the threshold that is best on "
-        "these very pairs, with Wilson's 95% interval for as many pairs as those are worth that "
-        "share terms (for all, if independent_pairs is True).",
+        "these very pairs, with Wilson's 95% interval for the effective number of pairs, which "
+        "is smaller where pairs share terms (unless independent_pairs is True).",
         of="labelled",
         compute=lambda pairs: pairs.accuracy,
         test=lambda pairs, other: pairs.accuracy_difference(other),
