@@ -29,7 +29,7 @@ def exported(shared_build: medsim.Build, tmp_path_factory: pytest.TempPathFactor
 def encoder(exported: Path) -> Any:
     """An encoder of words that begins with vectors of no meaning."""
     import torch
-    from sentence_transformers.models import StaticEmbedding
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -58,8 +58,8 @@ def encoder(exported: Path) -> Any:
 def test_an_epoch_on_each_configuration_lowers_the_loss(
     exported: Path, encoder: Any, tmp_path: Path, config: str, loss: str
 ) -> None:
-    from sentence_transformers import losses
-    from sentence_transformers.training_args import SentenceTransformerTrainingArguments
+    from sentence_transformers import SentenceTransformerTrainingArguments
+    from sentence_transformers.sentence_transformer import losses
 
     rows = datasets.load_dataset(
         str(exported), config, split="train", cache_dir=str(tmp_path / "cache")
