@@ -117,8 +117,8 @@ class EvaluateOptions(Options):
     independent_pairs: Annotated[
         bool,
         Option(
-            "Take labelled pairs as independent in intervals and tests, as the paper does; else "
-            "those whose terms positives join are a cluster.",
+            "Count labelled pairs as independent in intervals and tests, as the paper does. By "
+            "default pairs that share terms form clusters, and intervals are wider.",
             key="independent_pairs",
         ),
     ] = False
