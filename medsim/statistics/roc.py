@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.statistics.clusters import degrees_of
 from medsim.statistics.edges import area_interval, difference_of
 from medsim.statistics.estimates import (
     Z95,
@@ -91,12 +92,11 @@ def delong(first: RocArea, second: RocArea) -> Test:
     """Return whether the AUCs of two similarities of the same pairs differ.
 
     The test of DeLong, DeLong and Clarke-Pearson (1988); of clusters that with the variance of
-    Obuchowski (1997), under Student's law of one degree less than the effective number of clusters,
-    which is how many there are where they are equally large. The statistic
-    is the standard normal deviate, or Student's t, of the first AUC less the second, the interval
-    is of that difference. All are NaN where a class has fewer than 2 pairs, or clusters. Where the
-    variance of the difference is estimated as 0, both similarities order all pairs alike, and do
-    not differ, or one is perfect or constant: interval and p are then those of ``difference_of``.
+    Obuchowski (1997), under Student's law (``degrees_of``). The statistic is the standard normal
+    deviate, or Student's t, of the first AUC less the second, the interval is of that difference.
+    All are NaN where a class has fewer than 2 pairs, or clusters. Where the variance of the
+    difference is estimated as 0, both similarities order all pairs alike, and do not differ, or one
+    is perfect or constant: interval and p are then those of ``difference_of``.
     """
     labels, clusters = first.labels, first.clusters
     for area in (first, second):
@@ -155,23 +155,11 @@ def _n_independent(members: Flags, clusters: Rows | None) -> int:
 
 def _reach(clusters: Rows | None) -> float:
     """Return the standard errors that a 95% interval reaches."""
-    return Z95 if clusters is None else student_reach(_degrees(clusters))
+    return Z95 if clusters is None else student_reach(degrees_of(clusters))
 
 
 def _two_sided(deviate: float, clusters: Rows | None) -> float:
     """Return the probability of a deviate that far from 0."""
     if clusters is None:
         return two_sided_p(deviate)
-    return two_sided_student(deviate, _degrees(clusters))
-
-
-def _degrees(clusters: Rows) -> float:
-    """Return the degrees of freedom of a variance between clusters.
-
-    One less than the effective number of clusters, which is that of equally large ones whose sizes
-    have as large a mean square beside their squared mean: a few large clusters among many small
-    ones decide the variance (Carter, Schnepel and Steigerwald, Review of Economics and Statistics
-    99:698-709, 2017).
-    """
-    sizes = np.bincount(clusters).astype(np.float64)
-    return max(1.0, float(sizes.sum() ** 2 / (sizes @ sizes)) - 1)
+    return two_sided_student(deviate, degrees_of(clusters))

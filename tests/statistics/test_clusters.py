@@ -14,7 +14,7 @@ from medsim.statistics.clusters import clustered_difference, clustered_mean, clu
 
 Row = st.tuples(st.integers(0, 8), st.integers(0, 14))
 Rows = st.lists(Row, min_size=2, max_size=9) | st.lists(Row, min_size=25, max_size=60)
-NEAR = 2e-3  # of the normal value by which Student's law is approximated
+NEAR = 1e-9
 
 
 def regression(values: np.ndarray, clusters: np.ndarray):
@@ -24,6 +24,12 @@ def regression(values: np.ndarray, clusters: np.ndarray):
     return sm.OLS(values, np.ones(len(values))).fit(
         cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
     )
+
+
+def degrees(clusters: np.ndarray) -> float:
+    """One less than the number of equally large clusters that would be worth as much."""
+    shares = np.array([np.mean(clusters == name) for name in set(clusters.tolist())])
+    return max(1, 1 / (shares**2).sum() - 1)
 
 
 def too_few(clusters: np.ndarray) -> bool:
@@ -44,9 +50,18 @@ def test_the_interval_of_a_mean_is_that_of_a_regression_on_a_constant(rows) -> N
     if too_few(clusters) or regression(values, clusters).bse[0] < 1e-9:
         assert np.isnan([found.low, found.high]).all()
         return
+    reach = stats.t.ppf(0.975, degrees(clusters)) * regression(values, clusters).bse[0]
+    assert found.low == pytest.approx(max(values.mean() - reach, 0), abs=NEAR)
+    assert found.high == pytest.approx(min(values.mean() + reach, 1), abs=NEAR)
+
+
+def test_of_equal_clusters_the_interval_is_that_of_a_regression_on_a_constant() -> None:
+    values, clusters = np.random.default_rng(2).random(60), np.arange(60) % 15
+
+    found = clustered_mean(values, clusters)
+
     low, high = regression(values, clusters).conf_int()[0]
-    assert found.low == pytest.approx(max(low, 0), abs=NEAR)
-    assert found.high == pytest.approx(min(high, 1), abs=NEAR)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=NEAR)
 
 
 @given(rows=Rows)
@@ -61,10 +76,12 @@ def test_the_interval_of_a_share_is_wilsons_at_the_effective_size(rows) -> None:
     if too_few(clusters):
         assert math.isnan(found.low)
         return
-    n_clusters, spread = len(set(clusters)), hits.mean() * (1 - hits.mean())
+    spread = hits.mean() * (1 - hits.mean())
     error = float(regression(hits.astype(float), clusters).bse[0])
-    size = min(spread / error**2, len(hits)) if spread and error > 1e-9 else n_clusters
-    alpha = 2 * stats.norm.sf(stats.t.ppf(0.975, n_clusters - 1))  # what Student's reach is worth
+    size = min(spread / error**2, len(hits)) if spread and error > 1e-9 else degrees(clusters) + 1
+    alpha = 2 * stats.norm.sf(
+        stats.t.ppf(0.975, degrees(clusters))
+    )  # of Student's reach
     low, high = proportion_confint(hits.mean() * size, size, alpha, method="wilson")
     assert found.low == pytest.approx(low, abs=NEAR)
     assert found.high == pytest.approx(high, abs=NEAR)
@@ -87,8 +104,11 @@ def test_a_difference_is_tested_as_a_regression_tests_it(rows, shift: int) -> No
         assert math.isnan(found.p)
         return
     assert found.statistic == pytest.approx(fitted.tvalues[0], abs=1e-9)
-    assert found.p == pytest.approx(fitted.pvalues[0], abs=NEAR)
-    assert (found.low, found.high) == pytest.approx(tuple(fitted.conf_int()[0]), abs=NEAR)
+    p = 2 * stats.t.sf(abs(fitted.tvalues[0]), degrees(clusters))
+    assert found.p == pytest.approx(p, abs=NEAR)
+    reach = stats.t.ppf(0.975, degrees(clusters)) * fitted.bse[0]
+    ends = fitted.params[0] - reach, fitted.params[0] + reach
+    assert (found.low, found.high) == pytest.approx(ends, abs=NEAR)
 
 
 def test_intervals_cover_the_truth_where_clusters_differ() -> None:
@@ -106,6 +126,17 @@ def test_intervals_cover_the_truth_where_clusters_differ() -> None:
         n_naive += low <= 0.4 <= high
     assert 0.91 < n_covered / 400 < 0.98
     assert n_naive / 400 < 0.9
+
+
+def test_a_large_cluster_among_small_ones_makes_intervals_wide() -> None:
+    draw = np.random.default_rng(9)
+    clusters = np.r_[np.zeros(30, np.int32), np.arange(1, 31)]
+    n_covered = 0
+    for _ in range(1000):
+        means = draw.normal(0.5, 0.1, 31)[clusters]
+        found = clustered_mean(means + draw.normal(0, 0.02, 60), clusters)
+        n_covered += found.low <= 0.5 <= found.high
+    assert n_covered / 1000 > 0.9  # with a degree for each cluster 0.73
 
 
 def test_of_no_values_there_is_no_mean() -> None:
