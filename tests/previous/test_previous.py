@@ -19,6 +19,7 @@ import medsim
 from medsim.builds.output import SET_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.evaluations.sets import FEW
+from medsim.evaluations.statistic import STATISTICS
 
 pytestmark = pytest.mark.slow
 
@@ -329,13 +330,16 @@ def test_an_evaluation_grows(taken: Callable[..., None], anew: medsim.Build) -> 
     was_cut = own["low"].eq(own["high"]) | own["high"].eq(1.0) | own["low"].eq(0.0)
     # And those of Spearman's correlations of few pairs are wider.
     was_short = (own["statistic"] == "spearman") & (own["n_covered"] < FEW)
-    is_same = ~was_cut.fill_null(value=False) & ~was_short
+    # As are those of retrieval, whose clusters are not equally large.
+    of_clusters = own["statistic"].is_in(
+        [name for name, one in STATISTICS.items() if one.of == "retrieval"]
+    )
+    assert (again["low"] <= own["low"]).filter(of_clusters).all()
+    assert (again["high"] >= own["high"]).filter(of_clusters).all()
+    is_same = ~was_cut.fill_null(value=False) & ~was_short & ~of_clusters
     assert is_same.mean() > 0.5
-    # Quantiles of Student's law, for intervals of retrieval, are no approximations any more.
     assert_frame_equal(
-        again.select(_INTERVAL).filter(is_same),
-        own.select(_INTERVAL).filter(is_same),
-        rel_tol=1e-2,
+        again.select(_INTERVAL).filter(is_same), own.select(_INTERVAL).filter(is_same)
     )
     assert set(grown.results()["embedding"]) == {"one", "two", "three"}
     assert set(grown.results()["input"]) == {"build", "rated", "more"}

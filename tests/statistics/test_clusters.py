@@ -79,9 +79,7 @@ def test_the_interval_of_a_share_is_wilsons_at_the_effective_size(rows) -> None:
     spread = hits.mean() * (1 - hits.mean())
     error = float(regression(hits.astype(float), clusters).bse[0])
     size = min(spread / error**2, len(hits)) if spread and error > 1e-9 else degrees(clusters) + 1
-    alpha = 2 * stats.norm.sf(
-        stats.t.ppf(0.975, degrees(clusters))
-    )  # of Student's reach
+    alpha = 2 * stats.norm.sf(stats.t.ppf(0.975, degrees(clusters)))  # of Student's reach
     low, high = proportion_confint(hits.mean() * size, size, alpha, method="wilson")
     assert found.low == pytest.approx(low, abs=NEAR)
     assert found.high == pytest.approx(high, abs=NEAR)
