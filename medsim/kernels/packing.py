@@ -31,8 +31,9 @@ def taken(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
         new_starts[at + 1] = new_starts[at] + starts[rows[at] + 1] - starts[rows[at]]
     new_codes = np.empty(new_starts[-1], np.uint32)
     for at in range(len(rows)):
-        first, to = starts[rows[at]], new_starts[at]
-        for offset in range(new_starts[at + 1] - to):
+        # Numba checks a signed index for being negative.
+        first, to = np.uint64(starts[rows[at]]), np.uint64(new_starts[at])
+        for offset in range(np.uint64(new_starts[at + 1]) - to):
             new_codes[to + offset] = codes[first + offset]
     return new_codes, new_starts
 
