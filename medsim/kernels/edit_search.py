@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SIGNATURE_WORDS = 4
 """The occurrences of a character that a signature can tell apart."""
 
-_NEIGHBOURS = 4  # terms on either side in order of text, tried first to bound the distance
+_NEIGHBOURS = 2  # terms on either side in order of text, tried first to bound the distance
 _CLASSES = 64
 _SUFFIX = 16
 _ONE = np.uint64(1)

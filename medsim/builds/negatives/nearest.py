@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
@@ -62,10 +63,10 @@ class NearestSearch:
         candidates: the pool, or what ``laid_out`` makes of it, which can then be let go.
         seed: of the hash that orders equal distances.
         threads: how many to use; results do not depend on it.
-        sliced: whether to compare 256 terms at once; by default where the machine can. The results
+        sliced: whether to compare many terms at once; by default where the machine can. The results
             are the same.
 
-    Beside the pool, each thread takes about 2 kB for every character of the longest term.
+    Beside the pool, each thread takes about 4 kB for every character of the longest term.
     """
 
     def __init__(
@@ -77,8 +78,9 @@ class NearestSearch:
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
-        self._orders = orders(self._pool)
-        self._grams = index_trigrams(self._pool.codes, self._pool.starts)
+        pool = self._pool
+        parts = [partial(orders, pool), partial(index_trigrams, pool.codes, pool.starts)]
+        self._orders, self._grams = in_threads(threads, lambda part: part(), parts)
 
     def nearest(
         self, queries: Ids, wanted: Ids, advance: Callable[[int], None] = lambda _n: None
