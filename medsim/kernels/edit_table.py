@@ -1,4 +1,4 @@
-"""The edit-distance table of a query and a block of 256 terms: planned pass by pass, and begun."""
+"""The edit-distance table of a query and a block of terms: begun, and planned as far as needed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels import lanes
-from medsim.kernels.compiler import inner_kernel, whole
+from medsim.kernels.compiler import array_kernel, inner_kernel
 from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class Slate(NamedTuple):
         states: uint64, the state of the columns before the first and after each kept pass.
         counts: uint64, the counters' planes, likewise.
         screen: of this thread.
-        plan: int64[n_passes + 1, N_FIELDS], the passes of the current lengths and bound, and after
-            the last the number of rows; columns as named in ``lanes``.
+        plan: int64[n_passes + 1, N_FIELDS], the passes of the current table that are planned, and
+            after the last where the next begins; columns as named in ``lanes``.
     """
 
     equals: Hashes
@@ -70,26 +70,33 @@ class Slate(NamedTuple):
 class EditTable(NamedTuple):
     """The table of one query length, term length and bound.
 
+    With D the difference of the lengths and h half of what the bound leaves beyond it, only the
+    diagonals (row less column) from min(0, D) - h to max(0, D) + h matter.
+
     Attributes:
-        n_passes: how many passes it has.
+        length: of the queries.
+        other: of the terms.
+        lowest: the first of the diagonals that matter.
+        highest: the last.
         n_planes: bit planes of its counters.
         preset: the value that counters begin with: one more than ``2**n_planes - 1`` overflows.
+        state_bytes: the size of a kept state.
         count_bytes: the size of kept counters.
     """
 
-    n_passes: int
+    length: int
+    other: int
+    lowest: int
+    highest: int
     n_planes: int
     preset: int
+    state_bytes: int
     count_bytes: int
 
 
 @inner_kernel
-def planned(length: int, other: int, bound: int, plan: Plan) -> EditTable:
-    """Cut the table of two lengths into passes that stay within the band of a bound.
-
-    With D the difference of the lengths and h half of what the bound leaves beyond it, only the
-    diagonals (row less column) from min(0, D) - h to max(0, D) + h matter.
-    """
+def outlined(length: int, other: int, bound: int) -> EditTable:
+    """Return the table of two lengths and a bound, of which no pass is planned yet."""
     difference = length - other
     spare = bound - abs(difference)
     lowest = min(0, difference) - spare // 2
@@ -98,41 +105,59 @@ def planned(length: int, other: int, bound: int, plan: Plan) -> EditTable:
     while (1 << n_planes) - 1 < spare:
         n_planes += 1
     state_bytes = (min(other, highest - lowest + _HEIGHT) + 2 * lanes.MARGIN) * lanes.COLUMN_BYTES
-    count_bytes = (n_planes + 1) * VECTOR_BYTES
-    row, at, before = 0, whole(0), 0
-    while row < length:
-        counted = row >= difference
-        stop = length if counted else min(length, difference)
-        four = row + _HEIGHT <= stop
-        height = _HEIGHT if four else 1
-        low, high = max(0, row - highest), min(other, row + height - lowest)
-        old, new = kept_at(at), kept_at(at + 1)
-        plan[at, lanes.ROW] = row
-        plan[at, lanes.SOURCE] = old * state_bytes + (low - before) * lanes.COLUMN_BYTES
-        plan[at, lanes.TARGET] = new * state_bytes
-        plan[at, lanes.COUNTS], plan[at, lanes.NEW_COUNTS] = old * count_bytes, new * count_bytes
-        plan[at, lanes.PLANES], plan[at, lanes.EQUALS] = n_planes, low * VECTOR_BYTES
-        if counted:
-            plan[at, lanes.KIND] = lanes.FOUR_COUNTED if four else lanes.ONE_COUNTED
-            plan[at, lanes.BEFORE] = row - difference - low
-            plan[at, lanes.AFTER] = high - (row - difference) - height
-        else:
-            plan[at, lanes.KIND] = lanes.FOUR_PLAIN if four else lanes.ONE_PLAIN
-            plan[at, lanes.BEFORE], plan[at, lanes.AFTER] = high - low, 0
-        row, at, before = row + height, at + 1, low
-    plan[at, lanes.ROW] = length
-    return EditTable(at, n_planes, (1 << n_planes) - 1 - spare, count_bytes)
+    return EditTable(
+        length=length,
+        other=other,
+        lowest=lowest,
+        highest=highest,
+        n_planes=n_planes,
+        preset=(1 << n_planes) - 1 - spare,
+        state_bytes=state_bytes,
+        count_bytes=(n_planes + 1) * VECTOR_BYTES,
+    )
 
 
 @inner_kernel
 def begin(table: EditTable, slate: Slate) -> None:
     """Set the state before the first row: differences of 1, and counters preset."""
-    n_columns = slate.plan[0, lanes.BEFORE] + slate.plan[0, lanes.AFTER] + _HEIGHT + lanes.MARGIN
+    n_columns = min(table.other, _HEIGHT - table.lowest) + lanes.MARGIN
     slate.states[: n_columns * 2 * WORDS] = _ZERO
     for plane in range(table.n_planes):
         value = NO_TERM_LEFT if (table.preset >> plane) & 1 else _ZERO
         slate.counts[plane * WORDS : (plane + 1) * WORDS] = value
     slate.counts[table.n_planes * WORDS : (table.n_planes + 1) * WORDS] = _ZERO
+    slate.plan[0, lanes.ROW] = 0
+
+
+@inner_kernel
+def plan_pass(table: EditTable, at: int, plan: Plan) -> None:
+    """Plan a pass, and where the next begins; those before it are planned."""
+    length, other, difference = table.length, table.other, table.length - table.other
+    row = plan[at, lanes.ROW]
+    counted = row >= difference
+    four = row + _HEIGHT <= (length if counted else min(length, difference))
+    height = _HEIGHT if four else 1
+    low, high = max(0, row - table.highest), min(other, row + height - table.lowest)
+    before = max(0, plan[at - 1, lanes.ROW] - table.highest) if at else 0
+    old, new = kept_at(at), kept_at(at + 1)
+    plan[at, lanes.SOURCE] = old * table.state_bytes + (low - before) * lanes.COLUMN_BYTES
+    plan[at, lanes.TARGET] = new * table.state_bytes
+    plan[at, lanes.COUNTS] = old * table.count_bytes
+    plan[at, lanes.NEW_COUNTS] = new * table.count_bytes
+    plan[at, lanes.PLANES], plan[at, lanes.EQUALS] = table.n_planes, low * VECTOR_BYTES
+    left, right = 0, high - low  # of the diagonal, if there is one
+    kind = lanes.FOUR_PLAIN if four else lanes.ONE_PLAIN
+    if counted:
+        left, right = row - difference - low, high - (row - difference) - height
+        kind = lanes.FOUR_COUNTED if four else lanes.ONE_COUNTED
+    slanted = four and left >= lanes.SLANT and low == row - table.highest
+    plan[at, lanes.SLANTED_BEFORE] = slanted
+    plan[at, lanes.BEFORE] = left - lanes.SLANT * slanted
+    slanted = four and right >= lanes.SLANT and high == row + height - table.lowest
+    plan[at, lanes.SLANTED_AFTER] = slanted
+    plan[at, lanes.AFTER] = right - lanes.SLANT * slanted
+    plan[at, lanes.KIND] = kind
+    plan[at + 1, lanes.ROW] = row + height
 
 
 @inner_kernel
@@ -141,7 +166,7 @@ def kept_at(passed: int) -> int:
     return passed if passed <= KEPT_PASSES else KEPT_PASSES + 1 + passed % 2
 
 
-@inner_kernel
+@array_kernel
 def filled(pool: Pool, first: int, length: int, equals: Hashes, present: Ids) -> Block:
     """Return the block of terms of a length that begins at a place of the pool.
 
@@ -150,13 +175,16 @@ def filled(pool: Pool, first: int, length: int, equals: Hashes, present: Ids) ->
     """
     codes, n_terms = pool.codes, min(LANES, int(pool.length_starts[length + 1] - first))
     seen = np.zeros(pool.n_characters, np.bool_)
+    # Numba checks a signed index for being negative.
+    words, row_words = np.uint64(WORDS), np.uint64(length * WORDS)
     for lane in range(n_terms):
         word, bit = lane // _WORD, _ONE << np.uint64(lane % _WORD)
-        begin = pool.starts[first + lane]
-        for column in range(length):
-            character = np.int64(codes[begin + column])
+        begin, at = np.uint64(pool.starts[first + lane]), np.uint64(word)
+        for column in range(np.uint64(length)):
+            character = np.uint64(codes[begin + column])
             seen[character] = True
-            equals[(character * length + column) * WORDS + word] |= bit
+            equals[character * row_words + at] |= bit
+            at += words
     n_present = 0
     for number in range(pool.n_characters):
         if seen[number]:

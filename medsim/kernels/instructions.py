@@ -1,10 +1,10 @@
 """Machine instructions in LLVM's terms: on words of 64 bits, and on vectors of them.
 
 A bit of a vector is a term. Numba does not reliably turn loops over words into vector code, so the
-innermost steps are written down in LLVM's intermediate language, on vectors of four 64-bit words;
-LLVM maps them to what the processor has. Four words fill a register of AVX2 and leave enough of
-them for four rows of a table; wider vectors were slower where they have to be split and no faster
-where they need not.
+innermost steps are written down in LLVM's intermediate language, on vectors of 64-bit words; LLVM
+maps them to what the processor has. A vector fills a register of AVX-512 where Numba compiles for
+that, and else one of AVX2. Either way enough of them are left for four rows of a table; wider
+vectors are slower where they have to be split.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from typing import Any
 
 from llvmlite import ir
 from numba import config, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-LANES = 256
+_FEATURES = cpu_target.target_context.codegen().magic_tuple()[-1].split(",")
+
+LANES = 512 if "+avx512f" in _FEATURES else 256
 """The number of terms that are compared at once."""
 
 WORDS = LANES // 64
@@ -84,16 +87,26 @@ def and_of_words(builder: Any, vector: Any) -> Any:
     return result
 
 
-def sum_of_bits(builder: Any, bits: list[Any]) -> list[Any]:
-    """Return the binary digits of the sum of none, one or four one-bit vectors, lowest first."""
-    if len(bits) <= 1:
-        return bits
-    b, (first, second, third, fourth) = builder, bits
-    half = b.xor(first, second)
-    three = b.xor(half, third)
-    twos = b.or_(b.and_(first, second), b.and_(half, third))
-    more = b.and_(three, fourth)
-    return [b.xor(three, fourth), b.xor(twos, more), b.and_(twos, more)]
+def full_sum(builder: Any, first: Any, second: Any, third: Any) -> tuple[Any, Any]:
+    """Return the lower and the higher digit of the sum of three bits."""
+    b = builder
+    differ = b.xor(first, second)
+    higher = b.or_(b.and_(differ, third), b.and_(b.not_(differ), first))
+    return b.xor(differ, third), higher
+
+
+def half_sum(builder: Any, first: Any, second: Any) -> tuple[Any, Any]:
+    """Return the lower and the higher digit of the sum of two bits."""
+    return builder.xor(first, second), builder.and_(first, second)
+
+
+def sum_of_four(builder: Any, planes: list[Any], bits: list[Any]) -> tuple[list[Any], Any]:
+    """Add four bits to the lowest two planes of a counter; return these, and what is carried."""
+    ones, twos = planes
+    ones, left = full_sum(builder, ones, bits[0], bits[1])
+    ones, right = full_sum(builder, ones, bits[2], bits[3])
+    twos, carry = full_sum(builder, twos, left, right)
+    return [ones, twos], carry
 
 
 def is_full(builder: Any, vector: Any) -> Any:

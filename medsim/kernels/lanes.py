@@ -1,4 +1,4 @@
-"""One step of the edit-distance table for 256 terms at once, as vector instructions.
+"""One step of the edit-distance table for many terms at once, as vector instructions.
 
 It is written down in LLVM's terms (``instructions``). A bit is a term.
 
@@ -25,10 +25,11 @@ from medsim.kernels.instructions import (
     ZEROS,
     Loop,
     and_of_words,
+    half_sum,
     load,
     plus,
     store,
-    sum_of_bits,
+    sum_of_four,
 )
 
 COLUMN_BYTES = 2 * VECTOR_BYTES
@@ -36,12 +37,18 @@ COLUMN_BYTES = 2 * VECTOR_BYTES
 MARGIN = 4
 """Columns of zeros that every pass leaves behind its last one, for the next pass to begin on."""
 
-KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, PLANES, EQUALS, BEFORE, AFTER = range(10)
-"""Of a pass: its kind and its first row; offsets in bytes of the state and of the counters before
-and after it; how many bit planes a counter has; the offset of its first column's vectors; its
-columns before and after the diagonal."""
+SLANT = 3
+"""Columns on either side of a pass of four rows that the band does not cross in all of them."""
 
-N_FIELDS = 10
+KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, PLANES, EQUALS = range(8)
+"""Of a pass: its kind and its first row; offsets in bytes of the state and of the counters before
+and after it; how many bit planes a counter has; the offset of its first column's vectors."""
+
+SLANTED_BEFORE, BEFORE, AFTER, SLANTED_AFTER = range(8, 12)
+"""Whether it begins with ``SLANT`` columns of the band's side; its other columns before the
+diagonal and after it; whether it ends with ``SLANT`` columns of the band's side."""
+
+N_FIELDS = 12
 PASS_BYTES = 8 * N_FIELDS
 
 FOUR_COUNTED, FOUR_PLAIN, ONE_COUNTED, ONE_PLAIN = range(4)
@@ -102,11 +109,15 @@ def _compute(
     """Compute a pass of one kind, given where the vectors of its rows lie in its first column."""
     b = builder
     front = _Front(b, b.add(states, fields[SOURCE]), b.add(states, fields[TARGET]), rows)
-    front.move(fields[BEFORE])
-    grown = []
+    whole, grown = range(len(rows)), []
+    if kind == FOUR_COUNTED:
+        front.move(fields[SLANTED_BEFORE], [range(1), range(2), range(3)])
     if kind in {FOUR_COUNTED, ONE_COUNTED}:
-        grown = [front.step(row) for row in range(len(rows))]
-        front.move(fields[AFTER])
+        front.move(fields[BEFORE], [whole])
+        grown = [front.step(whole, watched=row) for row in whole]
+    front.move(fields[AFTER], [whole])
+    if kind in {FOUR_COUNTED, FOUR_PLAIN}:
+        front.move(fields[SLANTED_AFTER], [range(1, 4), range(2, 4), range(3, 4)])
     front.leave_margin()
     old, new = b.add(counts, fields[COUNTS]), b.add(counts, fields[NEW_COUNTS])
     return _count(b, grown, old, new, fields[PLANES])
@@ -121,31 +132,39 @@ class _Front:
         self._vp = [ONES] * len(equals)
         self._vn = [ZEROS] * len(equals)
 
-    def step(self, watched: int) -> Any:
-        """Compute one column; return in which terms the watched row's diagonal step costs 1."""
+    def step(self, rows: range, watched: int = -1) -> Any:
+        """Compute some rows of one column; return where the watched row's diagonal step costs 1.
+
+        Outside the band every cell is 1 more than the one to the left or above: below the last row
+        that is computed nothing is left for the next pass.
+        """
         b = self._builder
         source, target, *equals = self._at
-        hz, hn = load(b, source), load(b, plus(b, source, VECTOR_BYTES))
+        hz, hn = ZEROS, ZEROS
+        if rows.start == 0:
+            hz, hn = load(b, source), load(b, plus(b, source, VECTOR_BYTES))
         grown = None
-        for row, at in enumerate(equals):
+        for row in rows:
             vp, vn = self._vp[row], self._vn[row]
-            free = b.or_(b.or_(load(b, at), hn), vn)
+            free = b.or_(b.or_(load(b, equals[row]), hn), vn)
             self._vp[row] = b.or_(hn, b.and_(b.not_(free), hz))
             self._vn[row] = b.and_(free, b.not_(hz))
             hz, hn = b.and_(b.not_(vn), b.or_(free, vp)), b.and_(free, vp)
             if row == watched:
                 grown = b.not_(free)
-        store(b, hz, target)
-        store(b, hn, plus(b, target, VECTOR_BYTES))
+        if rows.stop == len(equals):
+            store(b, hz, target)
+            store(b, hn, plus(b, target, VECTOR_BYTES))
         strides = [COLUMN_BYTES, COLUMN_BYTES, *[VECTOR_BYTES] * len(equals)]
         self._at = [plus(b, at, by) for at, by in zip(self._at, strides, strict=True)]
         return grown
 
-    def move(self, n_columns: Any) -> None:
-        """Compute some columns in a loop."""
-        loop = Loop(self._builder, n_columns, [*self._at, *self._vp, *self._vn])
+    def move(self, n_times: Any, columns: list[range]) -> None:
+        """Compute some rows of some columns, so many times."""
+        loop = Loop(self._builder, n_times, [*self._at, *self._vp, *self._vn])
         self._take(loop.values)
-        self.step(-1)
+        for rows in columns:
+            self.step(rows)
         self._take(loop.close([*self._at, *self._vp, *self._vn]))
 
     def leave_margin(self) -> None:
@@ -161,18 +180,18 @@ class _Front:
 
 def _count(builder: Any, grown: list[Any], counts: Any, new_counts: Any, n_planes: Any) -> Any:
     """Add one-bit vectors to the counters; return the and of the words of the overflow plane."""
-    b, carry = builder, ZEROS
-    addend = sum_of_bits(b, grown)
-    for plane, bits in enumerate(addend):
-        old = load(b, plus(b, counts, plane * VECTOR_BYTES))
-        half = b.xor(old, bits)
-        store(b, b.xor(half, carry), plus(b, new_counts, plane * VECTOR_BYTES))
-        carry = b.or_(b.and_(old, bits), b.and_(half, carry))
-    loop = Loop(b, plus(b, n_planes, -len(addend)), [carry])
-    offset = b.mul(plus(b, loop.at, len(addend)), ir.Constant(WORD, VECTOR_BYTES))
-    old = load(b, b.add(counts, offset))
-    store(b, b.xor(old, loop.values[0]), b.add(new_counts, offset))
-    (carry,) = loop.close([b.and_(old, loop.values[0])])
+    b, n_done, carry = builder, 0, grown[0] if grown else ZEROS
+    if len(grown) == 4:  # noqa: PLR2004 — rows
+        n_done = 2
+        old = [load(b, plus(b, counts, plane * VECTOR_BYTES)) for plane in range(n_done)]
+        new, carry = sum_of_four(b, old, grown)
+        for plane, bits in enumerate(new):
+            store(b, bits, plus(b, new_counts, plane * VECTOR_BYTES))
+    loop = Loop(b, plus(b, n_planes, -n_done), [carry])
+    offset = b.mul(plus(b, loop.at, n_done), ir.Constant(WORD, VECTOR_BYTES))
+    bits, carry = half_sum(b, load(b, b.add(counts, offset)), loop.values[0])
+    store(b, bits, b.add(new_counts, offset))
+    (carry,) = loop.close([carry])
     offset = b.mul(n_planes, ir.Constant(WORD, VECTOR_BYTES))
     overflown = b.or_(load(b, b.add(counts, offset)), carry)
     store(b, overflown, b.add(new_counts, offset))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.best import bound_of
-from medsim.kernels.compiler import inner_kernel, whole
+from medsim.kernels.compiler import array_kernel, inner_kernel, whole
 from medsim.kernels.screen import MOST_MISSED, STEP
 from medsim.kernels.sorting import MOST, first_of, key_of, second_of, sort
 
@@ -47,7 +47,7 @@ class QueryOrder(NamedTuple):
     state: Starts
 
 
-@inner_kernel
+@array_kernel
 def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
     """Return an order that holds no queries yet; ``looks`` are uint32[n_queries, n_looks]."""
     return QueryOrder(
@@ -64,7 +64,7 @@ def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
     )
 
 
-@inner_kernel
+@array_kernel
 def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
     """Return a key of the bound of each of some members of a group, and of its number, in order."""
     keys = np.empty(stop - first, np.int64)
@@ -75,7 +75,7 @@ def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
     return keys
 
 
-@inner_kernel
+@array_kernel
 def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) -> None:
     """Sort the queries of a group by length, by their present bounds, then by text.
 

@@ -18,29 +18,30 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from medsim.kernels.compiler import inner_kernel, whole
+from medsim.kernels.compiler import array_kernel, inner_kernel, whole
 from medsim.kernels.instructions import (
-    ONES,
     VECTOR_BYTES,
     WORD,
     WORDS,
     ZEROS,
     Loop,
     and_of_words,
+    full_sum,
+    half_sum,
     is_full,
     load,
     plus,
     store,
-    sum_of_bits,
+    sum_of_four,
 )
 from medsim.kernels.sorting import first_of, key_of, second_of, sort
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import Pool
     from medsim.kernels.edit_table import Block
-    from medsim.kernels.types import Hashes, Ids, Offsets
+    from medsim.kernels.types import Hashes, Ids, Offsets, Starts
 
-STEP = 4
+STEP = 8
 """Characters that are looked at together."""
 
 _MOST_CHARACTERS = 128  # of a query, looked at
@@ -49,6 +50,10 @@ N_PLANES = 6
 
 MOST_MISSED = (1 << N_PLANES) - 1
 """The largest number of misses that may be left."""
+
+LENGTH, LOWEST, BEYOND = range(3)
+"""Of what windows are filled with: the queries' length, 0 where they are empty; the first diagonal
+(row less column), and the one after the last."""
 
 _OFFSET_BYTES = 4
 _ALL = ~np.uint64(0)
@@ -74,13 +79,12 @@ def _rules_out(_typing: Any, windows: Any, offsets: Any, n_steps: Any, preset: A
         counters = [load(b, plus(b, preset, plane * VECTOR_BYTES)) for plane in range(N_PLANES)]
         loop = Loop(b, n_steps, [offsets, ZEROS, *counters])
         offset, overflown, *counters = loop.values
-        addend = sum_of_bits(b, [missing(offset, at) for at in range(STEP)])
-        carry = ZEROS
-        for plane, old in enumerate(counters):
-            bits = addend[plane] if plane < len(addend) else ZEROS
-            half = b.xor(old, bits)
-            counters[plane] = b.xor(half, carry)
-            carry = b.or_(b.and_(old, bits), b.and_(half, carry))
+        looks = [missing(offset, at) for at in range(STEP)]
+        counters[:2], left = sum_of_four(b, counters[:2], looks[:4])
+        counters[:2], right = sum_of_four(b, counters[:2], looks[4:])
+        counters[2], carry = full_sum(b, counters[2], left, right)
+        for plane in range(3, N_PLANES):
+            counters[plane], carry = half_sum(b, counters[plane], carry)
         overflown = b.or_(overflown, carry)
         following = plus(b, offset, _OFFSET_BYTES * STEP)
         _, overflown, *_ = loop.close([following, overflown, *counters], is_full(b, overflown))
@@ -92,21 +96,22 @@ def _rules_out(_typing: Any, windows: Any, offsets: Any, n_steps: Any, preset: A
 rules_out: Any = intrinsic(_rules_out)
 
 
-def _write_neither(_typing: Any, vectors: Any, n_vectors: Any, target: Any) -> Any:
-    """Write which bits none of some vectors that lie side by side has; all are uint64."""
+def _take_out(_typing: Any, target: Any, vectors: Any, n_vectors: Any) -> Any:
+    """Clear in the target the bits that some vectors, side by side, have; all are uint64."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        b, (vectors, n_vectors, target) = builder, arguments
-        loop = Loop(b, n_vectors, [vectors, ZEROS])
-        at, found = loop.values
-        _, found = loop.close([plus(b, at, VECTOR_BYTES), b.or_(found, load(b, at))])
-        store(b, b.xor(found, ONES), target)
+        b, (target, vectors, n_vectors) = builder, arguments
+        loop = Loop(b, n_vectors, [vectors, load(b, target)])
+        at, left = loop.values
+        left = b.and_(left, b.not_(load(b, at)))
+        _, left = loop.close([plus(b, at, VECTOR_BYTES), left])
+        store(b, left, target)
         return context.get_dummy_value()
 
     return types.void(types.uint64, types.uint64, types.uint64), generate
 
 
-write_neither: Any = intrinsic(_write_neither)
+take_out: Any = intrinsic(_take_out)
 
 
 class Screen(NamedTuple):
@@ -118,11 +123,13 @@ class Screen(NamedTuple):
             vector is zero.
         preset: uint64[N_PLANES * WORDS], the planes that counters begin with.
         present: int32[n_characters], first those that the block has.
+        reach: int64[3], how far the windows are filled, see ``LENGTH``.
     """
 
     windows: Hashes
     preset: Hashes
     present: Ids
+    reach: Starts
 
 
 @inner_kernel
@@ -139,7 +146,7 @@ def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
     screen.windows[n_words : n_words + WORDS] = _ZERO
 
 
-@inner_kernel
+@array_kernel
 def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
     """Return for each of some queries which vectors to look at, the rarest characters first.
 
@@ -169,22 +176,20 @@ def fill_windows(
     """Note which terms of a block miss which character in the window of which row.
 
     ``equals`` is the block's, of ``filled``. The windows of characters that are present are filled,
-    those of others are all ones. ``length`` is that of the queries.
+    those of others are all ones. ``length`` is that of the queries. Windows that hold the same
+    length and no larger bound are only widened.
     """
-    other = block.length
-    difference = length - other
+    difference = length - block.length
     spare = (bound - abs(difference)) // 2
-    lowest, highest = min(0, difference) - spare, max(0, difference) + spare
-    equals_at = np.uint64(equals.ctypes.data)
-    windows_at = np.uint64(screen.windows.ctypes.data)
-    for row in range(length):
-        low, high = max(0, row - highest), min(other, row + 1 - lowest)
-        width = np.uint64(max(0, high - low))
-        for at in range(block.n_present):
-            character = np.int64(screen.present[at])
-            source = equals_at + np.uint64((character * other + low) * VECTOR_BYTES)
-            target = windows_at + np.uint64((character * stride + row) * VECTOR_BYTES)
-            write_neither(source, width, target)
+    lowest, beyond = min(0, difference) - spare, max(0, difference) + spare + 1
+    reach = screen.reach
+    if reach[LENGTH] != length or lowest > reach[LOWEST]:
+        clear_windows(screen, block, stride)
+        _take_out_diagonals(equals, screen, block, length, stride, lowest, beyond)
+    else:
+        _take_out_diagonals(equals, screen, block, length, stride, lowest, reach[LOWEST])
+        _take_out_diagonals(equals, screen, block, length, stride, reach[BEYOND], beyond)
+    reach[LENGTH], reach[LOWEST], reach[BEYOND] = length, lowest, beyond
     missed = bound - max(0, -difference)
     for plane in range(N_PLANES):
         bit = ((MOST_MISSED - missed) >> plane) & 1
@@ -192,9 +197,34 @@ def fill_windows(
 
 
 @inner_kernel
+def _take_out_diagonals(
+    equals: Hashes,
+    screen: Screen,
+    block: Block,
+    length: int,
+    stride: int,
+    first: int,
+    stop: int,
+) -> None:
+    """Let terms no longer miss the characters that they have on some diagonals."""
+    other = block.length
+    equals_at = np.uint64(equals.ctypes.data)
+    windows_at = np.uint64(screen.windows.ctypes.data)
+    for row in range(max(0, first), min(length, other + stop - 1)):
+        low, high = max(0, row + 1 - stop), min(other, row + 1 - first)
+        width = np.uint64(high - low)
+        for at in range(block.n_present):
+            character = np.int64(screen.present[at])
+            source = equals_at + np.uint64((character * other + low) * VECTOR_BYTES)
+            target = windows_at + np.uint64((character * stride + row) * VECTOR_BYTES)
+            take_out(target, source, width)
+
+
+@inner_kernel
 def clear_windows(screen: Screen, block: Block, stride: int) -> None:
     """Undo ``fill_windows``: every term misses every character."""
-    n_words = stride * WORDS
-    for at in range(block.n_present):
-        first = np.int64(screen.present[at]) * n_words
+    n_words = screen.reach[LENGTH] * WORDS
+    for at in range(block.n_present if n_words else 0):
+        first = np.int64(screen.present[at]) * stride * WORDS
         screen.windows[first : first + n_words] = _ALL
+    screen.reach[LENGTH] = 0

@@ -1,8 +1,8 @@
-"""The search of ``edit_search`` for many queries of near lengths, comparing 256 terms at once.
+"""The search of ``edit_search`` for many queries of near lengths, comparing many terms at once.
 
 It gives what ``edit_search.search`` gives. The table of edit distances of a query (rows) and a term
-(columns) is computed on single bits, one a term, for a block of up to 256 terms of one length
-(``lanes``). Four things keep it small:
+(columns) is computed on single bits, one a term, for a block of terms of one length, 256 or
+512 of them (``lanes``). Four things keep it small:
 
 - A path of cost at most the bound cannot leave a band around the main diagonals (Ukkonen 1985), so
   only the band is computed; what lies outside it can only be overestimated.
@@ -35,7 +35,8 @@ from medsim.kernels.edit_table import (
     clear,
     filled,
     kept_at,
-    planned,
+    outlined,
+    plan_pass,
 )
 from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS, trailing_zeros
 from medsim.kernels.lanes import PASS_BYTES, ROW, run_pass
@@ -60,7 +61,7 @@ from medsim.kernels.screen import (
 )
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids, Offsets
+    from medsim.kernels.types import Ids, Offsets, Plan
 
 _WORD = 64
 _ONE = np.uint64(1)
@@ -72,17 +73,19 @@ _REST = 16  # blocks that are then not screened
 
 
 @inner_kernel
-def _enter_survivors(task: Search, slot: int, block: Block, table: EditTable, slate: Slate) -> bool:
+def _enter_survivors(
+    task: Search, slot: int, block: Block, table: EditTable, slate: Slate, done: int
+) -> bool:
     """Let the terms of a block that are within the bound enter the best of a query.
 
     A term's distance is the difference of the lengths and what its counter has counted since it was
-    preset. Whether the query's bound has fallen comes back.
+    preset, when all passes are done. Whether the query's bound has fallen comes back.
     """
     pool = task.pool
     query = pool.places[task.queries[slot]]
     before = bound_of(task.best, slot)
-    least = abs(pool.starts[query + 1] - pool.starts[query] - block.length) - table.preset
-    counts = kept_at(table.n_passes) * table.count_bytes // 8
+    least = abs(table.length - table.other) - table.preset
+    counts = kept_at(done) * table.count_bytes // 8
     for word in range((block.n_terms + _WORD - 1) // _WORD):
         left = ~slate.counts[counts + table.n_planes * WORDS + word]
         left &= NO_TERM_LEFT >> np.uint64(max(0, _WORD * (word + 1) - block.n_terms))
@@ -112,6 +115,15 @@ def _is_screened(order: QueryOrder, first: int, stop: int) -> bool:
     return bool(order.rests[bound] < 0)
 
 
+@inner_kernel
+def _n_within(plan: Plan, n_passes: int, n_rows: int) -> int:
+    """Return how many of the first passes compute no row beyond the first ``n_rows``."""
+    done = 0
+    while done < n_passes and plan[done + 1, ROW] <= n_rows:
+        done += 1
+    return done
+
+
 @inlined_kernel
 def _search_run(
     task: Search, order: QueryOrder, run: int, stride: int, block: Block, slate: Slate
@@ -124,8 +136,9 @@ def _search_run(
     states, counts = np.uint64(slate.states.ctypes.data), np.uint64(slate.counts.ctypes.data)
     windows, preset = np.uint64(screen.windows.ctypes.data), np.uint64(screen.preset.ctypes.data)
     row_bytes, n_steps = np.uint64(block.length * VECTOR_BYTES), np.uint64(order.n_steps)
-    table = planned(length, block.length, min(bound, max(length, block.length)), plan)
+    table = outlined(length, block.length, min(bound, max(length, block.length)))
     begin(table, slate)
+    n_planned = 0
     screened = _is_screened(order, first, stop)
     if screened:
         fill_windows(slate.equals, screen, block, length, stride, bound)
@@ -133,9 +146,7 @@ def _search_run(
     n_valid, given_up, shared = 0, False, np.int64(length)
     for at in range(first, stop):
         shared = min(shared, order.shared[at])
-        done = 0
-        while done < n_valid and plan[done + 1, ROW] <= shared:
-            done += 1
+        done = _n_within(plan, n_valid, int(shared))
         if given_up and done == n_valid:
             continue  # it shares all that the one before it was given up for
         if screened:
@@ -145,19 +156,22 @@ def _search_run(
             if at - first >= _TRIED and 2 * n_ruled_out < at - first:
                 screened, order.rests[bound] = False, _REST
         shared, given_up = np.int64(length), False
-        while done < table.n_passes and not given_up:
+        while plan[done, ROW] < length and not given_up:
+            if done == n_planned:
+                plan_pass(table, done, plan)
+                n_planned += 1
             pass_at = plan_at + np.uint64(done * PASS_BYTES)
             left = run_pass(pass_at, order.codes[at], equals, row_bytes, states, counts)
             given_up = left == NO_TERM_LEFT
             done += 1
         n_valid = min(done, KEPT_PASSES)
         if not given_up:
-            fallen = _enter_survivors(task, whole(order.slots[at]), block, table, slate)
+            fallen = _enter_survivors(task, whole(order.slots[at]), block, table, slate, done)
             order.state[N_FALLEN] += fallen
         given_up = given_up and done <= KEPT_PASSES
 
 
-@inlined_kernel
+@inner_kernel
 def _search_block(task: Search, order: QueryOrder, stride: int, block: Block, slate: Slate) -> None:
     """Compare the queries that admit a block's length with the block."""
     for run in range(order.state[N_RUNS]):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.best import bound_of
-from medsim.kernels.compiler import inner_kernel, kernel, whole
+from medsim.kernels.compiler import array_kernel, inner_kernel, kernel, whole
 from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
 from medsim.kernels.edit_search import Search, consider
 from medsim.kernels.sorting import MOST, first_at_least, key_of, second_of, sort
@@ -81,7 +81,7 @@ def index_trigrams(codes: Codes, starts: Starts) -> TrigramIndex:
     return TrigramIndex(at[:-1], places, shift)
 
 
-@inner_kernel
+@array_kernel
 def _count_shared(
     task: Search, grams: TrigramIndex, query: int, bound: np.int64, tally: Tally
 ) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -17,6 +18,8 @@ from numba import config, njit
 import medsim
 from medsim.kernels import code_cache, compiler
 from medsim.kernels.compiler import inner_kernel, kernel
+
+SCALARS = {"None", "int", "bool", "np.uint8", "np.int32", "np.uint32", "np.int64", "np.uint64"}
 
 USE = """
 import numpy as np
@@ -166,6 +169,39 @@ def test_an_inner_kernel_is_called_by_kernels_only(
     assert njit(lambda number: inner(number) + 1)(4) == 9
     with pytest.raises(TypeError, match="_doubled is an inner kernel"):
         inner(4)
+
+
+def test_inner_kernels_neither_make_arrays_nor_call_what_returns_some() -> None:
+    functions = {
+        node.name: node
+        for file in Path(compiler.__file__).parent.glob("*.py")
+        for node in ast.parse(file.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+    def called(function: ast.FunctionDef) -> set[str]:
+        """Return what a function calls, with what is compiled as a part of it."""
+        calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+        names = {ast.unparse(call.func) for call in calls}
+        parts = (functions[name] for name in names & functions.keys())
+        return names.union(*(called(part) for part in parts if _is(part, "inlined_kernel")))
+
+    inner = [function for function in functions.values() if _is(function, "inner_kernel")]
+    assert len(inner) > 30
+    for function in inner:
+        for name in called(function):
+            if name in functions:
+                assert not _is(functions[name], "array_kernel"), (function.name, name)
+                if _is(functions[name], "kernel"):
+                    returned = functions[name].returns
+                    assert returned is not None
+                    assert ast.unparse(returned) in SCALARS, (function.name, name)
+            elif name.startswith("np."):
+                assert name in SCALARS, (function.name, name)
+
+
+def _is(function: ast.FunctionDef, decorator: str) -> bool:
+    return decorator in {ast.unparse(one) for one in function.decorator_list}
 
 
 def test_folders_that_nobody_used_for_a_month_are_removed_and_nothing_else(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Ranked = list[list[tuple[int, int]]]  # of each query: (row, distance), nearest first
 
-# One by one, and 256 at once, which needs the compiler.
+# One by one, and many at once, which needs the compiler.
 WAYS = [False] if numba_config.DISABLE_JIT else [False, True]
 
 ASTRAL = "\U0001d4b3\U0001f9ec\U00020000"
@@ -281,7 +281,7 @@ def test_families_of_one_length_and_beginning_are_searched_exactly(length: int) 
     terms = set()
     for _ in range(8):
         base = random_text(rng, "abcd", length)
-        for _ in range(34):  # together more than are compared at once
+        for _ in range(60):  # together more than are compared at once
             stem = base[: rng.integers(0, length + 1)]
             terms.add(stem + random_text(rng, "abcd", length - len(stem)))
         terms.update(variations(rng, base, "abcd", 8, 5))

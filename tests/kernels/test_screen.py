@@ -14,7 +14,7 @@ from oracles.pairs import levenshtein
 from medsim.builds.negatives import layout
 from medsim.core.terms import pack
 from medsim.kernels.edit_table import filled
-from medsim.kernels.instructions import WORDS
+from medsim.kernels.instructions import LANES, WORDS
 from medsim.kernels.packing import term_hashes
 from medsim.kernels.screen import (
     MOST_MISSED,
@@ -67,6 +67,7 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
         windows=np.zeros(len(slate.equals) + WORDS, np.uint64),
         preset=np.zeros(N_PLANES * WORDS, np.uint64),
         present=np.zeros(pool.n_characters, np.int32),
+        reach=np.zeros(3, np.int64),
     )
     n_terms, out = _ruled_out(pool, slate, screen, place, first, length, other, bound)
     assert n_terms == len(terms)
@@ -126,8 +127,8 @@ def test_counts_are_exact_up_to_the_most_that_may_be_missed(bound: int) -> None:
 def test_full_blocks() -> None:
     rng = random.Random(1)  # noqa: S311 — a repeatable draw
     query = "fracture of the left femur"
-    terms = ["".join(rng.choices("klmnopqr", k=len(query))) for _ in range(256)]
+    terms = ["".join(rng.choices("klmnopqr", k=len(query))) for _ in range(LANES)]
 
     assert are_ruled_out(query, terms, 9)
-    for lane in (0, 63, 64, 255):
+    for lane in (0, 63, 64, LANES - 1):
         assert not are_ruled_out(query, [*terms[:lane], query, *terms[lane + 1 :]], 9)

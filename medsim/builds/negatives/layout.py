@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Ids, Starts
 
 _NUMBERED = 1 << 20  # characters that are numbered at a time
-_EQUALS_BYTES = 16 << 20  # of a block's table of characters; larger ones are slower than none
+_LINE_BYTES = 64  # of a processor's cache
+_MOST_EQUALS = 1 << 19  # vectors of a block's table of characters; larger ones are slower than none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,20 +145,28 @@ def tally(pool: Pool) -> Tally:
 def slate(pool: Pool) -> Slate:
     """Return room to compare terms of a pool block by block."""
     longest = _longest(pool)
-    n_equals = min(pool.n_characters * longest * WORDS, _EQUALS_BYTES // 8)
+    n_equals = min(pool.n_characters * longest, _MOST_EQUALS) * WORDS
     n_kept = KEPT_PASSES + 3
     n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more, for what has overflowed
     return Slate(
-        equals=np.zeros(n_equals, np.uint64),
-        states=np.zeros(n_kept * (longest + 2 * MARGIN) * 2 * WORDS, np.uint64),
-        counts=np.zeros(n_kept * n_planes * WORDS, np.uint64),
+        equals=_aligned(n_equals),
+        states=_aligned(n_kept * (longest + 2 * MARGIN) * 2 * WORDS),
+        counts=_aligned(n_kept * n_planes * WORDS),
         screen=Screen(
-            windows=np.zeros(n_equals + WORDS, np.uint64),
-            preset=np.zeros(N_PLANES * WORDS, np.uint64),
+            windows=_aligned(n_equals + WORDS),
+            preset=_aligned(N_PLANES * WORDS),
             present=np.zeros(pool.n_characters, np.int32),
+            reach=np.zeros(3, np.int64),
         ),
         plan=np.zeros((longest + 2, N_FIELDS), np.int64),
     )
+
+
+def _aligned(n_words: int) -> Hashes:
+    """Return zeros that begin where a cache line does, so that no vector crosses one."""
+    words = np.zeros(n_words + _LINE_BYTES // 8, np.uint64)
+    first = -words.ctypes.data % _LINE_BYTES // 8
+    return words[first : first + n_words]
 
 
 _LEAST = 2048  # queries that a group has, where enough are of near lengths

@@ -1,0 +1,49 @@
+"""The search as it is compiled for a processor with vectors of half the size."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba import config
+from numba.core.registry import cpu_target
+
+from medsim.kernels.instructions import LANES
+
+KERNEL_TESTS = Path(__file__).parent
+LANES_OF_AVX2 = 256
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    bool(config.DISABLE_JIT) or LANES == LANES_OF_AVX2,
+    reason="the other tests have shown it, or nothing is compiled",
+)
+def test_the_search_does_the_same_without_avx512() -> None:
+    features = cpu_target.target_context.codegen().magic_tuple()[-1]
+    # A process of its own: Numba reads the variable when it first compiles.
+    code = (
+        "import sys, pytest\n"
+        "from medsim.kernels.instructions import LANES\n"
+        f"assert LANES == {LANES_OF_AVX2}\n"
+        "sys.exit(pytest.main(sys.argv[1:]))"
+    )
+    files = ["test_screen.py", "test_edit_search.py"]
+    options = ["-m", "not slow", "-n", "0", "-p", "no:cacheprovider"]
+    run = subprocess.run(
+        [sys.executable, "-c", code, *options, *files],
+        cwd=KERNEL_TESTS,
+        env={
+            **os.environ,
+            "NUMBA_CPU_NAME": cpu_target.target_context.codegen().magic_tuple()[1],
+            "NUMBA_CPU_FEATURES": features.replace("+avx512", "-avx512"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert " passed" in run.stdout
