@@ -3,8 +3,8 @@
 A bit of a vector is a term. Numba does not reliably turn loops over words into vector code, so the
 innermost steps are written down in LLVM's intermediate language, on vectors of 64-bit words; LLVM
 maps them to what the processor has. A vector fills a register of AVX-512 where Numba compiles for
-that, and else one of AVX2. Either way enough of them are left for four rows of a table; wider
-vectors are slower where they have to be split.
+that, and else one of AVX2; either has registers enough for four rows of a table. Wider vectors are
+slower where they have to be split.
 """
 
 from __future__ import annotations

@@ -111,13 +111,13 @@ def _compute(
     front = _Front(b, b.add(states, fields[SOURCE]), b.add(states, fields[TARGET]), rows)
     whole, grown = range(len(rows)), []
     if kind == FOUR_COUNTED:
-        front.move(fields[SLANTED_BEFORE], [range(1), range(2), range(3)])
+        front.move(fields[SLANTED_BEFORE], [whole[: past + 1] for past in range(SLANT)])
     if kind in {FOUR_COUNTED, ONE_COUNTED}:
         front.move(fields[BEFORE], [whole])
         grown = [front.step(whole, watched=row) for row in whole]
     front.move(fields[AFTER], [whole])
     if kind in {FOUR_COUNTED, FOUR_PLAIN}:
-        front.move(fields[SLANTED_AFTER], [range(1, 4), range(2, 4), range(3, 4)])
+        front.move(fields[SLANTED_AFTER], [whole[past + 1 :] for past in range(SLANT)])
     front.leave_margin()
     old, new = b.add(counts, fields[COUNTS]), b.add(counts, fields[NEW_COUNTS])
     return _count(b, grown, old, new, fields[PLANES])

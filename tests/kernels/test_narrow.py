@@ -23,7 +23,7 @@ LANES_OF_AVX2 = 256
     reason="the other tests have shown it, or nothing is compiled",
 )
 def test_the_search_does_the_same_without_avx512() -> None:
-    features = cpu_target.target_context.codegen().magic_tuple()[-1]
+    _, processor, features = cpu_target.target_context.codegen().magic_tuple()
     # A process of its own: Numba reads the variable when it first compiles.
     code = (
         "import sys, pytest\n"
@@ -38,7 +38,7 @@ def test_the_search_does_the_same_without_avx512() -> None:
         cwd=KERNEL_TESTS,
         env={
             **os.environ,
-            "NUMBA_CPU_NAME": cpu_target.target_context.codegen().magic_tuple()[1],
+            "NUMBA_CPU_NAME": processor,
             "NUMBA_CPU_FEATURES": features.replace("+avx512", "-avx512"),
         },
         capture_output=True,

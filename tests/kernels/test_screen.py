@@ -34,13 +34,14 @@ pytestmark = pytest.mark.skipif(
 
 
 @njit
-def _ruled_out(pool, slate, screen, place, first, length, other, bound):  # noqa: ANN202, PLR0913, PLR0917 — inner kernels need the compiler
+def _ruled_out(pool, slate, screen, place, first, length, other, bounds):  # noqa: ANN202, PLR0913, PLR0917 — inner kernels need the compiler
     """Return how many terms of a block there are, and whether they are ruled out for a query."""
     has_room = can_screen(pool, screen, length)
     begin_screen(pool, screen, length)
     looks = offsets_of(pool, np.array([place], np.int32), length)
     block = filled(pool, first, other, slate.equals, screen.present)
-    fill_windows(slate.equals, screen, block, length, length, bound)
+    for bound in bounds:
+        fill_windows(slate.equals, screen, block, length, length, bound)
     return block.n_terms * has_room, rules_out(
         np.uint64(screen.windows.ctypes.data),
         np.uint64(looks.ctypes.data),
@@ -51,6 +52,11 @@ def _ruled_out(pool, slate, screen, place, first, length, other, bound):  # noqa
 
 def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
     """Return whether terms of one length are ruled out for a query."""
+    return screened(query, terms, [bound])[1]
+
+
+def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int], bool]:
+    """Return the windows filled for bounds, one after the other, and whether terms are out."""
     packed = pack([query, *terms])
     pool = layout.laid_out(
         layout.Candidates(
@@ -69,9 +75,9 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
         present=np.zeros(pool.n_characters, np.int32),
         reach=np.zeros(3, np.int64),
     )
-    n_terms, out = _ruled_out(pool, slate, screen, place, first, length, other, bound)
+    n_terms, out = _ruled_out(pool, slate, screen, place, first, length, other, np.array(bounds))
     assert n_terms == len(terms)
-    return int(out) == 2**64 - 1
+    return screen.windows.tolist(), int(out) == 2**64 - 1
 
 
 def misses(query: str, term: str, bound: int) -> int:
@@ -106,6 +112,17 @@ def test_terms_are_ruled_out_exactly_if_each_misses_too_much(
     left = [term for term in terms if misses(query, term, bound) <= most]
 
     assert are_ruled_out(query, terms, bound) == (not left and len(query) > most)
+
+
+@given(cases(), st.lists(st.integers(0, 8), min_size=1, max_size=3))
+def test_windows_that_hold_other_bounds_become_those_of_a_bound(
+    case: tuple[str, list[str], int], beyond: list[int]
+) -> None:
+    query, terms, bound = case
+    least = abs(len(query) - len(terms[0]))
+
+    earlier = [least + more for more in beyond]
+    assert screened(query, terms, [*earlier, bound]) == screened(query, terms, [bound])
 
 
 @given(cases())

@@ -66,7 +66,8 @@ class NearestSearch:
         sliced: whether to compare many terms at once; by default where the machine can. The results
             are the same.
 
-    Beside the pool, each thread takes about 4 kB for every character of the longest term.
+    Beside the pool, each thread takes about 4 kB for every character of the longest term,
+    and for large alphabets up to 64 MiB.
     """
 
     def __init__(
