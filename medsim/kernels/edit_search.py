@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SIGNATURE_WORDS = 4
 """The occurrences of a character that a signature can tell apart."""
 
-_NEIGHBOURS = 2  # terms on either side in order of text, tried first to bound the distance
+_NEIGHBOURS = 3  # on either side, and one more for two terms that a query wants
 _CLASSES = 64
 _SUFFIX = 16
 _ONE = np.uint64(1)
@@ -154,22 +154,26 @@ def search_length(task: Search, query: int, length: int, slot: int, work: Worksp
 
 @kernel
 def search_neighbours(
-    task: Search, order: Ids, ranks: Ids, first: int, stop: int, work: Workspace
+    task: Search, by_end: Ids, ranks: Ids, first: int, stop: int, work: Workspace
 ) -> None:
-    """Consider for ``queries[first:stop]`` the terms near them in an order of all terms.
+    """Consider for ``queries[first:stop]`` the terms near them in order of text, from either end.
 
     Terms that begin, or end, alike are often near, which bounds the distance of the nearest.
-    ``order`` are rows of terms and ``ranks`` its inverse, both int32[n_terms]; the rest as of
-    ``search``.
+    ``by_end`` are rows of terms in the order of their ends and ``ranks`` its inverse, both
+    int32[n_terms]; the rest as of ``search``.
     """
     pool = task.pool
+    n_terms = len(by_end)
     for slot in range(first, stop):
-        rank = ranks[task.queries[slot]]
-        query = whole(pool.places[task.queries[slot]])
+        row = whole(task.queries[slot])
+        query, rank = whole(pool.places[row]), whole(ranks[row])
         begin, end = pool.starts[query], pool.starts[query + 1]
+        reach = _NEIGHBOURS + (task.best.starts[slot + 1] - task.best.starts[slot]) // 2
         set_masks(pool.codes, begin, end, work.masks)
-        for near in range(max(0, rank - _NEIGHBOURS), min(len(order), rank + _NEIGHBOURS + 1)):
-            consider(task, query, whole(pool.places[order[near]]), slot, work)
+        for near in range(max(0, row - reach), min(n_terms, row + reach + 1)):
+            consider(task, query, whole(pool.places[near]), slot, work)
+        for near in range(max(0, rank - reach), min(n_terms, rank + reach + 1)):
+            consider(task, query, whole(pool.places[by_end[near]]), slot, work)
         clear_masks(pool.codes, begin, end, work.masks)
 
 

@@ -78,15 +78,6 @@ def plus(builder: Any, number: Any, offset: int) -> Any:
     return builder.add(number, ir.Constant(WORD, offset))
 
 
-def and_of_words(builder: Any, vector: Any) -> Any:
-    """Return the words of a vector and-ed: all ones if every bit is set."""
-    words = [builder.extract_element(vector, ir.Constant(ir.IntType(32), w)) for w in range(WORDS)]
-    result = words[0]
-    for word in words[1:]:
-        result = builder.and_(result, word)
-    return result
-
-
 def full_sum(builder: Any, first: Any, second: Any, third: Any) -> tuple[Any, Any]:
     """Return the lower and the higher digit of the sum of three bits."""
     b = builder

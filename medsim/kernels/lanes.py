@@ -24,8 +24,8 @@ from medsim.kernels.instructions import (
     WORD,
     ZEROS,
     Loop,
-    and_of_words,
     half_sum,
+    is_full,
     load,
     plus,
     store,
@@ -58,13 +58,20 @@ _CODE_BYTES = 4
 
 
 def _run_pass(
-    _typing: Any, planned: Any, query: Any, equals: Any, row_bytes: Any, states: Any, counts: Any
+    _typing: Any,
+    planned: Any,
+    query: Any,
+    equals: Any,
+    row_bytes: Any,
+    states: Any,
+    counts: Any,
+    ruled_out: Any,
 ) -> Any:
-    """Compute some rows of the table over some columns; return all ones if no term is left.
+    """Compute some rows of the table over some columns; return whether no term is left.
 
     A counted pass adds, for each of its rows, 1 to the counter of every term whose distance grows
     along the diagonal that ends in the table's last cell, one column a row. The plane after the
-    last holds the terms whose counter has overflowed; its words, and-ed, are returned.
+    last holds the terms whose counter has overflowed; left are those that are not ruled out either.
 
     Args:
         planned: uint64, where the pass's ``N_FIELDS`` fields lie, each an int64.
@@ -73,18 +80,19 @@ def _run_pass(
         row_bytes: uint64, the bytes of one character's vectors.
         states: uint64, where the columns' states lie.
         counts: uint64, where the bit planes of the counters lie.
+        ruled_out: uint64, where the vector lies of the terms that are known to be too far.
     """
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         b = builder
-        planned, query, equals, row_bytes, states, counts = arguments
+        planned, query, equals, row_bytes, states, counts, ruled_out = arguments
         fields = [_word(b, plus(b, planned, 8 * field)) for field in range(N_FIELDS)]
         query = b.add(query, b.mul(fields[ROW], ir.Constant(WORD, _CODE_BYTES)))
         first = b.add(equals, fields[EQUALS])
         done = b.function.append_basic_block("passed")
         kinds = [b.function.append_basic_block(f"kind{kind}") for kind in range(4)]
         switch = b.switch(fields[KIND], kinds[ONE_PLAIN])
-        left = []
+        ends = []
         for kind, block in enumerate(kinds):
             switch.add_case(ir.Constant(WORD, kind), block)
             b.position_at_end(block)
@@ -92,15 +100,16 @@ def _run_pass(
                 b.add(first, b.mul(_code(b, plus(b, query, _CODE_BYTES * row)), row_bytes))
                 for row in range(4 if kind in {FOUR_COUNTED, FOUR_PLAIN} else 1)
             ]
-            left.append((_compute(b, kind, fields, rows, states, counts), b.block))
+            overflown = _compute(b, kind, fields, rows, states, counts)
+            ends.append((is_full(b, b.or_(overflown, load(b, ruled_out))), b.block))
             b.branch(done)
         b.position_at_end(done)
-        result = b.phi(WORD)
-        for value, block in left:
+        result = b.phi(ir.IntType(1))
+        for value, block in ends:
             result.add_incoming(value, block)
         return result
 
-    return types.uint64(*[types.uint64] * 6), generate
+    return types.boolean(*[types.uint64] * 7), generate
 
 
 def _compute(
@@ -179,7 +188,7 @@ class _Front:
 
 
 def _count(builder: Any, grown: list[Any], counts: Any, new_counts: Any, n_planes: Any) -> Any:
-    """Add one-bit vectors to the counters; return the and of the words of the overflow plane."""
+    """Add one-bit vectors to the counters; return the plane of those that have overflowed."""
     b, n_done, carry = builder, 0, grown[0] if grown else ZEROS
     if len(grown) == 4:  # noqa: PLR2004 — rows
         n_done = 2
@@ -195,7 +204,7 @@ def _count(builder: Any, grown: list[Any], counts: Any, new_counts: Any, n_plane
     offset = b.mul(n_planes, ir.Constant(WORD, VECTOR_BYTES))
     overflown = b.or_(load(b, b.add(counts, offset)), carry)
     store(b, overflown, b.add(new_counts, offset))
-    return and_of_words(b, overflown)
+    return overflown
 
 
 def _word(builder: Any, address: Any) -> Any:

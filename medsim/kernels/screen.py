@@ -25,7 +25,6 @@ from medsim.kernels.instructions import (
     WORDS,
     ZEROS,
     Loop,
-    and_of_words,
     full_sum,
     half_sum,
     is_full,
@@ -60,16 +59,18 @@ _ALL = ~np.uint64(0)
 _ZERO = np.uint64(0)
 
 
-def _rules_out(_typing: Any, windows: Any, offsets: Any, n_steps: Any, preset: Any) -> Any:
-    """Return all ones if every term of a block misses too many of a query's characters.
+def _rules_out(
+    _typing: Any, windows: Any, offsets: Any, n_steps: Any, preset: Any, ruled_out: Any
+) -> Any:
+    """Note which terms of a block miss too many of a query's characters; return whether all do.
 
     All are uint64: where the vectors lie of the terms that miss a character in a window; where the
     offsets in bytes lie of the vectors to look at, each a uint32, and how many there are, over
-    ``STEP``; where the planes lie that counters begin with.
+    ``STEP``; where the planes lie that counters begin with; where to note the terms.
     """
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        b, (windows, offsets, n_steps, preset) = builder, arguments
+        b, (windows, offsets, n_steps, preset, ruled_out) = builder, arguments
 
         def missing(offset: Any, at: int) -> Any:
             narrow = ir.IntType(8 * _OFFSET_BYTES)
@@ -88,9 +89,10 @@ def _rules_out(_typing: Any, windows: Any, offsets: Any, n_steps: Any, preset: A
         overflown = b.or_(overflown, carry)
         following = plus(b, offset, _OFFSET_BYTES * STEP)
         _, overflown, *_ = loop.close([following, overflown, *counters], is_full(b, overflown))
-        return and_of_words(b, overflown)
+        store(b, overflown, ruled_out)
+        return is_full(b, overflown)
 
-    return types.uint64(*[types.uint64] * 4), generate
+    return types.boolean(*[types.uint64] * 5), generate
 
 
 rules_out: Any = intrinsic(_rules_out)
@@ -122,12 +124,14 @@ class Screen(NamedTuple):
             characters: which terms of a block miss a character in the window of a row; the last
             vector is zero.
         preset: uint64[N_PLANES * WORDS], the planes that counters begin with.
+        ruled_out: uint64[WORDS], which terms of a block are known to be too far from a query.
         present: int32[n_characters], first those that the block has.
         reach: int64[3], how far the windows are filled, see ``LENGTH``.
     """
 
     windows: Hashes
     preset: Hashes
+    ruled_out: Hashes
     present: Ids
     reach: Starts
 

@@ -65,9 +65,11 @@ if TYPE_CHECKING:
 
 _WORD = 64
 _ONE = np.uint64(1)
+_ZERO = np.uint64(0)
 _ONE_IN = 32  # queries are put in order again once the bound of one in so many has fallen
 _LEAST_RUN = 32  # queries of one bound that are worth a screen
-_TRIED = 16  # queries, before a screen may be given up that rules out less than half of them
+_TRIED = 16  # queries, before a screen may be given up that is not worth its time
+_WORTH = 8  # queries of which a screen rules out one are worth its time
 _SIDES = 2  # shorter and longer
 _REST = 16  # blocks that are then not screened
 
@@ -106,6 +108,16 @@ def _enter_survivors(
 
 
 @inner_kernel
+def _none_within(table: EditTable, slate: Slate, done: int) -> bool:
+    """Return whether all counters have overflowed after some passes."""
+    overflown = (kept_at(done) * table.count_bytes + table.n_planes * VECTOR_BYTES) // 8
+    n_words = 0
+    while n_words < WORDS and slate.counts[overflown + n_words] == NO_TERM_LEFT:
+        n_words += 1
+    return n_words == WORDS
+
+
+@inner_kernel
 def _is_screened(order: QueryOrder, first: int, stop: int) -> bool:
     """Return whether a run of queries with the same bound is worth a screen of its own."""
     bound = order.bounds[first]
@@ -135,9 +147,11 @@ def _search_run(
     plan_at, equals = np.uint64(plan.ctypes.data), np.uint64(slate.equals.ctypes.data)
     states, counts = np.uint64(slate.states.ctypes.data), np.uint64(slate.counts.ctypes.data)
     windows, preset = np.uint64(screen.windows.ctypes.data), np.uint64(screen.preset.ctypes.data)
+    ruled_out = np.uint64(screen.ruled_out.ctypes.data)
     row_bytes, n_steps = np.uint64(block.length * VECTOR_BYTES), np.uint64(order.n_steps)
     table = outlined(length, block.length, min(bound, max(length, block.length)))
     begin(table, slate)
+    screen.ruled_out[:] = _ZERO
     n_planned = 0
     screened = _is_screened(order, first, stop)
     if screened:
@@ -147,22 +161,22 @@ def _search_run(
     for at in range(first, stop):
         shared = min(shared, order.shared[at])
         done = _n_within(plan, n_valid, int(shared))
-        if given_up and done == n_valid:
+        if given_up and done == n_valid and _none_within(table, slate, done):
             continue  # it shares all that the one before it was given up for
         if screened:
-            if rules_out(windows, order.looks[at], n_steps, preset) == NO_TERM_LEFT:
+            if rules_out(windows, order.looks[at], n_steps, preset, ruled_out):
                 n_ruled_out += 1
                 continue
-            if at - first >= _TRIED and 2 * n_ruled_out < at - first:
+            if at - first >= _TRIED and _WORTH * n_ruled_out < at - first:
                 screened, order.rests[bound] = False, _REST
+                screen.ruled_out[:] = _ZERO
         shared, given_up = np.int64(length), False
         while plan[done, ROW] < length and not given_up:
             if done == n_planned:
                 plan_pass(table, done, plan)
                 n_planned += 1
-            pass_at = plan_at + np.uint64(done * PASS_BYTES)
-            left = run_pass(pass_at, order.codes[at], equals, row_bytes, states, counts)
-            given_up = left == NO_TERM_LEFT
+            pass_at, codes = plan_at + np.uint64(done * PASS_BYTES), order.codes[at]
+            given_up = run_pass(pass_at, codes, equals, row_bytes, states, counts, ruled_out)
             done += 1
         n_valid = min(done, KEPT_PASSES)
         if not given_up:

@@ -9,7 +9,7 @@ import numpy as np
 from medsim.kernels.compiler import inner_kernel
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids, Starts
+    from medsim.kernels.types import Starts
 
 _BITS = np.int64(32)
 
@@ -33,18 +33,6 @@ def first_of(key: np.int64) -> np.int64:
 def second_of(key: np.int64) -> np.int64:
     """Return the second number of a key."""
     return key & np.int64(MOST)
-
-
-@inner_kernel
-def first_at_least(values: Ids, first: int, stop: int, least: int) -> int:
-    """Return where among ``values[first:stop]``, which are in order, the first of a size lies."""
-    while first < stop:
-        middle = (first + stop) // 2
-        if values[middle] < least:
-            first = middle + 1
-        else:
-            stop = middle
-    return first
 
 
 @inner_kernel

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(
 
 @njit
 def _ruled_out(pool, slate, screen, place, first, length, other, bounds):  # noqa: ANN202, PLR0913, PLR0917 — inner kernels need the compiler
-    """Return how many terms of a block there are, and whether they are ruled out for a query."""
+    """Return how many terms of a block there are, and whether all are ruled out for a query."""
     has_room = can_screen(pool, screen, length)
     begin_screen(pool, screen, length)
     looks = offsets_of(pool, np.array([place], np.int32), length)
@@ -47,16 +47,17 @@ def _ruled_out(pool, slate, screen, place, first, length, other, bounds):  # noq
         np.uint64(looks.ctypes.data),
         np.uint64(looks.shape[1] // STEP),
         np.uint64(screen.preset.ctypes.data),
+        np.uint64(screen.ruled_out.ctypes.data),
     )
 
 
 def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
-    """Return whether terms of one length are ruled out for a query."""
-    return screened(query, terms, [bound])[1]
+    """Return whether terms of one length are all ruled out for a query."""
+    return all(screened(query, terms, [bound])[1])
 
 
-def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int], bool]:
-    """Return the windows filled for bounds, one after the other, and whether terms are out."""
+def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int], list[bool]]:
+    """Return the windows filled for bounds, one after the other, and which lanes are out."""
     packed = pack([query, *terms])
     pool = layout.laid_out(
         layout.Candidates(
@@ -72,12 +73,15 @@ def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int]
     screen = Screen(
         windows=np.zeros(len(slate.equals) + WORDS, np.uint64),
         preset=np.zeros(N_PLANES * WORDS, np.uint64),
+        ruled_out=np.zeros(WORDS, np.uint64),
         present=np.zeros(pool.n_characters, np.int32),
         reach=np.zeros(3, np.int64),
     )
     n_terms, out = _ruled_out(pool, slate, screen, place, first, length, other, np.array(bounds))
     assert n_terms == len(terms)
-    return screen.windows.tolist(), int(out) == 2**64 - 1
+    lanes = np.unpackbits(screen.ruled_out.view(np.uint8), bitorder="little").astype(bool)
+    assert out == lanes.all()
+    return screen.windows.tolist(), lanes.tolist()
 
 
 def misses(query: str, term: str, bound: int) -> int:
@@ -103,15 +107,16 @@ def cases(draw: st.DrawFn) -> tuple[str, list[str], int]:
 
 
 @given(cases())
-def test_terms_are_ruled_out_exactly_if_each_misses_too_much(
+def test_terms_are_ruled_out_exactly_if_they_miss_too_much(
     case: tuple[str, list[str], int],
 ) -> None:
     query, terms, bound = case
     most = bound - max(0, len(terms[0]) - len(query))
+    expected = [misses(query, term, bound) > most for term in terms]
     # The lanes that have no term miss every character.
-    left = [term for term in terms if misses(query, term, bound) <= most]
+    expected += [len(query) > most] * (LANES - len(terms))
 
-    assert are_ruled_out(query, terms, bound) == (not left and len(query) > most)
+    assert screened(query, terms, [bound])[1] == expected
 
 
 @given(cases(), st.lists(st.integers(0, 8), min_size=1, max_size=3))
@@ -128,8 +133,11 @@ def test_windows_that_hold_other_bounds_become_those_of_a_bound(
 @given(cases())
 def test_no_term_within_the_bound_is_ruled_out(case: tuple[str, list[str], int]) -> None:
     query, terms, bound = case
-    if any(levenshtein(query, term) <= bound for term in terms):
-        assert not are_ruled_out(query, terms, bound)
+    lanes = screened(query, terms, [bound])[1]
+
+    assert not any(
+        out for out, term in zip(lanes, terms, strict=False) if levenshtein(query, term) <= bound
+    )
 
 
 @pytest.mark.parametrize("bound", [0, 1, 15, 16, 17, MOST_MISSED - 1, MOST_MISSED])

@@ -17,7 +17,6 @@ from medsim.kernels.instructions import WORDS
 from medsim.kernels.lanes import MARGIN, N_FIELDS
 from medsim.kernels.packing import term_hashes
 from medsim.kernels.screen import N_PLANES, Screen
-from medsim.kernels.trigrams import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,17 +93,16 @@ def laid_out(candidates: Candidates) -> Pool:
     )
 
 
-def orders(pool: Pool) -> list[tuple[Ids, Ids]]:
-    """Return orders in which near terms often stand side by side: by text, from either end.
+def order_by_end(pool: Pool) -> tuple[Ids, Ids]:
+    """Return the order of terms by their last characters, in which near terms often are neighbours.
 
     Returns:
-        Each as int32[n_terms], rows of terms, and its inverse, where each row stands.
+        int32[n_terms], rows of terms, and its inverse, where each row stands.
     """
-    by_text = np.arange(len(pool.ids), dtype=np.int32)
     by_end = pool.ids[np.lexsort(suffixes(pool.codes, pool.starts))]
     ranks = np.empty_like(by_end)
-    ranks[by_end] = by_text
-    return [(by_text, by_text), (by_end, ranks)]
+    ranks[by_end] = np.arange(len(by_end), dtype=np.int32)
+    return by_end, ranks
 
 
 def _number(codes: Codes) -> int:
@@ -136,12 +134,6 @@ def workspace(pool: Pool) -> Workspace:
     )
 
 
-def tally(pool: Pool) -> Tally:
-    """Return room to count shared trigrams."""
-    n_terms = len(pool.ids)
-    return Tally(counts=np.zeros(n_terms, np.uint8), counted=np.empty(n_terms, np.int32))
-
-
 def slate(pool: Pool) -> Slate:
     """Return room to compare terms of a pool block by block."""
     longest = _longest(pool)
@@ -155,6 +147,7 @@ def slate(pool: Pool) -> Slate:
         screen=Screen(
             windows=_aligned(n_equals + WORDS),
             preset=_aligned(N_PLANES * WORDS),
+            ruled_out=_aligned(WORDS),
             present=np.zeros(pool.n_characters, np.int32),
             reach=np.zeros(3, np.int64),
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,9 +13,8 @@ from medsim.builds.negatives.layout import (
     Candidates,
     groups,
     laid_out,
-    orders,
+    order_by_end,
     slate,
-    tally,
     workspace,
 )
 from medsim.core.config import checked_threads, in_threads
@@ -24,14 +22,12 @@ from medsim.core.errors import OptionError
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.edit_search import Pool, Search, search, search_neighbours
 from medsim.kernels.sliced import search_group
-from medsim.kernels.trigrams import index_trigrams, search_by_trigrams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from medsim.kernels.edit_distance import Workspace
     from medsim.kernels.edit_table import Slate
-    from medsim.kernels.trigrams import Tally
     from medsim.kernels.types import Ids, Starts
 
 _QUERIES_A_TASK = 64
@@ -79,9 +75,7 @@ class NearestSearch:
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
-        pool = self._pool
-        parts = [partial(orders, pool), partial(index_trigrams, pool.codes, pool.starts)]
-        self._orders, self._grams = in_threads(threads, lambda part: part(), parts)
+        self._by_end, self._ranks = order_by_end(self._pool)
 
     def nearest(
         self, queries: Ids, wanted: Ids, advance: Callable[[int], None] = lambda _n: None
@@ -98,20 +92,17 @@ class NearestSearch:
         task = Search(self._pool, self._seed, queries, best)
         works = [workspace(self._pool) for _ in range(self._threads)]
         starts = range(0, len(queries), _QUERIES_A_TASK)
-        tallies = [(work, tally(self._pool)) for work in works]
-        _in_threads(tallies, starts, lambda first, space: self._bound(task, first, *space))
+        _in_threads(works, starts, lambda first, work: self._bound(task, first, work))
         if self._sliced:
             self._complete_in_groups(task, works, advance)
         else:
             _in_threads(works, starts, lambda first, work: _complete(task, first, work, advance))
         return _trimmed(best)
 
-    def _bound(self, task: Search, first: int, work: Workspace, tally: Tally) -> None:
-        """Bound the distances by terms that are near in some order, or share rare trigrams."""
+    def _bound(self, task: Search, first: int, work: Workspace) -> None:
+        """Bound the distances by terms that begin or end alike."""
         stop = min(first + _QUERIES_A_TASK, len(task.queries))
-        for order, ranks in self._orders:
-            search_neighbours(task, order, ranks, first, stop, work)
-        search_by_trigrams(task, self._grams, first, stop, work, tally)
+        search_neighbours(task, self._by_end, self._ranks, first, stop, work)
 
     def _complete_in_groups(
         self, task: Search, works: list[Workspace], advance: Callable[[int], None]
