@@ -33,6 +33,8 @@ class Pool(NamedTuple):
         starts: int64[n_terms + 1].
         signatures: uint64[n_terms * SIGNATURE_WORDS], see ``signatures``.
         length_starts: int64[max_length + 2]; the terms of length L lie from its L-th entry on.
+        block_starts: int64[n_blocks + 1]; the terms between two of them are compared together, and
+            have near lengths.
         components: int32[n_terms].
         hashes: uint64[n_terms], of the terms' content.
         ids: int32[n_terms], the row of each term in order of text.
@@ -44,6 +46,7 @@ class Pool(NamedTuple):
     starts: Starts
     signatures: Hashes
     length_starts: Starts
+    block_starts: Starts
     components: Ids
     hashes: Hashes
     ids: Ids
@@ -139,14 +142,16 @@ def consider(task: Search, query: int, candidate: int, slot: int, work: Workspac
 
 
 @inner_kernel
-def search_length(task: Search, query: int, length: int, slot: int, work: Workspace) -> None:
-    """Consider every term of one length that the signatures do not rule out.
+def search_places(
+    task: Search, query: int, first: int, stop: int, slot: int, work: Workspace
+) -> None:
+    """Consider every term between two places of the pool that the signatures do not rule out.
 
     The query's masks are set in ``work``.
     """
     pool = task.pool
     bound = bound_of(task.best, slot)
-    for candidate in range(pool.length_starts[length], pool.length_starts[length + 1]):
+    for candidate in range(first, stop):
         if _least_distance(pool.signatures, query, candidate) <= bound:
             consider(task, query, candidate, slot, work)
             bound = bound_of(task.best, slot)
@@ -200,5 +205,6 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
             for side in range(2 if difference else 1):
                 other = length - difference if side == 0 else length + difference
                 if 0 <= other <= max_length:
-                    search_length(task, query, other, slot, work)
+                    first_place, stop_place = pool.length_starts[other : other + 2]
+                    search_places(task, query, first_place, stop_place, slot, work)
         clear_masks(pool.codes, begin, end, work.masks)

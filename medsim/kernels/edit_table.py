@@ -32,18 +32,23 @@ _ZERO = np.uint64(0)
 
 
 class Block(NamedTuple):
-    """Up to ``LANES`` terms of one length that lie side by side in the pool.
+    """Up to ``LANES`` terms of near lengths that lie side by side in the pool, hence by length.
+
+    They end in the same column: a term that is shorter than the longest by some characters begins
+    as many columns later, after columns without a character.
 
     Attributes:
         first: the place of the first.
         n_terms: how many there are.
-        length: of each.
+        shortest: the length of the first.
+        longest: the length of the last.
         n_present: how many different characters they have.
     """
 
     first: int
     n_terms: int
-    length: int
+    shortest: int
+    longest: int
     n_present: int
 
 
@@ -68,65 +73,110 @@ class Slate(NamedTuple):
 
 
 class EditTable(NamedTuple):
-    """The table of one query length, term length and bound.
+    """The table of one query length, one bound and a block's lengths.
 
-    With D the difference of the lengths and h half of what the bound leaves beyond it, only the
-    diagonals (row less column) from min(0, D) - h to max(0, D) + h matter.
+    With D the difference of the lengths and h half of what the bound leaves beyond it, a term that
+    begins in column p has paths of cost at most the bound only on the diagonals (row less column)
+    from min(0, D) - h - p to max(0, D) + h - p.
 
     Attributes:
         length: of the queries.
-        other: of the terms.
-        lowest: the first of the diagonals that matter.
+        other: of the longest terms, the number of columns.
+        bound: on the distance.
+        lowest: the first of the diagonals that matter to any term.
         highest: the last.
-        n_planes: bit planes of its counters.
-        preset: the value that counters begin with: one more than ``2**n_planes - 1`` overflows.
+        n_planes: bit planes of its counters, which stand for the bound where all are set, and
+            overflow beyond it.
         state_bytes: the size of a kept state.
         count_bytes: the size of kept counters.
     """
 
     length: int
     other: int
+    bound: int
     lowest: int
     highest: int
     n_planes: int
-    preset: int
     state_bytes: int
     count_bytes: int
 
 
 @inner_kernel
-def outlined(length: int, other: int, bound: int) -> EditTable:
-    """Return the table of two lengths and a bound, of which no pass is planned yet."""
-    difference = length - other
-    spare = bound - abs(difference)
-    lowest = min(0, difference) - spare // 2
-    highest = max(0, difference) + spare // 2
+def outlined(length: int, block: Block, bound: int) -> EditTable:
+    """Return the table of queries of a length and a block, of which no pass is planned yet."""
+    lowest, highest = length, -block.longest
+    for own in range(block.shortest, block.longest + 1):
+        difference, begin = length - own, block.longest - own
+        if abs(difference) <= bound:
+            spare = (bound - abs(difference)) // 2
+            lowest = min(lowest, min(0, difference) - spare - begin)
+            highest = max(highest, max(0, difference) + spare - begin)
     n_planes = _LEAST_PLANES
-    while (1 << n_planes) - 1 < spare:
+    while (1 << n_planes) - 1 < bound - _begun(length, block, block.shortest):
         n_planes += 1
-    state_bytes = (min(other, highest - lowest + _HEIGHT) + 2 * lanes.MARGIN) * lanes.COLUMN_BYTES
+    width = min(block.longest, max(0, highest) - lowest + _HEIGHT)
     return EditTable(
         length=length,
-        other=other,
+        other=block.longest,
+        bound=bound,
         lowest=lowest,
         highest=highest,
         n_planes=n_planes,
-        preset=(1 << n_planes) - 1 - spare,
-        state_bytes=state_bytes,
+        state_bytes=(width + 2 * lanes.MARGIN) * lanes.COLUMN_BYTES,
         count_bytes=(n_planes + 1) * VECTOR_BYTES,
     )
 
 
 @inner_kernel
-def begin(table: EditTable, slate: Slate) -> None:
-    """Set the state before the first row: differences of 1, and counters preset."""
+def _begun(length: int, block: Block, own: int) -> int:
+    """Return the first value on the diagonal of the last cell, for terms of a block of a length.
+
+    That diagonal begins in the first column if the queries are longer than the longest term, and
+    else in the first row, where a term has no value before its first column.
+    """
+    return max(length - block.longest, own - length, 0)
+
+
+@inner_kernel
+def begin(table: EditTable, block: Block, pool: Pool, slate: Slate) -> None:
+    """Set the state before the first row, and the counters.
+
+    Differences are 1 from a term's first column on, and before it 0. Counters are preset so that
+    they overflow where the diagonal of the last cell exceeds the bound.
+    """
     n_columns = min(table.other, _HEIGHT - table.lowest) + lanes.MARGIN
     slate.states[: n_columns * 2 * WORDS] = _ZERO
-    for plane in range(table.n_planes):
-        value = NO_TERM_LEFT if (table.preset >> plane) & 1 else _ZERO
-        slate.counts[plane * WORDS : (plane + 1) * WORDS] = value
-    slate.counts[table.n_planes * WORDS : (table.n_planes + 1) * WORDS] = _ZERO
+    slate.counts[: (table.n_planes + 1) * WORDS] = _ZERO
+    for own in range(block.shortest, block.longest + 1):
+        first, stop = lanes_of(pool, block, own)
+        for column in range(min(n_columns, block.longest - own)):
+            set_lanes(slate.states, column * 2 * WORDS, first, stop)
+        preset = (1 << table.n_planes) - 1 - table.bound + _begun(table.length, block, own)
+        for plane in range(table.n_planes):
+            if (preset >> plane) & 1:
+                set_lanes(slate.counts, plane * WORDS, first, stop)
+        if preset >> table.n_planes:
+            set_lanes(slate.counts, table.n_planes * WORDS, first, stop)
     slate.plan[0, lanes.ROW] = 0
+
+
+@inner_kernel
+def lanes_of(pool: Pool, block: Block, own: int) -> tuple[int, int]:
+    """Return the first lane of a block's terms of a length, and the one after the last.
+
+    Lanes without a term are as those of the longest.
+    """
+    first = max(0, int(pool.length_starts[own] - block.first))
+    stop = LANES if own == block.longest else int(pool.length_starts[own + 1] - block.first)
+    return first, stop
+
+
+@inner_kernel
+def set_lanes(words: Hashes, at: int, first: int, stop: int) -> None:
+    """Set the bits of some lanes in the vector that begins at a word."""
+    for word in range(first // _WORD, (stop + _WORD - 1) // _WORD):
+        bits = NO_TERM_LEFT << np.uint64(max(0, first - _WORD * word))
+        words[at + word] |= bits & (NO_TERM_LEFT >> np.uint64(max(0, _WORD * (word + 1) - stop)))
 
 
 @inner_kernel
@@ -167,19 +217,21 @@ def kept_at(passed: int) -> int:
 
 
 @array_kernel
-def filled(pool: Pool, first: int, length: int, equals: Hashes, present: Ids) -> Block:
-    """Return the block of terms of a length that begins at a place of the pool.
+def filled(pool: Pool, first: int, stop: int, equals: Hashes, present: Ids) -> Block:
+    """Return the block of terms between two places of the pool.
 
     Which of its terms have which character in which column is noted in ``equals``, which is zero
     before; the different characters are written to ``present``.
     """
-    codes, n_terms = pool.codes, min(LANES, int(pool.length_starts[length + 1] - first))
+    codes = pool.codes
+    shortest, longest = length_at(pool, first), length_at(pool, stop - 1)
     seen = np.zeros(pool.n_characters, np.bool_)
     # Numba checks a signed index for being negative.
-    words, row_words = np.uint64(WORDS), np.uint64(length * WORDS)
-    for lane in range(n_terms):
+    words, row_words = np.uint64(WORDS), np.uint64(longest * WORDS)
+    for lane in range(stop - first):
         word, bit = lane // _WORD, _ONE << np.uint64(lane % _WORD)
-        begin, at = np.uint64(pool.starts[first + lane]), np.uint64(word)
+        begin, length = np.uint64(pool.starts[first + lane]), length_at(pool, first + lane)
+        at = np.uint64((longest - length) * WORDS + word)
         for column in range(np.uint64(length)):
             character = np.uint64(codes[begin + column])
             seen[character] = True
@@ -190,13 +242,19 @@ def filled(pool: Pool, first: int, length: int, equals: Hashes, present: Ids) ->
         if seen[number]:
             present[n_present] = number
             n_present += 1
-    return Block(first, n_terms, length, n_present)
+    return Block(first, stop - first, shortest, longest, n_present)
 
 
 @inner_kernel
 def clear(block: Block, equals: Hashes, present: Ids) -> None:
     """Undo ``filled``."""
-    n_words = block.length * WORDS
+    n_words = block.longest * WORDS
     for at in range(block.n_present):
         first = np.int64(present[at]) * n_words
         equals[first : first + n_words] = _ZERO
+
+
+@inner_kernel
+def length_at(pool: Pool, place: int) -> int:
+    """Return the length of a term of the pool."""
+    return int(pool.starts[place + 1] - pool.starts[place])

@@ -116,10 +116,7 @@ def length_of(task: Search, slot: int) -> int:
 
 
 @inner_kernel
-def admits(order: QueryOrder, other: int) -> bool:
-    """Return whether a term of some length may be within the bound of any query."""
-    for run in range(order.state[N_RUNS]):
-        first = order.runs[run]
-        if abs(order.lengths[first] - other) <= order.bounds[first]:
-            return True
-    return False
+def admits(order: QueryOrder, at: int, shortest: int, longest: int) -> bool:
+    """Return whether a term of some length may be within the bound of a query."""
+    length = order.lengths[at]
+    return bool(max(shortest - length, length - longest, 0) <= order.bounds[at])

@@ -19,6 +19,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from medsim.kernels.compiler import array_kernel, inner_kernel, whole
+from medsim.kernels.edit_table import lanes_of, set_lanes
 from medsim.kernels.instructions import (
     VECTOR_BYTES,
     WORD,
@@ -37,7 +38,7 @@ from medsim.kernels.sorting import first_of, key_of, second_of, sort
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import Pool
-    from medsim.kernels.edit_table import Block
+    from medsim.kernels.edit_table import Block, EditTable
     from medsim.kernels.types import Hashes, Ids, Offsets, Starts
 
 STEP = 8
@@ -175,29 +176,30 @@ def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
 
 @inner_kernel
 def fill_windows(
-    equals: Hashes, screen: Screen, block: Block, length: int, stride: int, bound: int
+    pool: Pool, equals: Hashes, screen: Screen, block: Block, table: EditTable, stride: int
 ) -> None:
     """Note which terms of a block miss which character in the window of which row.
 
     ``equals`` is the block's, of ``filled``. The windows of characters that are present are filled,
-    those of others are all ones. ``length`` is that of the queries. Windows that hold the same
-    length and no larger bound are only widened.
+    those of others are all ones. Windows that hold the same length of queries and no larger bound
+    are only widened.
     """
-    difference = length - block.length
-    spare = (bound - abs(difference)) // 2
-    lowest, beyond = min(0, difference) - spare, max(0, difference) + spare + 1
+    length, lowest, beyond = table.length, table.lowest, table.highest + 1
     reach = screen.reach
-    if reach[LENGTH] != length or lowest > reach[LOWEST]:
+    if reach[LENGTH] != length or lowest > reach[LOWEST] or beyond < reach[BEYOND]:
         clear_windows(screen, block, stride)
         _take_out_diagonals(equals, screen, block, length, stride, lowest, beyond)
     else:
         _take_out_diagonals(equals, screen, block, length, stride, lowest, reach[LOWEST])
         _take_out_diagonals(equals, screen, block, length, stride, reach[BEYOND], beyond)
     reach[LENGTH], reach[LOWEST], reach[BEYOND] = length, lowest, beyond
-    missed = bound - max(0, -difference)
-    for plane in range(N_PLANES):
-        bit = ((MOST_MISSED - missed) >> plane) & 1
-        screen.preset[plane * WORDS : (plane + 1) * WORDS] = _ALL if bit else _ZERO
+    screen.preset[:] = _ZERO
+    for own in range(block.shortest, block.longest + 1):
+        first, stop = lanes_of(pool, block, own)
+        preset = MOST_MISSED - max(0, table.bound - max(0, own - length))
+        for plane in range(N_PLANES):
+            if (preset >> plane) & 1:
+                set_lanes(screen.preset, plane * WORDS, first, stop)
 
 
 @inner_kernel
@@ -211,7 +213,7 @@ def _take_out_diagonals(
     stop: int,
 ) -> None:
     """Let terms no longer miss the characters that they have on some diagonals."""
-    other = block.length
+    other = block.longest
     equals_at = np.uint64(equals.ctypes.data)
     windows_at = np.uint64(screen.windows.ctypes.data)
     for row in range(max(0, first), min(length, other + stop - 1)):

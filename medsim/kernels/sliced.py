@@ -1,7 +1,7 @@
 """The search of ``edit_search`` for many queries of near lengths, comparing many terms at once.
 
 It gives what ``edit_search.search`` gives. The table of edit distances of a query (rows) and a term
-(columns) is computed on single bits, one a term, for a block of terms of one length, 256 or
+(columns) is computed on single bits, one a term, for a block of terms of near lengths, 256 or
 512 of them (``lanes``). Four things keep it small:
 
 - A path of cost at most the bound cannot leave a band around the main diagonals (Ukkonen 1985), so
@@ -24,7 +24,7 @@ import numpy as np
 from medsim.kernels.best import bound_of, enter
 from medsim.kernels.compiler import inlined_kernel, inner_kernel, kernel, whole
 from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
-from medsim.kernels.edit_search import Search, search_length
+from medsim.kernels.edit_search import Search, search_places
 from medsim.kernels.edit_table import (
     KEPT_PASSES,
     NO_TERM_LEFT,
@@ -35,10 +35,11 @@ from medsim.kernels.edit_table import (
     clear,
     filled,
     kept_at,
+    length_at,
     outlined,
     plan_pass,
 )
-from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS, trailing_zeros
+from medsim.kernels.instructions import VECTOR_BYTES, WORDS, trailing_zeros
 from medsim.kernels.lanes import PASS_BYTES, ROW, run_pass
 from medsim.kernels.packing import tie_of
 from medsim.kernels.query_order import (
@@ -61,6 +62,7 @@ from medsim.kernels.screen import (
 )
 
 if TYPE_CHECKING:
+    from medsim.kernels.edit_search import Pool
     from medsim.kernels.types import Ids, Offsets, Plan
 
 _WORD = 64
@@ -70,7 +72,6 @@ _ONE_IN = 32  # queries are put in order again once the bound of one in so many 
 _LEAST_RUN = 32  # queries of one bound that are worth a screen
 _TRIED = 16  # queries, before a screen may be given up that is not worth its time
 _WORTH = 8  # queries of which a screen rules out one are worth its time
-_SIDES = 2  # shorter and longer
 _REST = 16  # blocks that are then not screened
 
 
@@ -80,13 +81,12 @@ def _enter_survivors(
 ) -> bool:
     """Let the terms of a block that are within the bound enter the best of a query.
 
-    A term's distance is the difference of the lengths and what its counter has counted since it was
-    preset, when all passes are done. Whether the query's bound has fallen comes back.
+    All passes are done, so that counters tell distances. Whether the query's bound has fallen comes
+    back.
     """
     pool = task.pool
     query = pool.places[task.queries[slot]]
     before = bound_of(task.best, slot)
-    least = abs(table.length - table.other) - table.preset
     counts = kept_at(done) * table.count_bytes // 8
     for word in range((block.n_terms + _WORD - 1) // _WORD):
         left = ~slate.counts[counts + table.n_planes * WORDS + word]
@@ -94,7 +94,7 @@ def _enter_survivors(
         while left:
             lane = trailing_zeros(left)
             left &= left - _ONE
-            distance = np.int64(least)
+            distance = np.int64(table.bound + 1 - (1 << table.n_planes))
             for plane in range(table.n_planes):
                 bits = slate.counts[counts + plane * WORDS + word]
                 distance += np.int64((bits >> np.uint64(lane)) & _ONE) << plane
@@ -148,14 +148,14 @@ def _search_run(
     states, counts = np.uint64(slate.states.ctypes.data), np.uint64(slate.counts.ctypes.data)
     windows, preset = np.uint64(screen.windows.ctypes.data), np.uint64(screen.preset.ctypes.data)
     ruled_out = np.uint64(screen.ruled_out.ctypes.data)
-    row_bytes, n_steps = np.uint64(block.length * VECTOR_BYTES), np.uint64(order.n_steps)
-    table = outlined(length, block.length, min(bound, max(length, block.length)))
-    begin(table, slate)
+    row_bytes, n_steps = np.uint64(block.longest * VECTOR_BYTES), np.uint64(order.n_steps)
+    table = outlined(length, block, min(bound, max(length, block.longest)))
+    begin(table, block, task.pool, slate)
     screen.ruled_out[:] = _ZERO
     n_planned = 0
     screened = _is_screened(order, first, stop)
     if screened:
-        fill_windows(slate.equals, screen, block, length, stride, bound)
+        fill_windows(task.pool, slate.equals, screen, block, table, stride)
     n_ruled_out = 0
     n_valid, given_up, shared = 0, False, np.int64(length)
     for at in range(first, stop):
@@ -187,79 +187,96 @@ def _search_run(
 
 @inner_kernel
 def _search_block(task: Search, order: QueryOrder, stride: int, block: Block, slate: Slate) -> None:
-    """Compare the queries that admit a block's length with the block."""
+    """Compare the queries that admit a block's lengths with the block."""
     for run in range(order.state[N_RUNS]):
-        first = order.runs[run]
-        if abs(order.lengths[first] - block.length) <= order.bounds[first]:
+        if admits(order, int(order.runs[run]), block.shortest, block.longest):
             _search_run(task, order, run, stride, block, slate)
     if order.n_steps:
         clear_windows(slate.screen, block, stride)
 
 
 @inner_kernel
-def _search_plainly(task: Search, order: QueryOrder, other: int, work: Workspace) -> None:
-    """Compare the queries that admit a length with all terms of that length, one by one."""
+def _search_plainly(
+    task: Search, order: QueryOrder, first: int, stop: int, work: Workspace
+) -> None:
+    """Compare the queries that admit a block's lengths with its terms, one by one."""
     pool = task.pool
+    shortest, longest = length_at(pool, first), length_at(pool, stop - 1)
     for at in range(len(order.slots)):
-        if abs(order.lengths[at] - other) > order.bounds[at]:
+        if not admits(order, at, shortest, longest):
             continue
         slot = whole(order.slots[at])
         query = whole(pool.places[task.queries[slot]])
-        first, end = pool.starts[query], pool.starts[query + 1]
+        begin, end = pool.starts[query], pool.starts[query + 1]
         before = bound_of(task.best, slot)
-        set_masks(pool.codes, first, end, work.masks)
-        search_length(task, query, other, slot, work)
-        clear_masks(pool.codes, first, end, work.masks)
+        set_masks(pool.codes, begin, end, work.masks)
+        search_places(task, query, first, stop, slot, work)
+        clear_masks(pool.codes, begin, end, work.masks)
         order.state[N_FALLEN] += bound_of(task.best, slot) < before
 
 
 @inlined_kernel
-def _search_length(
+def _search_terms(
     task: Search,
     group: Ids,
     looks: Offsets,
     order: QueryOrder,
-    other: int,
+    number: int,
     slate: Slate,
     work: Workspace,
 ) -> bool:
-    """Compare a group's queries with all terms of one length; return whether any admits it."""
+    """Compare a group's queries with a block of terms; return whether any admits its lengths."""
     pool = task.pool
-    if not 0 <= other < len(pool.length_starts) - 1 or not admits(order, other):
+    first, stop = whole(pool.block_starts[number]), whole(pool.block_starts[number + 1])
+    shortest, longest = length_at(pool, first), length_at(pool, stop - 1)
+    n_admitting = 0
+    for run in range(order.state[N_RUNS]):
+        n_admitting += admits(order, int(order.runs[run]), shortest, longest)
+    if n_admitting == 0:
         return False
-    shortest, stride = order.lengths[0], int(order.lengths[-1])
-    plainly = shortest == 0 or other == 0
-    plainly |= other * pool.n_characters * WORDS > len(slate.equals)
-    for first in range(pool.length_starts[other], pool.length_starts[other + 1], LANES):
-        if _ONE_IN * order.state[N_FALLEN] >= len(group):
-            put_in_order(task, group, looks, order)
-        if plainly:
-            _search_plainly(task, order, other, work)
-            break
-        block = filled(pool, first, other, slate.equals, slate.screen.present)
-        _search_block(task, order, stride, block, slate)
-        clear(block, slate.equals, slate.screen.present)
+    if _ONE_IN * order.state[N_FALLEN] >= len(group):
+        put_in_order(task, group, looks, order)
+    plainly = order.lengths[0] == 0 or shortest == 0
+    if plainly or longest * pool.n_characters * WORDS > len(slate.equals):
+        _search_plainly(task, order, first, stop, work)
+        return True
+    block = filled(pool, first, stop, slate.equals, slate.screen.present)
+    _search_block(task, order, int(order.lengths[-1]), block, slate)
+    clear(block, slate.equals, slate.screen.present)
     return True
 
 
 @inner_kernel
-def _visited(step: int, low: int, high: int) -> int:
-    """Return the length to visit in a step: from low to high, then outwards by turns."""
-    beyond = step - (high - low + 1)
-    if beyond < 0:
-        return low + step
-    return low - 1 - beyond // _SIDES if beyond % _SIDES == 0 else high + 1 + beyond // _SIDES
+def _block_of(pool: Pool, place: int) -> int:
+    """Return the number of the block in which a term of the pool is."""
+    low, high = 0, len(pool.block_starts) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if pool.block_starts[middle] <= place:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@inner_kernel
+def _is_below(pool: Pool, below: int, above: int, low: int, high: int) -> bool:
+    """Return which of two blocks is nearer to some lengths, where one may be no block."""
+    if below < 0 or above + 1 >= len(pool.block_starts):
+        return below >= 0
+    longest = length_at(pool, int(pool.block_starts[below + 1] - 1))
+    return low - longest < length_at(pool, int(pool.block_starts[above])) - high
 
 
 @kernel
 def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> None:
     """Complete the best candidates of a group's queries; only their own slots are written.
 
-    Lengths are visited from the queries' own outwards, until their difference alone exceeds every
-    bound. Terms without characters, and those whose table of characters would not fit the slate,
-    are compared one by one. The group is in order of length, then of text; its lengths are near
-    each other, and either all or none of its queries are empty. ``slate`` and ``work`` are of this
-    thread.
+    Blocks are visited from those of the queries' own lengths outwards, until the difference of
+    lengths alone exceeds every bound. Terms without characters, and those whose table of characters
+    would not fit the slate, are compared one by one. The group is in order of length, then of text;
+    its lengths are near each other, and either all or none of its queries are empty. ``slate`` and
+    ``work`` are of this thread.
     """
     pool = task.pool
     low, high = length_of(task, int(group[0])), length_of(task, int(group[-1]))
@@ -269,9 +286,13 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
         looks = offsets_of(pool, pool.places[task.queries[group]], high)
     order = new_order(len(group), looks)
     put_in_order(task, group, looks, order)
-    step = n_in_vain = whole(0)
-    while step <= high - low or n_in_vain < _SIDES:
-        other = _visited(step, low, high)
-        searched = _search_length(task, group, looks, order, other, slate, work)
-        n_in_vain = 0 if searched else n_in_vain + 1
-        step += 1
+    above = whole(_block_of(pool, int(pool.length_starts[low])))
+    below, n_blocks = above - 1, len(pool.block_starts) - 1
+    while below >= 0 or above < n_blocks:
+        is_below = _is_below(pool, below, above, low, high)
+        if _search_terms(task, group, looks, order, below if is_below else above, slate, work):
+            below, above = below - is_below, above + (not is_below)
+        elif is_below:
+            below = -1
+        else:
+            above = n_blocks

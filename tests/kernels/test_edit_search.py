@@ -274,6 +274,25 @@ def test_more_terms_of_a_length_than_are_compared_at_once_are_searched_exactly()
         assert found(pool, wanted, queries=queries) == expected
 
 
+@pytest.mark.parametrize(("shortest", "longest"), [(1, 12), (20, 34), (60, 90), (40, 200)])
+def test_terms_of_many_lengths_that_share_blocks_are_searched_exactly(
+    shortest: int, longest: int
+) -> None:
+    # Some of a block are within a bound by their length, and some are not.
+    rng = np.random.default_rng(longest)
+    terms = set()
+    for _ in range(60):
+        base = random_text(rng, "abcdefgh", int(rng.integers(shortest, longest + 1)))
+        terms |= {base, *variations(rng, base, "abcdefgh", 12, int(rng.integers(1, 9)))}
+    pool = pool_of(sorted(terms), lambda lower: term_hash(lower) % 200)
+    assert len(pool.terms) > 400
+    few = list(range(0, len(pool.terms), 5))
+    for wanted in (1, 20):
+        expected = brute_force(pool, wanted, queries=few, distance=Levenshtein.distance)
+        every = found(pool, wanted)
+        assert [every[row] for row in few] == expected
+
+
 @pytest.mark.parametrize("length", [12, 95, 96, 97])
 def test_families_of_one_length_and_beginning_are_searched_exactly(length: int) -> None:
     # Queries that begin alike share work; their bounds differ, and some want more than others.

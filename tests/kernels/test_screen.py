@@ -13,7 +13,7 @@ from oracles.pairs import levenshtein
 
 from medsim.builds.negatives import layout
 from medsim.core.terms import pack
-from medsim.kernels.edit_table import filled
+from medsim.kernels.edit_table import filled, outlined
 from medsim.kernels.instructions import LANES, WORDS
 from medsim.kernels.packing import term_hashes
 from medsim.kernels.screen import (
@@ -34,15 +34,16 @@ pytestmark = pytest.mark.skipif(
 
 
 @njit
-def _ruled_out(pool, slate, screen, place, first, length, other, bounds):  # noqa: ANN202, PLR0913, PLR0917 — inner kernels need the compiler
-    """Return how many terms of a block there are, and whether all are ruled out for a query."""
+def _ruled_out(pool, slate, screen, place, length, first, stop, bounds):  # noqa: ANN202, PLR0913, PLR0917 — inner kernels need the compiler
+    """Return whether there is room for a screen, and whether all of a block are ruled out."""
     has_room = can_screen(pool, screen, length)
     begin_screen(pool, screen, length)
     looks = offsets_of(pool, np.array([place], np.int32), length)
-    block = filled(pool, first, other, slate.equals, screen.present)
+    block = filled(pool, first, stop, slate.equals, screen.present)
     for bound in bounds:
-        fill_windows(slate.equals, screen, block, length, length, bound)
-    return block.n_terms * has_room, rules_out(
+        table = outlined(length, block, bound)
+        fill_windows(pool, slate.equals, screen, block, table, length)
+    return has_room, rules_out(
         np.uint64(screen.windows.ctypes.data),
         np.uint64(looks.ctypes.data),
         np.uint64(looks.shape[1] // STEP),
@@ -52,12 +53,15 @@ def _ruled_out(pool, slate, screen, place, first, length, other, bounds):  # noq
 
 
 def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
-    """Return whether terms of one length are all ruled out for a query."""
+    """Return whether terms are all ruled out for a query."""
     return all(screened(query, terms, [bound])[1])
 
 
 def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int], list[bool]]:
-    """Return the windows filled for bounds, one after the other, and which lanes are out."""
+    """Return the windows filled for bounds, one after the other, and which lanes are out.
+
+    The terms are in order of length; all are shorter than the query, or none is.
+    """
     packed = pack([query, *terms])
     pool = layout.laid_out(
         layout.Candidates(
@@ -67,8 +71,8 @@ def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int]
         )
     )
     # Terms of one length lie in the order given, so the query is the first of its length.
-    place, length, other = pool.places[0], len(query), len(terms[0])
-    first = int(pool.length_starts[other]) + (other == length)
+    place = int(pool.places[0])
+    first = 1 if place == 0 else 0
     slate = layout.slate(pool)
     screen = Screen(
         windows=np.zeros(len(slate.equals) + WORDS, np.uint64),
@@ -77,33 +81,54 @@ def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int]
         present=np.zeros(pool.n_characters, np.int32),
         reach=np.zeros(3, np.int64),
     )
-    n_terms, out = _ruled_out(pool, slate, screen, place, first, length, other, np.array(bounds))
-    assert n_terms == len(terms)
+    stop = first + len(terms)
+    has_room, out = _ruled_out(
+        pool, slate, screen, place, len(query), first, stop, np.array(bounds)
+    )
+    assert has_room
     lanes = np.unpackbits(screen.ruled_out.view(np.uint8), bitorder="little").astype(bool)
     assert out == lanes.all()
     return screen.windows.tolist(), lanes.tolist()
 
 
-def misses(query: str, term: str, bound: int) -> int:
-    """Return the number of characters of a query that a term has nowhere near enough."""
-    difference = len(query) - len(term)
-    spare = (bound - abs(difference)) // 2
-    count = 0
-    for row, character in enumerate(query):
-        first = max(0, row - max(0, difference) - spare)
-        stop = row - min(0, difference) + spare + 1
-        count += character not in term[first : max(0, stop)]
-    return count
+def misses(query: str, terms: list[str], bound: int) -> list[int]:
+    """Return the number of characters of a query that each term has nowhere near enough.
+
+    Terms end in the same column. A window reaches as far as that of any length from the shortest
+    term's to the longest's that is not beyond the bound itself.
+    """
+    longest = max(map(len, terms))
+    before, after = [], []  # how far windows reach, in columns before and after the row
+    for length in range(min(map(len, terms)), longest + 1):
+        difference, begin = len(query) - length, longest - length
+        spare = (bound - abs(difference)) // 2
+        if abs(difference) <= bound:
+            before.append(max(0, difference) + spare - begin)
+            after.append(spare - min(0, difference) + begin)
+    padded = [term.rjust(longest, "\0") for term in terms]
+    first, stop = max(before), max(after) + 1
+    return [
+        sum(
+            character not in term[max(0, row - first) : max(0, row + stop)]
+            for row, character in enumerate(query)
+        )
+        for term in padded
+    ]
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[str, list[str], int]:
     alphabet = draw(st.sampled_from(["ab", "abcdefgh", "aé\u4e00\U00010400 -"]))
     query = draw(st.text(alphabet, min_size=1, max_size=20))
-    other = draw(st.integers(max(1, len(query) - 4), len(query) + 4))
-    term = st.text(alphabet, min_size=other, max_size=other)
-    terms = draw(st.lists(term, min_size=1, max_size=6))
-    return query, terms, abs(len(query) - other) + draw(st.integers(0, 6))
+    shortest = draw(st.integers(max(1, len(query) - 4), len(query) + 4))
+    longest = shortest + draw(st.integers(0, 4))
+    if shortest < len(query):
+        longest = min(longest, len(query) - 1)
+    lengths = st.integers(shortest, longest)
+    term = lengths.flatmap(lambda length: st.text(alphabet, min_size=length, max_size=length))
+    terms = sorted(draw(st.lists(term, min_size=1, max_size=6)), key=len)
+    least = min(abs(len(query) - len(term)) for term in terms)
+    return query, terms, least + draw(st.integers(0, 6))
 
 
 @given(cases())
@@ -111,10 +136,13 @@ def test_terms_are_ruled_out_exactly_if_they_miss_too_much(
     case: tuple[str, list[str], int],
 ) -> None:
     query, terms, bound = case
-    most = bound - max(0, len(terms[0]) - len(query))
-    expected = [misses(query, term, bound) > most for term in terms]
-    # The lanes that have no term miss every character.
-    expected += [len(query) > most] * (LANES - len(terms))
+    # At least one miss is needed, also where the length alone puts a term beyond the bound.
+    most = [max(0, bound - max(0, len(term) - len(query))) for term in terms]
+    expected = [
+        missed > enough for missed, enough in zip(misses(query, terms, bound), most, strict=True)
+    ]
+    # The lanes that have no term miss every character, and are as those of the longest.
+    expected += [len(query) > most[-1]] * (LANES - len(terms))
 
     assert screened(query, terms, [bound])[1] == expected
 
@@ -124,7 +152,7 @@ def test_windows_that_hold_other_bounds_become_those_of_a_bound(
     case: tuple[str, list[str], int], beyond: list[int]
 ) -> None:
     query, terms, bound = case
-    least = abs(len(query) - len(terms[0]))
+    least = min(abs(len(query) - len(term)) for term in terms)
 
     earlier = [least + more for more in beyond]
     assert screened(query, terms, [*earlier, bound]) == screened(query, terms, [bound])

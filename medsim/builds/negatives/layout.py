@@ -13,7 +13,7 @@ from medsim.core.terms import pack
 from medsim.kernels.edit_distance import Workspace
 from medsim.kernels.edit_search import Pool, signatures, suffixes
 from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, Slate
-from medsim.kernels.instructions import WORDS
+from medsim.kernels.instructions import LANES, WORDS
 from medsim.kernels.lanes import MARGIN, N_FIELDS
 from medsim.kernels.packing import term_hashes
 from medsim.kernels.screen import N_PLANES, Screen
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _NUMBERED = 1 << 20  # characters that are numbered at a time
 _LINE_BYTES = 64  # of a processor's cache
+_SPREAD = 4  # a block's terms are longer than its shortest by one in so many characters at most
 _MOST_EQUALS = 1 << 19  # vectors of a block's table of characters; larger ones are slower than none
 
 
@@ -80,17 +81,32 @@ def laid_out(candidates: Candidates) -> Pool:
     terms = candidates.terms.take(ids)
     n_characters = _number(terms.codes)
     n_lengths = int(lengths.max(initial=0)) + 2
+    length_starts = np.searchsorted(lengths[ids], np.arange(n_lengths)).astype(np.int64)
     return Pool(
         codes=terms.codes,
         starts=terms.starts,
         signatures=signatures(terms.codes, terms.starts),
-        length_starts=np.searchsorted(lengths[ids], np.arange(n_lengths)).astype(np.int64),
+        length_starts=length_starts,
+        block_starts=_block_starts(length_starts),
         components=candidates.components[ids],
         hashes=candidates.hashes[ids],
         ids=ids,
         places=places,
         n_characters=n_characters,
     )
+
+
+def _block_starts(length_starts: Starts) -> Starts:
+    """Return where blocks begin, and the last ends: they are full, or else as long as they may be.
+
+    A block of terms of several lengths has as much a wider band.
+    """
+    starts = [0]
+    while starts[-1] < length_starts[-1]:
+        shortest = int(np.searchsorted(length_starts, starts[-1], side="right")) - 1
+        longest = min(shortest + shortest // _SPREAD, len(length_starts) - 2)
+        starts.append(min(starts[-1] + LANES, int(length_starts[longest + 1])))
+    return np.array(starts, np.int64)
 
 
 def order_by_end(pool: Pool) -> tuple[Ids, Ids]:
