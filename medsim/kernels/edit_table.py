@@ -195,6 +195,7 @@ def plan_pass(table: EditTable, at: int, plan: Plan) -> None:
     plan[at, lanes.COUNTS] = old * table.count_bytes
     plan[at, lanes.NEW_COUNTS] = new * table.count_bytes
     plan[at, lanes.PLANES], plan[at, lanes.EQUALS] = table.n_planes, low * VECTOR_BYTES
+    plan[at, lanes.ROW_BYTES] = other * VECTOR_BYTES
     left, right = 0, high - low  # of the diagonal, if there is one
     kind = lanes.FOUR_PLAIN if four else lanes.ONE_PLAIN
     if counted:

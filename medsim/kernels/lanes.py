@@ -40,15 +40,16 @@ MARGIN = 4
 SLANT = 3
 """Columns on either side of a pass of four rows that the band does not cross in all of them."""
 
-KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, PLANES, EQUALS = range(8)
+KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, PLANES, ROW_BYTES, EQUALS = range(9)
 """Of a pass: its kind and its first row; offsets in bytes of the state and of the counters before
-and after it; how many bit planes a counter has; the offset of its first column's vectors."""
+and after it; how many bit planes a counter has; the bytes of one character's vectors, and the offset
+of those of the first column."""
 
-SLANTED_BEFORE, BEFORE, AFTER, SLANTED_AFTER = range(8, 12)
+SLANTED_BEFORE, BEFORE, AFTER, SLANTED_AFTER = range(9, 13)
 """Whether it begins with ``SLANT`` columns of the band's side; its other columns before the
 diagonal and after it; whether it ends with ``SLANT`` columns of the band's side."""
 
-N_FIELDS = 12
+N_FIELDS = 13
 PASS_BYTES = 8 * N_FIELDS
 
 FOUR_COUNTED, FOUR_PLAIN, ONE_COUNTED, ONE_PLAIN = range(4)
@@ -62,7 +63,6 @@ def _run_pass(
     planned: Any,
     query: Any,
     equals: Any,
-    row_bytes: Any,
     states: Any,
     counts: Any,
     ruled_out: Any,
@@ -77,7 +77,6 @@ def _run_pass(
         planned: uint64, where the pass's ``N_FIELDS`` fields lie, each an int64.
         query: uint64, where the query's characters lie, each a uint32.
         equals: uint64, where the vectors lie of the terms that have a character in a column.
-        row_bytes: uint64, the bytes of one character's vectors.
         states: uint64, where the columns' states lie.
         counts: uint64, where the bit planes of the counters lie.
         ruled_out: uint64, where the vector lies of the terms that are known to be too far.
@@ -85,7 +84,7 @@ def _run_pass(
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         b = builder
-        planned, query, equals, row_bytes, states, counts, ruled_out = arguments
+        planned, query, equals, states, counts, ruled_out = arguments
         fields = [_word(b, plus(b, planned, 8 * field)) for field in range(N_FIELDS)]
         query = b.add(query, b.mul(fields[ROW], ir.Constant(WORD, _CODE_BYTES)))
         first = b.add(equals, fields[EQUALS])
@@ -97,7 +96,7 @@ def _run_pass(
             switch.add_case(ir.Constant(WORD, kind), block)
             b.position_at_end(block)
             rows = [
-                b.add(first, b.mul(_code(b, plus(b, query, _CODE_BYTES * row)), row_bytes))
+                b.add(first, b.mul(_code(b, plus(b, query, _CODE_BYTES * row)), fields[ROW_BYTES]))
                 for row in range(4 if kind in {FOUR_COUNTED, FOUR_PLAIN} else 1)
             ]
             overflown = _compute(b, kind, fields, rows, states, counts)
@@ -109,7 +108,7 @@ def _run_pass(
             result.add_incoming(value, block)
         return result
 
-    return types.boolean(*[types.uint64] * 7), generate
+    return types.boolean(*[types.uint64] * 6), generate
 
 
 def _compute(

@@ -148,7 +148,7 @@ def _search_run(
     states, counts = np.uint64(slate.states.ctypes.data), np.uint64(slate.counts.ctypes.data)
     windows, preset = np.uint64(screen.windows.ctypes.data), np.uint64(screen.preset.ctypes.data)
     ruled_out = np.uint64(screen.ruled_out.ctypes.data)
-    row_bytes, n_steps = np.uint64(block.longest * VECTOR_BYTES), np.uint64(order.n_steps)
+    n_steps = np.uint64(order.n_steps)
     table = outlined(length, block, min(bound, max(length, block.longest)))
     begin(table, block, task.pool, slate)
     screen.ruled_out[:] = _ZERO
@@ -176,7 +176,7 @@ def _search_run(
                 plan_pass(table, done, plan)
                 n_planned += 1
             pass_at, codes = plan_at + np.uint64(done * PASS_BYTES), order.codes[at]
-            given_up = run_pass(pass_at, codes, equals, row_bytes, states, counts, ruled_out)
+            given_up = run_pass(pass_at, codes, equals, states, counts, ruled_out)
             done += 1
         n_valid = min(done, KEPT_PASSES)
         if not given_up:
