@@ -42,8 +42,8 @@ SLANT = 3
 
 KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, PLANES, ROW_BYTES, EQUALS = range(9)
 """Of a pass: its kind and its first row; offsets in bytes of the state and of the counters before
-and after it; how many bit planes a counter has; the bytes of one character's vectors, and the offset
-of those of the first column."""
+and after it; how many bit planes a counter has; the bytes of one character's vectors; the offset of
+those of its first column."""
 
 SLANTED_BEFORE, BEFORE, AFTER, SLANTED_AFTER = range(9, 13)
 """Whether it begins with ``SLANT`` columns of the band's side; its other columns before the
