@@ -39,6 +39,8 @@ class Pool(NamedTuple):
         hashes: uint64[n_terms], of the terms' content.
         ids: int32[n_terms], the row of each term in order of text.
         places: int32[n_terms], the inverse: where the term with a row lies.
+        by_end: int32[n_terms], rows of terms in the order of their ends.
+        ranks: int32[n_terms], the inverse: where the term with a row stands.
         n_characters: how many numbers the characters have.
     """
 
@@ -51,6 +53,8 @@ class Pool(NamedTuple):
     hashes: Hashes
     ids: Ids
     places: Ids
+    by_end: Ids
+    ranks: Ids
     n_characters: int
 
 
@@ -158,27 +162,24 @@ def search_places(
 
 
 @kernel
-def search_neighbours(
-    task: Search, by_end: Ids, ranks: Ids, first: int, stop: int, work: Workspace
-) -> None:
+def search_neighbours(task: Search, first: int, stop: int, work: Workspace) -> None:
     """Consider for ``queries[first:stop]`` the terms near them in order of text, from either end.
 
     Terms that begin, or end, alike are often near, which bounds the distance of the nearest.
-    ``by_end`` are rows of terms in the order of their ends and ``ranks`` its inverse, both
-    int32[n_terms]; the rest as of ``search``.
+    Arguments as of ``search``.
     """
     pool = task.pool
-    n_terms = len(by_end)
+    n_terms = len(pool.ids)
     for slot in range(first, stop):
         row = whole(task.queries[slot])
-        query, rank = whole(pool.places[row]), whole(ranks[row])
+        query, rank = whole(pool.places[row]), whole(pool.ranks[row])
         begin, end = pool.starts[query], pool.starts[query + 1]
         reach = _NEIGHBOURS + (task.best.starts[slot + 1] - task.best.starts[slot]) // 2
         set_masks(pool.codes, begin, end, work.masks)
         for near in range(max(0, row - reach), min(n_terms, row + reach + 1)):
             consider(task, query, whole(pool.places[near]), slot, work)
         for near in range(max(0, rank - reach), min(n_terms, rank + reach + 1)):
-            consider(task, query, whole(pool.places[by_end[near]]), slot, work)
+            consider(task, query, whole(pool.places[pool.by_end[near]]), slot, work)
         clear_masks(pool.codes, begin, end, work.masks)
 
 

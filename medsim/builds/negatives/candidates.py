@@ -190,7 +190,9 @@ def candidate_source(
     return CandidateSource(
         name,
         pool_ids,
-        lambda: NearestSearch(laid_out(candidates_of(index, pool_ids)), seed=seed, threads=threads),
+        lambda: NearestSearch(
+            laid_out(candidates_of(index, pool_ids), threads), seed=seed, threads=threads
+        ),
         ahead,
     )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.config import in_threads
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
 from medsim.kernels.edit_distance import Workspace
@@ -15,7 +15,7 @@ from medsim.kernels.edit_search import Pool, signatures, suffixes
 from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, Slate
 from medsim.kernels.instructions import LANES, WORDS
 from medsim.kernels.lanes import MARGIN, N_FIELDS
-from medsim.kernels.packing import term_hashes
+from medsim.kernels.packing import are_ascending, term_hashes
 from medsim.kernels.screen import N_PLANES, Screen
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ class Candidates:
         Raises:
             OptionError: the terms are not distinct and in order, or components are missing.
         """
-        if any(left >= right for left, right in pairwise(terms)):
-            raise OptionError("terms to search must be distinct and in order of code points")
         packed = pack(terms)
+        if not are_ascending(packed.codes, packed.starts):
+            raise OptionError("terms to search must be distinct and in order of code points")
         if components is None:
             components = np.arange(len(terms), dtype=np.int32)
         components = np.asarray(components, np.int32)
@@ -72,28 +72,41 @@ class Candidates:
         )
 
 
-def laid_out(candidates: Candidates) -> Pool:
+def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
     """Return the pool by length, then by text, with characters numbered by frequency."""
     lengths = np.diff(candidates.terms.starts)
-    ids = np.argsort(lengths, kind="stable").astype(np.int32)
-    places = np.empty_like(ids)
-    places[ids] = np.arange(len(ids), dtype=np.int32)
+    longest = int(lengths.max(initial=0))
+    # NumPy sorts numbers of 16 bits by their digits.
+    ids = np.argsort(lengths.astype(np.min_scalar_type(longest)), kind="stable").astype(np.int32)
     terms = candidates.terms.take(ids)
     n_characters = _number(terms.codes)
-    n_lengths = int(lengths.max(initial=0)) + 2
-    length_starts = np.searchsorted(lengths[ids], np.arange(n_lengths)).astype(np.int64)
+    length_starts = np.searchsorted(lengths[ids], np.arange(longest + 2)).astype(np.int64)
+    of_characters, by_end = in_threads(
+        threads,
+        lambda part: part(terms.codes, terms.starts),
+        [signatures, lambda codes, starts: ids[np.lexsort(suffixes(codes, starts))]],
+    )
     return Pool(
         codes=terms.codes,
         starts=terms.starts,
-        signatures=signatures(terms.codes, terms.starts),
+        signatures=of_characters,
         length_starts=length_starts,
         block_starts=_block_starts(length_starts),
         components=candidates.components[ids],
         hashes=candidates.hashes[ids],
         ids=ids,
-        places=places,
+        places=_inverse(ids),
+        by_end=by_end,
+        ranks=_inverse(by_end),
         n_characters=n_characters,
     )
+
+
+def _inverse(order: Ids) -> Ids:
+    """Return where each row stands in an order."""
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return ranks
 
 
 def _block_starts(length_starts: Starts) -> Starts:
@@ -107,18 +120,6 @@ def _block_starts(length_starts: Starts) -> Starts:
         longest = min(shortest + shortest // _SPREAD, len(length_starts) - 2)
         starts.append(min(starts[-1] + LANES, int(length_starts[longest + 1])))
     return np.array(starts, np.int64)
-
-
-def order_by_end(pool: Pool) -> tuple[Ids, Ids]:
-    """Return the order of terms by their last characters, in which near terms often are neighbours.
-
-    Returns:
-        int32[n_terms], rows of terms, and its inverse, where each row stands.
-    """
-    by_end = pool.ids[np.lexsort(suffixes(pool.codes, pool.starts))]
-    ranks = np.empty_like(by_end)
-    ranks[by_end] = np.arange(len(by_end), dtype=np.int32)
-    return by_end, ranks
 
 
 def _number(codes: Codes) -> int:

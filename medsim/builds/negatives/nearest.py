@@ -13,7 +13,6 @@ from medsim.builds.negatives.layout import (
     Candidates,
     groups,
     laid_out,
-    order_by_end,
     slate,
     workspace,
 )
@@ -71,11 +70,12 @@ class NearestSearch:
     ) -> None:
         if not 0 <= seed < _SEEDS:
             raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-        self._pool = candidates if isinstance(candidates, Pool) else laid_out(candidates)
+        self._pool = (
+            candidates if isinstance(candidates, Pool) else laid_out(candidates, threads)
+        )
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
-        self._by_end, self._ranks = order_by_end(self._pool)
 
     def nearest(
         self, queries: Ids, wanted: Ids, advance: Callable[[int], None] = lambda _n: None
@@ -92,17 +92,12 @@ class NearestSearch:
         task = Search(self._pool, self._seed, queries, best)
         works = [workspace(self._pool) for _ in range(self._threads)]
         starts = range(0, len(queries), _QUERIES_A_TASK)
-        _in_threads(works, starts, lambda first, work: self._bound(task, first, work))
+        _in_threads(works, starts, lambda first, work: _bound(task, first, work))
         if self._sliced:
             self._complete_in_groups(task, works, advance)
         else:
             _in_threads(works, starts, lambda first, work: _complete(task, first, work, advance))
         return _trimmed(best)
-
-    def _bound(self, task: Search, first: int, work: Workspace) -> None:
-        """Bound the distances by terms that begin or end alike."""
-        stop = min(first + _QUERIES_A_TASK, len(task.queries))
-        search_neighbours(task, self._by_end, self._ranks, first, stop, work)
 
     def _complete_in_groups(
         self, task: Search, works: list[Workspace], advance: Callable[[int], None]
@@ -155,6 +150,11 @@ def _checked(queries: Ids, wanted: Ids, n_terms: int) -> tuple[Ids, Ids]:
     if len(rows) and not 0 <= rows.min() <= rows.max() < n_terms:
         raise OptionError(f"queries must be rows of the {n_terms:,} terms")
     return rows.astype(np.int32), np.minimum(sizes.astype(np.int64), n_terms).astype(np.int32)
+
+
+def _bound(task: Search, first: int, work: Workspace) -> None:
+    """Bound the distances by terms that begin or end alike."""
+    search_neighbours(task, first, min(first + _QUERIES_A_TASK, len(task.queries)), work)
 
 
 def _complete(task: Search, first: int, work: Workspace, advance: Callable[[int], None]) -> None:
