@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from medsim.kernels.edit_search import Search
     from medsim.kernels.types import Hashes, Ids, Offsets, Starts
 
+_LARGE = 128  # smaller bounds are sorted by counting
+
 N_RUNS, N_FALLEN = range(2)
 """Of an order's state: how many runs it has; how many bounds have fallen since it was made."""
 
@@ -68,10 +70,17 @@ def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
 def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
     """Return a key of the bound of each of some members of a group, and of its number, in order."""
     keys = np.empty(stop - first, np.int64)
+    starts = np.zeros(_LARGE + 1, np.int64)
+    for member in range(first, stop):
+        starts[min(bound_of(task.best, whole(group[member])) + 1, _LARGE)] += 1
+    for bound in range(_LARGE):
+        starts[bound + 1] += starts[bound]
     for member in range(first, stop):
         bound = min(bound_of(task.best, whole(group[member])), np.int64(MOST))
-        keys[member - first] = key_of(bound, member)
-    sort(keys)
+        small = min(bound, _LARGE - 1)
+        keys[starts[small]] = key_of(bound, member)
+        starts[small] += 1
+    sort(keys[starts[_LARGE - 2] :])
     return keys
 
 
