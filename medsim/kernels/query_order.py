@@ -126,6 +126,6 @@ def length_of(task: Search, slot: int) -> int:
 
 @inner_kernel
 def admits(order: QueryOrder, at: int, shortest: int, longest: int) -> bool:
-    """Return whether a term of some length may be within the bound of a query."""
+    """Return whether a term of some lengths may be within the bound of a query."""
     length = order.lengths[at]
     return bool(max(shortest - length, length - longest, 0) <= order.bounds[at])

@@ -6,10 +6,10 @@ It gives what ``edit_search.search`` gives. The table of edit distances of a que
 
 - A path of cost at most the bound cannot leave a band around the main diagonals (Ukkonen 1985), so
   only the band is computed; what lies outside it can only be overestimated.
-- A block none of whose terms has enough of a query's characters in the right places is passed over
-  at once (``screen``).
+- Terms without enough of a query's characters in the right places are ruled out, and a block that
+  has no others is passed over at once (``screen``).
 - Values never fall along a diagonal. Counters follow the one that ends in the last cell; once all
-  of a block's terms have exceeded the bound there, the block is done, after about a dozen rows.
+  other terms of a block have exceeded the bound there, it is done, after about a dozen rows.
 - Queries are kept in order of length, of what their bounds have come to, then of text. The state
   after every pass of rows is kept, too: a query begins after the last pass that lies within the
   prefix it shares with the one before, and is done at once if that one was given up within it.
