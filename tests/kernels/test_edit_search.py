@@ -415,6 +415,17 @@ def test_terms_are_searched_by_one_call() -> None:
     assert found.starts.tolist() == [0, 2, 2]
 
 
+@pytest.mark.kernels
+@given(st.lists(st.text(f"ab{ASTRAL}", max_size=4), max_size=6))
+def test_only_distinct_terms_in_order_of_code_points_are_taken(terms: list[str]) -> None:
+    for taken in (terms, sorted(terms), sorted(set(terms))):
+        if taken == sorted(set(terms)):
+            assert len(Candidates.of(taken).terms) == len(taken)
+        else:
+            with pytest.raises(OptionError, match="distinct and in order of code points"):
+                Candidates.of(taken)
+
+
 @pytest.mark.parametrize(
     ("terms", "components", "message"),
     [

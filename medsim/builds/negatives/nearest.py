@@ -70,9 +70,7 @@ class NearestSearch:
     ) -> None:
         if not 0 <= seed < _SEEDS:
             raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-        self._pool = (
-            candidates if isinstance(candidates, Pool) else laid_out(candidates, threads)
-        )
+        self._pool = candidates if isinstance(candidates, Pool) else laid_out(candidates, threads)
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
