@@ -72,14 +72,16 @@ def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
     keys = np.empty(stop - first, np.int64)
     starts = np.zeros(_LARGE + 1, np.int64)
     for member in range(first, stop):
-        starts[min(bound_of(task.best, whole(group[member])) + 1, _LARGE)] += 1
-    for bound in range(_LARGE):
-        starts[bound + 1] += starts[bound]
+        bound = int(bound_of(task.best, whole(group[member])))
+        starts[min(bound + 1, _LARGE)] += 1
+    for small in range(_LARGE):
+        starts[small + 1] += starts[small]
     for member in range(first, stop):
-        bound = min(bound_of(task.best, whole(group[member])), np.int64(MOST))
+        bound = int(bound_of(task.best, whole(group[member])))
         small = min(bound, _LARGE - 1)
-        keys[starts[small]] = key_of(bound, member)
+        keys[starts[small]] = key_of(min(bound, MOST), member)
         starts[small] += 1
+    # Where the small ones end, the large ones have been put in any order.
     sort(keys[starts[_LARGE - 2] :])
     return keys
 
