@@ -290,9 +290,12 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
     below, n_blocks = above - 1, len(pool.block_starts) - 1
     while below >= 0 or above < n_blocks:
         is_below = _is_below(pool, below, above, low, high)
-        if _search_terms(task, group, looks, order, below if is_below else above, slate, work):
-            below, above = below - is_below, above + (not is_below)
-        elif is_below:
-            below = -1
+        number = whole(below if is_below else above)
+        searched = _search_terms(task, group, looks, order, number, slate, work)
+        # Beyond the queries' lengths, what is farther than a block that none admits is not admitted.
+        if is_below:
+            below = below - 1 if searched else -1
+        elif searched or length_at(pool, int(pool.block_starts[above])) <= high:
+            above += 1
         else:
             above = n_blocks

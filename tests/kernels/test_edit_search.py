@@ -293,6 +293,23 @@ def test_terms_of_many_lengths_that_share_blocks_are_searched_exactly(
         assert [every[row] for row in few] == expected
 
 
+def test_queries_on_both_sides_of_a_block_that_none_admits_are_searched_exactly() -> None:
+    # A block between the lengths of a group's queries may be too far from all of them. The nearest
+    # of the longer query is none of its neighbours in either order.
+    short, long = "m" * 10, "n" * 16
+    neighbours = [pair + long[2:] for pair in ("oo", "pp", "qq", "rr", "ss")]
+    between = ["k" * 8 + format(number, "05o") for number in range(700)]
+    nearest_terms = [short[1:] + "z", long[:8] + "x" + long[:7]]
+    others = [*neighbours, *(term[::-1] for term in neighbours), *between]
+    pool = pool_of([short, long, *nearest_terms, *others])
+    queries = [pool.terms.index(short), pool.terms.index(long)]
+
+    every = found(pool, 1, queries=queries)
+
+    assert [pool.terms[one[0][0]] for one in every] == nearest_terms
+    assert every == brute_force(pool, 1, queries=queries)
+
+
 @pytest.mark.parametrize("length", [12, 95, 96, 97])
 def test_families_of_one_length_and_beginning_are_searched_exactly(length: int) -> None:
     # Queries that begin alike share work; their bounds differ, and some want more than others.
