@@ -292,7 +292,7 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
         is_below = _is_below(pool, below, above, low, high)
         number = whole(below if is_below else above)
         searched = _search_terms(task, group, looks, order, number, slate, work)
-        # Beyond the queries' lengths, what is farther than a block that none admits is not admitted.
+        # Beyond the queries' lengths, no block after one that none admits is admitted.
         if is_below:
             below = below - 1 if searched else -1
         elif searched or length_at(pool, int(pool.block_starts[above])) <= high:
