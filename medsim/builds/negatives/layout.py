@@ -73,7 +73,10 @@ class Candidates:
 
 
 def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
-    """Return the pool by length, then by text, with characters numbered by frequency."""
+    """Return the pool by length, then by text, with characters numbered by frequency.
+
+    The result does not depend on ``threads``.
+    """
     lengths = np.diff(candidates.terms.starts)
     longest = int(lengths.max(initial=0))
     # NumPy sorts numbers of 16 bits by their digits.
@@ -103,16 +106,17 @@ def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
 
 
 def _inverse(order: Ids) -> Ids:
-    """Return where each row stands in an order."""
+    """Return the inverse of an order, the place of each row in it: int32[n_terms]."""
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks
 
 
 def _block_starts(length_starts: Starts) -> Starts:
-    """Return where blocks begin, and the last ends: they are full, or else as long as they may be.
+    """Return the first places of blocks, and the end of the last: int64[n_blocks + 1].
 
-    A block of terms of several lengths has as much a wider band.
+    A block is full, or ends where terms become too long for it: the more its lengths differ, the
+    wider is the band that has to be computed.
     """
     starts = [0]
     while starts[-1] < length_starts[-1]:
