@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.terminologies.synthetic.draws import Draws
+from medsim.terminologies.synthetic.names import Names
+from medsim.terminologies.synthetic.wordings import Wording
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
 _CHUNK = 100_000  # concepts
-_MEAN_NAMES = 2.9  # of a concept; their number falls geometrically, so that pairs are 7.3 a concept
-_MOST_WORDS = 6
-_SYLLABLES = tuple(a + b for a in "bcdfghklmnprstvz" for b in ("a", "e", "i", "o", "u", "ol", "er"))
+_MEAN_NAMES = 2.9  # of a concept; their number falls geometrically, so that pairs are 5.5 a concept
+_OTHER_WORDINGS = np.array(
+    [
+        Wording[name]
+        for name in Wording.__members__
+        if name not in {"PLAIN", "SPANISH", "DEFINITION", "UPPER", "TITLE"}
+    ]
+)
 _VOCABULARIES = ("SNOMEDCT_US", "MSH", "NCI", "MEDCIN", "ICD10CM", "OMIM", "RXNORM", "LNC")
 _SPANISH = 0.1  # of the names
 _RETIRED = 0.01  # of the concepts, that another one replaces
@@ -24,12 +33,12 @@ _RETIRED = 0.01  # of the concepts, that another one replaces
 def write_metathesaurus(folder: Path, concepts: int, seed: int) -> None:
     """Write MRCONSO.RRF, MRREL.RRF and MRSTY.RRF of some concepts, the same for a seed."""
     folder.mkdir(parents=True)
-    words = _words(np.random.default_rng(seed))
+    names = Names(Draws(seed))
     for first in range(0, concepts, _CHUNK):
         rng = np.random.default_rng([seed, first])
         numbers = np.arange(first, min(first + _CHUNK, concepts))
         is_retired = rng.random(len(numbers)) < _RETIRED
-        _append(folder / "MRCONSO.RRF", _atoms(rng, words, numbers, is_retired))
+        _append(folder / "MRCONSO.RRF", _atoms(rng, names, numbers, is_retired))
         _append(folder / "MRREL.RRF", _relations(rng, numbers, is_retired))
         types = pl.DataFrame({"cui": _cuis(numbers)}).with_columns(
             *_texts(tui="T047", stn="B2.2.1.2.1", sty="Disease or Syndrome", atui="", cvf="")
@@ -37,47 +46,25 @@ def write_metathesaurus(folder: Path, concepts: int, seed: int) -> None:
         _append(folder / "MRSTY.RRF", types)
 
 
-def _words(rng: np.random.Generator) -> pl.Series:
-    """Return 40,000 invented words, some with a letter beyond ASCII."""
-    drawn = rng.integers(0, len(_SYLLABLES), (40_000, 4))
-    lengths = rng.integers(2, 5, len(drawn))
-    made = [
-        "".join(_SYLLABLES[at] for at in row[:length])
-        for row, length in zip(drawn.tolist(), lengths.tolist(), strict=True)
-    ]
-    return pl.Series(
-        word.replace("e", "\u00e9", 1) if place % 100 == 0 else word
-        for place, word in enumerate(made)
-    )
-
-
 def _atoms(
     rng: np.random.Generator,
-    words: pl.Series,
+    names: Names,
     numbers: NDArray[np.int64],
     is_retired: NDArray[np.bool_],
 ) -> pl.DataFrame:
-    """Return rows of MRCONSO.RRF: names that share words, each in one vocabulary or more."""
-    n_names = rng.geometric(1 / _MEAN_NAMES, len(numbers))
+    """Return rows of MRCONSO.RRF: names of the concepts, each in one vocabulary or more."""
+    n_names = np.minimum(rng.geometric(1 / _MEAN_NAMES, len(numbers)), len(_OTHER_WORDINGS))
     concept = np.repeat(np.arange(len(numbers)), n_names)
-    lengths = rng.integers(2, _MOST_WORDS + 1, len(numbers))[concept]
-    drawn = rng.integers(0, len(words), (len(numbers), _MOST_WORDS))[concept]
-    changed = rng.integers(0, 3, len(concept))
-    drawn[np.arange(len(concept)), changed] = rng.integers(0, len(words), len(concept))
-    parts = [
-        words.gather(drawn[:, place]).zip_with(
-            pl.Series(lengths > place), pl.Series([None], dtype=pl.String)
-        )
-        for place in range(_MOST_WORDS)
-    ]
-    texts = pl.DataFrame({str(place): part for place, part in enumerate(parts)})
-    name = texts.select(pl.concat_str(pl.all(), separator=" ", ignore_nulls=True)).to_series()
-    is_first = np.r_[True, concept[1:] != concept[:-1]]
+    place = np.arange(len(concept)) - np.repeat(np.cumsum(n_names) - n_names, n_names)
+    is_first = place == 0
+    turn = rng.integers(0, len(_OTHER_WORDINGS), len(numbers))[concept] + place
+    other = _OTHER_WORDINGS[turn % len(_OTHER_WORDINGS)]
+    wording = np.where(is_first, Wording.PLAIN, other)
+    name = names.wordings(numbers).gather(wording * len(numbers) + concept)
     is_spanish = (rng.random(len(concept)) < _SPANISH) & ~is_first
     rows = np.repeat(np.arange(len(concept)), 1 + rng.poisson(0.4, len(concept)))
     aui = pl.Series(numbers[0] * 100 + np.arange(len(rows)), dtype=pl.Int64)
     sab = pl.Series(_VOCABULARIES).gather(rng.integers(0, len(_VOCABULARIES), len(rows)))
-    term = name.str.slice(0, 1).str.to_uppercase() + name.str.slice(1)
     flags = {
         "lat": pl.Series(is_spanish).replace_strict({True: "SPA", False: "ENG"}),
         "ts": pl.Series(is_first).replace_strict({True: "P", False: "S"}),
@@ -90,7 +77,7 @@ def _atoms(
             "aui": "A" + aui.cast(pl.String).str.zfill(9),
             "sab": sab,
             "code": pl.Series(numbers[concept]).cast(pl.String).gather(rows),
-            "str": term.gather(rows),
+            "str": name.gather(rows),
             **of_name,
         }
     ).select(
