@@ -50,10 +50,10 @@ class CheckedPairs:
         self._nodes = positives.terms["node_id"].to_numpy()
         self._components = store.table("term_component").sort("term_id")["component_id"].to_numpy()
         self._sets: list[tuple[SetKey, Path]] = []
-        self._numbers: list[pl.DataFrame] = []
         ids = np.arange(len(names.bearers), dtype=np.int32)
         bearers = pl.DataFrame({"term_id": ids, "concept_number": names.bearers})
         store.put("numbered_bearer", bearers)
+        store.put("numbered_pair", pl.DataFrame(schema=_COLUMNS))
 
     def add(self, key: SetKey, numbers: pl.DataFrame, file: Path) -> None:
         """Add the pairs of a set, as its file has them.
@@ -71,9 +71,8 @@ class CheckedPairs:
             has_equal_terms=_same(self._nodes, *ends),
             is_linked=_same(self._components, *ends),
         )
-        self._numbers.append(
-            numbered.select(pl.col(name).cast(of) for name, of in _COLUMNS.items())
-        )
+        columns = (pl.col(name).cast(of) for name, of in _COLUMNS.items())
+        self._store.put("numbered_pair", numbered.select(columns), add=True)
         self._sets.append((key, file))
 
     def findings(self) -> list[Finding]:
@@ -81,18 +80,17 @@ class CheckedPairs:
         names = [list(key.columns().values()) for key, _ in self._sets]
         sets = pl.DataFrame(names, schema=SET_COLUMNS, orient="row")
         self._store.put("pair_set", sets.with_row_index("set_id"))
-        with self._store.lent("numbered_pair", pl.concat(self._numbers)):
-            for table in _NUMBERED:
-                self._store.run(f"builds/pairs/{table}")
-            found = [
-                Finding(
-                    name.removeprefix(f"{_FOLDER}/"),
-                    queries.query(name).sentence,
-                    list(self._named(self._store.frame(name))),
-                )
-                for name in queries.names(_FOLDER)
-            ]
-        self._store.drop("pair_set", "numbered_bearer", *_NUMBERED[:2])
+        for table in _NUMBERED:
+            self._store.run(f"builds/pairs/{table}")
+        found = [
+            Finding(
+                name.removeprefix(f"{_FOLDER}/"),
+                queries.query(name).sentence,
+                list(self._named(self._store.frame(name))),
+            )
+            for name in queries.names(_FOLDER)
+        ]
+        self._store.drop("pair_set", "numbered_pair", "numbered_bearer", *_NUMBERED[:2])
         return found
 
     def _named(self, violations: pl.DataFrame) -> Iterator[str]:

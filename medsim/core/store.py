@@ -97,7 +97,7 @@ class Store:
 
     def frame(self, name: str, **params: Parameter) -> pl.DataFrame:
         """Return the rows of the query named ``name``."""
-        with _named_errors(name):
+        with _named_errors(f"sql/{name}.sql"):
             frame: pl.DataFrame = self._connection.sql(self._text(name), params=dict(params)).pl()
         return frame
 
@@ -130,13 +130,12 @@ class Store:
         if refused:
             raise refused
 
-    def put(self, table: str, frame: pl.DataFrame) -> None:
-        """Write ``frame`` as the table named ``table``, replacing an earlier one."""
+    def put(self, table: str, frame: pl.DataFrame, *, add: bool = False) -> None:
+        """Write ``frame`` as the table named ``table``, replacing an earlier one, or add to it."""
         target = identifier(table)
-        with self.lent("incoming_frame", frame):
-            self._connection.execute(
-                f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
-            )
+        into = f"insert into {target}" if add else f"create or replace table {target} as"
+        with _named_errors(f"the table {table}"), self.lent("incoming_frame", frame):
+            self._connection.execute(f"{into} from incoming_frame")
 
     @contextmanager
     def lent(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
@@ -281,7 +280,7 @@ class Store:
                 self._connection.execute("rollback")
 
     def _execute(self, name: str, params: Mapping[str, Parameter]) -> None:
-        with _named_errors(name):
+        with _named_errors(f"sql/{name}.sql"):
             self._connection.execute(self._text(name), dict(params))
 
     def _text(self, name: str) -> str:
@@ -295,14 +294,14 @@ class Store:
 
 @contextmanager
 def _named_errors(name: str) -> Iterator[None]:
-    """Turn what DuckDB raises into an error that names the query's file."""
+    """Turn what DuckDB raises into an error that names a query's file or a table."""
     try:
         with _interruptible():
             yield
     except duckdb.OutOfMemoryException as error:
-        raise OutputError(f"sql/{name}.sql needs more memory or disk than there is") from error
+        raise OutputError(f"{name} needs more memory or disk than there is") from error
     except duckdb.Error as error:
-        raise QueryError(f"sql/{name}.sql: {_message(error)}") from error
+        raise QueryError(f"{name}: {_message(error)}") from error
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 from medsim.kernels.best import Best, bound_of, enter
 from medsim.kernels.compiler import inner_kernel, kernel, whole
 from medsim.kernels.edit_distance import Workspace, bounded_distance, clear_masks, set_masks
-from medsim.kernels.instructions import popcount
+from medsim.kernels.instructions import popcount, prefetch
 from medsim.kernels.packing import tie_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SIGNATURE_WORDS = 4
 """The occurrences of a character that a signature can tell apart."""
 
+_LINE_BYTES = 64  # of a processor's cache
 _NEIGHBOURS = 3  # on either side, and one more for two terms that a query wants
 _CLASSES = 64
 _SUFFIX = 16
@@ -101,7 +102,7 @@ def signatures(codes: Codes, starts: Starts) -> Hashes:
 def suffixes(codes: Codes, starts: Starts) -> Wide:
     """Return the last characters of each term as two numbers, the second from the end on.
 
-    uint64[2, n_terms]: eight characters of a byte each; numbers beyond 255 are folded.
+    uint64[2, n_terms]: eight characters of a byte each; numbers beyond 254 are folded.
     """
     n_terms = len(starts) - 1
     ends = np.zeros((2, n_terms), np.uint64)
@@ -161,6 +162,17 @@ def search_places(
             bound = bound_of(task.best, slot)
 
 
+@inner_kernel
+def _fetch(pool: Pool, place: int) -> None:
+    """Ask for what a comparison with a term reads, so that many are waited for at once."""
+    components, hashes, codes = pool.components, pool.hashes, pool.codes
+    prefetch(np.uint64(components.ctypes.data) + np.uint64(components.itemsize * place))
+    prefetch(np.uint64(hashes.ctypes.data) + np.uint64(hashes.itemsize * place))
+    first = np.uint64(codes.ctypes.data) + np.uint64(codes.itemsize * pool.starts[place])
+    prefetch(first)
+    prefetch(first + np.uint64(_LINE_BYTES))
+
+
 @kernel
 def search_neighbours(task: Search, first: int, stop: int, work: Workspace) -> None:
     """Consider for ``queries[first:stop]`` the terms near them in order of text, from either end.
@@ -175,6 +187,10 @@ def search_neighbours(task: Search, first: int, stop: int, work: Workspace) -> N
         query, rank = whole(pool.places[row]), whole(pool.ranks[row])
         begin, end = pool.starts[query], pool.starts[query + 1]
         reach = _NEIGHBOURS + (task.best.starts[slot + 1] - task.best.starts[slot]) // 2
+        for near in range(max(0, row - reach), min(n_terms, row + reach + 1)):
+            _fetch(pool, whole(pool.places[near]))
+        for near in range(max(0, rank - reach), min(n_terms, rank + reach + 1)):
+            _fetch(pool, whole(pool.places[pool.by_end[near]]))
         set_masks(pool.codes, begin, end, work.masks)
         for near in range(max(0, row - reach), min(n_terms, row + reach + 1)):
             consider(task, query, whole(pool.places[near]), slot, work)

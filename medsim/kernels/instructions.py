@@ -9,12 +9,15 @@ slower where they have to be split.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba import config, types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _FEATURES = cpu_target.target_context.codegen().magic_tuple()[-1].split(",")
 
@@ -42,6 +45,9 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
         """Return how many bits below the lowest set bit of a 64-bit word are not set."""
         return (int(word) & -int(word)).bit_length() - 1
 
+    def prefetch(_address: np.uint64) -> None:
+        """Ask for the bytes at an address, so that they are near once they are read."""
+
 else:
 
     @intrinsic
@@ -61,6 +67,20 @@ else:
             return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
         return (types.int64(types.uint64), generate) if word == types.uint64 else None
+
+    @intrinsic
+    def prefetch(_typing: Any, address: Any) -> Any:
+        """Ask for the bytes at an address, a uint64, so that they are near once they are read."""
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            b, byte, number = builder, ir.IntType(8).as_pointer(), ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            ask = b.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+            how = [ir.Constant(number, value) for value in (0, 3, 1)]  # to read, soon, data
+            b.call(ask, [b.inttoptr(arguments[0], byte), *how])
+            return context.get_dummy_value()
+
+        return (types.void(types.uint64), generate) if address == types.uint64 else None
 
 
 def load(builder: Any, address: Any) -> Any:

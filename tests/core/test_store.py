@@ -41,8 +41,21 @@ def test_frames_go_in_and_out_as_they_are(store: Store) -> None:
     assert store.table("some table").equals(FRAME)
     store.put("some table", FRAME.head(1))  # replaces the earlier one
     assert store.table("some table").equals(FRAME.head(1))
+    store.put("some table", FRAME, add=True)
+    assert store.table("some table").equals(pl.concat([FRAME.head(1), FRAME]))
     store.put("empty", FRAME.clear())
     assert store.table("empty").equals(FRAME.clear())
+
+
+def test_a_table_that_does_not_fit_is_named() -> None:
+    wide = pl.DataFrame({"number": range(1_000_000)})
+    with Store(threads=1, memory=1 << 20) as store:
+        with pytest.raises(OutputError, match="the table wide needs more memory or disk"):
+            store.put("wide", wide)
+        store.put("narrow", wide.head(10))
+        with pytest.raises(OutputError, match="the table narrow needs more memory or disk"):
+            store.put("narrow", wide, add=True)
+        assert store.n_rows("narrow") == 10
 
 
 def test_an_interrupt_while_duckdb_looks_at_a_frame_is_an_interrupt(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.negatives import SearchResult
-from medsim.builds.negatives.layout import Candidates, laid_out
+from medsim.builds.negatives.layout import Candidates, laid_out_column
 from medsim.builds.negatives.nearest import NearestSearch
 from medsim.core.terms import pack
 from medsim.kernels.packing import starts_of
@@ -191,7 +191,14 @@ def candidate_source(
         name,
         pool_ids,
         lambda: NearestSearch(
-            laid_out(candidates_of(index, pool_ids), threads), seed=seed, threads=threads
+            laid_out_column(
+                index.lower.gather(pool_ids),
+                index.components[pool_ids],
+                index.hashes[pool_ids],
+                threads,
+            ),
+            seed=seed,
+            threads=threads,
         ),
         ahead,
     )

@@ -21,6 +21,8 @@ from medsim.kernels.screen import N_PLANES, Screen
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import polars as pl
+
     from medsim.core.terms import PackedTerms
     from medsim.kernels.best import Best
     from medsim.kernels.edit_search import Search
@@ -77,13 +79,34 @@ def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
 
     The result does not depend on ``threads``.
     """
-    lengths = np.diff(candidates.terms.starts)
-    longest = int(lengths.max(initial=0))
-    # NumPy sorts numbers of 16 bits by their digits.
-    ids = np.argsort(lengths.astype(np.min_scalar_type(longest)), kind="stable").astype(np.int32)
+    ids = _by_length(np.diff(candidates.terms.starts))
     terms = candidates.terms.take(ids)
+    return _pool(terms, ids, candidates.components, candidates.hashes, threads)
+
+
+def laid_out_column(lower: pl.Series, components: Ids, hashes: Hashes, threads: int = 1) -> Pool:
+    """Return ``laid_out`` of a column of terms in order of text, which are packed only once.
+
+    The others are as in ``Candidates``.
+    """
+    ids = _by_length(lower.str.len_chars().to_numpy())
+    return _pool(pack(lower.gather(ids)), ids, components, hashes, threads)
+
+
+def _by_length(lengths: Starts) -> Ids:
+    """Return the rows of terms by length, then as they come: int32[n_terms]."""
+    longest = lengths.max(initial=0)
+    # NumPy sorts numbers of 16 bits by their digits.
+    order = np.argsort(lengths.astype(np.min_scalar_type(longest)), kind="stable")
+    return order.astype(np.int32)
+
+
+def _pool(terms: PackedTerms, ids: Ids, components: Ids, hashes: Hashes, threads: int) -> Pool:
+    """Return the pool of terms by length, which have the rows ``ids``."""
     n_characters = _number(terms.codes)
-    length_starts = np.searchsorted(lengths[ids], np.arange(longest + 2)).astype(np.int64)
+    lengths = np.diff(terms.starts)
+    longest = int(lengths.max(initial=0))
+    length_starts = np.searchsorted(lengths, np.arange(longest + 2)).astype(np.int64)
     of_characters, by_end = in_threads(
         threads,
         lambda part: part(terms.codes, terms.starts),
@@ -95,8 +118,8 @@ def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
         signatures=of_characters,
         length_starts=length_starts,
         block_starts=_block_starts(length_starts),
-        components=candidates.components[ids],
-        hashes=candidates.hashes[ids],
+        components=components[ids],
+        hashes=hashes[ids],
         ids=ids,
         places=_inverse(ids),
         by_end=by_end,
