@@ -10,7 +10,7 @@ from medsim.builds.negatives.search_plan import PartOfPool, search_plan
 from medsim.builds.negatives.served import ServedNegatives
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
     from medsim.builds.negatives.candidates import CandidateSource
@@ -35,9 +35,7 @@ def levenshtein_negatives(
     pools: dict[str, CandidateSource] = {}
 
     def whole(name: str, pool_ids: Ids) -> CandidateSource:
-        for other, source in pools.items():
-            if other != name:
-                source.release()
+        _release(pools, but=name)
         if name not in pools:
             ahead = plan.requests.get(name)
             pools[name] = candidate_source(
@@ -55,7 +53,22 @@ def levenshtein_negatives(
         request = plan.requests[wider]
         return PartOfPool(name, pool_ids, request, whole(wider, request.pool_ids))
 
-    return ServedNegatives(index, source_of)
+    shares_pool = index.pool is not None
+    of_pool = {shares_pool or plan.wider.get(one.name, one.name): one.name for one in sets}
+    last_of_pool = {*of_pool.values()}
+
+    def served(name: str) -> None:
+        if name in last_of_pool:  # rows are made without the pool
+            _release(pools)
+
+    return ServedNegatives(index, source_of, served)
+
+
+def _release(pools: Mapping[str, CandidateSource], but: str = "") -> None:
+    """Give back the memory of pools laid out, but of one."""
+    for name, source in pools.items():
+        if name != but:
+            source.release()
 
 
 STRATEGIES.register("levenshtein", levenshtein_negatives)

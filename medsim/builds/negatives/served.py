@@ -31,11 +31,22 @@ class ServedNegatives:
     dry give the negatives of the greedy rule. So any lists that are long enough give the same, be
     they searched for here, elsewhere, or for another set of the same pool. A first
     term that no list can be found for gets no negatives.
+
+    Args:
+        index: all terms.
+        source_of: returns the candidates of a pool, given its name and terms.
+        served: is told the name of each set that has its negatives.
     """
 
-    def __init__(self, index: TermIndex, source_of: Callable[[str, Ids], Source]) -> None:
+    def __init__(
+        self,
+        index: TermIndex,
+        source_of: Callable[[str, Ids], Source],
+        served: Callable[[str], None] = lambda _name: None,
+    ) -> None:
         self._index = index
         self._source_of = source_of
+        self._served = served
         self._shared: Source | None = None
 
     def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
@@ -50,6 +61,7 @@ class ServedNegatives:
             chosen = _serve(firsts, wanted, lists, used)
             dry = (chosen.counts < wanted) & (np.diff(lists.starts) >= lists.sizes)
             if not dry.any():
+                self._served(positives.name)
                 return _against_positives(positives, firsts, chosen)
             sizes[dry] = 3 * lists.sizes[dry]
 
