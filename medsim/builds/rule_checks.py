@@ -53,7 +53,7 @@ class CheckedPairs:
         ids = np.arange(len(names.bearers), dtype=np.int32)
         bearers = pl.DataFrame({"term_id": ids, "concept_number": names.bearers})
         store.put("numbered_bearer", bearers)
-        store.put("numbered_pair", pl.DataFrame(schema=_COLUMNS))
+        store.append("numbered_pair", pl.DataFrame(schema=_COLUMNS))
 
     def add(self, key: SetKey, numbers: pl.DataFrame, file: Path) -> None:
         """Add the pairs of a set, as its file has them.
@@ -72,7 +72,7 @@ class CheckedPairs:
             is_linked=_same(self._components, *ends),
         )
         columns = (pl.col(name).cast(of) for name, of in _COLUMNS.items())
-        self._store.put("numbered_pair", numbered.select(columns), add=True)
+        self._store.append("numbered_pair", numbered.select(columns))
         self._sets.append((key, file))
 
     def findings(self) -> list[Finding]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
     from medsim.kernels.types import Hashes, Ids, Rows
 
-_BATCH_ROWS = 1 << 20  # whose texts are in memory at once
+_BATCH_ROWS = 1 << 18  # whose texts are in memory at once
 _DIGITS = np.array([f"{byte:02x}".encode() for byte in range(256)]).view(np.uint16)
 _ID_DIGITS = 16
 

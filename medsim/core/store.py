@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import contextmanager, suppress
-from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import duckdb
@@ -16,10 +16,10 @@ from medsim.core.database_file import attached_file, identifier
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
 from medsim.core.pipes import close_unclaimed, pump
 from medsim.core.plain_paths import PlainPaths
+from medsim.core.result_columns import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     import polars as pl
     import pyarrow as pa
@@ -35,17 +35,6 @@ _BATCH_ROWS = 8_192
 # Memory for rows before they spill; what is made of a terminology needs as much again beside it.
 _ROOM = 2 << 30
 _ROOM_OF_THREAD = 256 << 20
-_PLAIN = frozenset(
-    (
-        *("boolean", "tinyint", "smallint", "integer", "bigint", "hugeint", "float", "double"),
-        *("utinyint", "usmallint", "uinteger", "ubigint", "decimal", "varchar", "blob", "uuid"),
-        *("null", "list", "array", "struct", "tuple"),
-    )
-)
-_TEMPORAL = frozenset(
-    ("date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone")
-)
-"""The types of DuckDB that Polars has as well, and prints whatever their values."""
 
 Parameter = str | int | float | bool | None
 
@@ -69,6 +58,8 @@ class Store:
                 most of the machine's.
         """
         self._paths = PlainPaths()
+        self._spill = None if spill is None else self._paths.of(spill)
+        self._n_parts: dict[str, int] = {}  # of each table that is appended to
         if memory is None and spill is not None:
             memory = min(max(_ROOM, threads * _ROOM_OF_THREAD), available_memory() // 2)
         limit = {} if memory is None else {"memory_limit": f"{memory}B"}
@@ -77,7 +68,7 @@ class Store:
             "threads": threads,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            "temp_directory": "" if spill is None else self._paths.of(spill),
+            "temp_directory": self._spill or "",
         }
         self._connection = duckdb.connect(":memory:", config=settings)
         with suppress(duckdb.InvalidInputException):  # notebooks without ipywidgets, and so no bar
@@ -130,12 +121,28 @@ class Store:
         if refused:
             raise refused
 
-    def put(self, table: str, frame: pl.DataFrame, *, add: bool = False) -> None:
-        """Write ``frame`` as the table named ``table``, replacing an earlier one, or add to it."""
-        target = identifier(table)
-        into = f"insert into {target}" if add else f"create or replace table {target} as"
+    def put(self, table: str, frame: pl.DataFrame) -> None:
+        """Write ``frame`` as the table named ``table``, replacing an earlier one."""
         with _named_errors(f"the table {table}"), self.lent("incoming_frame", frame):
-            self._connection.execute(f"{into} from incoming_frame")
+            self._connection.execute(
+                f"create or replace table {identifier(table)} as from incoming_frame"
+            )
+
+    def append(self, table: str, frame: pl.DataFrame) -> None:
+        """Add rows to a table, made where there is none; they lie in files where rows may spill."""
+        target, n_parts = identifier(table), self._n_parts.get(table, 0)
+        if self._spill is None:
+            into = f"insert into {target} by name" if n_parts else f"create table {target} as"
+            steps = [f"{into} from incoming_frame"]
+        else:
+            files = f"{self._spill}/{table}".replace("'", "''")
+            rows = f"read_parquet('{files}-*.parquet', union_by_name = true)"
+            view = [] if n_parts else [f"create view {target} as from {rows}"]
+            steps = [f"copy incoming_frame to '{files}-{n_parts}.parquet'", *view]
+        with _named_errors(f"the table {table}"), self.lent("incoming_frame", frame):
+            for step in steps:
+                self._connection.execute(step)
+        self._n_parts[table] = n_parts + 1
 
     @contextmanager
     def lent(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
@@ -164,8 +171,13 @@ class Store:
     def drop(self, *tables: str) -> None:
         """Drop tables that no later query reads."""
         for table in tables:
+            n_parts = self._n_parts.pop(table, 0)
+            n_files = n_parts if self._spill else 0
+            kind = "view" if n_files else "table"
             with _interruptible():
-                self._connection.execute(f"drop table if exists {identifier(table)}")
+                self._connection.execute(f"drop {kind} if exists {identifier(table)}")
+            for part in range(n_files):
+                Path(f"{self._spill}/{table}-{part}.parquet").unlink()
 
     def view_files(
         self, folder: Path, views: Mapping[str, str], derived: Iterable[str] = ()
@@ -266,7 +278,7 @@ class Store:
             self._connection.execute("begin transaction read only")
             try:
                 with _interruptible():
-                    relation = _told_apart(self._connection.sql(statement), as_text=as_text)
+                    relation = told_apart(self._connection.sql(statement), as_text=as_text)
                     with relation.to_arrow_reader(_BATCH_ROWS) as reader:
                         yield reader
             except duckdb.OutOfMemoryException as error:
@@ -313,33 +325,6 @@ def _interruptible() -> Iterator[None]:
         if not str(error).endswith(_INTERRUPTED):
             raise
         raise KeyboardInterrupt from error
-
-
-def _told_apart(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.DuckDBPyRelation:
-    """Return a relation whose columns have names of their own and types that Polars has."""
-    taken: set[str] = set()
-    chosen = []
-    for place, (given, kind) in enumerate(zip(relation.columns, relation.types, strict=True), 1):
-        name = next(one for one in _names_like(given) if one.lower() not in taken)
-        taken.add(name.lower())
-        column = duckdb.SQLExpression(f"#{place}")
-        plain = _is_plain(kind, _PLAIN if as_text else _PLAIN | _TEMPORAL)
-        chosen.append((column if plain else column.cast("VARCHAR")).alias(name))
-    return relation.project(*chosen)
-
-
-def _names_like(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name}_{number}" for number in count(1))
-
-
-def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> bool:
-    """Return whether a type is accepted, and so are those of what it holds."""
-    if kind.id not in accepted:
-        return False
-    inner = kind.children if kind.id in {"list", "array", "struct", "tuple"} else ()
-    types = (one for _, one in inner if isinstance(one, type(kind)))
-    return all(_is_plain(one, accepted) for one in types)
 
 
 def _message(error: Exception) -> str:

@@ -41,10 +41,28 @@ def test_frames_go_in_and_out_as_they_are(store: Store) -> None:
     assert store.table("some table").equals(FRAME)
     store.put("some table", FRAME.head(1))  # replaces the earlier one
     assert store.table("some table").equals(FRAME.head(1))
-    store.put("some table", FRAME, add=True)
-    assert store.table("some table").equals(pl.concat([FRAME.head(1), FRAME]))
     store.put("empty", FRAME.clear())
     assert store.table("empty").equals(FRAME.clear())
+
+
+@pytest.mark.parametrize("spills", [False, True])
+def test_a_table_grows_in_memory_or_in_files_until_it_is_dropped(
+    tmp_path: Path, *, spills: bool
+) -> None:
+    folder = tmp_path / "it's [here] * a=b"
+    folder.mkdir()
+    with Store(threads=1, spill=folder if spills else None) as store:
+        for _ in range(2):
+            store.append("some table", FRAME.clear())
+            assert store.table("some table").equals(FRAME.clear())
+            store.append("some table", FRAME)
+            store.append("some table", FRAME.head(1).select("text", "x"))
+            assert store.table("some table").equals(pl.concat([FRAME, FRAME.head(1)]))
+            assert len(list(folder.iterdir())) == (3 if spills else 0)
+            store.drop("some table")
+            assert not list(folder.iterdir())
+            with pytest.raises(duckdb.CatalogException):
+                store.table("some table")
 
 
 def test_a_table_that_does_not_fit_is_named() -> None:
@@ -52,9 +70,9 @@ def test_a_table_that_does_not_fit_is_named() -> None:
     with Store(threads=1, memory=1 << 20) as store:
         with pytest.raises(OutputError, match="the table wide needs more memory or disk"):
             store.put("wide", wide)
-        store.put("narrow", wide.head(10))
+        store.append("narrow", wide.head(10))
         with pytest.raises(OutputError, match="the table narrow needs more memory or disk"):
-            store.put("narrow", wide, add=True)
+            store.append("narrow", wide)
         assert store.n_rows("narrow") == 10
 
 

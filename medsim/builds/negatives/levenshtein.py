@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.builds.negatives import STRATEGIES
-from medsim.builds.negatives.candidates import candidate_source
+from medsim.builds.negatives.candidates import TERMINOLOGY, candidate_source
 from medsim.builds.negatives.search_plan import PartOfPool, search_plan
 from medsim.builds.negatives.served import ServedNegatives
 
@@ -53,9 +53,14 @@ def levenshtein_negatives(
         request = plan.requests[wider]
         return PartOfPool(name, pool_ids, request, whole(wider, request.pool_ids))
 
-    shares_pool = index.pool is not None
-    of_pool = {shares_pool or plan.wider.get(one.name, one.name): one.name for one in sets}
-    last_of_pool = {*of_pool.values()}
+    shared = TERMINOLOGY if index.pool is not None else None
+    pool_names = [shared or plan.wider.get(one.name, one.name) for one in sets]
+    following = [*pool_names[1:], None]
+    last_of_pool = {
+        one.name
+        for one, own, other in zip(sets, pool_names, following, strict=False)
+        if own != other
+    }
 
     def served(name: str) -> None:
         if name in last_of_pool:  # rows are made without the pool

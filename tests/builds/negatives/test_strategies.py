@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -26,12 +26,14 @@ from oracles.pairs import (
 from medsim.builds.negatives import (
     STRATEGIES,
     Embedding,
+    Negatives,
     NegativeSampler,
     PositiveSet,
     SearchResult,
     TermIndex,
     UsedPairs,
     candidates,
+    served,
 )
 from medsim.builds.negatives.candidates import candidate_source, share_of
 from medsim.builds.negatives.nearest import NearestSearch
@@ -365,6 +367,37 @@ def nested_sets() -> Positives:
     """Return two sets, the pool of the second with 120 terms, of which the first has 100."""
     pairs = [Pair(f"{at:02}{'x' * (at % 7)}", f"y{at:02}{'z' * at}", "", "") for at in range(60)]
     return {("fsn_syn", "hard"): pairs[:50], ("syn_syn", "hard"): pairs}
+
+
+def test_no_pool_is_held_while_the_next_set_needs_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out, held = set(), []
+    search, release = candidates.CandidateSource.search, candidates.CandidateSource.release
+
+    def searched(source: candidates.CandidateSource, *arguments: Any) -> SearchResult:
+        laid_out.add(source._name)
+        return search(source, *arguments)
+
+    def released(source: candidates.CandidateSource) -> None:
+        laid_out.discard(source._name)
+        release(source)
+
+    def with_rows(*arguments: Any) -> Negatives:
+        held.append(set(laid_out))
+        return against_positives(*arguments)
+
+    against_positives = served._against_positives
+    monkeypatch.setattr(candidates.CandidateSource, "search", searched)
+    monkeypatch.setattr(candidates.CandidateSource, "release", released)
+    monkeypatch.setattr(served, "_against_positives", with_rows)
+    hard = nested_sets()
+    easy = {
+        (dataset, "easy"): [Pair(f"_{one}", f"_{other}", "", "") for one, other, *_ in pairs]
+        for (dataset, _), pairs in hard.items()
+    }
+
+    negatives_of("levenshtein", hard | easy)  # sets of two pools, in turns
+
+    assert held == [set()] * 4
 
 
 def test_a_pool_that_another_contains_is_not_searched_itself() -> None:
