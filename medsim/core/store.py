@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from contextlib import contextmanager, suppress
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 # How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
 _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
+_FULL = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
 _SHOWN = 5  # kinds of statements in a message
 
 _BATCH_ROWS = 8_192
@@ -313,6 +315,8 @@ def _named_errors(name: str) -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise OutputError(f"{name} needs more memory or disk than there is") from error
     except duckdb.Error as error:
+        if any(full in str(error) for full in _FULL):
+            raise OutputError(f"{name} needs more disk than there is") from error
         raise QueryError(f"{name}: {_message(error)}") from error
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import polars as pl
 import pytest
+from fixtures.disks import disk_that_is_full_after
 
 from medsim.core import queries
 from medsim.core.errors import OutputError, StatementError
@@ -74,6 +75,13 @@ def test_a_table_that_does_not_fit_is_named() -> None:
         with pytest.raises(OutputError, match="the table narrow needs more memory or disk"):
             store.append("narrow", wide)
         assert store.n_rows("narrow") == 10
+
+
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+    numbers = pl.DataFrame({"number": range(1_000_000)})
+    with Store(threads=1, spill=tmp_path) as store, disk_that_is_full_after(10_000):
+        with pytest.raises(OutputError, match=r"^the table wide needs more disk than there is$"):
+            store.append("wide", numbers)
 
 
 def test_an_interrupt_while_duckdb_looks_at_a_frame_is_an_interrupt(

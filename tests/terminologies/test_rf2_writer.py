@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-import resource
-import signal
 import zipfile
-from contextlib import contextmanager
 from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.disks import disk_that_is_full_after
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,19 +46,6 @@ def release(path: Path, *, overwrite: bool = False) -> AbstractContextManager[Re
 
 def descriptions(**columns: object) -> pl.DataFrame:
     return pl.DataFrame(DESCRIPTION | columns)
-
-
-@contextmanager
-def disk_that_is_full_after(n_bytes: int) -> Iterator[None]:
-    """Let no file grow beyond ``n_bytes``."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_every_table_has_its_standard_place_and_header(tmp_path: Path) -> None:
