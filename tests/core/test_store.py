@@ -79,9 +79,12 @@ def test_a_table_that_does_not_fit_is_named() -> None:
 
 def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
     numbers = pl.DataFrame({"number": range(1_000_000)})
-    with Store(threads=1, spill=tmp_path) as store, disk_that_is_full_after(10_000):
-        with pytest.raises(OutputError, match=r"^the table wide needs more disk than there is$"):
-            store.append("wide", numbers)
+    with (
+        Store(threads=1, spill=tmp_path) as store,
+        disk_that_is_full_after(10_000),
+        pytest.raises(OutputError, match=r"^the table wide needs more disk than there is$"),
+    ):
+        store.append("wide", numbers)
 
 
 def test_an_interrupt_while_duckdb_looks_at_a_frame_is_an_interrupt(
