@@ -202,6 +202,7 @@ def _write_sets(
                     stage.found(counted(numbers.height, "pair"))
             checked.add(one, numbers, output.folder / one.path)
             rows.append(stats_row(one.columns(), numbers))
+            del numbers  # before the next set takes up memory
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
     output.write("stats.parquet", stats, key)
     return stats

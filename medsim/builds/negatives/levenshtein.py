@@ -55,16 +55,15 @@ def levenshtein_negatives(
 
     shared = TERMINOLOGY if index.pool is not None else None
     pool_names = [shared or plan.wider.get(one.name, one.name) for one in sets]
-    following = [*pool_names[1:], None]
-    last_of_pool = {
-        one.name
-        for one, own, other in zip(sets, pool_names, following, strict=False)
-        if own != other
-    }
+    places = {one.name: place for place, one in enumerate(sets)}
 
     def served(name: str) -> None:
-        if name in last_of_pool:  # rows are made without the pool
-            _release(pools)
+        if name not in places:
+            return
+        later = pool_names[places[name] + 1 :]
+        _release(pools, but=later[0] if later else "")  # rows are made without the pool
+        for done in pools.keys() - set(later):
+            del pools[done]
 
     return ServedNegatives(index, source_of, served)
 
