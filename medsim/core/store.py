@@ -8,6 +8,7 @@ import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+from uuid import uuid4
 
 import duckdb
 
@@ -55,13 +56,13 @@ class Store:
 
         Args:
             threads: to use.
-            spill: the folder for rows that do not fit in memory; None for none.
+            spill: the folder for rows that are appended or do not fit in memory; None for none.
             memory: bytes of memory for rows; by default some gigabytes where rows may spill, else
                 most of the machine's.
         """
         self._paths = PlainPaths()
         self._spill = None if spill is None else self._paths.of(spill)
-        self._n_parts: dict[str, int] = {}  # of each table that is appended to
+        self._parts: dict[str, list[str]] = {}  # the files of each table that is appended to
         if memory is None and spill is not None:
             memory = min(max(_ROOM, threads * _ROOM_OF_THREAD), available_memory() // 2)
         limit = {} if memory is None else {"memory_limit": f"{memory}B"}
@@ -82,6 +83,8 @@ class Store:
 
     def __exit__(self, *_raised: object) -> None:
         self._connection.close()
+        for table in list(self._parts):
+            self._remove_files(table)
         self._paths.close()
 
     def run(self, name: str, **params: Parameter) -> None:
@@ -125,26 +128,32 @@ class Store:
 
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """Write ``frame`` as the table named ``table``, replacing an earlier one."""
+        if table in self._parts:
+            self.drop(table)
         with _named_errors(f"the table {table}"), self.lent("incoming_frame", frame):
             self._connection.execute(
                 f"create or replace table {identifier(table)} as from incoming_frame"
             )
 
     def append(self, table: str, frame: pl.DataFrame) -> None:
-        """Add rows to a table, made where there is none; they lie in files where rows may spill."""
-        target, n_parts = identifier(table), self._n_parts.get(table, 0)
+        """Add rows to a table, made where there is none; they lie in files where rows may spill.
+
+        All frames of a table have the same columns and types.
+        """
+        target, parts = identifier(table), self._parts.get(table)
         if self._spill is None:
-            into = f"insert into {target} by name" if n_parts else f"create table {target} as"
-            steps = [f"{into} from incoming_frame"]
+            into = f"create table {target} as" if parts is None else f"insert into {target} by name"
+            steps, parts = [f"{into} from incoming_frame"], []
         else:
-            files = f"{self._spill}/{table}".replace("'", "''")
-            rows = f"read_parquet('{files}-*.parquet', union_by_name = true)"
-            view = [] if n_parts else [f"create view {target} as from {rows}"]
-            steps = [f"copy incoming_frame to '{files}-{n_parts}.parquet'", *view]
+            parts = [*(parts or []), f"{self._spill}/{uuid4().hex}.parquet"]
+            quoted = [part.replace("'", "''") for part in parts]
+            files = ", ".join(f"'{part}'" for part in quoted)
+            view = f"create or replace view {target} as from read_parquet([{files}])"
+            steps = [f"copy incoming_frame to '{quoted[-1]}'", view]
         with _named_errors(f"the table {table}"), self.lent("incoming_frame", frame):
             for step in steps:
                 self._connection.execute(step)
-        self._n_parts[table] = n_parts + 1
+        self._parts[table] = parts
 
     @contextmanager
     def lent(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
@@ -173,13 +182,15 @@ class Store:
     def drop(self, *tables: str) -> None:
         """Drop tables that no later query reads."""
         for table in tables:
-            n_parts = self._n_parts.pop(table, 0)
-            n_files = n_parts if self._spill else 0
-            kind = "view" if n_files else "table"
+            kind = "view" if self._parts.get(table) else "table"
             with _interruptible():
                 self._connection.execute(f"drop {kind} if exists {identifier(table)}")
-            for part in range(n_files):
-                Path(f"{self._spill}/{table}-{part}.parquet").unlink()
+            self._remove_files(table)
+
+    def _remove_files(self, table: str) -> None:
+        for part in self._parts.pop(table, []):
+            with suppress(OSError):
+                Path(part).unlink(missing_ok=True)
 
     def view_files(
         self, folder: Path, views: Mapping[str, str], derived: Iterable[str] = ()
@@ -315,7 +326,8 @@ def _named_errors(name: str) -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise OutputError(f"{name} needs more memory or disk than there is") from error
     except duckdb.Error as error:
-        if any(full in str(error) for full in _FULL):
+        # Only errors of files: others quote rows of users.
+        if isinstance(error, duckdb.IOException) and any(full in str(error) for full in _FULL):
             raise OutputError(f"{name} needs more disk than there is") from error
         raise QueryError(f"{name}: {_message(error)}") from error
 

@@ -56,14 +56,26 @@ def test_a_table_grows_in_memory_or_in_files_until_it_is_dropped(
         for _ in range(2):
             store.append("some table", FRAME.clear())
             assert store.table("some table").equals(FRAME.clear())
-            store.append("some table", FRAME)
-            store.append("some table", FRAME.head(1).select("text", "x"))
-            assert store.table("some table").equals(pl.concat([FRAME, FRAME.head(1)]))
-            assert len(list(folder.iterdir())) == (3 if spills else 0)
-            store.drop("some table")
+            store.append("some table-1", FRAME)
+            for _ in range(12):
+                store.append("some table", FRAME.head(1))
+                store.append("some table", FRAME.select("text", "x"))
+            assert store.table("some table").equals(pl.concat(12 * [FRAME.head(1), FRAME]))
+            assert len(list(folder.iterdir())) == (26 if spills else 0)
+            store.put("some table", FRAME)
+            assert store.table("some table").equals(FRAME)
+            store.drop("some table", "some table-1")
             assert not list(folder.iterdir())
             with pytest.raises(duckdb.CatalogException):
                 store.table("some table")
+        store.append("some table", FRAME)
+    assert not list(folder.iterdir())
+
+
+def test_no_text_of_a_user_is_taken_for_a_full_disk(store: Store, own_queries: Path) -> None:
+    (own_queries / "bad.sql").write_text("select cast('File too large' as integer)")
+    with pytest.raises(QueryError, match="File too large"):
+        store.run("bad")
 
 
 def test_a_table_that_does_not_fit_is_named() -> None:

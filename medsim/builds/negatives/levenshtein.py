@@ -61,7 +61,7 @@ def levenshtein_negatives(
         if name not in places:
             return
         later = pool_names[places[name] + 1 :]
-        _release(pools, but=later[0] if later else "")  # rows are made without the pool
+        _release(pools, but=later[0] if later else "")  # rows need no pool
         for done in pools.keys() - set(later):
             del pools[done]
 
