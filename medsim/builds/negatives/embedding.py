@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.builds.negatives import STRATEGIES
-from medsim.builds.negatives.candidates import CandidateSource
+from medsim.builds.negatives.candidates import TERMINOLOGY, CandidateSource
 from medsim.builds.negatives.served import ServedNegatives
 from medsim.core.errors import OptionError
 
@@ -43,11 +43,18 @@ def embedding_negatives(
     if embedding is None:
         raise OptionError("embedding negatives need an embedding of the terms")
 
+    shared: list[CandidateSource] = []
+
     def source_of(name: str, pool_ids: Ids) -> CandidateSource:
+        if shared:
+            return shared[0]
         term_ids = pool_ids[embedding.rows[pool_ids] >= 0]
-        return CandidateSource(
+        source = CandidateSource(
             name, term_ids, lambda: _laid_out(index, embedding, term_ids, seed, threads)
         )
+        if name == TERMINOLOGY:
+            shared.append(source)
+        return source
 
     return ServedNegatives(index, source_of)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.negatives import Negatives
-from medsim.builds.negatives.candidates import TERMINOLOGY, first_terms, pool_of
+from medsim.builds.negatives.candidates import first_terms, pool_of
 from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 
@@ -47,11 +47,10 @@ class ServedNegatives:
         self._index = index
         self._source_of = source_of
         self._served = served
-        self._shared: Source | None = None
 
     def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
         """Return the negatives of one set; see ``medsim.builds.negatives.NegativeSampler``."""
-        source = self._source(positives)
+        source = self._source_of(*pool_of(self._index, positives))
         firsts, wanted = first_terms(positives)
         known = source.knows(firsts)
         firsts, wanted = firsts[known], wanted[known]
@@ -64,16 +63,6 @@ class ServedNegatives:
                 self._served(positives.name)
                 return _against_positives(positives, firsts, chosen)
             sizes[dry] = 3 * lists.sizes[dry]
-
-    def _source(self, positives: PositiveSet) -> Source:
-        """Return the candidates of the set's pool; a pool that all sets share is kept."""
-        if self._shared is not None:
-            return self._shared
-        name, pool_ids = pool_of(self._index, positives)
-        source = self._source_of(name, pool_ids)
-        if name == TERMINOLOGY:
-            self._shared = source
-        return source
 
 
 def _serve(firsts: Ids, wanted: Ids, lists: SearchResult, used: UsedPairs) -> Chosen:

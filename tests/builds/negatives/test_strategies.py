@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 import polars as pl
@@ -33,9 +34,11 @@ from medsim.builds.negatives import (
     TermIndex,
     UsedPairs,
     candidates,
+    embedding,
     served,
 )
 from medsim.builds.negatives.candidates import candidate_source, share_of
+from medsim.builds.negatives.levenshtein import levenshtein_negatives
 from medsim.builds.negatives.nearest import NearestSearch
 from medsim.builds.negatives.search_plan import search_plan
 from medsim.core import config
@@ -344,6 +347,22 @@ def test_a_shared_pool_is_laid_out_once_and_a_first_term_searched_once(
     assert sum(stage.totals) < 26 * len(SET_ORDER)
 
 
+def test_the_vectors_of_a_shared_pool_are_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out = []
+    lay_out = embedding._laid_out
+
+    def noted(*arguments: Any) -> Any:
+        laid_out.append(arguments)
+        return lay_out(*arguments)
+
+    monkeypatch.setattr(embedding, "_laid_out", noted)
+    positives = {key: crowd(26, 3)[ONE_SET] for key in SET_ORDER}
+
+    negatives_of("embedding", positives, shared=True)
+
+    assert len(laid_out) == 1
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_pool_is_let_go_once_its_last_set_has_its_negatives(
     monkeypatch: pytest.MonkeyPatch, *, shared: bool
@@ -369,12 +388,23 @@ def nested_sets() -> Positives:
     return {("fsn_syn", "hard"): pairs[:50], ("syn_syn", "hard"): pairs}
 
 
-def test_no_pool_is_held_while_the_next_set_needs_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    laid_out, held = set(), []
+def two_pools_in_turns() -> Positives:
+    """Return four sets: the easy ones draw from one pool, the hard ones from another."""
+    hard = nested_sets()
+    easy = {
+        (dataset, "easy"): [Pair(f"_{one}", f"_{other}", "", "") for one, other, *_ in pairs]
+        for (dataset, _), pairs in hard.items()
+    }
+    return easy | hard
+
+
+def test_no_pool_is_laid_out_while_rows_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out, searched, held = set(), set(), []
     search, release = candidates.CandidateSource.search, candidates.CandidateSource.release
 
-    def searched(source: candidates.CandidateSource, *arguments: Any) -> SearchResult:
+    def noted(source: candidates.CandidateSource, *arguments: Any) -> SearchResult:
         laid_out.add(source._name)
+        searched.add(source._name)
         return search(source, *arguments)
 
     def released(source: candidates.CandidateSource) -> None:
@@ -386,18 +416,47 @@ def test_no_pool_is_held_while_the_next_set_needs_another(monkeypatch: pytest.Mo
         return against_positives(*arguments)
 
     against_positives = served._against_positives
-    monkeypatch.setattr(candidates.CandidateSource, "search", searched)
+    monkeypatch.setattr(candidates.CandidateSource, "search", noted)
     monkeypatch.setattr(candidates.CandidateSource, "release", released)
     monkeypatch.setattr(served, "_against_positives", with_rows)
-    hard = nested_sets()
-    easy = {
-        (dataset, "easy"): [Pair(f"_{one}", f"_{other}", "", "") for one, other, *_ in pairs]
-        for (dataset, _), pairs in hard.items()
-    }
 
-    negatives_of("levenshtein", hard | easy)  # sets of two pools, in turns
+    negatives_of("levenshtein", two_pools_in_turns())
 
+    assert searched == {"syn_syn/easy", "syn_syn/hard"}
     assert held == [set()] * 4
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_lists_are_given_back_with_the_last_set_that_needs_them(
+    monkeypatch: pytest.MonkeyPatch, *, shared: bool
+) -> None:
+    alive: WeakSet[candidates.CandidateSource] = WeakSet()
+    kept = []
+    search = candidates.CandidateSource.search
+
+    def noted(source: candidates.CandidateSource, *arguments: Any) -> SearchResult:
+        alive.add(source)
+        return search(source, *arguments)
+
+    def sampler_of(*arguments: Any, **options: Any) -> NegativeSampler:
+        make = levenshtein_negatives(*arguments, **options)
+
+        def negatives(*arguments: Any) -> Negatives:
+            made = make(*arguments)
+            kept.append({source._name for source in alive})
+            return made
+
+        return negatives
+
+    monkeypatch.setattr(candidates.CandidateSource, "search", noted)
+    monkeypatch.setattr(STRATEGIES, "get", lambda _name: sampler_of)
+
+    negatives_of("levenshtein", two_pools_in_turns(), shared=shared)
+
+    easy, hard = {"syn_syn/easy"}, {"syn_syn/hard"}
+    assert kept == (
+        3 * [{candidates.TERMINOLOGY}] + [set()] if shared else [easy, easy | hard, hard, set()]
+    )
 
 
 def test_a_pool_that_another_contains_is_not_searched_itself() -> None:
