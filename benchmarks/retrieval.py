@@ -17,6 +17,7 @@ from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.progress import Progress, Stage
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.metrics import TermPoints
+from medsim.embeddings.proposals import gpu_library
 from medsim.evaluations.linked import LinkedTerms
 from medsim.evaluations.retrieval import SearchSettings, retrieve
 
@@ -82,10 +83,13 @@ def measure(settings: Settings) -> Measured:
         threads=settings.threads,
     )
     flat, ivf, hnsw = (apart(look_up, job, index) for index in ("flat", "ivf", "hnsw"))
+    there = apart(look_up, job, "flat", "auto") if gpu_library() else None
     plain_seconds, plain_ranks = apart(look_up_plainly, job)
     wrong = np.flatnonzero(plain_ranks != flat.ranks.head(job.n_plain).to_numpy())
     if len(wrong):
         raise MismatchError(f"the rank of query {wrong[0]} is not that of brute force")
+    if there and not there.ranks.equals(flat.ranks):
+        raise MismatchError("the ranks of a GPU are not those of the processor")
     plain = plain_seconds / job.n_plain
     exact_each = _each(flat, job)
     found = (flat.ranks == 1).sum() / job.n_queries
@@ -93,7 +97,8 @@ def measure(settings: Settings) -> Measured:
         about=f"{job.n_queries:,} terms in {job.n_terms:,}, {job.n_dimensions} dimensions",
         times=f"flat {flat.seconds:.1f} s, to make the index {flat.ready_seconds:.1f} s of them, "
         f"so for all terms {(flat.ready_seconds + exact_each * job.n_terms) / 60:.1f} minutes "
-        f"(extrapolated); {_told(ivf, 'ivf', job)}; {_told(hnsw, 'hnsw', job)}; "
+        f"(extrapolated); {_told_there(there)}"
+        f"{_told(ivf, 'ivf', job)}; {_told(hnsw, 'hnsw', job)}; "
         f"{100 * found:.0f}% have a linked term nearest; NumPy (matmul and argpartition), each "
         "for one term",
         ratios={
@@ -107,10 +112,11 @@ def measure(settings: Settings) -> Measured:
     )
 
 
-def look_up(job: Job, index: str) -> Looked:
+def look_up(job: Job, index: str, device: str = "cpu") -> Looked:
     """Return the seconds of an index for two queries, and for all."""
     vectors = invented(job)
-    found_by = partial(retrieve, by=SearchSettings(index=index, seed=0, threads=job.threads))
+    by = SearchSettings(index=index, seed=0, threads=job.threads, device=device)
+    found_by = partial(retrieve, by=by)
     few = replace(job, n_terms=min(_FEW, job.n_terms))
     found_by(_linked(few, 2), _embedded(vectors[:_FEW]), Stage("warm"))  # compiles
     progress = Progress()
@@ -206,6 +212,14 @@ def _embedded(vectors: Vectors) -> EmbeddedTerms:
 
 def _terms(n_terms: int) -> pl.Series:
     return pl.int_range(n_terms, eager=True).cast(pl.String).str.zfill(7)
+
+
+def _told_there(looked: Looked | None) -> str:
+    """Return the times of a GPU in words, where there is one."""
+    if looked is None:
+        return ""
+    ready = looked.ready_seconds
+    return f"on a GPU {looked.seconds:.1f} s, to make the index {ready:.1f} s of them; "
 
 
 def _told(looked: Looked, index: str, job: Job) -> str:

@@ -13,6 +13,9 @@ from medsim.embeddings.proposals import (
     BLOCK,
     FEWEST_POINTS,
     INDEXES,
+    Limits,
+    Members,
+    TorchIndex,
     greatest_error,
     made_index,
     searching,
@@ -22,6 +25,7 @@ from medsim.kernels.cosine_search import (
     Candidates,
     Points,
     count_as_similar,
+    count_between,
     keep_nearest,
     keep_nearest_of_all,
     lengths,
@@ -247,17 +251,48 @@ class CosineSearch:
                 advance(1)
 
     def _count(self, queries: Ids, thresholds: Singles, components: Ids) -> Counts:
+        if isinstance(self._index, TorchIndex):
+            return self._count_there(self._index, queries, thresholds, components)
         distinct, of_queries = np.unique(self._distinct.row_of[queries], return_inverse=True)
         units = self._units(distinct)
         counts = np.zeros(len(queries), np.int64)
-        n_distinct = len(self._points.starts) - 1
-        for begin in range(0, n_distinct, BLOCK):
-            cosines = self._index.cosines(units, begin, min(begin + BLOCK, n_distinct))
+        for begin, end in self._blocks():
+            cosines = self._index.cosines(units, begin, end)
             estimates = Candidates(_NO_IDS, cosines, of_queries, self._error)
             counts += count_as_similar(
                 self._points, queries, thresholds, components, begin, estimates
             )
         return counts
+
+    def _count_there(
+        self, index: TorchIndex, queries: Ids, thresholds: Singles, components: Ids
+    ) -> Counts:
+        """Count on the index's device, and here what is as near to a threshold as its error."""
+        starts, members = self._points.starts, self._points.members
+        limits = index.placed(
+            Limits(
+                units=self._units(self._distinct.row_of[queries]),
+                low=thresholds - self._error,
+                high=thresholds + self._error,
+                components=components[queries],
+            )
+        )
+        counts = np.zeros(len(queries), np.int64)
+        for begin, end in self._blocks():
+            of_block = Members(
+                points=np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1])),
+                components=components[members[starts[begin] : starts[end]]],
+            )
+            above, rows, between = index.compare(limits, begin, of_block)
+            counts += above
+            counts += count_between(self._points, queries, thresholds, components, rows, between)
+        return counts
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """Yield where the points begin and end that were added to the index at once."""
+        n_distinct = len(self._points.starts) - 1
+        for begin in range(0, n_distinct, BLOCK):
+            yield begin, min(begin + BLOCK, n_distinct)
 
 
 def _batches(rows: Rows, asked: Ids) -> Iterator[Rows]:

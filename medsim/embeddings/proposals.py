@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import faiss
 import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
 
-    from medsim.kernels.types import Places, Rows, Vectors
+    from medsim.kernels.types import Counts, Ids, Places, Rows, Singles, Vectors
 
 INDEXES = ("flat", "ivf", "hnsw")
 """Indexes: flat compares with every point, ivf with those of the nearest cells, hnsw with those
@@ -44,6 +44,34 @@ class Index(Protocol):
 
     def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
         """Return cosines of the nearest points, descending, and these; -1 where there are none."""
+
+
+class Limits(NamedTuple):
+    """Queries and the cosines between which it is not sure that a point counts.
+
+    Attributes:
+        units: float32[n_queries, n_dimensions], of length 1.
+        low: float32[n_queries].
+        high: float32[n_queries].
+        components: int32[n_queries].
+    """
+
+    units: Vectors
+    low: Singles
+    high: Singles
+    components: Ids
+
+
+class Members(NamedTuple):
+    """The terms whose vectors are the points of a block.
+
+    Attributes:
+        points: int64[n_members], the point of each, numbered within the block.
+        components: int32[n_members].
+    """
+
+    points: Rows
+    components: Ids
 
 
 class FlatIndex:
@@ -99,14 +127,27 @@ class TorchIndex:
         nearest = self._torch.cat(ids, dim=1).gather(1, best.indices)
         return best.values.cpu().numpy(), nearest.cpu().numpy()
 
-    def cosines(self, units: Vectors, begin: int, end: int) -> Vectors:
-        """Return cosines with a slice of the points that were added at once."""
-        block = self._blocks[begin // BLOCK][: end - begin]
-        products: Vectors = (self._there(units) @ block.T).cpu().numpy()
-        return products
+    def placed(self, limits: Limits) -> Any:
+        """Return limits on the device, as ``compare`` takes them."""
+        return Limits(*map(self._there, limits))
 
-    def _there(self, units: Vectors) -> Any:
-        return self._torch.from_numpy(units).to(self._device)
+    def compare(self, limits: Any, begin: int, members: Members) -> tuple[Counts, Rows, Rows]:
+        """Compare queries with the points that were added at once, from ``begin`` on.
+
+        Returns:
+            How many members of other components are more similar than the upper limit of each
+            query, int64[n_queries]; and what is between its limits, as rows of queries and numbers
+            of points, int64[n_between] each.
+        """
+        cosines = limits.units @ self._blocks[begin // BLOCK].T
+        above = cosines > limits.high[:, None]
+        points, components = map(self._there, members)
+        counts = (above[:, points] & (components != limits.components[:, None])).sum(1)
+        rows, columns = self._torch.where((cosines >= limits.low[:, None]) & ~above)
+        return counts.cpu().numpy(), rows.cpu().numpy(), begin + columns.cpu().numpy()
+
+    def _there(self, array: np.ndarray[Any, Any]) -> Any:
+        return self._torch.from_numpy(array).to(self._device)
 
 
 def made_index(

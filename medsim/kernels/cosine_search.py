@@ -210,9 +210,39 @@ def count_as_similar(
         for at in range(len(of_row)):
             if of_row[at] < low:
                 continue
-            start, end = points.starts[begin + at], points.starts[begin + at + 1]
-            first = points.members[start]
+            first = points.members[points.starts[begin + at]]
             if of_row[at] > high or similarity(points, query, first) >= threshold:
-                for point in points.members[start:end]:
-                    counts[row] += components[point] != components[query]
+                counts[row] += _n_of_others(points, query, begin + at, components)
     return counts
+
+
+@kernel
+def count_between(
+    points: Points,
+    queries: Ids,
+    thresholds: Singles,
+    components: Ids,
+    rows: Rows,
+    distinct: Rows,
+) -> Counts:
+    """Return for each query how many points are at least as similar as its threshold, of some.
+
+    They are given as rows of queries and numbers of distinct vectors. Points of the query's
+    component do not count. int64[n_queries].
+    """
+    counts = np.zeros(len(queries), np.int64)
+    for at in range(len(rows)):
+        row = rows[at]
+        first = points.members[points.starts[distinct[at]]]
+        if similarity(points, queries[row], first) >= thresholds[row]:
+            counts[row] += _n_of_others(points, queries[row], distinct[at], components)
+    return counts
+
+
+@kernel
+def _n_of_others(points: Points, query: int, distinct: int, components: Ids) -> int:
+    """Return how many points of a distinct vector are not of the query's component."""
+    n_found = 0
+    for point in points.members[points.starts[distinct] : points.starts[distinct + 1]]:
+        n_found += components[point] != components[query]
+    return n_found

@@ -247,12 +247,33 @@ def fake_torch() -> SimpleNamespace:
         cat=lambda parts, dim: np.concatenate(parts, axis=dim).view(FakeTensor),
         from_numpy=lambda array: array.view(FakeTensor),
         topk=topk,
+        where=lambda mask: tuple(one.view(FakeTensor) for one in np.where(mask)),
     )
 
 
 @pytest.mark.parametrize("block", [7, BLOCK])
 def test_a_gpu_gives_the_same_as_the_processor(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     torch = fake_torch()
+    check_is_as_on_the_processor(monkeypatch, torch, block)
+    assert not torch.backends.cuda.matmul.allow_tf32
+
+
+@pytest.mark.parametrize("block", [7, BLOCK])
+def test_pytorch_gives_the_same_as_faiss(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    torch = pytest.importorskip("torch", reason="medsim[sentence-transformers] is not installed")
+
+    class OnTheProcessor(TorchIndex):
+        def __init__(self, torch: object, device: str) -> None:
+            assert device == "cuda"
+            super().__init__(torch, "cpu")
+
+    monkeypatch.setattr(proposals, "TorchIndex", OnTheProcessor)
+    check_is_as_on_the_processor(monkeypatch, torch, block)
+
+
+def check_is_as_on_the_processor(
+    monkeypatch: pytest.MonkeyPatch, torch: object, block: int
+) -> None:
     monkeypatch.setattr(proposals, "gpu_library", lambda: torch)
     for module in (proposals, lookup):
         monkeypatch.setattr(module, "BLOCK", block)
@@ -264,7 +285,6 @@ def test_a_gpu_gives_the_same_as_the_processor(monkeypatch: pytest.MonkeyPatch, 
 
     assert isinstance(there._index, TorchIndex)
     assert not isinstance(here._index, TorchIndex)
-    assert not torch.backends.cuda.matmul.allow_tf32
     assert there.nearest(queries, sizes).ids.tolist() == here.nearest(queries, sizes).ids.tolist()
     thresholds = rounded_cosines(vectors)[queries, queries[::-1]]
     counted, expected = (one.count_as_similar(queries, thresholds, groups) for one in (there, here))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from unittest.mock import MagicMock
 
 import numpy as np
@@ -23,6 +23,7 @@ load = FORMAT.load
 class StandIn:
     """Takes what SentenceTransformer 5 takes, and gives a text's length and number of spaces."""
 
+    device = SimpleNamespace(type="cpu")
     made: dict[str, object]
     asked: list[dict[str, object]]
 
@@ -183,3 +184,11 @@ def test_the_processor_alone_is_used_where_that_is_asked_for(folder: Path) -> No
     assert StandIn.made["device"] is None  # as the library finds it
     load(folder, asked(["pain"], device="cpu"))
     assert StandIn.made["device"] == "cpu"
+
+
+def test_vectors_of_a_gpu_are_kept_apart(folder: Path, tmp_path: Path, monkeypatch) -> None:
+    for device in ("cpu", "cuda", "cpu", "cuda"):
+        monkeypatch.setattr(StandIn, "device", SimpleNamespace(type=device))
+        load(folder, asked(["pain"], tmp_path / "cache"))
+
+    assert len(list((tmp_path / "cache").iterdir())) == 2

@@ -44,7 +44,8 @@ class SentenceEncoder:
     """A model that sentence-transformers runs, on a GPU where PyTorch finds one unless told not to.
 
     Terms of a run are padded to the longest and the padding is masked, so a vector depends on its
-    batch and on threads by rounding alone. PyTorch has one number of threads for the whole process.
+    batch and on threads by rounding alone; so it does on a GPU, and the cache keeps those apart.
+    PyTorch has one number of threads for the whole process.
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
@@ -77,6 +78,8 @@ class SentenceEncoder:
             ).float()  # vectors of half precision would depend on their batch
             if is_plain:
                 self.identity |= _complete(path, self._model, options.pooling or POOLINGS[0])
+        if self._model.device.type != "cpu":
+            self.identity["device"] = str(self._model.device.type)
         self._path = path
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms

@@ -145,7 +145,7 @@ def test_texts_that_run_together_have_the_vectors_of_single_ones(folders) -> Non
     texts = pairs_of(20, 4).left
 
     with torch.no_grad():
-        found = _embedded(encoder, texts).numpy()
+        found = _embedded(encoder, texts).cpu().numpy()
 
     assert np.allclose(found, encoder.encode(texts), atol=1e-5)
 
