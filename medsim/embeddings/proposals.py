@@ -10,6 +10,7 @@ import faiss
 import numpy as np
 
 from medsim.core.config import thread_pool
+from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,10 +112,15 @@ class TorchIndex:
 
     def add(self, units: Vectors) -> None:
         """Add points."""
-        self._blocks.append(self._there(units))
+        with self._in_its_memory():
+            self._blocks.append(self._there(units))
 
     def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
         """Return the nearest points; see ``Index``."""
+        with self._in_its_memory():
+            return self._nearest(units, n_asked)
+
+    def _nearest(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
         own, first = self._there(units), 0
         values, ids = [], []
         for block in self._blocks:
@@ -129,7 +135,8 @@ class TorchIndex:
 
     def placed(self, limits: Limits) -> Any:
         """Return limits on the device, as ``compare`` takes them."""
-        return Limits(*map(self._there, limits))
+        with self._in_its_memory():
+            return Limits(*map(self._there, limits))
 
     def compare(self, limits: Any, begin: int, members: Members) -> tuple[Counts, Rows, Rows]:
         """Compare queries with the points that were added at once, from ``begin`` on.
@@ -139,12 +146,23 @@ class TorchIndex:
             query, int64[n_queries]; and what is between its limits, as rows of queries and numbers
             of points, int64[n_between] each.
         """
-        cosines = limits.units @ self._blocks[begin // BLOCK].T
-        above = cosines > limits.high[:, None]
-        points, components = map(self._there, members)
-        counts = (above[:, points] & (components != limits.components[:, None])).sum(1)
-        rows, columns = self._torch.where((cosines >= limits.low[:, None]) & ~above)
-        return counts.cpu().numpy(), rows.cpu().numpy(), begin + columns.cpu().numpy()
+        with self._in_its_memory():
+            cosines = limits.units @ self._blocks[begin // BLOCK].T
+            above = cosines > limits.high[:, None]
+            points, components = map(self._there, members)
+            counts = (above[:, points] & (components != limits.components[:, None])).sum(1)
+            rows, columns = self._torch.where((cosines >= limits.low[:, None]) & ~above)
+            return counts.cpu().numpy(), rows.cpu().numpy(), begin + columns.cpu().numpy()
+
+    @contextmanager
+    def _in_its_memory(self) -> Iterator[None]:
+        """Say what to do where the device has too little memory."""
+        try:
+            yield
+        except self._torch.cuda.OutOfMemoryError:
+            raise OptionError(
+                "the GPU has too little free memory to compare terms; --device cpu does without it"
+            ) from None
 
     def _there(self, array: np.ndarray[Any, Any]) -> Any:
         return self._torch.from_numpy(array).to(self._device)

@@ -243,7 +243,7 @@ def fake_torch() -> SimpleNamespace:
 
     return SimpleNamespace(
         backends=SimpleNamespace(cuda=SimpleNamespace(matmul=SimpleNamespace(allow_tf32=True))),
-        cuda=SimpleNamespace(is_available=lambda: True),
+        cuda=SimpleNamespace(is_available=lambda: True, OutOfMemoryError=MemoryError),
         cat=lambda parts, dim: np.concatenate(parts, axis=dim).view(FakeTensor),
         from_numpy=lambda array: array.view(FakeTensor),
         topk=topk,
@@ -289,6 +289,25 @@ def check_is_as_on_the_processor(
     thresholds = rounded_cosines(vectors)[queries, queries[::-1]]
     counted, expected = (one.count_as_similar(queries, thresholds, groups) for one in (there, here))
     assert counted.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("method", ["from_numpy", "topk", "where"])
+def test_a_gpu_without_memory_says_what_does_without(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    torch = fake_torch()
+    monkeypatch.setattr(proposals, "gpu_library", lambda: torch)
+    setattr(torch, method, fail)
+    vectors, groups, hashes = points(5, 90, 4)
+    queries, sizes = np.arange(90, dtype=np.int32), np.full(90, 8, np.int32)
+
+    with pytest.raises(OptionError, match="--device cpu does without"):  # noqa: PT012 — any of them
+        search = CosineSearch(vectors, groups, hashes, device="auto")
+        search.nearest(queries, sizes)
+        search.count_as_similar(queries, np.zeros(90, np.float32), groups)
 
 
 def test_without_pytorch_or_without_a_gpu_the_processor_is_used(
