@@ -18,6 +18,7 @@ from medsim.embeddings.proposals import (
     TorchIndex,
     greatest_error,
     made_index,
+    precisely,
     searching,
 )
 from medsim.kernels.best import Best, empty_slots, filled_slots
@@ -226,7 +227,7 @@ class CosineSearch:
 
         unsure: list[Rows] = [np.empty(0, np.int64)]
         batches = list(_batches(rows, asked))
-        with searching(self._threads) as pool:
+        with precisely(self._index), searching(self._threads) as pool:
             for batch, flags in zip(batches, pool.map(answer, batches), strict=True):
                 unsure.append(batch[flags])
                 advance(len(batch) - int(np.count_nonzero(flags) if self._exact else 0))
@@ -269,23 +270,25 @@ class CosineSearch:
     ) -> Counts:
         """Count on the index's device, and here what is as near to a threshold as its error."""
         starts, members = self._points.starts, self._points.members
-        limits = index.placed(
-            Limits(
-                units=self._units(self._distinct.row_of[queries]),
-                low=thresholds - self._error,
-                high=thresholds + self._error,
-                components=components[queries],
-            )
+        limits = Limits(
+            units=self._units(self._distinct.row_of[queries]),
+            low=thresholds - self._error,
+            high=thresholds + self._error,
+            components=components[queries],
         )
         counts = np.zeros(len(queries), np.int64)
-        for begin, end in self._blocks():
-            of_block = Members(
-                points=np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1])),
-                components=components[members[starts[begin] : starts[end]]],
-            )
-            above, rows, between = index.compare(limits, begin, of_block)
-            counts += above
-            counts += count_between(self._points, queries, thresholds, components, rows, between)
+        with index.precise():
+            there = index.placed(limits)
+            for begin, end in self._blocks():
+                of_block = Members(
+                    points=np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1])),
+                    components=components[members[starts[begin] : starts[end]]],
+                )
+                above, rows, between = index.compare(there, begin, of_block)
+                counts += above
+                counts += count_between(
+                    self._points, queries, thresholds, components, rows, between
+                )
         return counts
 
     def _blocks(self) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, contextmanager
+import re
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -27,6 +28,8 @@ FEWEST_POINTS = 80
 
 BLOCK = 4096
 """Points that are handed over at once."""
+
+_COLUMNS = 1 << 14  # values a query that are kept on a GPU at once
 
 _SINGLE, _HALF = 2.0**-24, 2.0**-11  # rounding errors, relative
 
@@ -99,43 +102,36 @@ class FlatIndex:
 
 
 class TorchIndex:
-    """Compares with every point on a device of PyTorch.
-
-    Products are summed in single precision, never in the shorter one that some devices prefer, so
-    that their error is bounded as that of FAISS's.
-    """
+    """Compares with every point on a device of PyTorch, while ``precise`` lasts."""
 
     def __init__(self, torch: Any, device: str) -> None:
         self._torch, self._device = torch, device
         self._blocks: list[Any] = []
-        torch.backends.cuda.matmul.allow_tf32 = False
 
     def add(self, units: Vectors) -> None:
         """Add points."""
-        with self._in_its_memory():
+        with self._telling():
             self._blocks.append(self._there(units))
 
     def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
         """Return the nearest points; see ``Index``."""
-        with self._in_its_memory():
-            return self._nearest(units, n_asked)
-
-    def _nearest(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
-        own, first = self._there(units), 0
-        values, ids = [], []
-        for block in self._blocks:
-            best = self._torch.topk(own @ block.T, min(n_asked, len(block)), dim=1)
-            values.append(best.values)
-            ids.append(best.indices + first)
-            first += len(block)
-        every = self._torch.cat(values, dim=1)
-        best = self._torch.topk(every, min(n_asked, first), dim=1)
-        nearest = self._torch.cat(ids, dim=1).gather(1, best.indices)
-        return best.values.cpu().numpy(), nearest.cpu().numpy()
+        with self._telling():
+            own, first = self._there(units), 0
+            values: Any = []
+            ids: Any = []
+            for block in self._blocks:
+                best = self._torch.topk(own @ block.T, min(n_asked, len(block)), dim=1)
+                values.append(best.values)
+                ids.append(best.indices + first)
+                first += len(block)
+                if len(values) * n_asked > _COLUMNS:
+                    values, ids = self._best(values, ids, n_asked)
+            (values,), (ids,) = self._best(values, ids, n_asked)
+            return values.cpu().numpy(), ids.cpu().numpy()
 
     def placed(self, limits: Limits) -> Any:
         """Return limits on the device, as ``compare`` takes them."""
-        with self._in_its_memory():
+        with self._telling():
             return Limits(*map(self._there, limits))
 
     def compare(self, limits: Any, begin: int, members: Members) -> tuple[Counts, Rows, Rows]:
@@ -146,26 +142,64 @@ class TorchIndex:
             query, int64[n_queries]; and what is between its limits, as rows of queries and numbers
             of points, int64[n_between] each.
         """
-        with self._in_its_memory():
+        with self._telling():
             cosines = limits.units @ self._blocks[begin // BLOCK].T
             above = cosines > limits.high[:, None]
-            points, components = map(self._there, members)
-            counts = (above[:, points] & (components != limits.components[:, None])).sum(1)
+            counts = np.zeros(len(cosines), np.int64)
+            for at in range(0, len(members.points), _COLUMNS):
+                points, components = (self._there(one[at : at + _COLUMNS]) for one in members)
+                others = components != limits.components[:, None]
+                counts += (above[:, points] & others).sum(1).cpu().numpy()
             rows, columns = self._torch.where((cosines >= limits.low[:, None]) & ~above)
-            return counts.cpu().numpy(), rows.cpu().numpy(), begin + columns.cpu().numpy()
+            return counts, rows.cpu().numpy(), begin + columns.cpu().numpy()
 
     @contextmanager
-    def _in_its_memory(self) -> Iterator[None]:
-        """Say what to do where the device has too little memory."""
+    def precise(self) -> Iterator[None]:
+        """Let products be summed in single precision, whatever PyTorch was told to prefer.
+
+        So their error is bounded as that of FAISS's. Afterwards PyTorch prefers what it did.
+        """
+        settings = self._torch.backends.cuda.matmul
+        newer = getattr(settings, "fp32_precision", None)  # since 2.9
+        older = None
+        with suppress(RuntimeError):  # it cannot be read where the newer one was set
+            older = self._torch.get_float32_matmul_precision()
+        settings.allow_tf32 = False
         try:
-            yield
-        except self._torch.cuda.OutOfMemoryError:
-            raise OptionError(
-                "the GPU has too little free memory to compare terms; --device cpu does without it"
-            ) from None
+            with self._torch.autocast(self._device, enabled=False):
+                yield
+        finally:
+            if older in ("high", "medium"):
+                self._torch.set_float32_matmul_precision(older)
+            if newer is not None:
+                settings.fp32_precision = newer
+
+    def _best(self, values: Any, ids: Any, n_asked: int) -> tuple[list[Any], list[Any]]:
+        """Return the nearest of what several blocks have, as one."""
+        every = self._torch.cat(values, dim=1)
+        best = self._torch.topk(every, min(n_asked, every.shape[1]), dim=1)
+        return [best.values], [self._torch.cat(ids, dim=1).gather(1, best.indices)]
 
     def _there(self, array: np.ndarray[Any, Any]) -> Any:
         return self._torch.from_numpy(array).to(self._device)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Raise OptionError where the device fails, such as for lack of memory."""
+        try:
+            yield
+        except RuntimeError as error:
+            if not re.search("CUDA|CUBLAS|memory", str(error)):
+                raise
+            reason = str(error).splitlines()[0]
+            raise OptionError(
+                f"the GPU cannot compare terms ({reason}); --device cpu does it on the processor"
+            ) from None
+
+
+def precisely(index: Any) -> AbstractContextManager[None]:
+    """Return a context in which the cosines of an index are no more wrong than they may be."""
+    return index.precise() if isinstance(index, TorchIndex) else nullcontext()
 
 
 def made_index(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from types import SimpleNamespace
+from contextlib import nullcontext
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -242,39 +243,56 @@ def fake_torch() -> SimpleNamespace:
         return SimpleNamespace(values=best.view(FakeTensor), indices=indices.view(FakeTensor))
 
     return SimpleNamespace(
+        autocast=lambda device, enabled: nullcontext(),  # noqa: ARG005 — as PyTorch names it
         backends=SimpleNamespace(cuda=SimpleNamespace(matmul=SimpleNamespace(allow_tf32=True))),
-        cuda=SimpleNamespace(is_available=lambda: True, OutOfMemoryError=MemoryError),
+        cuda=SimpleNamespace(is_available=lambda: True),
         cat=lambda parts, dim: np.concatenate(parts, axis=dim).view(FakeTensor),
         from_numpy=lambda array: array.view(FakeTensor),
+        get_float32_matmul_precision=lambda: "highest",
         topk=topk,
         where=lambda mask: tuple(one.view(FakeTensor) for one in np.where(mask)),
     )
 
 
+class OnTheProcessor(TorchIndex):
+    """Compares by PyTorch where there is no GPU."""
+
+    def __init__(self, torch: object, device: str) -> None:
+        assert device == "cuda"
+        super().__init__(torch, "cpu")
+
+
+@pytest.fixture
+def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """PyTorch itself, which takes the processor for a GPU."""
+    found = pytest.importorskip("torch", reason="medsim[sentence-transformers] is not installed")
+    monkeypatch.setattr(proposals, "gpu_library", lambda: found)
+    monkeypatch.setattr(proposals, "TorchIndex", OnTheProcessor)
+    return found
+
+
 @pytest.mark.parametrize("block", [7, BLOCK])
-def test_a_gpu_gives_the_same_as_the_processor(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+@pytest.mark.parametrize("columns", [11, 1 << 14])
+def test_a_gpu_gives_the_same_as_the_processor(
+    monkeypatch: pytest.MonkeyPatch, block: int, columns: int
+) -> None:
     torch = fake_torch()
-    check_is_as_on_the_processor(monkeypatch, torch, block)
+    monkeypatch.setattr(proposals, "gpu_library", lambda: torch)
+    check_is_as_on_the_processor(monkeypatch, block, columns)
     assert not torch.backends.cuda.matmul.allow_tf32
 
 
+@pytest.mark.usefixtures("torch")
 @pytest.mark.parametrize("block", [7, BLOCK])
-def test_pytorch_gives_the_same_as_faiss(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    torch = pytest.importorskip("torch", reason="medsim[sentence-transformers] is not installed")
-
-    class OnTheProcessor(TorchIndex):
-        def __init__(self, torch: object, device: str) -> None:
-            assert device == "cuda"
-            super().__init__(torch, "cpu")
-
-    monkeypatch.setattr(proposals, "TorchIndex", OnTheProcessor)
-    check_is_as_on_the_processor(monkeypatch, torch, block)
-
-
-def check_is_as_on_the_processor(
-    monkeypatch: pytest.MonkeyPatch, torch: object, block: int
+@pytest.mark.parametrize("columns", [11, 1 << 14])
+def test_pytorch_gives_the_same_as_faiss(
+    monkeypatch: pytest.MonkeyPatch, block: int, columns: int
 ) -> None:
-    monkeypatch.setattr(proposals, "gpu_library", lambda: torch)
+    check_is_as_on_the_processor(monkeypatch, block, columns)
+
+
+def check_is_as_on_the_processor(monkeypatch: pytest.MonkeyPatch, block: int, columns: int) -> None:
+    monkeypatch.setattr(proposals, "_COLUMNS", columns)
     for module in (proposals, lookup):
         monkeypatch.setattr(module, "BLOCK", block)
     vectors, groups, hashes = points(5, 90, 4)
@@ -287,16 +305,52 @@ def check_is_as_on_the_processor(
     assert not isinstance(here._index, TorchIndex)
     assert there.nearest(queries, sizes).ids.tolist() == here.nearest(queries, sizes).ids.tolist()
     thresholds = rounded_cosines(vectors)[queries, queries[::-1]]
+    thresholds[::2] = np.nextafter(thresholds[::2], np.float32(2))  # within the error of it
     counted, expected = (one.count_as_similar(queries, thresholds, groups) for one in (there, here))
     assert counted.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("preferred", ["highest", "high", "medium", "tf32", "mixed"])
+def test_what_pytorch_prefers_changes_nothing_and_is_as_before(
+    torch: ModuleType, preferred: str
+) -> None:
+    settings = torch.backends.cuda.matmul
+
+    def prefer(name: str) -> None:
+        torch.set_float32_matmul_precision(name if name in ("high", "medium") else "highest")
+        settings.fp32_precision = "tf32" if name in ("high", "medium", "mixed") else "none"
+        if name == "tf32":
+            settings.allow_tf32 = True
+
+    def preferences() -> list[str]:
+        try:
+            return [settings.fp32_precision, torch.get_float32_matmul_precision()]
+        except RuntimeError as error:  # where it was set in two ways
+            return [settings.fp32_precision, str(error)]
+
+    vectors = np.random.default_rng(2).normal(size=(200, 30)).astype(np.float32)
+    groups, hashes = np.arange(200, dtype=np.int32), np.arange(200, dtype=np.uint64)
+    thresholds = rounded_cosines(vectors)[groups, groups[::-1]]
+    here = CosineSearch(vectors, groups, hashes, device="cpu")
+    there = CosineSearch(vectors, groups, hashes, device="auto")
+    try:
+        prefer(preferred)
+        before = preferences()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            counted = there.count_as_similar(groups, thresholds, groups)
+            assert torch.is_autocast_enabled("cpu")
+        assert preferences() == before
+    finally:
+        prefer("highest")
+    assert counted.tolist() == here.count_as_similar(groups, thresholds, groups).tolist()
+
+
 @pytest.mark.parametrize("method", ["from_numpy", "topk", "where"])
-def test_a_gpu_without_memory_says_what_does_without(
+def test_a_gpu_that_fails_says_what_does_without(
     monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     def fail(*_: object, **__: object) -> None:
-        raise MemoryError
+        raise RuntimeError("CUDA error: out of memory\nmore")
 
     torch = fake_torch()
     monkeypatch.setattr(proposals, "gpu_library", lambda: torch)
@@ -304,10 +358,13 @@ def test_a_gpu_without_memory_says_what_does_without(
     vectors, groups, hashes = points(5, 90, 4)
     queries, sizes = np.arange(90, dtype=np.int32), np.full(90, 8, np.int32)
 
-    with pytest.raises(OptionError, match="--device cpu does without"):  # noqa: PT012 — any of them
-        search = CosineSearch(vectors, groups, hashes, device="auto")
-        search.nearest(queries, sizes)
-        search.count_as_similar(queries, np.zeros(90, np.float32), groups)
+    def search() -> None:
+        made = CosineSearch(vectors, groups, hashes, device="auto")
+        made.nearest(queries, sizes)
+        made.count_as_similar(queries, np.zeros(90, np.float32), groups)
+
+    with pytest.raises(OptionError, match=r"\(CUDA error: out of memory\); --device cpu does it"):
+        search()
 
 
 def test_without_pytorch_or_without_a_gpu_the_processor_is_used(

@@ -14,7 +14,7 @@ from fixtures.encoders import asked, write_modules
 
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, find_format
-from medsim.embeddings.formats.sentence_transformers import FORMAT
+from medsim.embeddings.formats.sentence_transformers import FORMAT, SentenceEncoder
 from medsim.embeddings.options import EmbeddingOptions
 
 load = FORMAT.load
@@ -192,3 +192,8 @@ def test_vectors_of_a_gpu_are_kept_apart(folder: Path, tmp_path: Path, monkeypat
         load(folder, asked(["pain"], tmp_path / "cache"))
 
     assert len(list((tmp_path / "cache").iterdir())) == 2
+    monkeypatch.setattr(StandIn, "device", SimpleNamespace(type="cpu"))
+    here = SentenceEncoder(folder, EmbeddingOptions(), 1).identity
+    monkeypatch.setattr(StandIn, "device", SimpleNamespace(type="cuda"))
+    there = SentenceEncoder(folder, EmbeddingOptions(), 1).identity
+    assert there == here | {"device": "cuda"}

@@ -60,7 +60,7 @@ class OnnxSession:
         settings.log_severity_level = 4  # what is wrong is raised; warnings are of no use to users
         with reading(path, _DESCRIBES), redirect_stdout(StringIO()):  # it prints what it raises
             has_gpu = device == "auto" and _GPU in onnxruntime.get_available_providers()
-            if has_gpu:
+            if has_gpu and hasattr(onnxruntime, "preload_dlls"):
                 onnxruntime.preload_dlls()  # of NVIDIA's packages, which it does not find itself
             providers = [(_GPU, _EXACT), PROCESSOR] if has_gpu else [PROCESSOR]
             self._session = onnxruntime.InferenceSession(path, settings, providers=providers)
