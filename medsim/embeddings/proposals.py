@@ -193,7 +193,7 @@ class TorchIndex:
                 raise
             reason = str(error).splitlines()[0]
             raise OptionError(
-                f"the GPU cannot compare terms ({reason}); --device cpu does it on the processor"
+                f"the GPU cannot compare terms ({reason}); `device` cpu leaves it to the processor"
             ) from None
 
 
