@@ -198,7 +198,7 @@ class TorchIndex:
 
 
 def precisely(index: Any) -> AbstractContextManager[None]:
-    """Return a context in which the cosines of an index are no more wrong than they may be."""
+    """Return a context in which an index errs by no more than ``greatest_error``."""
     return index.precise() if isinstance(index, TorchIndex) else nullcontext()
 
 
