@@ -13,7 +13,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.sets import whole_sets
-from medsim.evaluations.tables.labels import set_name
+from medsim.evaluations.tables.labels import set_name, with_contenders
 from medsim.pages import charts
 
 if TYPE_CHECKING:
@@ -71,14 +71,13 @@ def _of_pairs(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
 
 
 def _of_retrieval(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
-    """Return every embedding at the metric of its retrieval, a panel for each build."""
+    """Return every embedding and index at the metric of its retrieval, a panel a build."""
     chosen = pl.col("length").is_null()
     found = evaluation.retrieval().filter(chosen, statistic=name, subset=subset)
     return charts.points(
-        found,
+        with_contenders(found),
         panel="input",
         y=pl.col("difficulty").fill_null("all"),
-        contender="embedding",
         ends=("low", "high"),
     )
 

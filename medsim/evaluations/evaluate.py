@@ -240,4 +240,4 @@ def _is_complete(run: _Run, one: EvaluationTarget, embedding: str, known: object
         paths += chain.from_iterable(
             separation_paths(one.name, embedding, metric, one.categories) for metric in chosen
         )
-    return bool(names) and run.files.exist(*paths)
+    return bool(chosen) and run.files.exist(*paths)

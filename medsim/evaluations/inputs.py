@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -140,7 +141,7 @@ def read_inputs(
     found: dict[str, EvaluationInput] = {}
     for path in map(str, paths):
         folder = Path(path)
-        if folder.is_dir():
+        if os.path.isdir(folder):  # noqa: PTH112 — a path with its columns may be too long for Path
             one = _of_build(folder)
         else:
             one = _of_rated_file(*parse_rated(path), stratification)
@@ -247,16 +248,13 @@ def _agreement(rated: RatedPairs) -> dict[str, object]:
 def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:
     """Return ``EVALUATED_COLUMNS``, a row per pair and rating, and again for each of its parts."""
     ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
-    whole = (
-        rated.pairs.with_columns(pl.Series("pair_id", ids, pl.String))
-        .with_row_index("row")
-        .unpivot(
-            rated.pairs.columns[2:],
-            index=["row", "pair_id", "term1", "term2"],
-            variable_name="dataset",
+    pairs = rated.pairs.select("term1", "term2", pair_id=pl.Series(ids, dtype=pl.String))
+    whole = pl.concat(
+        pairs.with_row_index("row").with_columns(
+            rating.alias("rating"), dataset=pl.lit(rating.name)
         )
-        .rename({"value": "rating"})
-        .drop_nulls("rating")
+        for rating in rated.pairs.iter_columns()
+        if rating.name not in {"term1", "term2"}
     )
     of_parts = whole.join(strata.rows, on="row", maintain_order="left").with_columns(
         pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")

@@ -252,8 +252,11 @@ NOTES: Mapping[str, Mapping[str, str]] = {
             "Rank of the most similar linked term among all others, from 1, ties counted against "
             "the embedding; null where none was found."
         ),
-        "linked_term": "That linked term; null where none was found.",
-        "linked_similarity": "Cosine of the term and the linked one; null where none was found.",
+        "linked_term": (
+            "That linked term; where an approximate index found none, the most similar of all; "
+            "null where none has a vector."
+        ),
+        "linked_similarity": "Cosine of the term and the linked one; null where there is none.",
         "nearest_term": "The nearest of all other terms; null where the term has no vector.",
         "nearest_similarity": "Cosine of the term and the nearest; null where there is none.",
         "nearest_linked": "Whether the nearest is a linked one; null where there is none.",

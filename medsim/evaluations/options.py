@@ -290,7 +290,8 @@ class CompareOptions(Options):
             raise OptionError(
                 f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
             )
-        if name.startswith("standings") and self.subset != "common":
+        standings = name == "metrics" or name.startswith("standings")
+        if standings and self.subset != "common":
             raise OptionError(f"`subset` {self.subset} has no standings; they are of common pairs")
 
     @property

@@ -52,8 +52,10 @@ def retrieval_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
 
 def results_of(retrieval: pl.DataFrame) -> pl.DataFrame:
     """Return the scores of terms of any length by exact search as ``RESULT_COLUMNS`` have them."""
+    n_scored = pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms")
     return (
         retrieval.filter(pl.col("length").is_null(), pl.col("index") == "flat")
+        .with_columns(n_scored.alias("n_covered"))
         .rename({"n_terms": "n_pairs"})
         .with_columns(pl.lit(DATASET).alias("dataset"), pl.lit(None, pl.String).alias("negatives"))
         .select(*RESULT_COLUMNS)

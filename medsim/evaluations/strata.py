@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.terms import lowered
-from medsim.evaluations.ratings.properties import PARTS
+from medsim.evaluations.ratings.properties import OF_PAIRS, PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -161,7 +161,7 @@ def _divided(
     """Yield each property with the part of the first word of every pair, and of the second."""
     for name in PARTS:
         sides = [known[column] for column in (f"{name}1", f"{name}2") if column in known.columns]
-        if not sides:
+        if not sides or (len(sides) == 1 and name not in OF_PAIRS):
             continue
         first, second = sides[0], sides[-1]
         if first.dtype != pl.String:

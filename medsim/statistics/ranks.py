@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from medsim.kernels.concordance import concordance_below
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Counts, Flags, Ids, Values
+    from medsim.kernels.types import Counts, Flags, Ids, Table, Values
+
+    _Numbers = TypeVar("_Numbers", Values, Table)
+
+_LOST = 1e-12  # of the largest: far more than sums of some thousand numbers lose
 
 
 class Ranked(NamedTuple):
@@ -30,6 +34,20 @@ def ranked(values: Values) -> Ranked:
     """Return the dense ranks of values, float64[n_pairs] without NaN; one sort."""
     distinct, ranks = np.unique(values, return_inverse=True)
     return Ranked(distinct, ranks.astype(np.int32))
+
+
+def without_rounding_errors(means: _Numbers) -> _Numbers:
+    """Return means of which those that differ by less than sums can lose are equal; NaN stays.
+
+    So they tie in whatever order they were added: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1.
+    """
+    distinct, places = np.unique(means, return_inverse=True)
+    if not len(distinct):
+        return means
+    apart = ~(np.diff(distinct) <= _LOST * np.nanmax(np.abs(means), initial=0))  # NaN is the last
+    firsts = np.flatnonzero(np.concatenate([[True], apart]))
+    numbers = np.concatenate([[0], np.cumsum(apart)])
+    return distinct[firsts[numbers]][places].reshape(means.shape)
 
 
 def concordances(left: Ids, right: Ids) -> Counts:

@@ -13,7 +13,11 @@ import numpy as np
 from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.statistics.bca import bca_estimate, in_tasks
-from medsim.statistics.ranks import leave_one_out_spearman, ranked
+from medsim.statistics.ranks import (
+    leave_one_out_spearman,
+    ranked,
+    without_rounding_errors,
+)
 from medsim.statistics.resampling import RESAMPLES, check_resampling
 
 if TYPE_CHECKING:
@@ -71,8 +75,9 @@ def rater_agreement(
     if resamples:
         check_resampling(seed, resamples)
     n_raters = len(ratings)
-    ranks = np.vstack([_ranks(ratings), _ranks(_means_of_others(ratings))])
-    pairs = _pairs(n_raters)
+    ranks = np.vstack([_ranks(ratings), _ranks(_means_of_others(ratings))])  # raters, then means
+    raters = np.arange(n_raters)
+    pairs = np.vstack([_every_two(n_raters), np.column_stack([raters, n_raters + raters])])
     two_raters = pairs[:, 1] < n_raters
     found = _correlations(ranks, pairs, fewest)
     drawn = left_out = np.empty((0, len(pairs)))
@@ -93,7 +98,7 @@ def rater_agreement(
     return RaterAgreement(
         iaa1=mean_of(two_raters),
         iaa2=mean_of(~two_raters),
-        with_others=row_means(pairwise_spearman(ratings, fewest)),
+        with_others=row_means(_table(n_raters, found[two_raters])),
         with_mean=found[~two_raters],
     )
 
@@ -104,13 +109,8 @@ def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
     The arguments are those of ``rater_agreement``. The table is float64[n_raters, n_raters]; NaN of
     a rater with oneself, and where a correlation is not defined.
     """
-    ranks = _ranks(ratings)
-    pairs = np.array(list(combinations(range(len(ranks)), 2)), np.int64).reshape(-1, 2)
-    table = np.full((len(ranks), len(ranks)), np.nan)
-    table[pairs[:, 0], pairs[:, 1]] = table[pairs[:, 1], pairs[:, 0]] = _correlations(
-        ranks, pairs, fewest
-    )
-    return table
+    n_raters = len(ratings)
+    return _table(n_raters, _correlations(_ranks(ratings), _every_two(n_raters), fewest))
 
 
 def mean_of_defined(values: Values) -> float:
@@ -145,14 +145,19 @@ def _means_of_others(ratings: Table) -> Table:
     sums = given.sum(axis=0) - given
     means: Table = np.full(ratings.shape, np.nan)
     np.divide(sums, n_others, out=means, where=n_others > 0)
-    return means
+    return without_rounding_errors(means)
 
 
-def _pairs(n_raters: int) -> Places:
-    """Return which rows of ranks are correlated: every two raters, then each with the others."""
-    each_other = list(combinations(range(n_raters), 2))
-    with_mean = [(rater, n_raters + rater) for rater in range(n_raters)]
-    return np.array(each_other + with_mean, np.int64).reshape(-1, 2)
+def _every_two(n_raters: int) -> Places:
+    return np.array(list(combinations(range(n_raters), 2)), np.int64).reshape(-1, 2)
+
+
+def _table(n_raters: int, correlations: Values) -> Table:
+    """Return the correlations of ``_every_two`` raters as a table, NaN of each with itself."""
+    table: Table = np.full((n_raters, n_raters), np.nan)
+    one, other = _every_two(n_raters).T
+    table[one, other] = table[other, one] = correlations
+    return table
 
 
 def _correlations(ranks: Ranks, pairs: Places, fewest: int) -> Values:

@@ -73,6 +73,14 @@ def test_the_same_objects_are_compared_once_and_others_are_added(
         evaluated(rated, {"words": {**WORDS, "hand": [1.0, 1.0]}}, tmp_path)
 
 
+def test_metrics_that_do_not_fit_are_refused_beside_those_of_before(
+    rated: Path, tmp_path: Path
+) -> None:
+    evaluated(rated, {"model": lengths}, tmp_path)
+    with pytest.raises(OptionError, match="no metric fits model; those that do: cos"):
+        medsim.evaluate(rated, {"model": lengths}, tmp_path / "out", metrics=["avg_cos"])
+
+
 def test_a_model_needs_a_version_where_inputs_are_added(rated: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
     other.write_text("term1,term2,rating\nknee,foot,4\nknee,toe,1\ntoe,eye,2\n")

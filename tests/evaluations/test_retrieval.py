@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -230,6 +231,7 @@ def test_results_and_comparisons_have_the_scores_of_all_lengths(found: medsim.Ev
         for embedding in ("one", "two")
         for difficulty in (None, "easy", "hard")
     ]
+    assert results["n_covered"].to_list() == results["n_pairs"].to_list()
     (compared,) = found.comparisons().filter(dataset="retrieval", of="mrr").rows(named=True)
     value = {
         row["embedding"]: row["value"]
@@ -268,6 +270,10 @@ def test_an_approximate_index_stands_beside_the_exact_one_with_its_recall(
     assert recall.is_between(0.1, 1).all()
     assert both.results().filter(dataset="retrieval").height == 2 * 2 * 3 * 4
     assert "retrieved" in both.views()["view"].to_list()
+    if find_spec("altair"):
+        (rows,) = both.chart("mrr").to_dict()["datasets"].values()
+        names = {f"{name} ({of})" for name in ("one", "two") for of in ("flat", index)}
+        assert {row["embedding"] for row in rows} == names
 
 
 def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_finds() -> None:

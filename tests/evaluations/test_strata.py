@@ -399,3 +399,8 @@ def test_what_cannot_cut_anything_is_refused(made: Path, tmp_path: Path, options
     with pytest.raises(medsim.MedsimError, match=says):
         run(made, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_count_of_one_word_makes_no_parts(tmp_path: Path) -> None:
+    found = strata_of(rated(tmp_path, ",count1,domain", "hand,foot,4,5,body"), Stratification())
+    assert found.rows.rows() == [(0, "domain", "body")]

@@ -129,3 +129,11 @@ def test_who_shares_too_few_items_changes_nothing() -> None:
 def test_resamples_out_of_range_are_refused() -> None:
     with pytest.raises(OptionError, match="5 resamples are out of range"):
         rater_agreement(np.ones((2, 3)), resamples=5)
+
+
+def test_the_order_of_raters_does_not_untie_means() -> None:
+    whole = np.random.default_rng(0).integers(1, 6, (6, 40)).astype(float)
+    expected = rater_agreement(whole, resamples=0).iaa2.value
+    for order in (range(6), range(5, -1, -1), [3, 0, 5, 1, 4, 2]):
+        tenths = (whole / 10)[list(order)]
+        assert rater_agreement(tenths, resamples=0).iaa2.value == pytest.approx(expected)

@@ -10,7 +10,7 @@ from medsim.core.cells import number
 from medsim.evaluations.conclusions import retrieval_at_best_metric
 from medsim.evaluations.retrieval_ranks import LENGTHS
 from medsim.evaluations.statistic import statistics_of
-from medsim.evaluations.tables.labels import headed, in_order_of, p_text
+from medsim.evaluations.tables.labels import headed, in_order_of, p_text, with_contenders
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct
 
@@ -28,7 +28,7 @@ def retrieval(
     parts: list[Chart | PageTable] = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
         at_best = retrieval_at_best_metric(of_input.filter(subset="common"))
-        common = _named(in_order_of(at_best, embeddings))
+        common = with_contenders(in_order_of(at_best, embeddings))
         if common.height:
             parts.append(_by_difficulty(str(name), common, of_input))
             parts += _by_length(str(name), common)
@@ -44,13 +44,6 @@ def retrieval(
         "near, those of another meaning come first.",
         parts=parts,
     )
-
-
-def _named(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with the name of their contender: its embedding, and index where several are."""
-    several = rows["index"].n_unique() > 1
-    name = pl.format("{} ({})", "embedding", "index") if several else pl.col("embedding")
-    return rows.with_columns(name.alias("contender"))
 
 
 def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart:

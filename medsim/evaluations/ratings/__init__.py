@@ -15,6 +15,7 @@ from medsim.evaluations.ratings.columns import RatedColumns
 from medsim.evaluations.ratings.lines import rated_text
 from medsim.evaluations.ratings.positions import find_positions
 from medsim.evaluations.ratings.rows import read_rows
+from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import rater_agreement
 
 if TYPE_CHECKING:
@@ -157,7 +158,8 @@ def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl
         turn = sum(layout.scale or ()) if layout else 0.0
         frame = frame.with_columns(pl.col(ratings) * -1 + turn)
     if layout and len(ratings) > 1:
-        frame = frame.with_columns(pl.mean_horizontal(ratings).alias("mean"))
+        means = frame.select(pl.mean_horizontal(ratings)).to_series().to_numpy()
+        frame = frame.with_columns(pl.Series("mean", without_rounding_errors(means)))
     return frame
 
 

@@ -10,7 +10,7 @@ from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.tables.text import SEPARATORS
 from medsim.evaluations.ratings.columns import HOW_TO_NAME, RatedColumns
 from medsim.evaluations.ratings.layouts import LAYOUTS
-from medsim.evaluations.ratings.lines import TAB, first_cells, unquoted_cells
+from medsim.evaluations.ratings.lines import JSON, TAB, first_cells, unquoted_cells
 from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, is_missing, number_in
 
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) 
             raise OptionError(f"{path}: {name!r} names a column that another option names, too")
         found.append(at[0])
     by_number = all(_is_number(name) for name in names)
-    has_header = not by_number or not all(_is_rating(cells[at]) for at in found[2:])
+    without_names = by_number and separator != JSON  # where the first line may be a pair
+    has_header = not (without_names and all(_is_rating(cells[at]) for at in found[2:]))
     ratings = [_rating_name(name) for name in columns.ratings]
     return _positions(separator, cells, found, ratings, layout=None, has_header=has_header)
 

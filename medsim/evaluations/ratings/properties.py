@@ -10,6 +10,9 @@ from medsim.core.errors import InputError
 PARTS = ("count", "topics", "domain", "associated")
 """The properties by which a set of rated pairs is divided."""
 
+OF_PAIRS = ("domain", "associated")
+"""Those that a file may tell of a pair as a whole."""
+
 PAIR_PROPERTIES = ("count1", "count2", "topics1", "topics2", "domain", "associated")
 """The columns of a file of rated pairs with properties of a pair, or of its words."""
 

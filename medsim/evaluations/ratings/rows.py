@@ -10,7 +10,8 @@ import polars as pl
 from medsim.core.errors import InputError, counted
 from medsim.evaluations.ratings.columns import HOW_TO_NAME
 from medsim.evaluations.ratings.lines import cells_of
-from medsim.evaluations.ratings.properties import is_missing, number_in, property_in
+from medsim.evaluations.ratings.properties import OF_PAIRS, is_missing, number_in, property_in
+from medsim.statistics.ranks import without_rounding_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,15 +68,16 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
             raters.append(given)
     if not n_lines:
         raise InputError(f"{path} has a header and no pair")
-    kinds = {
-        name: pl.String if name in {"domain", "associated"} else pl.Float64
-        for name in positions.properties
-    }
+    kinds = {name: pl.String if name in OF_PAIRS else pl.Float64 for name in positions.properties}
     terms = {"term1": pl.String, "term2": pl.String}
     schema = pl.Schema({**terms, **dict.fromkeys(positions.ratings or ("mean",), pl.Float64)})
+    pairs = pl.DataFrame(rows, schema, orient="row")
+    if not positions.ratings:
+        means = without_rounding_errors(pairs["mean"].to_numpy())
+        pairs = pairs.with_columns(pl.Series("mean", means))
     columns = {f"rater{at}": pl.Float64 for at in range(len(positions.raters))}
     return RatedRows(
-        pairs=pl.DataFrame(rows, schema, orient="row"),
+        pairs=pairs,
         properties=pl.DataFrame(properties, kinds, orient="row"),
         raters=pl.DataFrame(raters, columns, orient="row"),
         left_out={

@@ -83,6 +83,13 @@ def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
     return frame.select(name.alias("name")).to_series()
 
 
+def with_contenders(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of retrieval with a contender: the embedding, and the index if several are."""
+    several = rows["index"].n_unique() > 1
+    name = pl.format("{} ({})", "embedding", "index") if several else pl.col("embedding")
+    return rows.with_columns(name.alias("contender"))
+
+
 def in_order_of(rows: pl.DataFrame, embeddings: Sequence[str]) -> pl.DataFrame:
     """Return rows with those of each embedding where it stands in an order, else as they were."""
     at = {name: at for at, name in enumerate(embeddings)}
@@ -93,6 +100,12 @@ def in_order_of(rows: pl.DataFrame, embeddings: Sequence[str]) -> pl.DataFrame:
 def hardest_first(names: pl.Series) -> list[str]:
     """Return the different names of sets, those of hard positives and Levenshtein first."""
     return sorted(set(names), key=lambda one: ("hard, levenshtein" not in one, one))
+
+
+def apart(column: str, taken: Sequence[str]) -> pl.Expr:
+    """Return names that become columns; where a column is named so, as in "statistic (set)"."""
+    told = pl.format("{} ({})", column, pl.lit(column))
+    return pl.when(pl.col(column).is_in(taken)).then(told).otherwise(column).alias(column)
 
 
 def rounded(column: str, form: str = ".3f") -> pl.Expr:

@@ -6,7 +6,7 @@ import polars as pl
 
 from medsim.core.cells import number
 from medsim.evaluations.sets import FEW, SET, parts_of_sets
-from medsim.evaluations.tables.labels import percent, rounded, set_columns, set_name
+from medsim.evaluations.tables.labels import apart, percent, rounded, set_columns, set_name
 from medsim.evaluations.tables.separation import readable_separation
 from medsim.evaluations.tables.vocabularies import readable_coverage, readable_vocabularies
 
@@ -120,7 +120,7 @@ def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
         index.append("n_pairs")
     else:
         own += [pl.col("metric"), pl.format("({})", rounded("n_pairs", ","))]
-    cells = _with_marks(rows.with_columns(cell=_cell(rows, own)))
+    cells = _with_marks(rows.with_columns(apart(over, index), cell=_cell(rows, own)))
     return _without_empty(cells.pivot(over, index=index, values="cell"))
 
 
@@ -170,9 +170,9 @@ def as_in_paper(rows: pl.DataFrame) -> list[pl.DataFrame]:
     if "n_in_set" not in rows.columns:
         return readable(rows)
     fixed = not rows.select("embedding", "metric").unique()["embedding"].is_duplicated().any()
-    named = rows.with_columns(set=_set_heading(rows))
-    names = named["set"].unique(maintain_order=True)
     index = ["embedding", *(["metric"] if fixed else [])]
+    named = rows.with_columns(set=_set_heading(rows)).with_columns(apart("set", index))
+    names = named["set"].unique(maintain_order=True)
     cell = _cell(named, [] if fixed else [pl.col("metric")])
     table = named.with_columns(cell=cell).pivot("set", index=index, values="cell").sort("embedding")
     size = pl.format("{} of {}", rounded("n_pairs", ","), rounded("n_in_set", ","))
@@ -198,7 +198,7 @@ def _standings(rows: pl.DataFrame) -> pl.DataFrame:
     differs = (pl.col("n_better") > 0) | (pl.col("n_worse") > 0)
     counts = pl.format("+{}\u2212{}", "n_better", "n_worse")
     cell = pl.concat_str("metric", pl.lit(" "), counts).filter(differs).str.join(", ")
-    named = rows.with_columns(set=_set_heading(rows))
+    named = rows.with_columns(set=_set_heading(rows)).with_columns(apart("set", ["embedding"]))
     cells = named.group_by("embedding", "set", maintain_order=True).agg(cell.alias("cell"))
     return cells.pivot("set", index="embedding", values="cell").sort("embedding")
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.evaluations.statistic import statistics_of
-from medsim.evaluations.tables.labels import percent, rounded
+from medsim.evaluations.tables.labels import apart, percent, rounded
 
 if TYPE_CHECKING:
     from medsim.evaluations.output import Evaluation
@@ -169,7 +169,7 @@ def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
     cells = rows.with_columns(rounded("mean_similarity", ".2f"))
     if "standing" not in rows.columns:
         index.append("category1")
-        return cells.pivot("category2", index=index, values="mean_similarity")
+        return _by_category(cells, index)
     statistic = str(rows["statistic"][0])
     cells = (
         cells.with_columns(percent("value"))
@@ -180,7 +180,7 @@ def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
     index.append(statistic)
     if statistic == "category_error":
         index.append("category1")
-        return cells.pivot("category2", index=index, values="mean_similarity")
+        return _by_category(cells, index)
     names = rows["category1"].unique(maintain_order=True)
     at = [pl.col(f"category{n}").replace_strict(names, range(len(names))) for n in (1, 2)]
     return (
@@ -190,6 +190,11 @@ def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pair=pl.format("sim({}, {})", "category1", "category2"))
         .pivot("pair", index=index, values="mean_similarity")
     )
+
+
+def _by_category(cells: pl.DataFrame, index: list[str]) -> pl.DataFrame:
+    named = cells.with_columns(apart("category2", index))
+    return named.pivot("category2", index=index, values="mean_similarity")
 
 
 def _both(*columns: str) -> list[pl.Expr]:

@@ -8,6 +8,7 @@ import polars as pl
 
 from medsim.core.cells import number
 from medsim.evaluations.sets import whole_sets
+from medsim.evaluations.tables.labels import apart
 
 if TYPE_CHECKING:
     from medsim.evaluations.output import Evaluation
@@ -76,9 +77,10 @@ def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:
         )
         for own, other in ((1, 2), (2, 1))
     ).sort("embedding", "of")
-    names = both["embedding"].unique(maintain_order=True)
+    own = apart("of", ["embedding", "average"])
+    names = both.select(of="embedding").select(own).to_series().unique(maintain_order=True)
     means = both.group_by("embedding").agg(_cents(pl.col("share").mean(), ".2f").alias("average"))
-    table = both.with_columns(_cents(pl.col("share"), ".2f")).pivot(
+    table = both.with_columns(own, _cents(pl.col("share"), ".2f")).pivot(
         "of", index="embedding", values="share"
     )
     return table.select("embedding", *names).join(means, on="embedding", maintain_order="left")

@@ -180,3 +180,37 @@ def test_json_lines_are_read_by_columns_that_are_named(tmp_path: Path) -> None:
         "a rating is missing": 1,
         "a term is empty": 1,
     }
+
+
+def test_means_of_equal_ratings_tie_in_any_order(tmp_path: Path) -> None:
+    ratings = np.array([[0.1, 0.3, 0.2], [0.2, 0.2, 0.2], [0.3, 0.1, 0.2]])
+    path = written(tmp_path / "own.tsv", ratings, ["a", "b", "one", "two", "three"])
+    of_raters = read_rated(path, parse_columns("term1=a,term2=b,rater=one,rater=two,rater=three"))
+    assert of_raters.pairs["mean"].n_unique() == 1
+
+    header = "Term1\tTerm2\tPhysicians\tCoders\n"
+    published = tmp_path / "published.tsv"
+    published.write_text(header + "a\tb\t1.1\t2.2\nc\td\t1.0\t2.3\n")
+    assert read_rated(published).pairs["mean"].n_unique() == 1
+
+
+def test_names_that_are_numbers_are_no_pair_in_json(tmp_path: Path) -> None:
+    (tmp_path / "own.jsonl").write_text('{"0":"hand","1":"foot","2":4.0}\n')
+    found = read_rated(tmp_path / "own.jsonl", parse_columns("term1=1,term2=2,rating=3"))
+    assert found.pairs.rows() == [("hand", "foot", 4)]
+
+
+@pytest.mark.parametrize("name", ["row", "pair_id", "dataset"])
+def test_a_rating_may_be_named_as_a_column_of_the_result(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(f"a,b,{name}\nx,y,3\n")
+    (found,) = read_inputs([f"{path},term1=a,term2=b,rating={name}"], Stratification())
+    assert found.frame.select("dataset", "rating").rows() == [(name, 3)]
+
+
+def test_many_raters_make_a_long_text_and_no_path(tmp_path: Path) -> None:
+    names = [f"annotator number {number}" for number in range(20)]
+    path = written(tmp_path / "own.tsv", np.ones((20, 2)), ["a", "b", *names])
+    named = ",".join(f"rater={name}" for name in names)
+    (found,) = read_inputs([f"{path},term1=a,term2=b,{named}"], Stratification())
+    assert found.frame.height == 2

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 
 from medsim.evaluations.conclusions import all_metrics, best_metrics
 from medsim.evaluations.output import RESULT_COLUMNS
-from medsim.evaluations.tables.readable import readable
+from medsim.evaluations.tables.readable import as_in_paper, readable
 
 
 def test_a_readable_table_has_a_column_an_embedding() -> None:
@@ -79,3 +80,23 @@ def test_statistics_have_tables_of_their_own() -> None:
     of_build, of_rated = readable(best_metrics(rows, COMPARISONS.clear(), ["auc", "spearman"]))
     assert "difficulty" in of_build.columns
     assert of_rated.columns == ["input", "dataset", "statistic", "a"]
+
+
+@pytest.mark.parametrize("name", ["statistic", "input", "dataset"])
+def test_an_embedding_may_be_named_as_a_column(name: str) -> None:
+    rows = RESULTS.with_columns(pl.col("embedding").replace("a", name))
+    found = best_metrics(rows, COMPARISONS.clear(), ["auc"]).filter(difficulty="easy")
+    (table,) = readable(found)
+    assert table[f"{name} (embedding)"].item().startswith("0.900 avg_cos")
+
+
+def test_a_set_may_be_named_as_a_column() -> None:
+    of = {"input": "embedding", "dataset": "mean"}
+    scores = [result(of, name, "cos", 0.5, statistic="spearman") for name in ("a", "b")]
+    rows = pl.DataFrame(scores, schema=RESULT_COLUMNS).with_columns(n_in_set=20)
+    found = best_metrics(rows, COMPARISONS.clear(), ["spearman"]).with_columns(n_in_set=20)
+    (table,) = as_in_paper(found)
+    assert table["embedding (set)"].to_list()[0] == "10 of 20"
+    differing = found.with_columns(n_better=1, n_worse=0).drop("value")
+    (table,) = readable(differing)
+    assert table["embedding (set)"].to_list() == ["cos +1\N{MINUS SIGN}0"] * 2
