@@ -168,4 +168,10 @@ def _segmenter(language: str) -> Any:
         warnings.filterwarnings("ignore", r"\"\\.\" is an invalid escape sequence")
         with needing("sentences of corpora need PySBD", "tag or wic"):
             import pysbd  # noqa: PLC0415 — an extra
+            from pysbd.languages import LANGUAGE_CODES  # noqa: PLC0415 — an extra
+    if language not in LANGUAGE_CODES:
+        raise OptionError(
+            f"`language` {language} has no rules of sentences (PySBD); accepted: "
+            f"{', '.join(sorted(LANGUAGE_CODES))}"
+        )
     return pysbd.Segmenter(language=language, clean=False)

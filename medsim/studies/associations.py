@@ -57,5 +57,7 @@ def _associated(pairs: pl.DataFrame) -> pl.DataFrame:
     for column, value in _SHOWN.items():
         if column in pairs.columns:
             told = [property_in(column, cell) for cell in pairs[column]]
-            pairs = pairs.filter(pl.Series([one in {None, value} for one in told]))
+            pairs = pairs.filter(
+                pl.Series([one in {None, value} for one in told], dtype=pl.Boolean)
+            )
     return pairs

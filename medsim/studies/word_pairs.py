@@ -65,7 +65,7 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         others = None
         if options.general is not None:
             rows = read_frequencies(Path(options.general), kept.word_class)
-            others = merged(rows, kept.forms)
+            others = merged(rows, kept.forms.with_lemmas_of(rows))
         of_domains, without_domain = _with_domains(kept, others, options, lexicon, threads)
     with progress.stage("relate words") as stage:
         chosen = of_domains.drop_nulls("domain").with_columns(

@@ -46,12 +46,13 @@ def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
 
     A line has a word first and its tag last, with tabs between, or else white space; columns
     between them are not used. Blank lines end sentences, lines that begin with -DOCSTART- begin
-    documents. Tags may be in any of the schemes IOB1, BIO, IOBES and BILOU.
+    documents; where there is none, each sentence is a document. Tags may be in any of the schemes
+    IOB1, BIO, IOBES and BILOU.
 
     Raises:
         InputError: a line has no tag; or there is no sentence.
     """
-    sentences: list[Sentence] = []
+    found: list[tuple[int, tuple[str, ...], tuple[Entity, ...]]] = []
     words: list[str] = []
     tags: list[str] = []
     n_documents = 0
@@ -64,13 +65,14 @@ def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
             words.append(cells[0].strip())
             tags.append(_tag(cells, f"{path}: line {number:,}"))
         elif words:
-            own = str(n_documents or len(sentences) + 1)
-            entities = tuple(entities_of(tags))
-            sentences.append(Sentence(document_id=own, words=tuple(words), entities=entities))
+            found.append((n_documents, tuple(words), tuple(entities_of(tags))))
             words, tags = [], []
-    if not sentences:
+    if not found:
         raise InputError(f"{path} has no sentence; a line has a word, a tab and its tag")
-    return sentences
+    return [
+        Sentence(document_id=str(at if n_documents else alone), words=own, entities=entities)
+        for alone, (at, own, entities) in enumerate(found, start=1)
+    ]
 
 
 def conll_text(sentences: Iterable[Sentence]) -> str:

@@ -31,7 +31,7 @@ from medsim.tagging.output import (
     Tagging,
     TaggingManifest,
 )
-from medsim.tagging.scores import counts_of, results_of, tasks_of, trials_of
+from medsim.tagging.scores import ALL, counts_of, results_of, tasks_of, trials_of
 from medsim.tagging.tagger import WINDOW, trained
 from medsim.tagging.word_table import drawn_table, word_table
 
@@ -132,11 +132,20 @@ def _corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
         threads=options.n_threads,
     )
     found = read_corpora([Path(str(one)) for one in given], cutting, progress)
-    if any(one.name == TASK_MODEL for one in found):
-        raise InputError(
-            f"a corpus is named {TASK_MODEL!r}, as the column of embeddings is; rename it"
-        )
-    return [one.merged() for one in found] if options.one_type else found
+    for one in found:
+        if one.name in {TASK_MODEL, "embedding"}:
+            raise InputError(
+                f"a corpus is named {one.name!r}, as the column of embeddings is; rename it"
+            )
+    if options.one_type:
+        return [one.merged() for one in found]
+    for one in found:
+        if ALL in one.kinds():
+            raise InputError(
+                f"{one.name} has entities of the type {ALL!r}, which stands for those of any type; "
+                "rename it, or give `one_type`"
+            )
+    return found
 
 
 def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, float]:

@@ -299,6 +299,9 @@ def test_nothing_to_show_is_said(words: Path, tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="has no associated biomedical pair"):
         medsim.inspect_study(tmp_path / "pairs.csv", tmp_path / "study")
+    (tmp_path / "general.csv").write_text("term1,term2,domain,associated\na,b,general,yes\n")
+    with pytest.raises(InputError, match="has no associated biomedical pair"):
+        medsim.inspect_study(tmp_path / "general.csv", tmp_path / "study")
     with pytest.raises(InputError, match="has no word that people could sort"):
         medsim.domains_study(words, tmp_path / "study", min_count=10, no_lemmas=True)
     with pytest.raises(OptionError, match=r"`size` 8 is too many.* 7 words"):

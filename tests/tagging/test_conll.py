@@ -47,6 +47,13 @@ def test_a_word_may_have_a_space_where_columns_have_tabs(tmp_path: Path) -> None
     assert sentences(tmp_path / "t", "1 000\tB-X\n")[0].words == ("1 000",)
 
 
+def test_documents_may_have_lines_between_them_alone(tmp_path: Path) -> None:
+    between = "\n-DOCSTART-\tO\n\n"
+    content = f"a\tO\n\nb\tO\n{between}c\tO\n\nd\tB-X\n{between}e\tO\n"
+    found = sentences(tmp_path / "t", content)
+    assert [one.document_id for one in found] == ["0", "0", "1", "1", "2"]
+
+
 def test_sentences_of_a_document_are_written_and_read_as_they_are(tmp_path: Path) -> None:
     written = [
         Sentence(document_id="17", words=("Orl", "dup"), entities=(Entity("X", 0, 2),)),

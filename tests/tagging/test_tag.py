@@ -282,3 +282,21 @@ def test_vectors_of_any_size_are_scaled(corpus: Path, tmp_path: Path) -> None:
     made = medsim.tag(corpus, {"large": large}, tmp_path / "tags", **OPTIONS | {"epochs": 1})
 
     assert made.trials().height == OPTIONS["trials"]
+
+
+def test_names_that_tables_have_are_refused(corpus: Path, tmp_path: Path) -> None:
+    named = tmp_path / "embedding.txt"
+    named.write_bytes(corpus.read_bytes())
+    with pytest.raises(InputError, match="a corpus is named 'embedding', as the column"):
+        medsim.tag(named, {}, tmp_path / "t", random=2, **OPTIONS)
+    for split in ("train", "dev", "test"):
+        (tmp_path / f"{split}.tsv").write_text("velp\tB-all\norl\tO\n", encoding="utf-8")
+    with pytest.raises(InputError, match="has entities of the type 'all', which stands for"):
+        medsim.tag(tmp_path, {}, tmp_path / "t", random=2, **OPTIONS)
+    options = OPTIONS | {"one_type": True, "epochs": 1}
+    assert medsim.tag(tmp_path, {}, tmp_path / "t", random=2, **options).results().height
+
+
+def test_a_language_without_rules_is_refused(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"`language` english has no rules .*accepted: am, ar"):
+        medsim.tag(corpus, {}, tmp_path / "t", random=2, language="english", **OPTIONS)

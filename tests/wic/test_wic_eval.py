@@ -453,6 +453,34 @@ def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -
     both = [f"llm={path},dev={path}"]  # the dev split is the file itself
     again = evaluate_wic(place / "one.json", tmp_path / "again", predictions=both)
     assert again.results.equals(found.results)
+    other = scores_of(read_instances(place / "one.json"), tmp_path / "other.csv")
+    with pytest.raises(OptionError, match=r"one.json is one file, .*dev=.*other\.csv out, or"):
+        evaluate_wic(place / "one.json", tmp_path / "b", predictions=[f"llm={path},dev={other}"])
+
+
+def test_answers_need_no_dev(place: Path, tmp_path: Path) -> None:
+    said = tmp_path / "said.csv"
+    read_instances(place / "data" / "test.json").select(prediction="label").write_csv(said)
+    with pytest.raises(OptionError, match="has a column 'prediction', so needs no threshold"):
+        evaluate_wic(place / "data", tmp_path / "b", predictions=[f"llm={said},dev={said}"])
+
+
+def test_a_bilstm_that_knows_no_word_to_fit_on_sees_nothing(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_answers, "prepare_torch", lambda _name, _threads: None)
+    (tmp_path / "few.txt").write_text("velp 1 2\norl 2 1\n", encoding="utf-8")
+    test = written(tmp_path / "test.json", ("velp", "orl", 1), ("velp", "orl", 0))
+
+    found = evaluate_wic(
+        test,
+        tmp_path / "out",
+        models=[f"lstm={tmp_path / 'few.txt'},input=target,network=bilstm"],
+        train=place / "data" / "train.json",
+        dev=place / "data" / "dev.json",
+    )
+
+    assert found.predictions["score"].null_count() == found.predictions.height
 
 
 @pytest.mark.parametrize("data", ["data", "one.json"])
@@ -592,6 +620,7 @@ def test_earlier_results_are_replaced_only_when_told(place: Path, tmp_path: Path
         ("words={}/kinds.txt,network=gru", "unknown network 'gru'"),
         ("words={}/kinds.txt,network=bilstm,loss=cosine", "loss=cosine does not fit; accepted"),
         ("words={}/kinds.txt,network=bilstm,rate=2", "rate=2 is out of range; 1e-09 to 1 are"),
+        ("words={}/kinds.txt,network=bilstm,rate=2E+1", r"rate=2E\+1 is out of range; 1e-09 to"),
         ("words={}/kinds.txt,network=bilstm,batch=0", "batch=0 is out of range; 1 to 100,000"),
         ("onnx={}/encoder,network=bilstm", "network=bilstm does not fit; accepted: input, tune"),
         ("a={tunable},tune=yes,loss=triplet", "unknown loss 'triplet'"),

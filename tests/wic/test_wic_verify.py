@@ -131,6 +131,13 @@ def has_a_sentence_101_times(folder: WicFolder) -> None:
     rows += [{**rows[1], **both_sides("dovak fever", "dovak Fevers", 700 + n)} for n in range(100)]
 
 
+def has_a_sentence_101_times_in_train_and_dev(folder: WicFolder) -> None:
+    has_a_sentence_101_times(folder)
+    rows = folder.splits["train"]
+    folder.splits["dev"] += [{**row, "split": "dev"} for row in [*rows[57:107], *rows[157:207]]]
+    del rows[157:207], rows[57:107]
+
+
 def has_a_sentence_twice(folder: WicFolder) -> None:
     rows = folder.splits["test"]
     replaced(rows, 6, **{name: rows[0][name] for name in FIRST}, **side(2, "zirelo fever", 90, "c"))
@@ -174,6 +181,7 @@ def leaks_lemmas(folder: WicFolder) -> None:
         (has_another_mention_elsewhere, ["one_mention"]),
         (is_there_twice_mirrored, ["repeated_instance"]),
         (has_a_sentence_101_times, ["sentence_limit"]),
+        (has_a_sentence_101_times_in_train_and_dev, ["sentence_limit"]),
         (has_a_sentence_twice, ["repeated_sentence"]),
         (has_terms_twice, ["repeated_pair", "repeated_lemma_pair"]),
         (leaks_a_sentence, ["leaked_sentence"]),

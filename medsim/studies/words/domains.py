@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.tables.named import read_table
+from medsim.core.tables.text import unguarded
 from medsim.studies.words.frequencies import normalised
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def by_list(words: pl.DataFrame, listed: AbstractSet[str]) -> pl.DataFrame:
 def read_domains(path: Path, forms: Forms) -> pl.DataFrame:
     """Return the words of a table with columns word and domain, as forms, with their domain.
 
+    It may be one that ``medsim study score`` wrote, whose cells are harmless to spreadsheets.
     Ambiguous words, and those of which two rows tell different domains, are left out.
 
     Raises:
@@ -40,7 +42,8 @@ def read_domains(path: Path, forms: Forms) -> pl.DataFrame:
     accepted = (*DOMAINS, AMBIGUOUS)
     is_known = table.frame["domain"].is_in(accepted)
     table.refuse(~is_known, "domain", f"is none of {', '.join(accepted)}")
-    words = [forms.of(word) for word in normalised(table.frame["word"].to_list())]
+    given = [unguarded(word) for word in table.frame["word"]]
+    words = [forms.of(word) for word in normalised(given)]
     told = table.frame.with_columns(pl.Series("word", words, pl.String)).unique()
     return told.filter(pl.len().over("word") == 1, pl.col("domain") != AMBIGUOUS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -45,6 +45,10 @@ class Forms:
             return word
         return form
 
+    def with_lemmas_of(self, rows: pl.DataFrame) -> Forms:
+        """Return the forms with the lemmas of another table, for words that have none here."""
+        return replace(self, given={**_given(_lemmas(rows)), **self.given})
+
 
 def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
     """Return the forms of the words of a frequency table.
@@ -55,14 +59,8 @@ def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
     Raises:
         OptionError: lemmas must be made and the extra words is not installed.
     """
-    lemmas = (
-        rows.drop_nulls("lemma")
-        .group_by("word", "lemma")
-        .agg(pl.col("count").sum())
-        .sort("count", "lemma", descending=[True, False])
-        .unique("word", keep="first", maintain_order=True)
-    )
-    given = dict(lemmas.select("word", "lemma").iter_rows())
+    lemmas = _lemmas(rows)
+    given = _given(lemmas)
     counted = pl.concat([rows.select("word", "count"), lemmas.select(word="lemma", count="count")])
     most = counted.group_by("word").agg(pl.col("count").max())
     return Forms(
@@ -70,6 +68,21 @@ def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
         given=given,
         lemma_of=_lemmatiser() if make_lemmas and not given else str,
     )
+
+
+def _lemmas(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the lemma of each word that has one, and how often it is counted."""
+    return (
+        rows.drop_nulls("lemma")
+        .group_by("word", "lemma")
+        .agg(pl.col("count").sum())
+        .sort("count", "lemma", descending=[True, False])
+        .unique("word", keep="first", maintain_order=True)
+    )
+
+
+def _given(lemmas: pl.DataFrame) -> dict[str, str]:
+    return dict(lemmas.select("word", "lemma").iter_rows())
 
 
 def _lemmatiser() -> Callable[[str], str]:

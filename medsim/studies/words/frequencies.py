@@ -33,8 +33,8 @@ def read_frequencies(
 
     Returns:
         word and lemma (null where the file has none) in lower case and Unicode's form C, class,
-        count, and topics: a list of names, or of one number where the file has numbers alone; null
-        where nothing is known.
+        count, and topics: a list of names, or a number where the file has numbers alone; null where
+        nothing is known.
     """
     needed = ("word", "class", "count", *(("documents",) if subjects is not None else ()))
     table = read_table(path, needed, ("lemma", "topics"))
@@ -55,13 +55,17 @@ def read_frequencies(
         if not any(found):
             raise InputError(f"{path}: the table of documents has none of those of its words")
         rows = rows.with_columns(pl.Series("topics", found))
-    topics = pl.col("topics").replace("", None).str.split(";")
+    topics = rows["topics"].str.strip_chars().replace("", None)
+    if subjects is None and topics.drop_nulls().str.contains(_NUMBER).all():
+        known = topics.cast(pl.Int64)
+    else:
+        known = topics.str.split(";").list.eval(pl.element().str.strip_chars())
     return rows.select(
         pl.Series("word", normalised(rows["word"].to_list()), pl.String),
         "class",
         pl.Series("lemma", normalised(rows["lemma"].to_list()), pl.String).replace("", None),
         pl.col("count").cast(pl.Int64),
-        topics.list.eval(pl.element().str.strip_chars()),
+        known,
     )
 
 
@@ -83,9 +87,8 @@ def merged(rows: pl.DataFrame, forms: Forms) -> pl.DataFrame:
     """
     form = pl.Series("word", [forms.of(word) for word in rows["word"].to_list()], pl.String)
     by_form = rows.with_columns(form)
-    named = by_form["topics"].list.explode().drop_nulls()
-    if named.str.contains(_NUMBER).all():
-        topics, topic = pl.col("topics").list.first().cast(pl.Int64).max(), pl.lit(None, pl.String)
+    if rows["topics"].dtype == pl.Int64:
+        topics, topic = pl.col("topics").max(), pl.lit(None, pl.String)
     else:
         names = pl.col("topics").list.explode().replace("", None).drop_nulls()
         topics = pl.when(pl.col("topics").is_not_null().any()).then(names.n_unique())

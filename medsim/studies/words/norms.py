@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.tables.named import read_table
+from medsim.core.tables.text import unguarded
 from medsim.studies.words.frequencies import normalised
 
 if TYPE_CHECKING:
@@ -102,13 +103,15 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
 def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
     """Return the pairs of known words in a table of term1 and term2, which people confirmed.
 
+    It is one that ``medsim study score`` wrote, whose cells are harmless to spreadsheets.
+
     Returns:
         word1_id < word2_id, and reason.
     """
     terms = read_table(path, ("term1", "term2")).frame
     pairs = pl.DataFrame(
         [
-            pl.Series(side, normalised(own.to_list()), pl.String)
+            pl.Series(side, normalised([unguarded(term) for term in own]), pl.String)
             for side, own in zip(_SIDES, terms, strict=True)
         ]
     ).with_columns(strength=pl.lit(None, pl.Float64), name=pl.lit(None, pl.String), counts=True)

@@ -31,8 +31,8 @@ PROMISES = {
     "quota": "A group has no more instances than it should.",
     "one_mention": "A sentence always has the same mention.",
     "repeated_instance": "No instance is there twice, in either direction, in any split.",
-    "sentence_limit": f"No sentence is there more than {MOST_REPEATS} times, or as often as its "
-    "manifest allows.",
+    "sentence_limit": f"No sentence is in train and dev together more than {MOST_REPEATS} times, "
+    "or as often as the manifest allows.",
     "repeated_sentence": "No sentence is there twice.",
     "repeated_pair": "No two terms are there twice, in either order, ignoring case.",
     "repeated_lemma_pair": "No two terms are there twice by their lemmas.",

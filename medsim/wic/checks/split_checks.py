@@ -48,6 +48,7 @@ def check_splits(
     keys = _keys(language)
     mention_of: dict[str, tuple[int, int]] = {}
     place_of: dict[Hashable, str] = {}
+    times: Counter[str] = Counter()
     found = {}
     for split, instances in splits.items():
         found[split] = [
@@ -59,7 +60,7 @@ def check_splits(
         if split == "test":
             found[split] += [_repeated(instances, *part) for part in keys.items()]
         else:
-            found[split].append(_sentence_limit(split, instances, most_repeats))
+            found[split].append(_sentence_limit(split, instances, most_repeats, times))
             test = splits.get("test")
             found[split] += [_leaked(split, instances, test, *part) for part in keys.items()]
     return found
@@ -131,15 +132,18 @@ def _repeated_instance(
     return each(split, "repeated_instance", instances, fault)
 
 
-def _sentence_limit(split: str, instances: Sequence[Instance], most: int) -> SplitFinding:
-    times = Counter(text for instance in instances for text in _sentences(instance))
+def _sentence_limit(
+    split: str, instances: Sequence[Instance], most: int, times: Counter[str]
+) -> SplitFinding:
+    """Return which sentences are there too often, with those of before, which ``times`` has."""
+    times.update(text for instance in instances for text in _sentences(instance))
     first = {text: one for one in reversed(instances) for text in _sentences(one)}
     breaches = [
-        Breach(instance=first[text], found=f"one of its sentences is there {n:,} times")
-        for text, n in times.items()
-        if n > most
+        Breach(instance=one, found=f"one of its sentences is there {times[text]:,} times")
+        for text, one in first.items()
+        if times[text] > most
     ]
-    return finding(split, "sentence_limit", len(times), breaches)
+    return finding(split, "sentence_limit", len(first), breaches)
 
 
 def _repeated(instances: Sequence[Instance], part: str, keys: Keys) -> SplitFinding:

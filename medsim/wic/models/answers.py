@@ -68,12 +68,22 @@ class ModelAnswers:
 
 def file_answers(dataset: WicDataset, spec: FileModel) -> ModelAnswers:
     """Return the answers in a file to the test split, or those that follow from its scores."""
+    if spec.dev not in {None, spec.file} and dataset.is_crossed:
+        raise OptionError(
+            f"{dataset.name} is one file, of which every part is tested by a threshold of the "
+            f"others, so there is no dev split; leave dev={spec.dev} out, or add `dev`"
+        )
     found = read_predictions(spec.file, dataset.instances[dataset.tested])
     digests = {str(spec.file): found.sha256}
     scores = np.full(dataset.instances.height, np.nan)
     if found.scores is not None:
         scores[dataset.tested] = found.scores
     if found.answers is not None:
+        if spec.dev is not None:
+            raise OptionError(
+                f"{spec.file} has a column 'prediction', so needs no threshold; leave "
+                f"dev={spec.dev} out, or the column"
+            )
         positive = np.zeros(len(scores), np.bool_)
         positive[dataset.tested] = found.answers
         return replace(unscored(positive, scores), digests=digests)

@@ -27,9 +27,13 @@ ANSWERED, REFUSED, UNCLEAR = "answered", "refused", "unclear"
 FILTERED = "content_filter"
 """The name that services give to a reply that they keep back."""
 
-_THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_BEFORE = re.compile(r"\A.*</think>", re.DOTALL | re.IGNORECASE)  # where the prompt opened it
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
-_CHOICE = re.compile(r"\b(?:true|yes)\W*(?:or\b|and\b|/)\W*(?:false|no)\b", re.IGNORECASE)
+_OR = r"\W*(?:or\b|and\b|/)\W*"
+_CHOICE = re.compile(
+    rf"\b(?:(?:true|yes){_OR}(?:false|no)|(?:false|no){_OR}(?:true|yes))\b", re.IGNORECASE
+)
 _TRUTHS = {"true": True, "false": False}
 _YES_OR_NO = {"yes": True, "no": False}
 _LEADING = frozenset({"answer", "label", "the", "is", "response", "output", "final"})
@@ -82,10 +86,10 @@ def understood(text: str) -> bool | None:
 
     The first word counts, or the one after words such as "The answer is". Else what the text says
     of true and false, and else of yes and no, counts if it says one of both alone and does not
-    negate it. Case, punctuation, the choice of both, and what stands
-    between <think> and </think> do not count.
+    negate it. Case, punctuation, the choice of both, and what stands between <think> and </think>,
+    or before </think> alone, do not count.
     """
-    plain = _CHOICE.sub(" ", _THOUGHT.sub(" ", text))
+    plain = _CHOICE.sub(" ", _BEFORE.sub(" ", _THOUGHT.sub(" ", text)))
     words = [word.casefold() for word in _WORD.findall(plain)]
     first = next((word for word in words if word not in _LEADING), "")
     if first in {**_TRUTHS, **_YES_OR_NO}:

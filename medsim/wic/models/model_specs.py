@@ -316,7 +316,7 @@ def _number(text: str, name: str, given: str) -> Any:
     """Return the value of an option of training, whole but for the learning rate."""
     low, high = _RANGES[name]
     whole = name != "rate"
-    pattern = r"[0-9]{1,9}" if whole else r"[0-9]*\.?[0-9]+(e-?[0-9]{1,2})?"
+    pattern = r"[0-9]{1,9}" if whole else r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?"
     if not re.fullmatch(pattern, given) or not low <= float(given) <= high:
         raise OptionError(
             f"`models` {text!r}: {name}={given} is out of range; {low:,} to {high:,} are accepted"

@@ -83,13 +83,15 @@ def bilstm_answers(
             asked=np.concatenate([one.held_back, one.test]),
         )
         own = replace(own, asked=own.asked[covered[own.asked]])
+        scores = np.full(len(covered), np.nan)
+        if not len(own.train):
+            return scores
         with setting.progress.stage(f"fit {round_name(spec, one)}") as stage:
             stage.total(spec.training.epochs * len(own.train))
             found, kept = bilstm_scores(
                 words, dataset.labels, own, spec.training, setting.seed, stage.advance
             )
             stage.found(f"{len(own.train):,} instances, epoch {kept} kept")
-        scores = np.full(len(covered), np.nan)
         scores[own.asked] = found
         return scores
 
@@ -133,7 +135,7 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
     Returns:
         float64[n_asked]; 0 or 1 where all labels are the same, 0 where there are none.
     """
-    if labels.all() or not labels.any():
+    if not len(asked) or labels.all() or not labels.any():
         return np.full(len(asked), float(len(labels) > 0 and labels.all()))
     with needing("a perceptron on word vectors needs scikit-learn", "wic"):
         from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 — an extra

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.studies.words.domains import by_list, by_ratio, frequency_correlation
+from medsim.core.tables.text import guarded
+from medsim.studies.words.domains import by_list, by_ratio, frequency_correlation, read_domains
+from medsim.studies.words.forms import Forms
+from medsim.studies.words.norms import read_confirmed
 
 COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), min_size=1)
 
@@ -56,3 +60,15 @@ def test_the_correlation_of_frequencies_is_that_of_scipy(
         assert found is None
     else:
         assert found == pytest.approx(stats.spearmanr(*sides).statistic)
+
+
+def test_words_that_spreadsheets_would_change_are_read_as_they_were(tmp_path: Path) -> None:
+    forms = Forms(counts={}, given={}, lemma_of=str)
+    told = guarded("true")
+    assert told != "true"
+    (tmp_path / "domains.csv").write_text(f"word,domain\n{told},general\n")
+    assert read_domains(tmp_path / "domains.csv", forms)["word"].to_list() == ["true"]
+
+    (tmp_path / "confirmed.csv").write_text(f"term1,term2\n{told},gene\n")
+    words = pl.DataFrame({"word": ["true", "gene"], "word_id": [0, 1]})
+    assert read_confirmed(tmp_path / "confirmed.csv", forms, words).height == 1

@@ -80,6 +80,28 @@ def test_different_topics_are_counted_and_of_numbers_the_largest_stands(tmp_path
         assert found == [("cell", 2, n_topics), ("ear", 1, None)]
 
 
+def test_several_numbers_are_names_of_topics(tmp_path: Path) -> None:
+    text = "word,class,count,topics\ncell,noun,1,12;45\near,noun,1,12\n"
+    rows = read_frequencies(table(tmp_path, text), None)
+    found = merged(rows, forms_of(rows)).select("word", "topics", "topic").rows()
+    assert found == [("cell", 2, None), ("ear", 1, "12")]
+
+    documents = put(tmp_path, "documents.csv", "document,topics\nd1,12;45\nd2,12\n")
+    text = "word,class,count,documents\ncell,noun,1,d2\near,noun,1,d2\n"
+    rows = read_frequencies(table(tmp_path, text), None, read_subjects(documents))
+    found = merged(rows, forms_of(rows)).select("word", "topics", "topic").rows()
+    assert found == [("cell", 1, "12"), ("ear", 1, "12")]
+
+
+def test_a_table_has_its_own_lemmas_beside_those_of_another(tmp_path: Path) -> None:
+    text = "word,class,count,lemma\ncells,noun,1,cell\naxes,noun,1,axis\n"
+    forms = forms_of(read_frequencies(table(tmp_path, text), None))
+    text = "word,class,count,lemma\ndogs,noun,9,dog\naxes,noun,2,axe\n"
+    other = read_frequencies(table(tmp_path, text, "general.csv"), None)
+    found = merged(other, forms.with_lemmas_of(other))
+    assert found.select("word", "count").rows() == [("axis", 2), ("dog", 9)]
+
+
 def test_a_word_has_the_topics_of_its_documents_and_as_its_own_the_most_frequent(
     tmp_path: Path,
 ) -> None:

@@ -57,6 +57,11 @@ def test_of_one_kind_of_label_nothing_else_is_learnt(label, score) -> None:
     assert of_none.tolist() == [0, 0]
 
 
+def test_of_no_instance_that_is_asked_about_nothing_is_said() -> None:
+    features, labels = data(20)
+    assert perceptron_scores(features, labels, features[:0], 0).shape == (0,)
+
+
 def test_the_global_random_state_is_left_alone() -> None:
     features, labels = data(20)
     before = np.random.get_state()[1].copy()  # noqa: NPY002 — what must not change
