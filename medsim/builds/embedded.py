@@ -40,7 +40,7 @@ def identity_of(named: NamedEmbedding) -> dict[str, object]:
     return {
         "name": named.spec.name,
         "fingerprint": named.fingerprint,
-        "options": replace(named.spec.options, vocabulary=None).deciding(),
+        "options": named.spec.options.deciding(),
     }
 
 
@@ -120,7 +120,7 @@ def _read_as_before(
     """Return how a build read its embedding."""
     given, deciding = spec.options.chosen(), spec.options.deciding()
     for option, value in deciding.items():
-        if option not in _OF_PLACE and options.get(option) != value:
+        if options.get(option) != value:
             before = options.get(option, "its default")
             raise OptionError(f"`embedding`: {option}={value}, but the build read it with {before}")
     own = {key: one[key] for one in (place, given) for key in _OF_PLACE if key in one}

@@ -41,15 +41,17 @@ class NamedEmbedding:
     def provenance(self) -> dict[str, Any]:
         """Return the place, format, fingerprint and options of the embedding, for manifests.
 
-        What is neither file nor address has an identity as well: by what it is known.
+        What is neither file nor address has an identity as well: by what it is known. A vocabulary
+        is part of the content.
         """
-        identity = identity_of(self.source)
+        identity, vocabulary = identity_of(self.source), self.spec.options.vocabulary
         return {
             "path": self.source.location,
             "format": self.source.format_name,
             "fingerprint": self.fingerprint,
             "options": self.spec.options.deciding(),
             **({} if identity is None else {"identity": identity}),
+            **({} if vocabulary is None else {"vocabulary": str(vocabulary)}),
         }
 
 

@@ -17,6 +17,7 @@ from medsim.embeddings.formats.model_folder import (
     PICKLES,
     SETTINGS_SUFFIXES,
     is_of_model,
+    onnx_weights,
     read_object,
 )
 from medsim.embeddings.options import HUB
@@ -81,10 +82,24 @@ def fetch_model(place: str, options: EmbeddingOptions) -> FetchedModel:
     names = _names(name, first)
     format_name = options.format or _format(location, names, is_static=is_static)
     chosen = chosen_files(names, format_name)
-    if not all((first / file).is_file() for file in chosen):
-        _fetched(place, name, first.name, chosen)
-    path = first / chosen[0] if format_name == "onnx" and chosen else first
+    _fetch_missing(place, name, first, chosen)
+    path = first
+    if format_name == "onnx":
+        model = _onnx_file(names)
+        if model is None:
+            listed = ", ".join(one for one in names if one.endswith(".onnx")) or "none"
+            raise InputError(f"{location} has no model.onnx; its .onnx files: {listed}")
+        path = first / model
+        beside = [one for one in names if PurePosixPath(one).parent == PurePosixPath(model).parent]
+        of_name = {PurePosixPath(one).name: one for one in beside}
+        weights = onnx_weights(path, of_name)
+        _fetch_missing(place, name, first, [of_name[one] for one in weights])
     return FetchedModel(path=path, location=location, format_name=format_name)
+
+
+def _fetch_missing(place: str, name: str, folder: Path, files: Sequence[str]) -> None:
+    if not all((folder / file).is_file() for file in files):
+        _fetched(place, name, folder.name, files)
 
 
 def _fetched(place: str, name: str, revision: str | None, files: Iterable[str]) -> Path:

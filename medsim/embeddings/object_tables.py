@@ -97,13 +97,19 @@ def _rows_of_mapping(mapping: Any, of: str) -> Any:
 
 
 def _polars(frame: Any, of: str) -> pl.DataFrame:
-    """Return a frame as one of Polars; the index of pandas is a column where it has names."""
+    """Return a frame as one of Polars; the index of pandas is a column if it has the words.
+
+    That is so if it is named as such a column, or has texts where no column is.
+    """
     if isinstance(frame, pl.DataFrame):
         return frame
     with reading(of, "a frame"):
         if isinstance(frame, pl.LazyFrame):
             return frame.collect()
-        if not hasattr(frame.index, "step"):  # of pandas; a plain count of rows has one
+        if frame.index.nlevels > 1:
+            raise InputError(f"{of} has an index of several levels; make it columns")
+        none_named = not any(str(name).lower() in COLUMNS for name in frame.columns)
+        if frame.index.name in COLUMNS or (none_named and frame.index.inferred_type == "string"):
             frame = frame.reset_index(names=frame.index.name or "word")
         return pl.DataFrame({str(name): _column(frame[name]) for name in frame.columns})
 
@@ -113,8 +119,10 @@ def _column(column: Any) -> pl.Series:
     values = column.to_numpy()
     if values.dtype.kind in "fiu":
         return pl.Series(values)
+    found = [one.tolist() if isinstance(one, np.ndarray) else one for one in column.tolist()]
+    missing = column.isna()
     return pl.Series(
-        [one.tolist() if isinstance(one, np.ndarray) else one for one in column.tolist()],
+        [None if is_null else one for one, is_null in zip(found, missing, strict=True)],
         strict=False,
     )
 

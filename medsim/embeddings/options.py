@@ -145,11 +145,14 @@ class EmbeddingOptions(ServiceOptions):
         return {name: str(value) for name, value in asdict(self).items() if value != plain[name]}
 
     def deciding(self) -> dict[str, str]:
-        """Return the chosen options that may decide vectors; the format shows in the content."""
+        """Return the chosen options that may decide vectors beside the content of all files.
+
+        That has the format, and the words of a vocabulary, wherever it lies.
+        """
         return {
             name: value
             for name, value in self.chosen().items()
-            if name not in ("format", *_HOW_ASKED)
+            if name not in ("format", "vocabulary", *_HOW_ASKED)
         }
 
     def scales(self, *, default: bool) -> bool:

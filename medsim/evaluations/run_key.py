@@ -191,7 +191,7 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
     for name, one in own.items():
         before = known.get(name, {})
         for part, said in _DECISIVE.items():
-            if part not in before or part not in one or before[part] == one[part]:
+            if part not in before or part not in one or _plain(before[part]) == _plain(one[part]):
                 continue
             if part == "categories":
                 raise OutputError(
@@ -206,6 +206,13 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
             )
     every = {**known, **{name: {**known.get(name, {}), **one} for name, one in own.items()}}
     return dict(sorted(every.items()))
+
+
+def _plain(told: object) -> object:
+    """Return what decides results without the place of a vocabulary, which it had before."""
+    if not isinstance(told, dict):
+        return told
+    return {name: value for name, value in told.items() if name != "vocabulary"}
 
 
 def _redistributable(inputs: Provenance) -> bool | None:

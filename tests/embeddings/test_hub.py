@@ -120,6 +120,29 @@ def test_a_model_in_onnx_gives_the_vectors_of_its_folder(hub: Hub, tmp_path: Pat
     assert "onnx/model_O4.onnx" not in hub.files_asked()
 
 
+def test_weights_of_a_model_in_onnx_are_fetched_under_any_name(hub: Hub, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
+    onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
+    folder = write_encoder(tmp_path / "own")
+    external = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 64}
+    onnx.save_model(onnx.load(folder / "model.onnx"), str(folder / "model.onnx"), **external)
+    files = {f"onnx/{name}": (folder / name).read_bytes() for name in ("model.onnx", "weights.bin")}
+    files["tokenizer.json"] = (folder / "tokenizer.json").read_bytes()
+    hub.commit({**files, "onnx/other.bin": b"other", "config.json": CONFIG})
+
+    found = opened(f"hf:{MODEL}").read(asked(TERMS))
+
+    expected = [hidden_of(tokens_of(term)).mean(axis=0) for term in TERMS]
+    assert np.allclose(found.vectors, expected, atol=1e-6)
+    assert "onnx/other.bin" not in hub.files_asked()
+
+
+def test_a_model_without_one_clear_onnx_file_says_which_there_are(hub: Hub) -> None:
+    hub.commit({"a.onnx": b"a", "b.onnx": b"b", "config.json": CONFIG})
+    with pytest.raises(InputError, match=r"has no model\.onnx; its \.onnx files: a\.onnx, b\.onnx"):
+        opened(f"hf:{MODEL},format=onnx")
+
+
 @pytest.mark.parametrize(
     ("names", "format_name", "chosen"),
     [

@@ -78,6 +78,13 @@ TABLES: Mapping[str, Callable[[], Any]] = {
     ),
     "pandas": lambda: of_pandas({"token": WORDS, "vector": list(VECTORS)}),
     "pandas by index": lambda: of_pandas(VECTORS, index=WORDS),
+    "pandas by named index": lambda: of_pandas(VECTORS, index=WORDS).rename_axis("lemma"),
+    "pandas, some rows": lambda: of_pandas(
+        {"word": ["x", *WORDS], "a": [9, *VECTORS[:, 0]], "b": [9, *VECTORS[:, 1]]}
+    ).query("word != 'x'"),
+    "pandas, labels": lambda: of_pandas(
+        {"word": WORDS, "a": VECTORS[:, 0], "b": VECTORS[:, 1]}, index=["p", "q", "r"]
+    ),
 }
 
 
@@ -321,6 +328,16 @@ def test_a_faulty_object_is_refused_in_one_line_and_nothing_of_it_is_kept(
         assert "\n" not in str(caught.value)
         assert str(caught.value).startswith("embedding 'x' (Python ")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_faulty_frame_of_pandas_is_refused_in_one_line() -> None:
+    missing = of_pandas({"word": ["eye", float("nan")], "v": [[1.0], [2.0]]})
+    with pytest.raises(InputError, match="row 2 has no word"):
+        embedded(missing)
+    with pytest.raises(InputError, match="has an index of several levels; make it columns"):
+        embedded(of_pandas({"a": [1.0]}, index=[["eye"], ["b"]]))
+    with pytest.raises(InputError, match="has the columns a; one of text is due"):
+        embedded(of_pandas({"a": [1.0, 2.0]}, index=[3, 1]))
 
 
 def test_an_exception_of_a_model_is_the_cause_of_the_error() -> None:

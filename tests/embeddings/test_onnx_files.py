@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +71,35 @@ def test_every_file_that_decides_vectors_is_in_the_fingerprint(folder: Path) -> 
 
     assert len(files) == 6
     assert len(seen) == len(files) + 1
+
+
+def test_weights_under_a_name_of_their_own_are_in_the_fingerprint(folder: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
+    expected = vectors_of(folder, "pain").tolist()
+    model = onnx.load(folder / "model.onnx")
+    external = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 64}
+    onnx.save_model(model, str(folder / "model.onnx"), **external)
+    (folder / "other.bin").write_bytes(b"of another program")
+    options = EmbeddingOptions()
+    before = fingerprint(folder, format_onnx.FORMAT, options)
+    assert vectors_of(folder, "pain").tolist() == expected
+
+    (folder / "other.bin").write_bytes(b"changed")
+    assert fingerprint(folder, format_onnx.FORMAT, options) == before
+    weights = bytearray((folder / "weights.bin").read_bytes())
+    weights[0] ^= 1
+    (folder / "weights.bin").write_bytes(weights)
+    assert fingerprint(folder, format_onnx.FORMAT, options) != before
+
+
+def test_a_tokenizer_beside_the_model_does_not_hide_the_settings(folder: Path) -> None:
+    write_modules(folder, ("Transformer", {}), ("Pooling", {"pooling_mode": "max"}))
+    expected = vectors_of(folder, "pain").tolist()
+    (folder / "onnx").mkdir()
+    (folder / "model.onnx").rename(folder / "onnx" / "model.onnx")
+    shutil.copy(folder / "tokenizer.json", folder / "onnx")
+
+    assert vectors_of(folder, "pain").tolist() == expected
 
 
 def test_several_models_in_a_folder_are_named(folder: Path) -> None:
@@ -144,8 +174,24 @@ def test_a_model_of_other_outputs_is_refused(tmp_path: Path) -> None:
     steps = [LOOKUP, ("ReduceSum", ["hidden"], ["sum"], {"keepdims": 0})]
     write_plain_encoder(tmp_path, *steps, outputs={"sum": 0})
 
-    with pytest.raises(InputError, match=r"vectors neither of tokens nor of texts.* \(\)"):
+    says = r"vectors neither of tokens nor of texts.* sum of shape \(\); export it for feature"
+    with pytest.raises(InputError, match=says):
         vectors_of(tmp_path, "pain")
+
+
+def test_a_classifier_is_refused_and_its_vectors_are_taken_where_it_has_them(
+    tmp_path: Path,
+) -> None:
+    of_classifier = (*LOOKUP[:2], ["logits"], {})
+    write_plain_encoder(tmp_path / "a", of_classifier, outputs={"logits": 3})
+    with pytest.raises(InputError, match=r"logits of shape \(1, 2, 6\); export it for feature-"):
+        vectors_of(tmp_path / "a", "pain")
+
+    both = {"logits": 3, "hidden": 3}
+    write_plain_encoder(tmp_path / "b", of_classifier, LOOKUP, outputs=both)
+    write_plain_encoder(tmp_path / "c")
+    expected = vectors_of(tmp_path / "c", "pain").tolist()
+    assert vectors_of(tmp_path / "b", "pain").tolist() == expected
 
 
 def test_a_model_that_gives_no_numbers_names_the_term(tmp_path: Path) -> None:

@@ -215,7 +215,13 @@ def test_a_pause_and_a_limit_a_minute_hold_for_all_threads() -> None:
 
 @pytest.mark.parametrize(
     ("headers", "seconds"),
-    [({}, None), ({"retry-after": "2.5"}, 2.5), ({"retry-after": "soon"}, None)],
+    [
+        ({}, None),
+        ({"retry-after": "2.5"}, 2.5),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, None),
+        ({"retry-after": "Mon, 01 Jan 2024 00:00:00 +99999999999999"}, None),
+    ],
 )
 def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
     assert pace.retry_after(headers) == seconds
@@ -583,6 +589,26 @@ def test_a_host_that_is_nowhere_is_one_line() -> None:
     with pytest.raises(ServiceError, match=r"^api:https://nowhere.invalid/v1 cannot be reached \("):
         open_source(spec).read(request)
     assert not service.requests
+
+
+@pytest.mark.parametrize("host", ["256.1.1.1:1", "a..b", "a" * 64 + ".org"])
+def test_a_host_that_cannot_be_is_one_line(host: str) -> None:
+    spec = parse_embedding(f"x=api:http://{host}/v1,model=m")
+    request = Request(
+        terms=["a"], words=(), options=spec.options, threads=1, cache=None, stage=Recording()
+    )
+
+    with pytest.raises(ServiceError, match=r"is no address \(|cannot be reached \("):
+        open_source(spec).read(request)
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "socks://127.0.0.1:9", "a b"])
+def test_a_proxy_that_cannot_be_used_is_one_line(
+    service: LocalService, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises((OptionError, ServiceError), match=r"proxy|cannot be reached"):
+        read(service)
 
 
 def test_how_a_service_is_asked_does_not_decide_its_identity() -> None:

@@ -50,6 +50,15 @@ def test_words_with_spaces_are_told_from_their_first_word(tmp_path: Path, name: 
     assert found == {"the": [1, 2], "at": [9, 0.5]}
 
 
+def test_a_tab_after_the_word_is_refused_where_there_is_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("heart\t0.1 0.2 0.3\nlung\t0.4 0.5 0.6\n")
+
+    assert FORMATS.get("glove").recognises(path)
+    with pytest.raises(InputError, match="has a tab after its first word; a space is due there"):
+        words_in("glove", path, ["heart"])
+
+
 @every
 def test_blocks_may_end_anywhere(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

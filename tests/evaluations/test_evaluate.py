@@ -365,6 +365,28 @@ def test_options_that_do_not_fit_are_refused(
         run(made, tmp_path / "out", "one", **options)
 
 
+def test_a_vocabulary_may_lie_anywhere(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [line.split()[0] for line in (made / "one.vec").read_text().splitlines()[1:]]
+    np.save(tmp_path / "v.npy", np.eye(len(words), 5, dtype=np.float32) + 1)
+    (tmp_path / "w.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+    shutil.copy(tmp_path / "w.txt", tmp_path / "moved.txt")
+    shutil.copy(made / "rated.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for vocabulary in ("w.txt", str(tmp_path / "w.txt"), "moved.txt"):
+        embeddings = {"x": f"v.npy,vocabulary={vocabulary}"}
+        found = medsim.evaluate("rated.csv", embeddings, "out", resamples=200, coverage="any")
+    assert found.manifest.embeddings["x"]["options"] == {}
+    assert found.manifest.embeddings["x"]["vocabulary"] == "moved.txt"
+    assert not found.results().filter(pl.col("signature").str.contains("txt")).height
+
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    manifest["embeddings"]["x"]["options"] = {"vocabulary": "w.txt"}  # as it was written before
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    medsim.evaluate("rated.csv", embeddings, "out", resamples=200, coverage="any")
+
+
 def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
     with pytest.raises(medsim.MedsimError, match="no build of medsim"):
         medsim.build(made / "release.zip", out.folder, overwrite=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import mmap
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.reading import check_file, read_json, reading
+from medsim.core.reading import check_file, open_file, read_json, reading
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path, PurePath
 
 MODULES = "modules.json"
@@ -108,6 +110,31 @@ def kind(path: Path) -> str | None:
 def onnx_files(folder: Path) -> list[Path]:
     """Return the .onnx files of a folder: those in it, else those in its subfolder onnx."""
     return sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
+
+
+def holds(path: Path, *texts: bytes) -> list[bool]:
+    """Return whether a file has each of some texts in it."""
+    with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return [content.find(text) >= 0 for text in texts]
+
+
+def onnx_weights(model: Path, names: Iterable[str]) -> list[str]:
+    """Return the names of the files in which an .onnx file keeps its weights.
+
+    They bear its name and more, as model.onnx_data, or stand in it, as ONNX writes where they are.
+
+    Args:
+        model: the .onnx file.
+        names: of all files in its folder.
+    """
+    others = [name for name in names if name != model.name]
+    told = holds(model, *map(str.encode, others))
+    return [
+        name
+        for name, is_told in zip(others, told, strict=True)
+        if name.startswith(model.name)
+        or (is_told and not name.endswith((".onnx", *SETTINGS_SUFFIXES)))
+    ]
 
 
 def lacks(folder: Path) -> str:

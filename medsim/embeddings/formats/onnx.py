@@ -12,9 +12,11 @@ from medsim.core.extras import needing
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import register_encoder, unit
 from medsim.embeddings.formats.model_folder import (
+    MODULES,
     MOST_TOKENS,
     TOKENIZER,
     onnx_files,
+    onnx_weights,
     read_settings,
     settings_files,
 )
@@ -51,7 +53,7 @@ class OnnxEncoder:
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
         options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix", "device")
         model, tokenizer = _model(path), _tokenizer(path, options)
-        settings = read_settings(_root(model))
+        settings = read_settings(_settings_folder(model))
         self._session = OnnxSession(model, options.device)
         self._pooling = _pooling(self._session, options, settings, model)
         self._normalize = options.scales(default=settings.normalize)
@@ -133,9 +135,9 @@ class OnnxEncoder:
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
     model = _model(path)
-    own = [file for file in model.parent.iterdir() if file.name.startswith(model.name)]
-    model_and_weights = sorted(file for file in own if file.is_file())  # such as model.onnx_data
-    return [*model_and_weights, _tokenizer(path, options), *settings_files(_root(model))]
+    beside = sorted(file.name for file in model.parent.iterdir() if file.is_file())
+    weights = [model.parent / name for name in onnx_weights(model, beside)]
+    return [model, *weights, _tokenizer(path, options), *settings_files(_settings_folder(model))]
 
 
 def _model(path: Path) -> Path:
@@ -148,14 +150,20 @@ def _model(path: Path) -> Path:
     return found[0]
 
 
-def _root(model: Path) -> Path:
-    beside = model.parent
-    inner = beside.name == "onnx" and not (beside / TOKENIZER).exists()
-    return beside.parent if inner else beside
+def _settings_folder(model: Path) -> Path:
+    """Return the folder of the settings: that of the model, or the one around its folder onnx."""
+    beside, around = model.parent, model.parent.parent
+    if beside.name != "onnx" or (beside / MODULES).exists():
+        return beside
+    has_own = (beside / TOKENIZER).exists() and not (around / MODULES).exists()
+    return beside if has_own else around
 
 
 def _tokenizer(path: Path, options: EmbeddingOptions) -> Path:
-    found = options.vocabulary or _root(_model(path)) / TOKENIZER
+    model = _model(path)
+    beside = model.parent / TOKENIZER
+    usual = beside if beside.is_file() else _settings_folder(model) / TOKENIZER
+    found = options.vocabulary or usual
     if not found.is_file():
         raise InputError(f"{found} does not exist; name the tokenizer with ,vocabulary=PATH")
     return found

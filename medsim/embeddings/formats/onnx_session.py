@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from contextlib import redirect_stdout
 from io import StringIO
@@ -12,7 +11,8 @@ import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.core.extras import needing
-from medsim.core.reading import open_file, reading
+from medsim.core.reading import reading
+from medsim.embeddings.formats.model_folder import holds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,7 @@ _DESCRIBES = "a model in ONNX"
 _FED = ("input_ids", "attention_mask", "token_type_ids")
 _WHOLE = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _TOKEN_AXES, _TEXT_AXES = 3, 2
+_HEADS = frozenset({"logits", "start_logits", "end_logits"})  # of models made for another task
 _GPU = "CUDAExecutionProvider"
 _EXACT = {"use_tf32": "0"}  # products as precise as those of a processor
 _DYNAMIC = b"DynamicQuantize"  # how the names of such operators begin, as they stand in the file
@@ -68,7 +69,7 @@ class OnnxSession:
         self._inputs = self._checked_inputs()
         self._outputs: list[str] | None = None  # all, until it is known which one is wanted
         self._outputs, self.of_tokens, self.n_dimensions = self._checked_outputs()
-        self.dynamic = _holds(path, _DYNAMIC)
+        (self.dynamic,) = holds(path, _DYNAMIC)
         self.version = str(onnxruntime.__version__)
 
     def run(self, ids: Tokens, types: Tokens) -> Outputs:
@@ -102,14 +103,11 @@ class OnnxSession:
         names = [one.name for one in self._session.get_outputs()]
         for n_axes in (_TOKEN_AXES, _TEXT_AXES):
             for name, shape in zip(names, shapes, strict=True):
-                if len(shape) == n_axes and shape[:-1] == ids.shape[: n_axes - 1]:
+                is_vectors = name not in _HEADS and len(shape) == n_axes
+                if is_vectors and shape[:-1] == ids.shape[: n_axes - 1]:
                     return [name], n_axes == _TOKEN_AXES, shape[-1]
+        given = [f"{name} of shape {shape}" for name, shape in zip(names, shapes, strict=True)]
         raise InputError(
             f"{self._path} gives vectors neither of tokens nor of texts, but for one text of two "
-            f"tokens the shapes {', '.join(map(str, shapes)) or 'none'}"
+            f"tokens {', '.join(given) or 'nothing'}; export it for feature-extraction"
         )
-
-
-def _holds(path: Path, text: bytes) -> bool:
-    with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(text) >= 0

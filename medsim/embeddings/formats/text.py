@@ -77,6 +77,8 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     n_dimensions = _n_numbers(beginning)
     if n_dimensions == 0:
         raise InputError(f"{path} {what_it_is(beginning)}; a word and its numbers are due")
+    if b"\t" in _fields(beginning)[0]:
+        raise InputError(f"{path} has a tab after its first word; a space is due there")
     check_dimensions(path, n_dimensions)
     found = WantedWords(path, request.words, "line")
     n_rows = _collect(_lines(path, request.stage), 1, n_dimensions, found)

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from medsim.core.errors import InputError, ServiceError
+from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.core.extras import needing
 from medsim.core.reading import parsed_json
 from medsim.embeddings.services.pace import Pace, StoppedError, backoff, retry_after
@@ -64,15 +64,21 @@ class ServiceClient:
         self._has_answered = False
         self._under_way = threading.Semaphore(service.options.concurrency)
         self._pace = Pace(service.options.rpm)
-        self._http: httpx2.Client = httpx2.Client(
-            headers={"Accept": "application/json", "Accept-Encoding": "identity"},
-            auth=None if service.key is None else _bearer(service.key),
-            timeout=httpx2.Timeout(
-                float(service.options.timeout), connect=_CONNECT_SECONDS, pool=None
-            ),
-            limits=httpx2.Limits(max_connections=service.options.concurrency),
-            follow_redirects=False,
-        )
+        try:
+            self._http: httpx2.Client = httpx2.Client(
+                headers={"Accept": "application/json", "Accept-Encoding": "identity"},
+                auth=None if service.key is None else _bearer(service.key),
+                timeout=httpx2.Timeout(
+                    float(service.options.timeout), connect=_CONNECT_SECONDS, pool=None
+                ),
+                limits=httpx2.Limits(max_connections=service.options.concurrency),
+                follow_redirects=False,
+            )
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:
+            raise OptionError(
+                "the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names cannot be used "
+                f"({error})"
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -119,6 +125,8 @@ class ServiceClient:
                     error, self._library.ConnectError | self._library.ConnectTimeout
                 ):
                     raise self._error(f"cannot be reached ({fault}); is it up?") from error
+            except (self._library.InvalidURL, UnicodeError) as error:
+                raise self._error(f"is no address ({self._shown(str(error))})") from error
             except self._library.HTTPError as error:
                 raise self._error(f"answers what HTTP does not have ({error})") from error
             else:

@@ -78,7 +78,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         pass
     try:
         at = parsedate_to_datetime(text)
-    except ValueError:
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        return max(0.0, (at - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):  # a year or a zone that there is not
         return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max(0.0, (at - datetime.now(UTC)).total_seconds())
