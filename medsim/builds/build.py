@@ -78,7 +78,7 @@ def complete(
     options: BuildOptions,
     search: FirstSearch | None = None,
     check: Callable[[Mapping[str, str]], None] | None = None,
-    wait: Callable[[Progress], None] = no_wait,
+    wait: Callable[[Progress], object] = no_wait,
 ) -> Build:
     """Return the build that it writes.
 

@@ -82,7 +82,7 @@ class ClusterSearch:
         A pool is sent to every worker once, and its shares are searched wherever a worker is free.
         A share whose worker dies is searched again on another one.
         """
-        n_workers = len(self._client.scheduler_info()["workers"])
+        n_workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
         lengths = index.lower.str.len_chars().to_numpy().astype(np.int32)
         left = dict(enumerate(_shares(requests, lengths, _SHARES_A_WORKER * n_workers)))
         found: list[SearchResult] = []

@@ -9,8 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numba import config
+
 from medsim.builds.options import WarmOptions
-from medsim.core.errors import OutputError
+from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.kernels.compiler import compiled_mark
@@ -23,8 +25,9 @@ _COMMAND = (sys.executable, "-P", "-m", "medsim.builds.compiled")
 _PARTS = ("search", "others")  # of ``compiled``
 
 
-def no_wait(_progress: Progress) -> None:
+def no_wait(_progress: Progress) -> list[int]:
     """Return at once: nothing is being compiled."""
+    return []
 
 
 @public(WarmOptions)
@@ -32,10 +35,20 @@ def warm(options: WarmOptions) -> None:
     """Compile the search ahead of the first build, unless that has been done.
 
     Raises:
-        OutputError: what is compiled cannot be kept.
+        OptionError: Numba is told not to compile.
+        OutputError: compiling fails, or what is compiled cannot be kept.
     """
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when it is imported
+        raise OptionError(
+            "the environment variable NUMBA_DISABLE_JIT says that nothing is compiled"
+        )
     with compiled_meanwhile() as wait:
-        wait(options.progress or Progress())
+        codes = wait(options.progress or Progress())
+    if any(codes):
+        status = ", ".join(map(str, filter(None, codes)))
+        raise OutputError(
+            f"compiling the search failed (exit status {status}); -9 is often too little memory"
+        )
     mark = compiled_mark()
     if mark is None or not mark.exists():
         raise OutputError(
@@ -45,9 +58,10 @@ def warm(options: WarmOptions) -> None:
 
 
 @contextmanager
-def compiled_meanwhile() -> Iterator[Callable[[Progress], None]]:
+def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
     """Give the body a function that waits until a build's kernels are compiled.
 
+    It returns the exit statuses of the processes that did so.
     They are compiled in two processes, which end with the body at the latest, and are not begun
     where they are compiled already. What they do not compile is compiled when it is called.
     """
@@ -57,14 +71,16 @@ def compiled_meanwhile() -> Iterator[Callable[[Progress], None]]:
         return
     processes = [_started(part) for part in _PARTS]
 
-    def wait(progress: Progress) -> None:
+    def wait(progress: Progress) -> list[int]:
         if any(process.poll() is None for process in processes):
             with progress.stage(_STAGE):
                 for process in processes:
                     process.wait()
-        if not any(process.returncode for process in processes):
+        codes = [process.wait() for process in processes]
+        if not any(codes):
             with suppress(OSError):
                 mark.touch()
+        return codes
 
     try:
         yield wait

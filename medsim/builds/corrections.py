@@ -15,7 +15,7 @@ from medsim.core.tables.text import unguarded
 from medsim.core.terms import lowered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MOST_CORRECTIONS = 20_000
 """The most corrections of a build, whose manifest and files bear them all."""
@@ -24,41 +24,54 @@ _JUDGED = {"same": True, "not_same": False}
 
 
 def read_corrections(given: str | Path | Sequence[Correction]) -> tuple[Correction, ...]:
-    """Return corrections as they are given; of a table, each pair once, in order of text.
+    """Return corrections, or those of a table, each pair once, in order of text.
 
     Its columns are term1, term2 and judged, which is "same" or "not_same"; others are ignored.
     ``medsim study score`` writes such a file, as CSV whose cells are harmless to spreadsheets.
 
     Raises:
-        InputError: the file cannot be read, lacks a column, or contradicts itself; the message
-            names the line.
+        InputError: the file cannot be read, or lacks a column; or corrections are no pair of two
+            terms, or contradict each other. The message names the line, or the place in order.
     """
     if not isinstance(given, (str, Path)):
-        return tuple(given)
+        places = (f"number {number}" for number in range(1, len(given) + 1))
+        return _distinct("`corrections`", zip(places, given, strict=True))
     path = Path(given)
     table = read_table(path, ("term1", "term2", "judged"))
-    for side in ("term1", "term2"):
-        table.refuse(table.frame[side] == "", side, "is empty")
     judged = table.frame["judged"]
     table.refuse(~judged.is_in(list(_JUDGED)), "judged", "is neither same nor not_same")
+    rows = (
+        (place, Correction(term1=unguarded(one), term2=unguarded(other), same=_JUDGED[answer]))
+        for place, (one, other, answer) in table.rows()
+    )
+    return _distinct(str(path), rows)
+
+
+def _distinct(where: str, given: Iterable[tuple[str, Correction]]) -> tuple[Correction, ...]:
+    """Return corrections, of which the places are told, each once and in order of text."""
     found: dict[tuple[str, ...], tuple[str, Correction]] = {}
-    for place, (guarded1, guarded2, answer) in table.rows():
-        term1, term2 = unguarded(guarded1), unguarded(guarded2)
-        key = tuple(sorted(lowered((term1, term2))))
+    for place, one in given:
+        key = tuple(sorted(lowered((one.term1, one.term2))))
+        if not key[0]:
+            raise InputError(f"{where}: {place}: a term is empty")
         if key[0] == key[1]:
-            raise InputError(f"{path}: {place}: both terms are {term1!r}")
-        one = Correction(term1=term1, term2=term2, same=_JUDGED[answer])
+            raise InputError(f"{where}: {place}: both terms are {one.term1!r}")
         known_place, known = found.setdefault(key, (place, one))
         if known.same != one.same:
             raise InputError(
-                f"{path}: {known_place} and {place} contradict each other on {term1!r} and "
-                f"{term2!r}"
+                f"{where}: {known_place} and {place} contradict each other on {one.term1!r} and "
+                f"{one.term2!r}"
             )
     if len(found) > MOST_CORRECTIONS:
         raise InputError(
-            f"{path} has {len(found):,} corrections; up to {MOST_CORRECTIONS:,} are accepted"
+            f"{where} has {len(found):,} corrections; up to {MOST_CORRECTIONS:,} are accepted"
         )
     return tuple(found[key][1] for key in sorted(found))
+
+
+def correction_rows(corrections: Iterable[Correction]) -> list[list[object]]:
+    """Return corrections as a manifest has them among the options of a build."""
+    return [[one.term1, one.term2, one.same] for one in corrections]
 
 
 def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:

@@ -101,13 +101,9 @@ def merge(options: MergeOptions) -> Build:
     known = folder.read_all(sharded)
 
     def take_over(
-        run: Run, _index: TermIndex, requests: Sequence[SearchRequest]
+        run: Run, _index: TermIndex, _requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
         with run.progress.stage("take over the shards") as stage:
-            for one in requests:
-                parts = [found.term1_ids for found in known if found.pool == one.pool]
-                if not np.isin(one.term1_ids, np.concatenate([one.term1_ids[:0], *parts])).all():
-                    raise InputError(f"{folder.folder}: the shards lack first terms of {one.pool}")
             n_firsts = sum(len(found.term1_ids) for found in known)
             stage.found(f"{sharded.total:,} with {n_firsts:,} first terms")
         return known

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.compiling import no_wait
-from medsim.builds.corrections import read_corrections
+from medsim.builds.corrections import correction_rows, read_corrections
 from medsim.builds.datasets import positive_rows, positive_set
 from medsim.builds.embedded import embedded, identity_of, without_vectors
 from medsim.builds.negatives.search_plan import search_plan
@@ -57,7 +57,7 @@ class Run:
     threads: int
     progress: Progress
     recorded: Mapping[str, object] | None = None
-    compiled: Callable[[Progress], None] = no_wait
+    compiled: Callable[[Progress], object] = no_wait
 
     @classmethod
     def of(cls, options: SearchOptions, store: Store) -> Run:
@@ -171,7 +171,7 @@ def recorded_options(run: Run) -> dict[str, object]:
         return dict(run.recorded)
     record = run.options.recorded()
     if run.corrections:
-        record["corrections"] = [[one.term1, one.term2, one.same] for one in run.corrections]
+        record["corrections"] = correction_rows(run.corrections)
     return record if run.named is None else {**record, "embedding": identity_of(run.named)}
 
 

@@ -89,13 +89,13 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
     shared = store.table("pool").sort("term_id")["term_id"].to_numpy()
     return TermIndex(
         lower=terms["lower_term"],
-        hashes=_hashes(terms["term"]),
+        hashes=content_hashes(terms["term"]),
         components=component,
         pool=shared if pool == "terminology" else None,
     )
 
 
-def _hashes(terms: pl.Series) -> Hashes:
+def content_hashes(terms: pl.Series) -> Hashes:
     """Return ``term_hashes`` of a column of terms."""
     parts = [np.empty(0, np.uint64)]
     for first in range(0, len(terms), _HASHED_TERMS):

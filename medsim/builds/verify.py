@@ -86,7 +86,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
     sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
     expected |= set(sets)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))
-    yield Finding("files", "The files of a build are there, and no others.", wrong)
+    yield Finding("files", "The Parquet files of a build are there, and no others.", wrong)
     unreadable, changed, misnamed, has_names = [], [], [], False
     for name in sorted(expected & found & set(promised)):
         try:

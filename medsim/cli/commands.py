@@ -14,7 +14,7 @@ from medsim.core.printing import Format, print_frames, print_table, quoted, tell
 def sql(options: SqlOptions, *, form: Format = "table") -> None:
     """Run one read-only SQL statement over an output of medsim, or list the views that it sees.
 
-    Writes nothing: the statement sees the views that are listed without one, and no other file.
+    Writes nothing: the statement sees the views that are listed without one, and no file but OUT's.
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """

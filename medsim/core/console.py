@@ -17,7 +17,7 @@ from medsim.core import interrupts, surroundings
 from medsim.core.errors import BrokenPromiseError, MedsimError, OptionError, listed, one_line
 from medsim.core.help import HELP_OPTIONS, HelpedGroup, choices_shown, completed
 from medsim.core.hints import names_in, types_of, union_members
-from medsim.core.option_file import OptionFile
+from medsim.core.option_file import OptionFile, between_commas
 from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
 
@@ -193,7 +193,7 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
         if isinstance(value, str) and option.lower:
             value = value.lower()
         if isinstance(value, str) and option.listed:
-            value = tuple(part.strip() for part in value.split(",")) if value.strip() else ()
+            value = between_commas(value)
         if isinstance(value, list) and _is_mapping(hints[name]):
             value = _named(value, _flag(name, option))
         values[name] = tuple(value) if isinstance(value, list) else value

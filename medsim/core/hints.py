@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -70,6 +70,26 @@ def fits(value: object, hint: Any) -> bool:
     if isinstance(value, bool):
         return kind in {bool, Any, object}
     return kind is Any or isinstance(value, {int: Integral, float: Real}.get(kind, kind))
+
+
+def of_python(value: object) -> object:
+    """Return a value as a type of Python's own, such as a number of NumPy, which JSON lacks.
+
+    A list becomes a tuple, and a point in time its day.
+    """
+    match value:
+        case bool():
+            return value
+        case Integral():
+            return int(value)
+        case Real():
+            return float(value)
+        case datetime():
+            return value.date()
+        case list() | tuple():
+            return tuple(map(of_python, value))
+        case _:
+            return value
 
 
 @cache

@@ -110,7 +110,7 @@ class Opened(Shown, Generic[M]):
     ) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
 
-        It sees the views that ``views`` lists and nothing else: no other files, no network.
+        It sees the views that ``views`` lists, no file outside the output's folder and no network.
 
         Args:
             statement: one select.

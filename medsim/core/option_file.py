@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -42,11 +44,13 @@ def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
     for path, keys in ((folder / _OWN, ()), (folder / _SHARED, ("tool", "medsim"))):
         if not path.exists():
             continue
-        table: Any = _read(path) if not keys or b"tool.medsim" in _bytes(path) else {}
+        name = f"{path} [{'.'.join(keys)}]" if keys else str(path)
+        table: Any = _read(path) if not keys or b"medsim" in _bytes(path) else {}
         for key in keys:
             table = table.get(key, {})
+            if not isinstance(table, Mapping):
+                raise OptionError(f"{name} takes a table of commands, not {type_of(table)}")
         if table:
-            name = f"{path} [{'.'.join(keys)}]" if keys else str(path)
             return OptionFile(name=name, values=_of_group(program, table, name))
     return OptionFile()
 
@@ -111,7 +115,23 @@ def _as_given(option: Any, value: object, where: str) -> object:
         return texts
     if isinstance(value, Mapping):
         raise OptionError(f"{where} takes a value, not {type_of(value)}")
-    return ",".join(texts) if several else texts[0]
+    return comma_joined(texts) if several else texts[0]
+
+
+def between_commas(text: str) -> tuple[str, ...]:
+    """Return the values that stand in one text between commas, in double quotes if they have any.
+
+    None of a text of white space.
+    """
+    (values,) = csv.reader([" ".join(text.splitlines())], skipinitialspace=True)
+    return tuple(value.strip() for value in values) if text.strip() else ()
+
+
+def comma_joined(values: Sequence[str]) -> str:
+    """Return the text of which ``between_commas`` makes values."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(values)
+    return text.getvalue()
 
 
 def _text(value: object, where: str) -> str:

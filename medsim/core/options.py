@@ -28,7 +28,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from functools import cache, wraps
-from numbers import Integral
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -45,7 +44,15 @@ from typing import (
 
 from medsim.core.config import MOST_THREADS
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.hints import described, fits, is_several, names_in, type_of, types_of
+from medsim.core.hints import (
+    described,
+    fits,
+    is_several,
+    names_in,
+    of_python,
+    type_of,
+    types_of,
+)
 from medsim.core.progress import Progress
 from medsim.core.surroundings import text_of
 
@@ -69,7 +76,8 @@ class Option:
         flags: on the command line, such as ("--out", "-o"); by default made of the field's name.
         metavar: how help names the value; by default its type.
         argument: whether the command line takes it by its place.
-        listed: whether the command line takes several values as one text, between commas.
+        listed: whether the command line takes several values as one text, between commas,
+            in double quotes where one has a comma.
         many: whether the command line takes any number of values where Python takes one as well.
         lower: whether the command line ignores its case.
         or_name: whether a built-in name may stand for a path: "./hpo" is a folder, "hpo" is not.
@@ -126,10 +134,7 @@ class Options:
             accepted = hint | Sequence[str] if option and option.listed else hint
             if not fits(value, accepted):
                 raise OptionError(f"`{field.name}` takes {described(hint)}, not {type_of(value)}")
-            if isinstance(value, list):
-                value = tuple(value)
-            elif not isinstance(value, bool) and isinstance(value, Integral):
-                value = int(value)  # of NumPy, which JSON does not know
+            value = of_python(value)
             object.__setattr__(self, field.name, value)
             _check_text(field.name, value)
             if option:

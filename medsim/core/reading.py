@@ -202,24 +202,25 @@ class _Unpacked(io.RawIOBase):
 class LineBound:
     """Looks at a text in parts, and refuses a line that is longer than any of its kind.
 
-    JSON and XML have no lines. A line is seen to be too long once a part is: some bytes late.
+    JSON and XML have no lines: a text that begins as they do is not looked at, unless it is known
+    to have lines. A line is seen to be too long once a part is: some bytes late.
     """
 
-    def __init__(self, path: Path | str, longest: int | None) -> None:
+    def __init__(self, path: Path | str, longest: int | None, *, has_lines: bool = False) -> None:
         self._path = path
         self._longest = longest
         self._line = 1
         self._n_bytes = 0  # of the line so far
-        self._is_first = True
+        self._may_have_none = not has_lines
 
     def check(self, part: bytes) -> None:
         """Raise InputError if the line that the next part of a text goes on with is too long."""
         if self._longest is None:
             return
-        if self._is_first and part.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_WITHOUT_LINES):
+        if self._may_have_none and part.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_WITHOUT_LINES):
             self._longest = None
             return
-        self._is_first = False
+        self._may_have_none = False
         firsts = [at for end in _LINE_ENDS if (at := part.find(end)) >= 0]
         last = max(part.rfind(end) for end in _LINE_ENDS)
         if self._n_bytes + min(firsts, default=len(part)) > self._longest:

@@ -162,15 +162,29 @@ def _check_days(frame: pl.DataFrame) -> None:
     """Raise StatementError for days and times that Python lacks, which Polars cannot show."""
     import polars as pl  # noqa: PLC0415 — the process of a statement does without
 
-    for column in frame:
+    for name, column in _values_within(frame):
         if not isinstance(column.dtype, (pl.Date, pl.Datetime)):
             continue
         years = column.to_physical().cast(pl.Float64) / _IN_A_YEAR[_unit(column.dtype)]
         if not (years.drop_nulls().is_between(_FIRST_YEAR, _LAST_YEAR)).all():
             raise StatementError(
-                f"the column {column.name!r} has days that Python lacks, such as those before year "
+                f"the column {name!r} has days that Python lacks, such as those before year "
                 "1; cast it to varchar"
             )
+
+
+def _values_within(frame: pl.DataFrame) -> Iterator[tuple[str, pl.Series]]:
+    """Yield the values of each column under its name, and those that lists and structs hold."""
+    import polars as pl  # noqa: PLC0415 — the process of a statement does without
+
+    left = [(column.name, column) for column in frame]
+    while left:
+        name, column = left.pop()
+        if isinstance(column.dtype, pl.Struct):
+            left += [(name, one) for one in column.struct.unnest()]
+        elif isinstance(column.dtype, (pl.List, pl.Array)):
+            left.append((name, column.explode()))
+        yield name, column
 
 
 _FIRST_YEAR, _LAST_YEAR = 1 - 1970 + 0.01, 9999 - 1970 + 0.98

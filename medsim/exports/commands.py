@@ -23,5 +23,7 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     files = run(**options.given()).files()
     print_table(files, form)
     out = str(options.out)
-    file = quoted(Path(out) / files["file"][0]) if files.height else quoted(out)
+    names = files["file"].to_list()
+    first = next((name for name in names if name.startswith("train")), "".join(names[:1]))
+    file = quoted(Path(out) / first)
     tell_next(options.progress, FORMATS.get(options.to).next.format(out=out, file=file))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medsim.builds.cards.card import WHOLE
+from medsim.builds.cards.card import split_of
 from medsim.builds.output import Build
 from medsim.core import manifest
 from medsim.core.config import checked_threads
@@ -53,7 +53,7 @@ def export(options: ExportOptions) -> Exported:
     ):
         run = Export(
             exported=exported,
-            splits=exported.builds if isinstance(exported, Splits) else {WHOLE: exported},
+            splits=_builds_in(exported),
             options=options,
             output=output,
             threads=checked_threads(options.threads),
@@ -74,6 +74,13 @@ def export(options: ExportOptions) -> Exported:
         ).write(output.folder)
         output.publish()
     return Exported(options.out)
+
+
+def _builds_in(exported: Build | Splits) -> dict[str, Build]:
+    """Return builds by the names of their splits, of which one build may be one."""
+    if isinstance(exported, Splits):
+        return dict(exported.builds)
+    return {split_of(exported.manifest): exported}
 
 
 def _opened(folder: Path) -> Build | Splits:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.output import PAIR_FILES
-from medsim.builds.term_index import terms_of
+from medsim.builds.term_index import content_hashes, terms_of
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES
 from medsim.core.errors import InputError, OptionError
 from medsim.core.store import Store
 from medsim.core.terms import pack
-from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,17 +46,16 @@ class SplitTerms:
 
     def lower(self) -> PackedTerms:
         """Return the lower-cased terms, packed."""
-        return pack(self.frame["lower_term"].to_list())
+        return pack(self.frame["lower_term"])
 
 
 def split_terms(build: Build, threads: int) -> SplitTerms:
     """Return the terms of the build that one split is."""
     frame = terms_of(build, threads)
-    exact = pack(frame["term"].to_list())
     return SplitTerms(
         frame=frame,
         components=frame["component"].to_numpy(),
-        hashes=term_hashes(exact.codes, exact.starts),
+        hashes=content_hashes(frame["term"]),
     )
 
 

@@ -56,7 +56,8 @@ class SplitOptions(Options):
     test_categories: Annotated[
         Sequence[str],
         Option(
-            "Categories of the test split (rule category); the others go to the other splits.",
+            "Categories of the test split (rule category), in double quotes where a name has a "
+            "comma; the others go to the other splits.",
             listed=True,
             key="test_categories",
             kept_empty=False,

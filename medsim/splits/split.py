@@ -11,6 +11,7 @@ import polars as pl
 
 from medsim.builds.build import write_build, write_terminology
 from medsim.builds.cards.card import splits_card
+from medsim.builds.corrections import correction_rows
 from medsim.builds.embedded import identity_of, paired_terms
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import BUILD, CARD, Build
@@ -163,7 +164,9 @@ def _run_of(
     progress: Progress,
 ) -> Run:
     """Return the run that makes a split as the build was made."""
-    whole = build.manifest.options
+    whole = {name: of for name, of in build.manifest.options.items() if name != "corrections"}
+    if own := partition.corrections[name]:
+        whole["corrections"] = correction_rows(own)
     of_build: dict[str, object] = {"build": build_digest(build)}
     if "split" in whole:
         of_build["of"] = whole["split"]
@@ -174,7 +177,7 @@ def _run_of(
             negatives=build.strategies,
             most_names=MOST_COUNT,  # the build has taken them
         ),
-        corrections=partition.corrections[name],
+        corrections=own,
         named=partition.named,
         cache=cache_folder(options.cache),
         store=store,

@@ -17,7 +17,12 @@ from medsim.core.store import Store
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 from medsim.terminologies.rf2_writer import ReleaseOrigin, check_release_place, release_writer
 from medsim.terminologies.sctid import sctids
-from medsim.terminologies.sources import Terminology, find_source, source_paths
+from medsim.terminologies.sources import (
+    Terminology,
+    check_language,
+    find_source,
+    source_paths,
+)
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
@@ -65,14 +70,16 @@ def synth(options: SynthOptions) -> pl.DataFrame:
 def convert(options: ConvertOptions) -> pl.DataFrame:
     """Write any terminology as an RF2 release and return how many rows each of its files has.
 
-    Identifiers of other formats become SNOMED CT identifiers of an invented namespace, in the
-    order of the old ones; a simple map in the release says which is which.
+    It has the names of one language. Identifiers of other formats become SNOMED CT identifiers of
+    an invented namespace, in the order of the old ones; a simple map in the release says which is
+    which.
 
     Returns:
         table, release_type, rows.
 
     Raises:
-        InputError: the source is missing, damaged or in no known format.
+        InputError: the source is missing, damaged, in no known format, or has no names in the
+            language.
         OptionError: an option does not fit the source.
         OutputError: the zip cannot be written, or ``out`` is there and must stay.
     """
@@ -83,8 +90,9 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
     with Store(threads=available_threads()) as store:
         with progress.stage(f"read {path.name}"):
             terminology = source.read(path, store, options)
+            check_language(path, store, options)
         with progress.stage(f"write {out.name}"):
-            return _write(terminology, store, out, overwrite=options.overwrite)
+            return _write(terminology, store, out, options)
 
 
 def _place_of(options: SynthOptions | ConvertOptions) -> Path:
@@ -94,7 +102,9 @@ def _place_of(options: SynthOptions | ConvertOptions) -> Path:
     return resolved(out)
 
 
-def _write(terminology: Terminology, store: Store, out: Path, *, overwrite: bool) -> pl.DataFrame:
+def _write(
+    terminology: Terminology, store: Store, out: Path, options: ConvertOptions
+) -> pl.DataFrame:
     day = terminology.release_date or _UNDATED
     origin = ReleaseOrigin(
         origin=f"converted from {terminology.source} {terminology.name}",
@@ -106,10 +116,11 @@ def _write(terminology: Terminology, store: Store, out: Path, *, overwrite: bool
     time = f"{day:%Y%m%d}"
     rows: list[tuple[str, str, int]] = []
     with release_writer(
-        out, release_date=day, origin=origin, edition="Converted", overwrite=overwrite
+        out, release_date=day, origin=origin, edition="Converted", overwrite=options.overwrite
     ) as writer:
         for table in _TABLES:
-            params = {"tag": _TAG} if table == "description" else {}
+            of_names = {"tag": _TAG, "language": options.language}
+            params = of_names if table == "description" else {}
             frame = store.frame(f"terminologies/convert/{table}", effective_time=time, **params)
             if table == "relationship":
                 ids = pl.Series("id", _made_ids(frame.height, table), dtype=pl.Int64)

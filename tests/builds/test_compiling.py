@@ -15,7 +15,7 @@ import medsim
 from medsim.builds import compiling
 from medsim.builds.compiled import PARTS
 from medsim.builds.compiling import compiled_meanwhile
-from medsim.core.errors import OutputError
+from medsim.core.errors import OptionError, OutputError
 from medsim.core.progress import Progress
 
 WAITS = (
@@ -134,12 +134,20 @@ def test_warm_compiles_once(mark: Path) -> None:
 
 
 @pytest.mark.usefixtures("mark")
-def test_warm_says_where_nothing_was_compiled(
+def test_warm_says_why_nothing_was_compiled(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    command(monkeypatch, "raise SystemExit(1)", tmp_path / "told")
+    monkeypatch.setattr(config, "DISABLE_JIT", 0)
+    command(monkeypatch, "raise SystemExit(7)", tmp_path / "told")
+    with pytest.raises(OutputError, match=r"compiling the search failed \(exit status 7, 7\)"):
+        medsim.warm(progress=Progress())
 
+    monkeypatch.setattr(compiling, "compiled_mark", lambda: None)
     with pytest.raises(OutputError, match="let the environment variable NUMBA_CACHE_DIR name"):
+        medsim.warm(progress=Progress())
+
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    with pytest.raises(OptionError, match="NUMBA_DISABLE_JIT says that nothing is compiled"):
         medsim.warm(progress=Progress())
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import medsim
 from medsim.builds.corrections import read_corrections
+from medsim.builds.options import Correction
 from medsim.core.errors import InputError
 
 COLUMNS = "term1,term2,judged\n"
@@ -110,7 +111,7 @@ def test_neither_order_nor_repetition_nor_direction_of_rows_matters(tmp_path: Pa
             "line 2 and line 3 contradict each other on 'B' and",
         ),
         (COLUMNS + "a,A,same\n", "line 2: both terms are 'a'"),
-        (COLUMNS + "a,,same\n", "line 2: term2 '' is empty"),
+        (COLUMNS + "a,,same\n", "line 2: a term is empty"),
         (COLUMNS + "a,b\n", "line 2 has 2 cells, and the first 3"),
         (COLUMNS + '"a,b,same\n', "cannot be cut"),
         ("", "is empty"),
@@ -124,3 +125,20 @@ def test_a_wrong_file_of_corrections_is_refused_by_line(
 
     with pytest.raises(InputError, match=says.replace("(", r"\(")):
         read_corrections(file)
+
+
+def test_corrections_of_python_are_checked_as_those_of_a_table() -> None:
+    def read(*rows: tuple[str, str, bool]) -> list[tuple[str, str, bool]]:
+        given = [Correction(term1=one, term2=other, same=same) for one, other, same in rows]
+        return [(one.term1, one.term2, one.same) for one in read_corrections(given)]
+
+    assert read(("b", "c", True), ("a", "b", False), ("C", "B", True)) == [
+        ("a", "b", False),
+        ("b", "c", True),
+    ]
+    with pytest.raises(InputError, match="`corrections`: number 1 and number 2 contradict each"):
+        read(("a", "b", True), ("B", "A", False))
+    with pytest.raises(InputError, match="`corrections`: number 1: both terms are 'A'"):
+        read(("A", "a", True))
+    with pytest.raises(InputError, match="`corrections`: number 2: a term is empty"):
+        read(("a", "b", True), ("", "b", True))

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from medsim.cli import app
+from medsim.core.option_file import between_commas, comma_joined
 
 OWN, SHARED = "medsim.toml", "pyproject.toml"
 
@@ -107,3 +108,24 @@ def test_a_value_of_a_wrong_kind_is_refused_as_on_the_command_line() -> None:
 def test_help_does_not_read_the_file() -> None:
     assert run("--help", text="[build\n").exit_code == 0
     assert run(text="[build\n").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [('"a, b",c', ("a, b", "c")), ("a, b", ("a", "b")), (" ", ()), ('5" x, y', ('5" x', "y"))],
+)
+def test_values_between_commas_have_commas_in_quotes(text: str, values: tuple[str, ...]) -> None:
+    assert between_commas(text) == values
+    assert between_commas(comma_joined(values)) == values
+
+
+def test_the_shared_table_may_be_written_with_dots(shared_build) -> None:
+    text = "[tool]\nmedsim.stats.format = 'csv'\n"
+    assert run("stats", shared_build.folder, text=text, name=SHARED).stdout.startswith("dataset,")
+
+
+@pytest.mark.parametrize("text", ["[tool]\nmedsim = 3\n", "tool = 3 # of medsim\n"])
+def test_what_is_no_table_is_one_line(shared_build, text: str) -> None:
+    found = run("stats", shared_build.folder, text=text, name=SHARED)
+    assert found.exit_code != 0
+    assert "[tool.medsim] takes a table of commands, not int" in " ".join(found.stderr.split())

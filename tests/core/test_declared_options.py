@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -44,6 +45,13 @@ def test_a_list_or_a_number_of_numpy_is_kept_as_plain_python_has_it() -> None:
     assert options.negatives == ("random",)
     assert type(options.seed) is int
     assert EvaluateOptions("x", {"one": "two"}, "out", bins=["5", "50"]).bins == (5, 50)
+    assert EvaluateOptions("x", {"one": "two"}, "out", bins=[np.int64(5)]).bins == (5,)
+    share = ScoreOptions("study", "answers", outlier_share=np.float32(0.5)).outlier_share
+    assert (type(share), share) == (float, 0.5)
+    for number in (np.float32("nan"), np.float32(7)):
+        with pytest.raises(OptionError, match=r"`outlier_share` .* is out of range"):
+            ScoreOptions("study", "answers", outlier_share=number)
+    assert BuildOptions("x", as_of=datetime(2020, 1, 31, 5)).as_of == date(2020, 1, 31)  # noqa: DTZ001
 
 
 def test_a_path_is_recorded_as_text() -> None:

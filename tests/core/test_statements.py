@@ -59,6 +59,10 @@ def test_a_statement_that_is_too_long_is_not_looked_at() -> None:
 def test_a_day_that_python_lacks_is_said_instead_of_given() -> None:
     with pytest.raises(StatementError, match="the column 'far' has days that Python lacks"):
         in_nothing("select date '2020-01-31' as near, date 'infinity' as far")
+    for far in ("[date 'infinity']", "{'a': [date '-0044-03-01']}", "[{'a': date 'infinity'}]"):
+        with pytest.raises(StatementError, match="the column 'far' has days that Python lacks"):
+            in_nothing(f"select {far} as far")
+    assert in_nothing("select [{'a': date '2020-01-31'}] as near").height == 1
 
 
 @pytest.mark.slow

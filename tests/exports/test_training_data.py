@@ -212,6 +212,22 @@ def test_json_lines_are_the_tuples_in_the_keys_of_flagembedding(
     assert {tuple(row) for row in rows} == {("query", "pos", "neg", *beside)}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", ["jsonl", "sapbert", "sentence-transformers", "huggingface"])
+def test_a_split_that_is_exported_alone_has_its_name(
+    shared_build: medsim.Build, tmp_path: Path, tool: str
+) -> None:
+    splits = medsim.split(shared_build, tmp_path / "splits", ratios="50/25/25", threads=1)
+
+    options = {"private": True} if tool == "huggingface" else {}
+    export = medsim.export(splits.builds["test"], tmp_path / "out", tool, **options)
+
+    names = export.files()["file"].to_list()
+    assert names
+    assert not [name for name in names if "train" in name]
+    assert [name for name in names if "test" in name]
+
+
 def test_sapbert_has_a_line_for_each_pair_of_names_of_a_concept(
     shared_build: medsim.Build, tmp_path: Path
 ) -> None:

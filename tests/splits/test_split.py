@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -228,6 +229,13 @@ def test_every_kind_of_link_keeps_concepts_together(tmp_path: Path) -> None:
     joined = {one: group for one, group in group_of.items() if one != group}
     assert joined == {"700011": "700001", "700013": "700004", "700008": "700006"}
     assert medsim.verify(splits, build=build).holds
+    for one in splits.builds.values():
+        names = set(one.table("description").collect()["term"].str.to_lowercase())
+        own = [row for row in corrections if {row.term1.lower(), row.term2.lower()} <= names]
+        recorded = [[row.term1, row.term2, row.same] for row in own]
+        assert one.manifest.options.get("corrections", []) == recorded
+    card = (splits.folder / "README.md").read_text(encoding="utf-8")
+    assert re.search(r"\| corrections +\| 2 ", card)
 
 
 @pytest.mark.slow

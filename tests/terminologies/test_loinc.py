@@ -58,7 +58,8 @@ def test_deprecated_terms_are_replaced_and_lose_the_word(tmp_path: Path) -> None
     made = Observations()
     made.term("1-8", "Velpene")
     made.term("2-6", "Velpene old", "DISCOURAGED")
-    made.term("3-4", "DEPRECATED Velpene older", "Deprecated", SHORTNAME="Deprecated Velp")
+    more = {"SHORTNAME": "Deprecated Velp", "DisplayName": "Deprecated Velpene Qn"}
+    made.term("3-4", "DEPRECATED Velpene older", "Deprecated", **more)
     made.term("4-2", "Deprecated only in name", "TRIAL")
     made.term("5-9", "")
     made.mappings = [
@@ -81,6 +82,7 @@ def test_deprecated_terms_are_replaced_and_lose_the_word(tmp_path: Path) -> None
         ("2-6", "fsn", "Velpene old"),
         ("3-4", "fsn", "Velpene older"),
         ("3-4", "synonym", "Velp"),
+        ("3-4", "synonym", "Velpene Qn"),
         ("4-2", "fsn", "Deprecated only in name"),
     ]
     assert n_skipped(terminology) == {"description is empty": 1}
@@ -160,6 +162,14 @@ def test_the_line_at_fault_is_named(tmp_path: Path, text: str, said: str) -> Non
     assert said in str(caught.value)
     assert str(caught.value).startswith("LoincTable/Loinc.csv: ")
     assert "\n" not in str(caught.value)
+
+
+def test_a_table_that_begins_as_xml_has_lines_all_the_same(tmp_path: Path) -> None:
+    header = "<z,LOINC_NUM,STATUS,CLASS,LONG_COMMON_NAME,SHORTNAME,DisplayName,CONSUMER_NAME"
+    content = f"{header},RELATEDNAMES2\n{'x,' * (1 << 20)}\n"
+    (tmp_path / "Loinc.csv").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match="line 2 has more than 1 MiB"):
+        read_source(tmp_path)
 
 
 @pytest.mark.parametrize("file", ["Loinc.csv", "MapTo.csv", "ConsumerName.csv"])

@@ -6,10 +6,12 @@ import os
 import zipfile
 from pathlib import Path
 
+import polars as pl
 import pytest
+from fixtures.umls import random_metathesaurus
 
 import medsim
-from medsim.core.errors import OutputError
+from medsim.core.errors import InputError, OutputError
 from medsim.terminologies.sources import source_paths
 
 OBO = """format-version: 1.2
@@ -135,3 +137,39 @@ def test_a_built_in_name_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert source_paths("hpo") == []
     with pytest.raises(OutputError, match=r"hpo(, which)? is read"):
         medsim.build("./hpo", "hpo/out")
+
+
+def test_a_folder_that_is_named_by_a_dot_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = random_metathesaurus(2).write(tmp_path / "META")
+    monkeypatch.chdir(release)
+    build = medsim.build(".", tmp_path / "out", negatives=["random"], threads=1)
+    assert build.manifest.source["name"] == release.name
+
+
+def test_a_release_is_written_in_the_language_that_is_asked_for(tmp_path: Path) -> None:
+    release = random_metathesaurus(2).write(tmp_path / "META")
+    build = medsim.build(release, tmp_path / "out", negatives=["random"], threads=1)
+    names = build.table("description").collect()
+    language = names.filter(pl.col("language") != "en")["language"].to_list()[0]
+
+    rows = medsim.convert(release, tmp_path / "out.zip", language=language)
+
+    written = dict(rows.select("table", "rows").iter_rows())["description"]
+    assert written == names.filter(language=language).height
+    with pytest.raises(InputError, match="no active descriptions in language 'xx'; languages"):
+        medsim.convert(release, tmp_path / "other.zip", language="xx")
+    assert not (tmp_path / "other.zip").exists()
+
+
+def test_a_zip_that_claims_more_than_it_has_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "release.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("MRCONSO.RRF", b"0" * 100_000)
+    content = bytearray(path.read_bytes())
+    at = content.index(b"PK\x01\x02") + 20  # its packed size in the list of entries
+    content[at : at + 4] = (50_000).to_bytes(4, "little")
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="its entries claim more bytes than it has"):
+        medsim.build(path, tmp_path / "out")

@@ -233,7 +233,14 @@ def splits_card(splits: Mapping[str, BuildManifest], options: Mapping[str, objec
     """
     outputs = {name: one.outputs for name, one in splits.items()}
     first = next(iter(splits.values()))
-    known = {**first.options, "split": dict(options)}
+    corrections = [
+        row
+        for one in splits.values()
+        if isinstance(rows := one.options.get("corrections"), list)
+        for row in rows
+    ]
+    own = {"corrections": corrections} if corrections else {}
+    known = {**first.options, **own, "split": dict(options)}
     return _card(first, known, BuildFiles(outputs=outputs, nested=True).configs())
 
 

@@ -114,8 +114,11 @@ def onnx_files(folder: Path) -> list[Path]:
 
 def holds(path: Path, *texts: bytes) -> list[bool]:
     """Return whether a file has each of some texts in it."""
-    with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return [content.find(text) >= 0 for text in texts]
+    with open_file(path) as file:
+        if not path.stat().st_size:  # which cannot be mapped
+            return [False] * len(texts)
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return [content.find(text) >= 0 for text in texts]
 
 
 def onnx_weights(model: Path, names: Iterable[str]) -> list[str]:

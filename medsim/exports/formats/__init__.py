@@ -25,7 +25,8 @@ class Export:
 
     Attributes:
         exported: the build or the splits.
-        splits: the builds by split; a build that was not split is all "train".
+        splits: the builds by split; a build that is one split has its name, and one that was not
+            split is all "train".
         options: of the run.
         output: the folder that is written.
         threads: to use.
@@ -46,7 +47,8 @@ class ExportFormat:
 
     Attributes:
         write: writes the files, and returns what it left out.
-        next: what to do with the files, with ``{out}`` for their folder, ``{file}`` for the first.
+        next: what to do with the files, with ``{out}`` for their folder, ``{file}`` for the one of
+            the split train, or the first.
         accepts: the options, beside those of every export, that it goes by.
         tables: the files of rows that it writes, by name.
         others: its other files, by pattern: what each is, in a sentence.

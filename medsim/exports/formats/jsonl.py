@@ -62,7 +62,7 @@ FORMATS.register(
     "jsonl",
     ExportFormat(
         write=write_json_lines,
-        next="train on {out}/train.jsonl, which has an object a line",
+        next="train on {file}, which has an object a line",
         accepts=OPTIONS_OF_TUPLES,
         tables=JSONL,
     ),

@@ -82,7 +82,7 @@ FORMATS.register(
     "sapbert",
     ExportFormat(
         write=write_sapbert,
-        next="{out}/train.txt is the train_dir of SapBERT's train.py",
+        next="{file} is the train_dir of SapBERT's train.py",
         accepts=frozenset(("datasets", "difficulty", "seed")),
         tables=SAPBERT,
     ),

@@ -209,6 +209,7 @@ def find_source(location: str) -> tuple[Source, Path]:
     if built_in is not None and built_in.locate is not None:
         return built_in, built_in.locate()
     path = Path(location)
+    path = path if path.name not in {"", ".."} else path.resolve()  # which has a name
     if not location or not _exists(path):
         names = [name for name, source in sources.items() if source.locate]
         hint = unknown_name("built-in name", location, names)
@@ -226,6 +227,16 @@ def find_source(location: str) -> tuple[Source, Path]:
                 )
     formats = "; ".join(str(source) for source in sources.values() if source.locate is None)
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
+
+
+def check_language(path: Path, store: Store, reading: ReadingOptions) -> None:
+    """Raise InputError if a terminology that was read has no names in the language asked for."""
+    found = store.frame("terminologies/language")["language"].to_list()
+    if reading.language not in found:
+        raise InputError(
+            f"{path}: no active descriptions in language {reading.language!r}; "
+            f"languages found: {', '.join(found) or 'none'}"
+        )
 
 
 def source_paths(location: str | Path) -> list[Path]:
@@ -254,13 +265,7 @@ def read_terminology(
     source, path = find_source(location)
     with progress.stage(f"read {path.name}") as stage:
         terminology = source.read(path, store, reading)
-        languages = store.frame("terminologies/language")
-        if reading.language not in languages["language"].to_list():
-            known = ", ".join(languages["language"].to_list()) or "none"
-            raise InputError(
-                f"{path}: no active descriptions in language {reading.language!r}; "
-                f"languages found: {known}"
-            )
+        check_language(path, store, reading)
         stage.found(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )

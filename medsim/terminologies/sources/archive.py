@@ -184,6 +184,10 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
         raise InputError(f"{path}: {len(entries):,} entries, more than {MAX_ENTRIES:,}")
     for entry in entries:
         _check_entry(path, entry)
+    if sum(entry.compress_size for entry in entries) > path.stat().st_size:
+        raise InputError(
+            f"{path}: its entries claim more bytes than it has; such a zip is not read"
+        )
     files = [entry for entry in entries if not entry.is_dir()]
     for name, n_times in Counter(entry.filename for entry in files).items():
         if n_times > 1:

@@ -37,7 +37,7 @@ def csv_rows(
             the text is not CSV in UTF-8.
     """
     with file.open() as stream:
-        hashed = HashedReader(stream, LineBound(file.inner, file.longest_line))
+        hashed = HashedReader(stream, LineBound(file.inner, file.longest_line, has_lines=True))
         rows = csv.reader(_lines(file, hashed), strict=True)
         line = last = 1
         try:

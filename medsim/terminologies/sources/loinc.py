@@ -166,16 +166,16 @@ def _read_table(
             raise InputError(f"{file.inner}: line {line} {fault}")
         lines[number] = line
         active = _ACTIVE[status]
-        full, short = (
-            name if active else _DEPRECATED.sub("", name)
-            for name in (row["LONG_COMMON_NAME"], row["SHORTNAME"])
-        )
         rows.concept.add(number, active, "", row["CLASS"])
-        synonyms = [("exact", short), ("exact", row["DisplayName"])]
+        synonyms = [("exact", row["SHORTNAME"]), ("exact", row["DisplayName"])]
         synonyms += [
             ("broad", name) for name in (row["CONSUMER_NAME"], *consumer_names.get(number, ()))
         ]
         synonyms += [("related", name.strip()) for name in row["RELATEDNAMES2"].split(";")]
+        full = row["LONG_COMMON_NAME"]
+        if not active:
+            full = _DEPRECATED.sub("", full)
+            synonyms = [(scope, _DEPRECATED.sub("", name)) for scope, name in synonyms]
         rows.add_names(number, full, synonyms)
 
 

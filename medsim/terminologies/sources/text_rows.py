@@ -77,7 +77,7 @@ def _text_of(
     """
     for file in files:
         with file.open() as stream:
-            hashed = HashedReader(stream, LineBound(file.inner, file.longest_line))
+            hashed = HashedReader(stream, LineBound(file.inner, file.longest_line, has_lines=True))
             yield from _rows(row_format, file, hashed)
             read.append(SourceFile.read_by(hashed, file.inner))
 

@@ -1,9 +1,10 @@
--- Descriptions as RF2 rows; a fully specified name gets a semantic tag, its own where it has one.
+-- Descriptions of a language as RF2 rows; a fully specified name gets a semantic tag, its own where it has one.
 --
 -- reads   concept, description, concept_sctid, description_sctid: description_id, sctid
--- writes  a row per description, key id
+-- writes  a row per description of the language, key id
 -- params  $effective_time text: of all rows, as YYYYMMDD
 --         $tag text: for names that have no tag
+--         $language text: code of the language
 
 select
     di.sctid as id,
@@ -30,4 +31,5 @@ from description as d
 inner join concept as c on d.concept_id = c.concept_id
 inner join concept_sctid as ci on d.concept_id = ci.concept_id
 inner join description_sctid as di on d.description_id = di.description_id
+where d.language = $language
 order by id;
