@@ -47,7 +47,8 @@ def without_rounding_errors(means: _Numbers) -> _Numbers:
     apart = ~(np.diff(distinct) <= _LOST * np.nanmax(np.abs(means), initial=0))  # NaN is the last
     firsts = np.flatnonzero(np.concatenate([[True], apart]))
     numbers = np.concatenate([[0], np.cumsum(apart)])
-    return distinct[firsts[numbers]][places].reshape(means.shape)
+    tied: _Numbers = distinct[firsts[numbers]][places].reshape(means.shape)
+    return tied
 
 
 def concordances(left: Ids, right: Ids) -> Counts:

@@ -1,4 +1,5 @@
--- Descriptions of a language as RF2 rows; a fully specified name gets a semantic tag, its own where it has one.
+-- Descriptions of a language as RF2 rows; a fully specified name gets a semantic tag, its own where
+-- it has one.
 --
 -- reads   concept, description, concept_sctid, description_sctid: description_id, sctid
 -- writes  a row per description of the language, key id
