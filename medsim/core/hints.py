@@ -92,6 +92,15 @@ def of_python(value: object) -> object:
             return value
 
 
+def as_json(value: object) -> object:
+    """Return a value of an option as JSON has it: days and paths as texts."""
+    if isinstance(value, tuple):
+        return [as_json(one) for one in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, Path) else value
+
+
 @cache
 def _kind_and_held(hint: Any) -> tuple[Any, tuple[Any, ...]]:
     return get_origin(hint) or hint, get_args(hint)

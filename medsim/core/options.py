@@ -45,6 +45,7 @@ from typing import (
 from medsim.core.config import MOST_THREADS
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.hints import (
+    as_json,
     described,
     fits,
     is_several,
@@ -147,7 +148,7 @@ class Options:
     def recorded(self) -> dict[str, object]:
         """Return the options that decide what comes out, as plain JSON values by their key."""
         return {
-            option.key: _plain(value)
+            option.key: as_json(value)
             for name, option in declared(type(self)).items()
             if option.key is not None and ((value := getattr(self, name)) or option.kept_empty)
         }
@@ -334,14 +335,6 @@ def _paths_in(value: object) -> Iterator[Path]:
                 yield Path(found)
                 return
         yield Path(value)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, date):
-        return value.isoformat()
-    return str(value) if isinstance(value, Path) else value
 
 
 def _restored(value: Any, hint: object) -> Any:
