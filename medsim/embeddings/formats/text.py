@@ -77,7 +77,8 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     n_dimensions = _n_numbers(beginning)
     if n_dimensions == 0:
         raise InputError(f"{path} {what_it_is(beginning)}; a word and its numbers are due")
-    if b"\t" in _fields(beginning)[0]:
+    word, _, number = _fields(beginning)[0].partition(b"\t")
+    if word and _is_number(number):
         raise InputError(f"{path} has a tab after its first word; a space is due there")
     check_dimensions(path, n_dimensions)
     found = WantedWords(path, request.words, "line")
