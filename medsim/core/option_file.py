@@ -45,7 +45,7 @@ def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
         if not path.exists():
             continue
         name = f"{path} [{'.'.join(keys)}]" if keys else str(path)
-        table: Any = _read(path) if not keys or b"medsim" in _bytes(path) else {}
+        table: Any = _read(path) if not keys or _has_own(path) else {}
         for key in keys:
             table = table.get(key, {})
             if not isinstance(table, Mapping):
@@ -53,6 +53,17 @@ def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
         if table:
             return OptionFile(name=name, values=_of_group(program, table, name))
     return OptionFile()
+
+
+def _has_own(path: Path) -> bool:
+    """Return whether a file of others has a table of medsim's; of a damaged one, if it seems so."""
+    content = _bytes(path)
+    if b"tool.medsim" in content:
+        return True
+    try:
+        return "medsim" in tomllib.loads(content.decode())["tool"]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return False
 
 
 def _bytes(path: Path) -> bytes:

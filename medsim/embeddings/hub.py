@@ -90,10 +90,8 @@ def fetch_model(place: str, options: EmbeddingOptions) -> FetchedModel:
             listed = ", ".join(one for one in names if one.endswith(".onnx")) or "none"
             raise InputError(f"{location} has no model.onnx; its .onnx files: {listed}")
         path = first / model
-        beside = [one for one in names if PurePosixPath(one).parent == PurePosixPath(model).parent]
-        of_name = {PurePosixPath(one).name: one for one in beside}
-        weights = onnx_weights(path, of_name)
-        _fetch_missing(place, name, first, [of_name[one] for one in weights])
+        told = {str(PurePosixPath(model).parent / one) for one in onnx_weights(path)}
+        _fetch_missing(place, name, first, sorted(told.intersection(names)))
     return FetchedModel(path=path, location=location, format_name=format_name)
 
 

@@ -99,7 +99,7 @@ def _rows_of_mapping(mapping: Any, of: str) -> Any:
 def _polars(frame: Any, of: str) -> pl.DataFrame:
     """Return a frame as one of Polars; the index of pandas is a column if it has the words.
 
-    That is so if it is named as such a column, or has texts where no column is.
+    That is so if it has texts, and is named as such a column or no column is.
     """
     if isinstance(frame, pl.DataFrame):
         return frame
@@ -108,8 +108,9 @@ def _polars(frame: Any, of: str) -> pl.DataFrame:
             return frame.collect()
         if frame.index.nlevels > 1:
             raise InputError(f"{of} has an index of several levels; make it columns")
-        none_named = not any(str(name).lower() in COLUMNS for name in frame.columns)
-        if frame.index.name in COLUMNS or (none_named and frame.index.inferred_type == "string"):
+        is_named = frame.index.name in COLUMNS
+        is_wanted = is_named or not any(str(name).lower() in COLUMNS for name in frame.columns)
+        if is_wanted and any(isinstance(one, str) for one in frame.index):
             frame = frame.reset_index(names=frame.index.name or "word")
         return pl.DataFrame({str(name): _column(frame[name]) for name in frame.columns})
 

@@ -253,8 +253,8 @@ NOTES: Mapping[str, Mapping[str, str]] = {
             "the embedding; null where none was found."
         ),
         "linked_term": (
-            "That linked term; where an approximate index found none, the most similar of all; "
-            "null where none has a vector."
+            "That linked term; where an approximate index found none, the most similar linked one "
+            "by exact search; null where none has a vector."
         ),
         "linked_similarity": "Cosine of the term and the linked one; null where there is none.",
         "nearest_term": "The nearest of all other terms; null where the term has no vector.",

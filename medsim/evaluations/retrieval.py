@@ -99,7 +99,7 @@ def retrieve(
     The rank of a term's most similar linked term is one more than the number of terms that are not
     linked to it and at least as similar: ties count against the embedding. Of an approximate index
     it is the most similar linked term, and its rank, among the 100 nearest terms that it gives;
-    where none is among them, the most similar of all, without a rank.
+    where none is among them, the most similar linked one by exact search, without a rank.
 
     Returns:
         ``RETRIEVED_COLUMNS``, a row per linked term in order of text.

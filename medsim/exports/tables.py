@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DRAWN = "Drawn from the seed."
-_SPLIT = "SPLIT is train, validation or test, or that of the exported build; else train."
+_SPLIT = (
+    "SPLIT is train, validation or test; of one split that is exported alone, its name; of a build "
+    "that was not split, train."
+)
 _ANCHOR = "Term that others are compared with."
 _POSITIVE = "Term that means the same as the anchor."
 _NEGATIVE = "Term that does not mean the same, the N-th hard negative."

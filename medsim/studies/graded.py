@@ -11,6 +11,7 @@ from medsim.core.errors import OptionError
 from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
 from medsim.evaluations.strata import Stratification, parts_of
 from medsim.statistics.estimates import defined
+from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import FEWEST_SHARED, pairwise_spearman, rater_agreement
 from medsim.studies.agreement.outliers import standings_of
 from medsim.studies.options import OUTLIER_SHARE
@@ -198,7 +199,9 @@ def scaled_means(ratings: Table) -> pl.DataFrame:
     n_ratings = rated.sum(axis=0, dtype=np.int32)
     scaled = np.where(rated, ratings, 0.0) * _SCALED_TO / _HIGHEST
     none = np.full(ratings.shape[1], np.nan)
-    mean = np.divide(scaled.sum(axis=0), n_ratings, out=none.copy(), where=n_ratings > 0)
+    mean = without_rounding_errors(
+        np.divide(scaled.sum(axis=0), n_ratings, out=none.copy(), where=n_ratings > 0)
+    )
     squares = (np.where(rated, scaled - mean, 0.0) ** 2).sum(axis=0)
     variance = np.divide(squares, n_ratings - 1, out=none, where=n_ratings > 1)
     deviation = pl.Series(np.sqrt(variance)).fill_nan(None)

@@ -40,9 +40,9 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
     if instances is None:
         return Section(
             title="Worst errors",
-            prose=f"The sentences of wrong answers are not shown, since {path} is not the file "
-            "that models were asked about, as it was. If that path is relative, make this page in "
-            "the folder where the models were scored.",
+            prose=f"The sentences of wrong answers are not shown, since {path} is not there "
+            "any more, or has changed since models were asked about it. If that path is relative, "
+            "make this page in the folder where the models were scored.",
             parts=[],
         )
     shown = _with_sentences(wrong, instances)

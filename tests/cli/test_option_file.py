@@ -124,8 +124,14 @@ def test_the_shared_table_may_be_written_with_dots(shared_build) -> None:
     assert run("stats", shared_build.folder, text=text, name=SHARED).stdout.startswith("dataset,")
 
 
-@pytest.mark.parametrize("text", ["[tool]\nmedsim = 3\n", "tool = 3 # of medsim\n"])
-def test_what_is_no_table_is_one_line(shared_build, text: str) -> None:
-    found = run("stats", shared_build.folder, text=text, name=SHARED)
+def test_what_is_no_table_is_one_line(shared_build) -> None:
+    found = run("stats", shared_build.folder, text="[tool]\nmedsim = 3\n", name=SHARED)
     assert found.exit_code != 0
     assert "[tool.medsim] takes a table of commands, not int" in " ".join(found.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "text", ["# medsim\n[project\n", "# medsim\n[tool]\nother = 1\n", "tool = 3 # of medsim\n"]
+)
+def test_a_file_that_only_mentions_medsim_has_no_options(shared_build, text: str) -> None:
+    assert run("stats", shared_build.folder, text=text, name=SHARED).exit_code == 0

@@ -85,6 +85,12 @@ TABLES: Mapping[str, Callable[[], Any]] = {
     "pandas, labels": lambda: of_pandas(
         {"word": WORDS, "a": VECTORS[:, 0], "b": VECTORS[:, 1]}, index=["p", "q", "r"]
     ),
+    "pandas, numbers under a name": lambda: of_pandas(
+        {"word": WORDS, "a": VECTORS[:, 0], "b": VECTORS[:, 1]}, index=[3, 1, 2]
+    ).rename_axis("index"),
+    "pandas by category": lambda: of_pandas(VECTORS, index=WORDS).pipe(
+        lambda frame: frame.set_axis(frame.index.astype("category"))
+    ),
 }
 
 
@@ -334,6 +340,8 @@ def test_a_faulty_frame_of_pandas_is_refused_in_one_line() -> None:
     missing = of_pandas({"word": ["eye", float("nan")], "v": [[1.0], [2.0]]})
     with pytest.raises(InputError, match="row 2 has no word"):
         embedded(missing)
+    with pytest.raises(InputError, match="row 2 has no word"):
+        embedded(of_pandas({"a": [1.0, 2.0]}, index=["eye", None]))
     with pytest.raises(InputError, match="has an index of several levels; make it columns"):
         embedded(of_pandas({"a": [1.0]}, index=[["eye"], ["b"]]))
     with pytest.raises(InputError, match="has the columns a; one of text is due"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -73,22 +74,25 @@ def test_every_file_that_decides_vectors_is_in_the_fingerprint(folder: Path) -> 
     assert len(seen) == len(files) + 1
 
 
-def test_weights_under_a_name_of_their_own_are_in_the_fingerprint(folder: Path) -> None:
+@pytest.mark.parametrize("name", ["weights.bin", "inner/weights.bin", "w" * 150 + ".bin"])
+def test_weights_under_a_name_of_their_own_are_in_the_fingerprint(folder: Path, name: str) -> None:
     onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
     expected = vectors_of(folder, "pain").tolist()
     model = onnx.load(folder / "model.onnx")
-    external = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 64}
+    external = {"save_as_external_data": True, "location": name, "size_threshold": 64}
+    (folder / name).parent.mkdir(exist_ok=True)
     onnx.save_model(model, str(folder / "model.onnx"), **external)
     (folder / "other.bin").write_bytes(b"of another program")
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).touch()
     options = EmbeddingOptions()
     before = fingerprint(folder, format_onnx.FORMAT, options)
     assert vectors_of(folder, "pain").tolist() == expected
 
     (folder / "other.bin").write_bytes(b"changed")
     assert fingerprint(folder, format_onnx.FORMAT, options) == before
-    weights = bytearray((folder / "weights.bin").read_bytes())
+    weights = bytearray((folder / name).read_bytes())
     weights[0] ^= 1
-    (folder / "weights.bin").write_bytes(weights)
+    (folder / name).write_bytes(weights)
     assert fingerprint(folder, format_onnx.FORMAT, options) != before
 
 

@@ -355,3 +355,8 @@ def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> 
         "10 ratings of ben in a row are equal",
         "12 ratings of ada in a row take turns between two values",
     ]
+
+
+def test_means_of_equal_sums_of_ratings_tie() -> None:
+    ratings = np.array([[0, 0, 6], [1, 2, 1], [6, 5, 0]], np.float64)
+    assert scaled_means(ratings)["rating"].n_unique() == 1

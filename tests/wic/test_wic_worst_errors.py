@@ -70,7 +70,7 @@ def test_of_instances_that_are_gone_or_changed_no_sentence_is_shown(
 
     assert section is not None
     assert section.parts == []
-    says = f"since {tmp_path / 'one.json'} is not the file that models were asked about"
+    says = f"since {tmp_path / 'one.json'} is not there any more, or has changed"
     assert says in section.prose
 
 

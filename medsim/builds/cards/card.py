@@ -17,7 +17,7 @@ from medsim.core.config import EASY_DISTANCE
 from medsim.core.formats.md import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from medsim.builds.cards.configs import Config
     from medsim.builds.cards.licences import Licence
@@ -233,15 +233,19 @@ def splits_card(splits: Mapping[str, BuildManifest], options: Mapping[str, objec
     """
     outputs = {name: one.outputs for name, one in splits.items()}
     first = next(iter(splits.values()))
-    corrections = [
-        row
-        for one in splits.values()
-        if isinstance(rows := one.options.get("corrections"), list)
-        for row in rows
-    ]
-    own = {"corrections": corrections} if corrections else {}
-    known = {**first.options, **own, "split": dict(options)}
+    known = options_of_splits(splits.values(), options)
     return _card(first, known, BuildFiles(outputs=outputs, nested=True).configs())
+
+
+def options_of_splits(
+    splits: Iterable[BuildManifest], options: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the options of builds that are splits, with the corrections of all."""
+    every = [one.options for one in splits]
+    lists = [rows for one in every if isinstance(rows := one.get("corrections"), list)]
+    corrections = sorted({tuple(row) for rows in lists for row in rows})
+    own = {"corrections": [list(row) for row in corrections]} if corrections else {}
+    return {**every[0], **own, "split": dict(options)}
 
 
 def split_of(manifest: BuildManifest) -> str:

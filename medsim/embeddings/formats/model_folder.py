@@ -5,13 +5,14 @@ from __future__ import annotations
 import mmap
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.reading import check_file, open_file, read_json, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
     from pathlib import Path, PurePath
 
 MODULES = "modules.json"
@@ -25,6 +26,10 @@ ADAPTER = "adapter_config.json"
 
 TOKENIZER = "tokenizer.json"
 """The file of a tokenizer, as the library tokenizers writes it."""
+
+_LOCATION = b"\n\x08location\x12"  # as Protocol Buffers write that key before its value
+_LONGEST_LOCATION = 1 << 12
+_ONE_BYTE = 127  # the most that a length of one byte says
 
 _PROMPTS = "config_sentence_transformers.json"
 _TRANSFORMER = "sentence_bert_config.json"
@@ -112,32 +117,33 @@ def onnx_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
 
 
-def holds(path: Path, *texts: bytes) -> list[bool]:
-    """Return whether a file has each of some texts in it."""
+def found_in(path: Path, text: bytes, n_after: int = 0) -> Iterator[bytes]:
+    """Yield, for each place where a file has a text, so many of the bytes that follow it."""
     with open_file(path) as file:
         if not path.stat().st_size:  # which cannot be mapped
-            return [False] * len(texts)
+            return
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return [content.find(text) >= 0 for text in texts]
+            at = content.find(text)
+            while at >= 0:
+                begin = at + len(text)
+                yield content[begin : begin + n_after]
+                at = content.find(text, begin)
 
 
-def onnx_weights(model: Path, names: Iterable[str]) -> list[str]:
-    """Return the names of the files in which an .onnx file keeps its weights.
+def onnx_weights(model: Path) -> list[str]:
+    """Return the paths, from its folder, of the files in which an .onnx file says its weights are.
 
-    They bear its name and more, as model.onnx_data, or stand in it, as ONNX writes where they are.
-
-    Args:
-        model: the .onnx file.
-        names: of all files in its folder.
+    Paths that lead out of the folder are left out, as ONNX Runtime refuses them.
     """
-    others = [name for name in names if name != model.name]
-    told = holds(model, *map(str.encode, others))
-    return [
-        name
-        for name, is_told in zip(others, told, strict=True)
-        if name.startswith(model.name)
-        or (is_told and not name.endswith((".onnx", *SETTINGS_SUFFIXES)))
-    ]
+    found = set()
+    for after in found_in(model, _LOCATION, _LONGEST_LOCATION):
+        size, begin = after[0], 1
+        if size > _ONE_BYTE and len(after) > 1:  # a number of two bytes
+            size, begin = (size & _ONE_BYTE) + (after[1] << 7), 2
+        with suppress(UnicodeDecodeError):
+            found.add(after[begin : begin + size].decode())
+    inside = (PurePosixPath(one) for one in found if one)
+    return sorted(str(one) for one in inside if not one.is_absolute() and ".." not in one.parts)
 
 
 def lacks(folder: Path) -> str:

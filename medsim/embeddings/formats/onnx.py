@@ -135,8 +135,9 @@ class OnnxEncoder:
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
     model = _model(path)
-    beside = sorted(file.name for file in model.parent.iterdir() if file.is_file())
-    weights = [model.parent / name for name in onnx_weights(model, beside)]
+    named = [file for file in model.parent.iterdir() if file.name.startswith(model.name)]
+    told = (model.parent / name for name in onnx_weights(model))
+    weights = sorted({file for file in (*named, *told) if file.is_file()} - {model})
     return [model, *weights, _tokenizer(path, options), *settings_files(_settings_folder(model))]
 
 

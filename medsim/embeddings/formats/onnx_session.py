@@ -12,7 +12,7 @@ import numpy as np
 from medsim.core.errors import InputError
 from medsim.core.extras import needing
 from medsim.core.reading import reading
-from medsim.embeddings.formats.model_folder import holds
+from medsim.embeddings.formats.model_folder import found_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ class OnnxSession:
         self._inputs = self._checked_inputs()
         self._outputs: list[str] | None = None  # all, until it is known which one is wanted
         self._outputs, self.of_tokens, self.n_dimensions = self._checked_outputs()
-        (self.dynamic,) = holds(path, _DYNAMIC)
+        self.dynamic = any(True for _ in found_in(path, _DYNAMIC))
         self.version = str(onnxruntime.__version__)
 
     def run(self, ids: Tokens, types: Tokens) -> Outputs:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.cards.card import Card
+from medsim.builds.cards.card import Card, options_of_splits
 from medsim.builds.cards.configs import ALL_PAIRS, Config, set_config
 from medsim.builds.datasets import set_keys
 from medsim.builds.output import CARD
@@ -61,7 +61,8 @@ def write_dataset(run: Export) -> list[Skipped]:
     build = next(iter(run.splits.values()))
     source, options = build.manifest.source, dict(build.manifest.options)
     if isinstance(run.exported, Splits):
-        options["split"] = run.exported.manifest.options
+        builds = [one.manifest for one in run.splits.values()]
+        options = options_of_splits(builds, run.exported.manifest.options)
     check_passed_on(source, private=run.options.private)
     configs = []
     for table in _tables(build):

@@ -46,8 +46,10 @@ class Forms:
         return form
 
     def with_lemmas_of(self, rows: pl.DataFrame) -> Forms:
-        """Return the forms with the lemmas of another table, for words that have none here."""
-        return replace(self, given={**_given(_lemmas(rows)), **self.given})
+        """Return the forms with the lemmas that another table has of words that are not here."""
+        others = _given(_lemmas(rows)).items()
+        own = {word: lemma for word, lemma in others if word not in self.counts}
+        return replace(self, given=own | {**self.given})
 
 
 def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:

@@ -28,7 +28,9 @@ FILTERED = "content_filter"
 """The name that services give to a reply that they keep back."""
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
-_BEFORE = re.compile(r"\A.*</think>", re.DOTALL | re.IGNORECASE)  # where the prompt opened it
+_BEFORE = re.compile(  # where the prompt opened the thought, and words follow it
+    r"\A.*</think>(?=.*[^\W\d_])", re.DOTALL | re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _OR = r"\W*(?:or\b|and\b|/)\W*"
 _CHOICE = re.compile(

@@ -101,6 +101,13 @@ def test_a_table_has_its_own_lemmas_beside_those_of_another(tmp_path: Path) -> N
     found = merged(other, forms.with_lemmas_of(other))
     assert found.select("word", "count").rows() == [("axis", 2), ("dog", 9)]
 
+    plain = table(tmp_path, "word,class,count\nwindows,noun,50\nwindow,noun,60\n", "own.csv")
+    forms = forms_of(read_frequencies(plain, None), make_lemmas=False)
+    text = "word,class,count,lemma\nwindows,noun,5,window\n"
+    other = read_frequencies(table(tmp_path, text, "general.csv"), None)
+    found = merged(other, forms.with_lemmas_of(other))  # words of the own corpus stay as there
+    assert found.select("word", "count").rows() == [("windows", 5)]
+
 
 def test_a_word_has_the_topics_of_its_documents_and_as_its_own_the_most_frequent(
     tmp_path: Path,

@@ -253,6 +253,7 @@ def test_a_damaged_line_of_the_cache_is_no_reply(tmp_path: Path) -> None:
         ("FALSE or TRUE? TRUE.", True),
         ("Answer (FALSE/TRUE): TRUE", True),
         ("it may be false </think> TRUE", True),
+        ("<think>a</think>TRUE</think>\n", True),
         ("<think>false? no</think>\nTRUE", True),
         ("<think>it is true that", None),
         ("Both terms are drugs: yes", True),
