@@ -174,7 +174,7 @@ def _check_days(frame: pl.DataFrame) -> None:
 
 
 def _values_within(frame: pl.DataFrame) -> Iterator[tuple[str, pl.Series]]:
-    """Yield the values of each column under its name, and those that lists and structs hold."""
+    """Yield each column with its name, and the values in its lists and structs likewise."""
     import polars as pl  # noqa: PLC0415 — the process of a statement does without
 
     left = [(column.name, column) for column in frame]

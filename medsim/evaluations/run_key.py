@@ -191,7 +191,7 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
     for name, one in own.items():
         before = known.get(name, {})
         for part, said in _DECISIVE.items():
-            if part not in before or part not in one or _plain(before[part]) == _plain(one[part]):
+            if part not in before or part not in one or _same(before[part], one[part]):
                 continue
             if part == "categories":
                 raise OutputError(
@@ -208,11 +208,15 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
     return dict(sorted(every.items()))
 
 
-def _plain(told: object) -> object:
-    """Return what decides results without the place of a vocabulary, which it had before."""
-    if not isinstance(told, dict):
-        return told
-    return {name: value for name, value in told.items() if name != "vocabulary"}
+def _same(before: object, now: object) -> bool:
+    """Return whether two parts of a provenance are equal.
+
+    Earlier versions recorded the path of a vocabulary among options; its content is in the
+    fingerprint.
+    """
+    if isinstance(before, dict):
+        before = {name: value for name, value in before.items() if name != "vocabulary"}
+    return before == now
 
 
 def _redistributable(inputs: Provenance) -> bool | None:

@@ -24,6 +24,6 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     print_table(files, form)
     out = str(options.out)
     names = files["file"].to_list()
-    first = next((name for name in names if name.startswith("train")), "".join(names[:1]))
-    file = quoted(Path(out) / first)
+    chosen = [name for name in names if name.startswith("train")] or names
+    file = quoted(Path(out, *chosen[:1]))
     tell_next(options.progress, FORMATS.get(options.to).next.format(out=out, file=file))

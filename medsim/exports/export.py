@@ -77,7 +77,7 @@ def export(options: ExportOptions) -> Exported:
 
 
 def _builds_in(exported: Build | Splits) -> dict[str, Build]:
-    """Return builds by the names of their splits, of which one build may be one."""
+    """Return the builds by split; one build is one split, see ``Export.splits``."""
     if isinstance(exported, Splits):
         return dict(exported.builds)
     return {split_of(exported.manifest): exported}

@@ -37,9 +37,10 @@ def ranked(values: Values) -> Ranked:
 
 
 def without_rounding_errors(means: _Numbers) -> _Numbers:
-    """Return means of which those that differ by less than sums can lose are equal; NaN stays.
+    """Return means, of which those within 1e-12 of the largest of each other are equal; NaN stays.
 
-    So they tie in whatever order they were added: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1.
+    So means of the same numbers tie in whatever order they were added: in floating point
+    0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1. The shape is that of ``means``.
     """
     distinct, places = np.unique(means, return_inverse=True)
     if not len(distinct):

@@ -18,6 +18,7 @@ from fixtures.builds import run
 from fixtures.release import Release, random_release
 
 import medsim
+from medsim.builds.shard_folder import ShardFolder
 
 pytestmark = pytest.mark.slow
 
@@ -190,6 +191,23 @@ def test_a_shard_that_was_ended_twice_is_done_by_the_next_run_and_a_merge_goes_o
 
     assert merged.manifest.outputs == long_whole
     assert not job.parent.exists()
+
+
+def test_what_shards_have_no_lists_of_is_searched_for(
+    source: Path, whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shards(source, tmp_path / "out", 2)
+    read_all = ShardFolder.read_all  # a merge that goes on plans for fewer sets than shards did
+
+    def of_one_pool(self, own):
+        known = read_all(self, own)
+        kept = [one for one in known if one.pool != known[0].pool]
+        assert 0 < len(kept) < len(known)
+        return kept
+
+    monkeypatch.setattr(ShardFolder, "read_all", of_one_pool)
+
+    assert medsim.merge(tmp_path / "out").manifest.outputs == whole["set"]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from fixtures.encoders import (
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, TermVectors, fingerprint
 from medsim.embeddings.formats import onnx as format_onnx
+from medsim.embeddings.formats.model_folder import onnx_weights
 from medsim.embeddings.formats.onnx import FORMAT
 from medsim.embeddings.options import EmbeddingOptions
 
@@ -94,6 +95,25 @@ def test_weights_under_a_name_of_their_own_are_in_the_fingerprint(folder: Path, 
     weights[0] ^= 1
     (folder / name).write_bytes(weights)
     assert fingerprint(folder, format_onnx.FORMAT, options) != before
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (b"\x0bweights.bin and more", ["weights.bin"]),
+        (b"\x96\x01" + b"w" * 200, ["w" * 150]),
+        (b"\x09../../etc", []),
+        (b"\x04/dev", []),
+        (b"\x02\xff\xfe", []),
+        (b"\x96", []),
+        (b"", []),
+    ],
+)
+def test_only_paths_in_the_folder_are_weights(
+    tmp_path: Path, value: bytes, found: list[str]
+) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"of a tensor\n\x08location\x12" + value)
+    assert onnx_weights(tmp_path / "model.onnx") == found
 
 
 def test_a_tokenizer_beside_the_model_does_not_hide_the_settings(folder: Path) -> None:

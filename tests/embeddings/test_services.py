@@ -598,16 +598,16 @@ def test_a_host_that_cannot_be_is_one_line(host: str) -> None:
         terms=["a"], words=(), options=spec.options, threads=1, cache=None, stage=Recording()
     )
 
-    with pytest.raises(ServiceError, match=r"is no address \(|cannot be reached \("):
+    with pytest.raises(ServiceError, match=r"is no address \("):
         open_source(spec).read(request)
 
 
-@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "socks://127.0.0.1:9", "a b"])
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "socks://127.0.0.1:9"])
 def test_a_proxy_that_cannot_be_used_is_one_line(
     service: LocalService, monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", proxy)
-    with pytest.raises((OptionError, ServiceError), match=r"proxy|cannot be reached"):
+    with pytest.raises(OptionError, match=r"the proxy that .*ALL_PROXY names cannot be used"):
         read(service)
 
 

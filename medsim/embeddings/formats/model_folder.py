@@ -131,19 +131,21 @@ def found_in(path: Path, text: bytes, n_after: int = 0) -> Iterator[bytes]:
 
 
 def onnx_weights(model: Path) -> list[str]:
-    """Return the paths, from its folder, of the files in which an .onnx file says its weights are.
+    """Return the paths, from its folder, of the files in which an .onnx file has its weights.
 
-    Paths that lead out of the folder are left out, as ONNX Runtime refuses them.
+    They are the values of "location" in its ``external_data`` (ONNX's ``TensorProto``). Paths that
+    lead out of the folder are left out.
     """
     found = set()
     for after in found_in(model, _LOCATION, _LONGEST_LOCATION):
-        size, begin = after[0], 1
-        if size > _ONE_BYTE and len(after) > 1:  # a number of two bytes
-            size, begin = (size & _ONE_BYTE) + (after[1] << 7), 2
+        first, second = after[:2].ljust(2, b"\0")  # of a file that is cut there is less
+        is_long = first > _ONE_BYTE
+        size, begin = ((first & _ONE_BYTE) + (second << 7), 2) if is_long else (first, 1)
         with suppress(UnicodeDecodeError):
-            found.add(after[begin : begin + size].decode())
-    inside = (PurePosixPath(one) for one in found if one)
-    return sorted(str(one) for one in inside if not one.is_absolute() and ".." not in one.parts)
+            found.add(PurePosixPath(after[begin : begin + size].decode()))
+    return sorted(
+        str(one) for one in found if one.name and not one.is_absolute() and ".." not in one.parts
+    )
 
 
 def lacks(folder: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,7 +138,7 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
     model = _model(path)
     named = [file for file in model.parent.iterdir() if file.name.startswith(model.name)]
     told = (model.parent / name for name in onnx_weights(model))
-    weights = sorted({file for file in (*named, *told) if file.is_file()} - {model})
+    weights = sorted({file for file in (*named, *told) if os.path.isfile(file)} - {model})  # noqa: PTH113 — no error of names that cannot be
     return [model, *weights, _tokenizer(path, options), *settings_files(_settings_folder(model))]
 
 

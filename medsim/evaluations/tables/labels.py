@@ -103,7 +103,7 @@ def hardest_first(names: pl.Series) -> list[str]:
 
 
 def apart(column: str, taken: Sequence[str]) -> pl.Expr:
-    """Return names that become columns; where a column is named so, as in "statistic (set)"."""
+    """Return a column's names for use as columns; those that are taken as "statistic (set)"."""
     told = pl.format("{} ({})", column, pl.lit(column))
     return pl.when(pl.col(column).is_in(taken)).then(told).otherwise(column).alias(column)
 

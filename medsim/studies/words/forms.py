@@ -49,7 +49,7 @@ class Forms:
         """Return the forms with the lemmas that another table has of words that are not here."""
         others = _given(_lemmas(rows)).items()
         own = {word: lemma for word, lemma in others if word not in self.counts}
-        return replace(self, given=own | {**self.given})
+        return replace(self, given={**own, **self.given})
 
 
 def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
