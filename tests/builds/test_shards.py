@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fixtures.builds import run
@@ -199,13 +200,13 @@ def test_what_shards_have_no_lists_of_is_searched_for(
     shards(source, tmp_path / "out", 2)
     read_all = ShardFolder.read_all  # a merge that goes on plans for fewer sets than shards did
 
-    def of_one_pool(self, own):
+    def but_one_pool(self: ShardFolder, own: Any) -> list[Any]:
         known = read_all(self, own)
         kept = [one for one in known if one.pool != known[0].pool]
         assert 0 < len(kept) < len(known)
         return kept
 
-    monkeypatch.setattr(ShardFolder, "read_all", of_one_pool)
+    monkeypatch.setattr(ShardFolder, "read_all", but_one_pool)
 
     assert medsim.merge(tmp_path / "out").manifest.outputs == whole["set"]
 
