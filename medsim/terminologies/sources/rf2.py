@@ -113,7 +113,7 @@ def _check_as_of(path: Path, store: Store, options: ReadingOptions) -> None:
 def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
     """Fill the canonical tables with the state of a day, and return what is left out of them."""
     as_of = _day(options)
-    of_dialect = [] if options.dialect is None else [keep_names(store, as_of)]
+    of_dialect = [] if options.dialect is None else keep_names(store, as_of)
     store.run("terminologies/rf2/description_as_of", as_of=as_of)
     store.drop("rf2_description")
     store.run("terminologies/rf2/is_a", as_of=as_of)
@@ -158,5 +158,9 @@ SOURCES.register(
         load=read_rf2,
         accepts=frozenset({"as_of", "dialect"}),
         asked_last=True,
+        if_lacking=(
+            "is it an extension without its international edition? Put both in one folder and name "
+            "that"
+        ),
     ),
 )
