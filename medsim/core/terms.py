@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -21,8 +22,11 @@ TERM_SCHEMA = {"term_id": pl.Int32, "term": pl.String, "lower_term": pl.String, 
 
 
 def lowered(terms: Sequence[str]) -> list[str]:
-    """Return each term in lower case, by Unicode's full rules as Python applies them."""
-    return [term.lower() for term in terms]
+    """Return each term in lower case and in Unicode's form C (NFC), by Python's full rules.
+
+    So terms that look alike because they are canonically equivalent are equal.
+    """
+    return [unicodedata.normalize("NFC", term.lower()) for term in terms]
 
 
 def lowered_column(terms: pl.Series) -> pl.Series:
