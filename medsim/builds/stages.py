@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from medsim.terminologies.sources import Terminology
 
 _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
-_MANY_LINKED = 50  # terms, which no concept has as names
+_MANY_LINKED = 10  # terms; one concept may have as many names
 _OF_NAMES = ["fsn_syn", "syn_syn"]
 
 
