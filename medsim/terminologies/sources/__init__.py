@@ -126,7 +126,7 @@ class Source:
     asked_last: bool = False
     files: str = ""
     address: str = ""
-    if_lacking: str = "is it only a part of the terminology?"
+    if_lacking: str = "is it only a part of a terminology, or are they concepts of others?"
 
     def __str__(self) -> str:
         return f"{self.about} ({self.files})" if self.files else self.about
@@ -169,7 +169,7 @@ class Source:
             return False
 
 
-_MANY_ABSENT = 0.1  # of the rows of a table
+_MANY_ABSENT = 0.25  # of the rows of a table; ontologies name terms of others in up to a fifth
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
 
