@@ -92,10 +92,10 @@ NOTES: Mapping[str, Mapping[str, str]] = {
         "source_id": "Concept that the association starts from.",
         "target_id": "Concept that stands in for it.",
         "kind": (
-            "same_as, replaced_by or possibly_equivalent_to, which datasets are made of; synonymous "
-            "(UMLS); of SNOMED CT also moved_to, moved_from, was_a, similar_to, alternative, "
-            "refers_to, possibly_replaced_by, partially_equivalent_to, or the identifier of another "
-            "reference set."
+            "same_as, replaced_by or possibly_equivalent_to, of which datasets are made; of UMLS "
+            "also synonymous; of SNOMED CT also moved_to, moved_from, was_a, similar_to, "
+            "alternative, refers_to, possibly_replaced_by, partially_equivalent_to, or the "
+            "identifier of another reference set."
         ),
         "active": "Whether the association is in use.",
     },

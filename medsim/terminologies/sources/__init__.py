@@ -60,7 +60,7 @@ class Terminology:
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
         redistributable: whether its content may be passed on; None where that is not known.
         terms_of_use: the terms in words or as an address.
-        skipped: rows that did not enter the canonical tables.
+        skipped: rows that did not enter the canonical tables, or are of concepts that these lack.
     """
 
     source: str
@@ -132,7 +132,11 @@ class Source:
         return f"{self.about} ({self.files})" if self.files else self.about
 
     def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
-        """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options."""
+        """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options.
+
+        Of every source, names of inactive concepts lose marks of obsolescence, and rows of concepts
+        that it lacks are counted.
+        """
         usual = ReadingOptions()
         sources = SOURCES.all()
         for option in sorted(frozenset().union(*(one.accepts for one in sources.values()))):
@@ -146,6 +150,11 @@ class Source:
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
         with bounded(options.bounds), reading(path, self.name):
             terminology = self.load(path, store, options)
+        for term in store.frame("terminologies/quoted")["term"]:
+            raise InputError(
+                f"{path}: all names are in quotes, such as {term}; write the file again without "
+                "quotes"
+            )
         if not terminology.rf2_rules:  # SNOMED CT has a mark of its own, "[D]"
             store.run("terminologies/description")
         absent = store.frame("terminologies/absent").to_dicts()

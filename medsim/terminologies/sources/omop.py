@@ -83,9 +83,6 @@ _ANCESTORS = _File(
 )
 _NO_RELATIONS = f"neither is there a {_RELATIONS.name}; Athena's exports have both"
 _VOCABULARIES = "VOCABULARY.csv"
-_WITHOUT_QUOTES = (
-    "Athena separates columns by tabs and quotes none, so write the file again in that way"
-)
 
 
 def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -141,15 +138,12 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
     """Fill the canonical tables and return what was left out.
 
     Raises:
-        InputError: several concepts have one identifier, or names are in quotes.
+        InputError: several concepts have one identifier.
         OptionError: no concept is of a vocabulary that is asked for.
     """
     repeated = store.frame("terminologies/omop/repeated_concept")["concept_id"].item()
     if repeated is not None:
         raise InputError(f"{path}: {_CONCEPTS.name} has several rows of the concept {repeated}")
-    for column, is_quoted in store.frame("terminologies/omop/quoted").row(0, named=True).items():
-        if is_quoted:
-            raise InputError(f"{path}: every {column} is in quotes; {_WITHOUT_QUOTES}")
     known = store.frame("terminologies/omop/vocabulary")["vocabulary"].to_list()
     for name in options.vocabularies:
         if name not in known:
@@ -179,7 +173,10 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
     for column in kind.columns:
         fault = "has quotes" if f'"{column}"' in header else "has no tabs"
         if column in header and ("\t" not in header or fault == "has quotes"):
-            raise InputError(f"{file.inner}: line 1 {fault}; {_WITHOUT_QUOTES}")
+            raise InputError(
+                f"{file.inner}: line 1 {fault}; Athena separates columns by tabs and quotes "
+                "none, so write the file again in that way"
+            )
         check_column(file, names, column)
     return [
         name if name in kind.columns else f"other_{number}" for number, name in enumerate(names)
