@@ -59,11 +59,12 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     skipped = _fill_tables(store, options)
     skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
     redistributable, terms_of_use = _origin(everything)
+    released = release_date([file for files in files_of.values() for file in files])
     return Terminology(
         source="rf2",
         name=path.name,
         vocabulary="SNOMEDCT_US",
-        release_date=release_date([file for files in files_of.values() for file in files]),
+        release_date=min(filter(None, (released, options.as_of)), default=None),
         files=tuple(read),
         rf2_rules=True,
         redistributable=redistributable,
