@@ -109,6 +109,7 @@ def test_a_statement_without_end_ends(text: str, bounds: dict[str, object], says
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds a process's children")
 def test_signals_end_a_statement_at_once_and_its_process_with_it(
     shared_build: medsim.Build,
 ) -> None:

@@ -7,12 +7,12 @@ import io
 import json
 import os
 import shutil
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.previous import unpacked
 from polars.testing import assert_frame_equal
 
 import medsim
@@ -23,7 +23,6 @@ from medsim.evaluations.statistic import STATISTICS
 
 pytestmark = pytest.mark.slow
 
-HERE = Path(__file__).parent
 WRITTEN = 1_600_000_000  # when every file in the archives was, in seconds
 SET = "pairs/dataset={}/difficulty={}/negatives={}/data.parquet"
 PAIRS = {
@@ -62,11 +61,7 @@ SUMMARIES = {
 @pytest.fixture(scope="module")
 def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with everything of the archives, which no test may change."""
-    folder = tmp_path_factory.mktemp("previous")
-    for archive in sorted(HERE.glob("*.tar.xz")):
-        with tarfile.open(archive) as opened:
-            opened.extractall(folder, filter="data")
-    return folder
+    return unpacked(tmp_path_factory.mktemp("previous"))
 
 
 @pytest.fixture(scope="module")

@@ -55,8 +55,8 @@ class Terminology:
         name: of the file, folder or built-in that was read.
         vocabulary: under which name, as UMLS names vocabularies, its ids are cited elsewhere; None
             where they are not.
-        release_date: of the release, or the earlier day whose state was taken (``as_of``); None
-            where neither is known.
+        release_date: of the release, or the earlier day whose state was taken; None where neither
+            is known.
         files: those that were read.
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
         redistributable: whether its content may be passed on; None where that is not known.
