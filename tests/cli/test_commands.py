@@ -176,7 +176,7 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
     *_, fingerprint, stats_line, outcome, error = result.stderr.splitlines()
     assert fingerprint.startswith("fingerprint: Every file holds the rows of the manifest. 1 viol")
     assert stats_line.endswith("1 violation, such as stats.parquet")
-    assert outcome == "2 of 24 promises do not hold"
+    assert outcome == "2 of 23 promises do not hold"
     assert error == f"error: {copy}: fingerprint, stats do not hold"
 
 
