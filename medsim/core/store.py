@@ -296,9 +296,10 @@ class Store:
             parsed = self._connection.extract_statements(statement)
         except duckdb.Error as error:
             raise StatementError(_message(error)) from error
-        if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
-            kinds = ", ".join(str(one.type).rsplit(".", 1)[-1].lower() for one in parsed[:_SHOWN])
-            raise StatementError(f"one select is accepted; this is: {kinds or 'no statement'}")
+        kinds = list(map(_kind, parsed[:_SHOWN]))
+        if kinds != ["select"]:
+            found = ", ".join(kinds) or "no statement"
+            raise StatementError(f"one select is accepted; this is: {found}")
         with _interruptible():
             self._connection.execute("begin transaction read only")
             try:
@@ -353,6 +354,14 @@ def _interruptible() -> Iterator[None]:
         if not str(error).endswith(_INTERRUPTED):
             raise
         raise KeyboardInterrupt from error
+
+
+def _kind(statement: duckdb.Statement) -> str:
+    """Return the kind of a statement, as in "select"."""
+    try:
+        return str(statement.type).rsplit(".", 1)[-1].lower()
+    except ValueError:  # Python's library lacks some of the kinds that DuckDB has
+        return "another kind of statement"
 
 
 def _message(error: Exception) -> str:
