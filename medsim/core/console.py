@@ -26,7 +26,7 @@ Run = Callable[Concatenate[Declared, ...], None]
 
 
 _QUOTED_OR_NAME = re.compile(
-    r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)"""
+    r"""\\.|(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote))[^\\])*+(?P=quote)"""
     r"""|(?<![^\s(])`(?P<name>\w+)`(?=[,;:.)]*(?:\s|$))"""
 )
 

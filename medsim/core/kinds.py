@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=Manifest)
 
-_IN_FOLDER = re.compile(r"(\w+)=\*")
+_IN_FOLDER = re.compile(r"\b(\w+)=\*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
+import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +24,7 @@ import medsim
 from medsim.core.errors import InputError, MedsimError, OptionError, ServiceError
 from medsim.embeddings import Request, TermVectors
 from medsim.embeddings.options import parse_embedding
-from medsim.embeddings.services import client, pace
+from medsim.embeddings.services import client
 from medsim.embeddings.sources import open_source
 
 pytestmark = pytest.mark.slow
@@ -166,12 +169,16 @@ def test_no_request_is_sent_before_the_time_that_a_service_asks_for(
     service: LocalService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited = []
-    monkeypatch.setattr(pace.Pace, "pause", lambda _self, seconds: waited.append(seconds))
+
+    async def at_once(_client: object, seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(client.ServiceClient, "_sleep", at_once)
     service.faults.append(with_status(429, Retry_After="17"))
 
     read(service, ["a"])
 
-    assert waited == [17]
+    assert waited == [pytest.approx(0, abs=1), pytest.approx(17, abs=1)]
 
 
 def test_no_more_requests_are_under_way_than_is_said(service: LocalService) -> None:
@@ -194,23 +201,19 @@ def test_no_more_requests_are_under_way_than_is_said(service: LocalService) -> N
     assert most == 3
 
 
-def test_a_pause_and_a_limit_a_minute_hold_for_all_threads() -> None:
-    pacing, sent = pace.Pace(6000), list[float]()
-    pacing.pause(0.05)
-    began = time.monotonic()
+def test_a_limit_a_minute_holds_for_all_requests_together(service: LocalService) -> None:
+    sent = list[float]()
 
-    def send() -> None:
-        for _ in range(3):
-            pacing.wait()
-            sent.append(time.monotonic() - began)
+    def timed(handler: Handler, body: dict[str, Any]) -> None:
+        sent.append(time.monotonic())
+        handler.reply(answer_to(body))
 
-    threads = [threading.Thread(target=send) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    service.always = timed
 
-    assert all(at >= 0.05 + 0.01 * number - 0.001 for number, at in enumerate(sorted(sent)))
+    read(service, TERMS[:10], options="batch=1,concurrency=3,rpm=6000")
+
+    assert len(sent) == 10
+    assert sent[-1] - sent[0] >= 9 * 0.01 - 0.02
 
 
 @pytest.mark.parametrize(
@@ -224,18 +227,18 @@ def test_a_pause_and_a_limit_a_minute_hold_for_all_threads() -> None:
     ],
 )
 def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
-    assert pace.retry_after(headers) == seconds
+    assert client.retry_after(headers) == seconds
 
 
 def test_retry_after_may_be_a_date() -> None:
-    assert pace.retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
-    assert pace.retry_after({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}) > 1e9  # type: ignore[operator]
+    assert client.retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
+    assert client.retry_after({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}) > 1e9  # type: ignore[operator]
 
 
 def test_waits_grow_up_to_a_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "FIRST_WAIT", 1.0)
+    monkeypatch.setattr(client, "FIRST_WAIT", 1.0)
     for n_tries, least in ((1, 0.5), (2, 1), (5, 8), (50, 30)):
-        assert least <= pace.backoff(n_tries) <= 3 * least
+        assert least <= client.backoff(n_tries) <= 3 * least
 
 
 def test_a_service_that_keeps_failing_ends_the_run_in_one_line(service: LocalService) -> None:
@@ -259,6 +262,12 @@ def endless(handler: Handler, _body: object) -> None:
         handler.wfile.write(ENDLESS)
 
 
+def with_embedding(embedding: object) -> Fault:
+    """Return what answers with this for every vector."""
+    return changed(lambda answer: [one.update(embedding=embedding) for one in answer["data"]])
+
+
+NO_NUMBERS = "an embedding that is not a list of numbers, nor base64 of 32-bit floating point"
 BAD = {
     "a redirect to another host": (
         with_status(307, Location="https://elsewhere.invalid/v1?token=secret"),
@@ -298,22 +307,19 @@ BAD = {
         changed(lambda answer: answer["data"][0]["embedding"].__setitem__(0, 1e300)),
         "a vector of 'a' that is not finite",
     ),
-    "texts": (
-        changed(lambda answer: [one.update(embedding=["1", "2"]) for one in answer["data"]]),
-        "that is no list of numbers",
-    ),
-    "nothing": (
-        changed(lambda answer: [one.update(embedding=[]) for one in answer["data"]]),
-        "that is no list of numbers",
-    ),
-    "null": (
-        changed(lambda answer: [one.update(embedding=None) for one in answer["data"]]),
-        "that is no list of numbers",
-    ),
-    "no base64": (
-        changed(lambda answer: [one.update(embedding="§") for one in answer["data"]]),
-        "text that is no base64",
-    ),
+    "a number of 400 digits": (with_embedding([10**400, 1]), NO_NUMBERS),
+    "true among numbers": (with_embedding([True, 0.5]), NO_NUMBERS),
+    "texts": (with_embedding(["1", "2"]), NO_NUMBERS),
+    "a text among numbers": (with_embedding([0.5, "2"]), NO_NUMBERS),
+    "null among numbers": (with_embedding([0.5, None]), NO_NUMBERS),
+    "a list in a list": (with_embedding([[0.5, 1.5]]), NO_NUMBERS),
+    "an object": (with_embedding({"0": 0.5}), NO_NUMBERS),
+    "nothing": (with_embedding([]), NO_NUMBERS),
+    "null": (with_embedding(None), NO_NUMBERS),
+    "no base64": (with_embedding("§"), NO_NUMBERS),
+    "base64 of three bytes": (with_embedding("AAAA"), NO_NUMBERS),
+    "infinity": (with_embedding([0.5, float("inf")]), "a vector of 'a' that is not finite"),
+    "another encoding": (with_status(200, '{"data": []}'.encode("utf-16")), "that is no JSON"),
     "refused": (with_status(404, {"error": {"message": "no model m"}}), "HTTP 404, no model m"),
     "a key is missing": (with_status(401), "HTTP 401; it needs a key, in the environment variable"),
     "a long wait": (with_status(429, Retry_After="86400"), "asks to wait for 86,400 seconds"),
@@ -362,6 +368,71 @@ def test_a_slow_service_is_given_up(service: LocalService, monkeypatch: pytest.M
     with pytest.raises(ServiceError, match="gives no answer in 1 tries"):
         read(service, ["a"], options="timeout=1")
     done.set()
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("beginning", "part"),
+    [
+        (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\nX: ", b"a"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b" "),
+        (CHUNKED, b"1\r\n \r\n"),
+        (CHUNKED + b"1;name=", b"a"),
+        (CHUNKED + b"2\r\n{}\r\n0\r\nX: ", b"a"),
+    ],
+    ids=["hints", "a header", "a body", "chunks", "the head of a chunk", "a trailer"],
+)
+def test_a_service_that_draws_its_answer_out_is_given_up(
+    service: LocalService, monkeypatch: pytest.MonkeyPatch, beginning: bytes, part: bytes
+) -> None:
+    def drawn_out(handler: Handler, _body: object) -> None:
+        ends = time.monotonic() + 20  # where the client would see the connection closed
+        handler.close_connection = True
+        handler.wfile.write(beginning)
+        while time.monotonic() < ends:
+            handler.wfile.write(part)
+            time.sleep(0.05)
+
+    monkeypatch.setattr(client, "TRIES", 1)
+    service.always = drawn_out
+
+    with pytest.raises(ServiceError, match="gives no answer in 1 tries: no whole answer in 1 sec"):
+        read(service, ["a"], options="timeout=1")
+
+
+HANGING_LOOK_UP = """
+import socket, sys, time, medsim
+
+def hang(*arguments, **options):
+    time.sleep(60)
+
+socket.getaddrinfo = hang
+service = "api:https://host.invalid/v1,model=m,timeout=1"
+try:
+    medsim.evaluate("rated.csv", {"x": service}, "out", metrics=["cos"], cache="none")
+except medsim.MedsimError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_a_host_whose_look_up_hangs_is_given_up_and_not_waited_for_at_the_end(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "rated.csv").write_text("term1,term2,rating\na,b,4\na,c,1\nb,c,0\n")
+    ended = subprocess.run(
+        [sys.executable, "-c", HANGING_LOOK_UP],
+        capture_output=True,
+        text=True,
+        timeout=45,
+        cwd=tmp_path,
+        check=False,
+    )
+
+    assert "cannot be reached (ConnectTimeout); is it up?" in ended.stderr
+    assert ended.returncode == 1
 
 
 @pytest.mark.parametrize("status", [413, 422, 400])
@@ -414,7 +485,7 @@ def test_what_is_kept_needs_no_service(service: LocalService, tmp_path: Path) ->
 def test_a_run_goes_on_after_the_service_was_down(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(pace, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(client, "FIRST_WAIT", 0.001)
     service = LocalService()
 
     def die(handler: Handler, _body: object) -> None:
@@ -425,7 +496,7 @@ def test_a_run_goes_on_after_the_service_was_down(
         service.faults.extend([lambda handler, body: handler.reply(answer_to(body))] * 6 + [die])
         with pytest.raises(ServiceError, match="in 6 tries"):
             read(service, cache=tmp_path)
-    with pytest.raises(ServiceError, match=r"cannot be reached \(.*refused\); is it up\?"):
+    with pytest.raises(ServiceError, match=r"cannot be reached \(.+\); is it up\?"):
         read(service, cache=tmp_path)
     n_failed = len(service.requests)
     first = [term for _, _, body in service.requests[:6] for term in body["input"]]
@@ -517,6 +588,63 @@ def test_a_key_is_sent_and_never_shown(
     assert KEY.encode() not in kept
 
 
+def echoed(key: str) -> dict[str, Fault]:
+    """Return answers that have a key in them, each of which ends the run."""
+    escaped = "".join(f"\\u{ord(one):04X}" for one in key)
+    percent = "".join(f"%{ord(one):02x}" for one in key)
+    packed = base64.b64encode(f"ann:{key}".encode()).decode()
+    message = [key, key[:5] + escaped[30:], percent, packed, packed[4:]]
+
+    def raw(content: str) -> Fault:
+        return lambda handler, _body: handler.wfile.write(content.encode())
+
+    return {
+        **{
+            f"error {number}": with_status(400, f'{{"error": {{"message": "{one}"}}}}'.encode())
+            for number, one in enumerate(message)
+        },
+        "code": with_status(400, {"error": {"message": "no", "code": key}}),
+        "type": with_status(200, b"<", Content_Type=f"text/{key}"),
+        "place": with_status(302, Location=f"https://elsewhere.invalid/{key}"),
+        "status": raw(f"HTTP/1.1 {key}\r\n\r\n"),
+        "header": raw(f"HTTP/1.1 200 OK\r\n{key}\r\n\r\n"),
+    }
+
+
+@pytest.mark.parametrize("name", echoed(KEY))
+def test_a_key_that_a_service_echoes_is_masked_in_errors(
+    service: LocalService, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("MEDSIM_API_KEY", KEY)
+    monkeypatch.setattr(client, "TRIES", 1)
+    service.always = echoed(KEY)[name]
+
+    with pytest.raises(ServiceError) as raised:
+        read(service, ["a"])
+
+    shown = "".join(traceback.format_exception(raised.value)) + getattr(raised.value, "code", "")
+    assert "…" in shown or name == "code"
+    for part in (KEY[:12], KEY[-12:], "%73%6b%2d", "\\u0073", "LVZlcnktU2VjcmV0"):
+        assert part not in shown
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "masked"),
+    [
+        ("abcd/efg+h", "abcd/efg+h abcd\\/efg+h abcd%2Fefg%2bh", "… … …"),
+        ('ab"cd\\efgh', 'ab\\"cd\\\\efgh', "…"),
+        ("abcdefgh", "abcdefg bcdefgh", "abcdefg bcdefgh"),
+        ("~~~~????", "fn5+fj8/Pz8= fn5-fj8_Pz8=", "…8= …8="),
+        ("none", "none", "none"),
+    ],
+)
+def test_a_key_is_masked_in_its_spellings(key: str, text: str, masked: str) -> None:
+    for secret in client.spellings(key):
+        text = secret.sub("…", text)
+
+    assert text == masked
+
+
 def test_a_key_by_default_goes_where_it_belongs(monkeypatch: pytest.MonkeyPatch) -> None:
     def key_for(url: str, options: str = "") -> str | None:
         return open_source(parse_embedding(f"x=api:{url},model=m{options}")).service.key  # type: ignore[attr-defined]
@@ -591,14 +719,21 @@ def test_a_host_that_is_nowhere_is_one_line() -> None:
     assert not service.requests
 
 
-@pytest.mark.parametrize("host", ["256.1.1.1:1", "a..b", "a" * 64 + ".org"])
-def test_a_host_that_cannot_be_is_one_line(host: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "message"),
+    [
+        ("256.1.1.1:1", r"is no address \("),
+        ("a..b", r"cannot be reached \("),
+        ("a" * 64 + ".org", r"cannot be reached \("),
+    ],
+)
+def test_a_host_that_cannot_be_is_one_line(host: str, message: str) -> None:
     spec = parse_embedding(f"x=api:http://{host}/v1,model=m")
     request = Request(
         terms=["a"], words=(), options=spec.options, threads=1, cache=None, stage=Recording()
     )
 
-    with pytest.raises(ServiceError, match=r"is no address \("):
+    with pytest.raises(ServiceError, match=message):
         open_source(spec).read(request)
 
 

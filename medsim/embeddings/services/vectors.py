@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from medsim.embeddings.vector_cache import LAYOUT, Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from medsim.embeddings import Request, TermVectors
     from medsim.embeddings.options import EmbeddingOptions
@@ -33,6 +35,7 @@ CHARACTERS_A_TOKEN = 4
 _ACCEPTED = ("model", "dimensions", "prefix", "batch", *ASKING)
 _TOO_MANY = (400, 413, 422)  # OpenAI and vLLM, servers of HTTP, TEI
 _BYTES_AN_ANSWER = 1 << 20
+_MOST_TOKENS = 1 << 31  # of one answer; sums of them are whole numbers of 64 bits
 _BYTES_A_VECTOR = 1 << 19  # 16,384 numbers of 32 characters
 
 
@@ -93,12 +96,12 @@ def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Ite
     ordered = sorted(terms, key=lambda term: (len(term), term))
     size = source.options.batch
     batches = (ordered[at : at + size] for at in range(0, len(ordered), size))
-    with ServiceClient(source.service) as client:
-        asking = _Asking(source, client)
-        for answers in client.ask_all(batches, asking.vectors):
-            yield from _parts(answers)
-        if asking.n_tokens:
-            request.stage.tell(f"the service counted {asking.n_tokens:,} tokens")
+    client = ServiceClient(source.service)
+    asking = _Asking(source, client)
+    for answers in client.ask_all(batches, asking.vectors):
+        yield from _parts(answers)
+    if asking.n_tokens:
+        request.stage.tell(f"the service counted {asking.n_tokens:,} tokens")
 
 
 def _parts(answers: Iterable[tuple[list[str], Vectors]]) -> Iterator[Part]:
@@ -126,13 +129,13 @@ class _Asking:
         self._most = source.options.batch
         self.n_tokens = 0
 
-    def vectors(self, terms: Sequence[str]) -> Vectors:
+    async def vectors(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of terms: float32[n_terms, n_dimensions], finite."""
         parts, rest = [], list(terms)
         while rest:
             batch = rest[: self._most]
             try:
-                parts.append(self._batch(batch))
+                parts.append(await self._batch(batch))
             except RefusedError as error:
                 if error.status not in _TOO_MANY:
                     raise
@@ -145,7 +148,7 @@ class _Asking:
             raise self._error("answers with vectors of different dimensions")
         return np.concatenate(parts)
 
-    def _batch(self, terms: Sequence[str]) -> Vectors:
+    async def _batch(self, terms: Sequence[str]) -> Vectors:
         options, service = self._source.options, self._source.service
         body: dict[str, object] = {
             "model": service.model,
@@ -155,7 +158,7 @@ class _Asking:
         if options.dimensions is not None:
             body["dimensions"] = options.dimensions
         most = _BYTES_AN_ANSWER + len(terms) * _BYTES_A_VECTOR
-        answer = self._client.ask("/embeddings", body, most)
+        answer = await self._client.ask("/embeddings", body, most)
         found = self._checked(terms, read_vectors(answer, len(terms), service.location))
         self.n_tokens += tokens_of(answer, "prompt_tokens")
         return found
@@ -177,11 +180,16 @@ class _Asking:
         return ServiceError(f"{self._source.location} {fault}")
 
 
+def is_count(number: object) -> TypeGuard[int]:
+    """Return whether a value can be the number of tokens of one answer."""
+    return type(number) is int and 0 <= number <= _MOST_TOKENS
+
+
 def tokens_of(answer: Mapping[str, Any], name: str) -> int:
-    """Return the tokens that a service says it counted; 0 where it does not say."""
+    """Return the tokens that a service counted; 0 where it does not say, or what cannot be."""
     usage = answer.get("usage")
     found = usage.get(name) if isinstance(usage, dict) else None
-    return found if type(found) is int and found > 0 else 0
+    return found if is_count(found) else 0
 
 
 def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vectors:
@@ -205,21 +213,21 @@ def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vect
         data = sorted(data, key=lambda one: int(one["index"]))
     try:
         vectors = [_numbers(one.get("embedding")) for one in data]
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ServiceError(
-            f"{location} answers with text that is no base64 of 32-bit floating point"
+            f"{location} answers with an embedding that is not a list of numbers, nor base64 of "
+            "32-bit floating point"
         ) from error
-    try:
-        found = np.asarray(vectors)
-    except ValueError as error:
-        raise ServiceError(f"{location} answers with vectors of different dimensions") from error
-    if found.ndim != 2 or not found.shape[1] or found.dtype.kind not in "fi":  # noqa: PLR2004
-        raise ServiceError(f"{location} answers with an embedding that is no list of numbers")
+    if len({len(one) for one in vectors}) > 1:
+        raise ServiceError(f"{location} answers with vectors of different dimensions")
     with np.errstate(over="ignore"):
-        return found.astype(np.float32)
+        return np.stack(vectors).astype(np.float32)
 
 
-def _numbers(embedding: object) -> object:
-    if isinstance(embedding, str):
+def _numbers(embedding: object) -> NDArray[np.floating]:
+    """Return the numbers of an embedding; ValueError or OverflowError for anything else."""
+    if embedding and isinstance(embedding, str):
         return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
-    return embedding
+    if embedding and isinstance(embedding, list) and {*map(type, embedding)} <= {int, float}:
+        return np.array(embedding, np.float64)
+    raise ValueError(f"{type(embedding).__name__} in place of numbers")

@@ -20,7 +20,7 @@ WORD_PROPERTIES = ("count", "topics", "domain")
 """The columns of a table of words with properties of a word."""
 
 _TRUTHS = {"yes": "yes", "true": "yes", "1": "yes", "no": "no", "false": "no", "0": "no"}
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING = frozenset({"", "-", "na", "n/a", "nan", "none", "null"})
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from medsim.wic.models.model_specs import LlmModel
 
 _LAYOUT = "1"  # changes whenever replies are asked for or kept otherwise than before
-_BYTES_AN_ANSWER = 1 << 24
+_BYTES_AN_ANSWER, _BYTES_A_TOKEN = 1 << 20, 1 << 6
 _LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"  # as newer models of OpenAI name it
 
 
@@ -103,8 +103,8 @@ def _asked(
         f"{len(chats):,} chats to ask, an estimated {n_tokens:,} tokens and at most "
         f"{spec.options.tokens:,} for each reply"
     )
-    with ServiceClient(spec.service) as client:
-        yield from client.ask_all(chats, _Chat(spec, client).reply)
+    client = ServiceClient(spec.service)
+    yield from client.ask_all(chats, _Chat(spec, client).reply)
 
 
 class _Chat:
@@ -114,8 +114,9 @@ class _Chat:
         self._spec = spec
         self._client = client
         self._limit = _LIMIT
+        self._most_bytes = _BYTES_AN_ANSWER + spec.options.tokens * _BYTES_A_TOKEN
 
-    def reply(self, messages: Messages) -> Reply:
+    async def reply(self, messages: Messages) -> Reply:
         """Return the reply to a chat."""
         limit = self._limit
         body = {
@@ -125,14 +126,14 @@ class _Chat:
             limit: self._spec.options.tokens,
         }
         try:
-            answer = self._client.ask("/chat/completions", body, _BYTES_AN_ANSWER)
+            answer = await self._client.ask("/chat/completions", body, self._most_bytes)
         except RefusedError as error:
             if error.code == FILTERED:
                 return Reply(text=None, finish=FILTERED)
             if limit == _OTHER_LIMIT or _OTHER_LIMIT not in str(error):
                 raise
             self._limit = _OTHER_LIMIT
-            return self.reply(messages)
+            return await self.reply(messages)
         return read_reply(answer, self._spec.service.location)
 
 

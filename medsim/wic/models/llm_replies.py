@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from medsim.core.errors import OutputError, ServiceError
 from medsim.core.reading import open_file
-from medsim.embeddings.services.vectors import tokens_of
+from medsim.embeddings.services.vectors import is_count, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ _BEFORE = re.compile(  # where the prompt opened the thought, and words follow i
     r"\A.*</think>(?=.*[^\W\d_])", re.DOTALL | re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
-_OR = r"\W*(?:or\b|and\b|/)\W*"
+_OR = r"(?:(?=[^\w/]*+/)|\W*+(?:or|and)\b)\W*+"  # each character of it is read once or twice
 _CHOICE = re.compile(
     rf"\b(?:(?:true|yes){_OR}(?:false|no)|(?:false|no){_OR}(?:true|yes))\b", re.IGNORECASE
 )
@@ -69,6 +69,16 @@ class Reply:
     model: str = ""
     n_prompt: int = 0
     n_completion: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a field of another type, from a service or from the cache."""
+        for name, value in asdict(self).items():
+            if name.startswith("n_"):
+                fits = is_count(value)
+            else:
+                fits = isinstance(value, str) or (name == "text" and value is None)
+            if not fits:
+                raise ValueError(f"a {name} that is {type(value).__name__}: {value!r}"[:300])
 
     @property
     def answer(self) -> bool | None:
@@ -110,7 +120,7 @@ def read_reply(answer: Mapping[str, Any], location: str) -> Reply:
     """Return the reply in a service's answer to a chat.
 
     Raises:
-        ServiceError: there is no choice with a message in it.
+        ServiceError: there is no choice with a message in it, or a text of it is something else.
     """
     choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -121,27 +131,29 @@ def read_reply(answer: Mapping[str, Any], location: str) -> Reply:
     if isinstance(content, list):  # of parts, each with its text
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
-    if not (content is None or isinstance(content, str)):
-        raise ServiceError(f"{location} answers with a content that is no text")
-    return Reply(
-        text=None if content is None else _plain(content),
-        refusal=_plain(str(message.get("refusal") or "")),
-        finish=_plain(str(choice.get("finish_reason") or "")),
-        model=_plain(str(answer.get("model") or "")),
-        n_prompt=tokens_of(answer, "prompt_tokens"),
-        n_completion=tokens_of(answer, "completion_tokens"),
-    )
+    try:
+        return Reply(
+            text=_plain(content),
+            refusal=_plain(message.get("refusal") or ""),
+            finish=_plain(choice.get("finish_reason") or ""),
+            model=_plain(answer.get("model") or ""),
+            n_prompt=tokens_of(answer, "prompt_tokens"),
+            n_completion=tokens_of(answer, "completion_tokens"),
+        )
+    except ValueError as error:
+        raise ServiceError(f"{location} answers with {error}") from error
 
 
-def _plain(text: str) -> str:
-    """Return a text without what is no Unicode, as JSON may escape it."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _plain(value: Any) -> Any:
+    """Return a text without what is no Unicode, as JSON may escape it; else what was given."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
 class ReplyCache:
     """The replies of one model, a line each in a file that is only ever added to.
 
-    A line begins with the SHA-256 of the rest, so one that was cut or damaged is no reply.
+    A line begins with the SHA-256 of the rest, so one that was cut or damaged is no reply, and
+    neither is one that a service could not have given: its chat is asked again.
 
     Args:
         folder: None keeps nothing beyond this object.
@@ -183,8 +195,9 @@ class ReplyCache:
     def _take(self, line: bytes) -> None:
         digest, _, content = line.partition(b" ")
         if hashlib.sha256(content).hexdigest().encode("ascii") == digest:
-            key, fields = json.loads(content)
-            self._replies[key] = Reply(**fields)
+            with suppress(ValueError, TypeError):  # kept before it was checked
+                key, fields = json.loads(content)
+                self._replies[key] = Reply(**fields)
 
 
 def _line(key: str, reply: Reply) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -237,9 +239,84 @@ def test_a_damaged_line_of_the_cache_is_no_reply(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "n_tokens", [10**30, 10**400, 2**32, -1, True, 1.5, float("nan"), "7", None, [7]], ids=ascii
+)
+def test_a_count_that_cannot_be_is_none(
+    service: LocalService, data: Path, tmp_path: Path, n_tokens: object
+) -> None:
+    usage = {"prompt_tokens": n_tokens, "completion_tokens": 2}
+    service.chat = lambda _: says("TRUE") | {"usage": usage}
+
+    found = statistics(score(service, data, tmp_path / "out"))
+    n_requests = len(service.requests)
+    again = statistics(score(service, data, tmp_path / "again"))
+
+    assert found == again
+    assert (found["prompt_tokens"], found["completion_tokens"]) == (0, 96)
+    assert len(service.requests) == n_requests
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": "TRUE", "n_prompt": 10**30},
+        {"text": "TRUE", "n_completion": 10**400},
+        {"text": 3},
+        {"text": "TRUE", "model": None},
+        {"text": "TRUE", "mood": "good"},
+        {},
+        [],
+        "TRUE",
+    ],
+    ids=ascii,
+)
+def test_a_kept_reply_that_no_service_can_have_given_is_asked_for_again(
+    tmp_path: Path, fields: object
+) -> None:
+    chats = [[{"role": "user", "content": "§"}], [{"role": "user", "content": "?"}]]
+    ReplyCache(tmp_path).add([(chats[0], Reply(text="TRUE")), (chats[1], Reply(text="no"))])
+    path = tmp_path / "replies.jsonl"
+    first, second = path.read_bytes().strip().split(b"\n")
+    key, _ = json.loads(first.partition(b" ")[2])
+    content = json.dumps([key, fields]).encode()
+    path.write_bytes(hashlib.sha256(content).hexdigest().encode() + b" " + content + b"\n" + second)
+
+    found = ReplyCache(tmp_path)
+
+    assert [found.get(chat) for chat in chats] == [None, Reply(text="no")]
+
+
+@pytest.mark.parametrize("field", ["model", "finish_reason", "refusal"])
+@pytest.mark.parametrize("value", [{"a": 1}, ["m"], 3, True])
+def test_an_answer_with_something_else_than_text_is_refused(
+    service: LocalService, data: Path, tmp_path: Path, field: str, value: object
+) -> None:
+    answer: Any = says("TRUE")
+    place = {"model": answer, "finish_reason": answer["choices"][0]}
+    place.get(field, answer["choices"][0]["message"])[field] = value
+    service.chat = lambda _: answer
+
+    with pytest.raises(ServiceError, match=r"answers with a (model|finish|refusal) that is"):
+        score(service, data, tmp_path / "out")
+
+    assert not list(tmp_path.rglob("replies.jsonl"))
+
+
+def test_a_reply_may_be_no_longer_than_its_tokens_can_be(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    service.chat = lambda _: says("true" + "/" * (1 << 21))
+
+    with pytest.raises(ServiceError, match="answers with more than 1 MiB"):
+        score(service, data, tmp_path / "out", ",concurrency=1")
+
+
+@pytest.mark.parametrize(
     ("text", "answer"),
     [
         ("TRUE", True),
+        ("true // false? false", False),
+        ("true - and - false: neither", None),
         ("false.", False),
         (" **TRUE**\n", True),
         ('"Yes"', True),
@@ -331,10 +408,20 @@ def test_models_that_name_the_limit_of_tokens_otherwise_are_asked_so(
 def test_no_file_has_the_key(
     service: LocalService, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def echo(body: dict[str, Any]) -> object:
+        escaped = KEY.replace("s", "\\u0073")
+        said = f"{body['max_tokens']} TRUE {KEY} {base64.b64encode(KEY.encode()).decode()}"
+        answer = json.dumps(says(said, refusal="", note=KEY) | {"model": "KEY"})
+        return answer.replace('"KEY"', f'"{escaped}"').encode()
+
     monkeypatch.setenv("MEDSIM_API_KEY", KEY)
-    score(service, data, tmp_path / "out")
+    service.chat = echo
+    found = score(service, data, tmp_path / "out")
 
     assert service.requests[0][1]["Authorization"] == f"Bearer {KEY}"
+    assert found.replies is not None
+    assert set(found.replies["reported_model"]) == {"…"}
+    assert set(found.replies["reply"]) == {"16 TRUE … …Q=="}
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 4
     assert not any(KEY.encode() in path.read_bytes() for path in files)

@@ -1,0 +1,221 @@
+"""Every regular expression of the package takes time in proportion to the text it reads.
+
+The patterns are collected from the modules, so a new one is tested on arrival. Texts that are hard
+for a pattern are made from its own syntax tree: what leads to a repetition, and then one character
+that the repetition accepts, over and over.
+"""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+import re
+import signal
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import medsim
+
+METHODS = ("search", "match", "fullmatch", "sub", "split", "findall", "finditer")
+PACKAGE = Path(medsim.__file__).parent
+CHARACTERS = "0 _/\n\t\"'\\-.,:;|<>([{!é="
+ANY_NUMBER = 100  # of repetitions; fewer cannot cost much
+N_SMALL, SECONDS_SMALL = 20_000, 0.5  # of a processor; a linear pattern takes some thousandths
+N_LARGE, SECONDS_LARGE = 1_000_000, 10  # a linear pattern takes some tenths
+
+TREES = {
+    path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+
+pytestmark = pytest.mark.slow
+
+parser = import_module("re._parser")
+
+
+class TooSlowError(Exception):
+    """A pattern has taken more time than it may."""
+
+
+def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
+    """Yield patterns, and those in containers."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict):
+        yield from patterns_in([*value, *value.values()])
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from patterns_in(one)
+
+
+def ways_of_patterns() -> dict[str, set[str]]:
+    """Return the methods by which patterns are used, by the name that they have there."""
+    ways: dict[str, set[str]] = {}
+    for node in (node for tree in TREES.values() for node in ast.walk(tree)):
+        match node:
+            case ast.Call(ast.Attribute(value, way)) if way in METHODS:
+                name = ast.unparse(value).partition("[")[0].rpartition(".")[2]
+                ways.setdefault(name, set()).add(way)
+    return ways
+
+
+def collected() -> dict[str, tuple[re.Pattern[Any], str]]:
+    """Return every pattern with a method by which it is used, by its module, name and number."""
+    found: dict[str, tuple[re.Pattern[Any], str]] = {}
+    for stem, tree in TREES.items():
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(ast.Attribute(ast.Name("re"), way), [ast.Constant(text), *_]):
+                    if way in METHODS:
+                        found[f"{stem} {way} {text!r}"] = (re.compile(text), way)
+    ways = ways_of_patterns()
+    modules = pkgutil.walk_packages(medsim.__path__, "medsim.")
+    for module in [one.name for one in modules if not one.name.endswith("__main__")]:
+        for name, value in vars(import_module(module)).items():
+            for number, pattern in enumerate(patterns_in(value)):
+                for way in ways.get(name, {"search", "fullmatch"}):
+                    found[f"{module}.{name} {number} {way}"] = (pattern, way)
+    once = {given: name for name, given in reversed(found.items())}
+    return {name: given for given, name in sorted(once.items(), key=lambda one: one[1])}
+
+
+class Hard:
+    """What leads to each repetition of a pattern, with what it repeats."""
+
+    def __init__(self, pattern: re.Pattern[Any]) -> None:
+        text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode()
+        tree = parser.parse(text, pattern.flags & (re.DOTALL | re.MULTILINE | re.VERBOSE))
+        self.alphabet = [*dict.fromkeys(["a", *literals(tree), *CHARACTERS])]
+        self.found = {("", one) for one in self.alphabet[:30]}
+        self.found |= {("", whole) for whole in self.after(tree, [""]) if whole}
+
+    def after(self, tree: Iterable[Any], before: list[str]) -> list[str]:
+        """Return some texts that a tree accepts, each behind one of those before it."""
+        for kind, value in tree:
+            before = [*dict.fromkeys(self.step(str(kind), value, before))][:6]
+        return before
+
+    def step(self, kind: str, value: Any, before: list[str]) -> list[str]:
+        """Return some texts that one part of a tree accepts, each behind one before it."""
+        match kind:
+            case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
+                return [text + self.units([(kind, value)])[0] for text in before]
+            case "BRANCH":
+                return [text for branch in value[1] for text in self.after(branch, before)]
+            case "SUBPATTERN" | "ATOMIC_GROUP":
+                return self.after(value[3] if kind == "SUBPATTERN" else value, before)
+            case "ASSERT":
+                self.after(value[1], before)
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                least, most, tree = value
+                if most > ANY_NUMBER:
+                    self.found |= {(text, unit) for text in before for unit in self.units(tree)}
+                    self.found |= {("", text) for text in before if text}
+                texts = before
+                for _ in range(max(least, 1)):
+                    texts = self.after(tree, texts)
+                return texts if least else [*texts, *before]
+        return before
+
+    def units(self, tree: Any) -> list[str]:
+        """Return what a tree accepts: several characters where it is a class of them."""
+        (kind, value), *others = tree
+        kind = str(kind)
+        if others or kind not in {"LITERAL", "NOT_LITERAL", "ANY", "IN"}:
+            return [text for text in self.after(tree, [""]) if text]
+        if kind == "LITERAL":
+            return [chr(value)]
+        fits = [one for one in self.alphabet if kind != "IN" or is_in(one, value)]
+        return [one for one in fits if kind != "NOT_LITERAL" or ord(one) != value][:12]
+
+
+def literals(tree: Any) -> Iterator[str]:
+    """Yield the characters that a tree names."""
+    if isinstance(tree, tuple) and len(tree) == 2 and str(tree[0]) in {"LITERAL", "NOT_LITERAL"}:
+        yield chr(tree[1])
+    elif isinstance(tree, tuple) and len(tree) == 2 and str(tree[0]) == "RANGE":
+        yield chr(tree[1][0])
+    elif not isinstance(tree, str | int | None):
+        for one in tree:
+            yield from literals(one)
+
+
+def is_in(character: str, members: Iterable[Any]) -> bool:
+    """Return whether a class of characters has one."""
+    kinds = {"DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda c: c.isalnum() or c == "_"}
+    negated = has = False
+    for kind, value in members:
+        match str(kind):
+            case "NEGATE":
+                negated = True
+            case "LITERAL":
+                has |= ord(character) == value
+            case "RANGE":
+                has |= value[0] <= ord(character) <= value[1]
+            case "CATEGORY":
+                _, *is_not, name = str(value).split("_")
+                has |= kinds[name](character) != bool(is_not)
+    return has != negated
+
+
+def seconds(pattern: re.Pattern[Any], way: str, text: str, most: float) -> float:
+    """Return how long a pattern takes; TooSlowError after so many seconds of the processor."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise TooSlowError(f"{pattern.pattern!r} by {way}: {text[:30]!r}, {text[-30:]!r}")
+
+    whole = text.encode("utf-8", "replace") if isinstance(pattern.pattern, bytes) else text
+    before = signal.signal(signal.SIGVTALRM, stop)
+    began = time.perf_counter()
+    signal.setitimer(signal.ITIMER_VIRTUAL, most)
+    try:
+        given = (lambda found: found[0], whole) if way == "sub" else (whole,)
+        found = getattr(pattern, way)(*given)
+        if way == "finditer":
+            deque(found, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return time.perf_counter() - began
+
+
+def check(pattern: re.Pattern[Any], way: str) -> None:
+    """Raise TooSlowError unless a pattern reads its hardest text in linear time."""
+    taken = {
+        (start, unit, end): seconds(
+            pattern, way, start + unit * (N_SMALL // len(unit)) + end, SECONDS_SMALL
+        )
+        for start, unit in sorted(Hard(pattern).found)
+        for end in ("", "\0")
+    }
+    start, unit, end = max(taken, key=taken.__getitem__)
+    seconds(pattern, way, start + unit * (N_LARGE // len(unit)) + end, SECONDS_LARGE)
+
+
+COLLECTED = collected()
+
+
+@pytest.mark.parametrize("name", COLLECTED)
+def test_a_pattern_reads_its_hardest_text_in_linear_time(name: str) -> None:
+    check(*COLLECTED[name])
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        (r"\btrue\W*(?:or\b|/)\W*false", "search"),
+        (r"\d+\.?\d*", "fullmatch"),
+        (r"'(?:\\.|.)*'", "search"),
+        (r"<!--.*?-->", "search"),
+    ],
+)
+def test_a_pattern_that_is_not_linear_is_found(text: str, way: str) -> None:
+    with pytest.raises(TooSlowError):
+        check(re.compile(text, re.DOTALL), way)
