@@ -156,7 +156,7 @@ def read_vectors(
     matter: under all metrics the same pairs are compared, whatever the source of the vectors.
     """
     found = named.source.read(request)
-    is_zero = ~found.vectors.any(axis=1)
+    is_zero = ~np.asarray(found.vectors.any(axis=1))
     if isinstance(found, TermVectors):
         is_zero &= found.covered
     if not is_zero.any():
