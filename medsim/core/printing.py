@@ -90,6 +90,12 @@ def tell_signs(progress: Progress | None, form: str, signs: str) -> None:
         progress_of(progress).say(signs)
 
 
+def tell_missing(progress: Progress | None, form: str, why: str) -> None:
+    """Tell why numbers are missing in a table that is printed for people, unless none is."""
+    if why:
+        tell_signs(progress, form, f"\N{EN DASH}: {why}")
+
+
 def quoted(path: object) -> str:
     """Return a path as a shell takes it for one word."""
     text = str(path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from medsim.core.errors import counted
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.embeddings import Request, TermVectors, WordVectors
 from medsim.embeddings.hub import names_no_revision
@@ -140,10 +141,39 @@ def embed_terms(
         request = Request(
             terms=terms, words=words, options=options, threads=threads, cache=cache, stage=stage
         )
-        embedded = _embedded(terms, named.source.read(request), options, coverage)
+        embedded = _embedded(terms, read_vectors(named, request, progress), options, coverage)
         n_covered = int(np.count_nonzero(embedded.covered))
         stage.found(f"{n_covered:,} covered, {embedded.n_dimensions} dimensions")
     return embedded
+
+
+def read_vectors(
+    named: NamedEmbedding, request: Request, progress: Progress
+) -> WordVectors | TermVectors:
+    """Return the vectors for a request; a zero vector counts as none, and is counted in a warning.
+
+    It has no direction, so it has no cosine with another. That Jaccard indices are defined does not
+    matter: under all metrics the same pairs are compared, whatever the source of the vectors.
+    """
+    found = named.source.read(request)
+    is_zero = ~np.asarray(found.vectors.any(axis=1))
+    if isinstance(found, TermVectors):
+        is_zero &= found.covered
+    if not is_zero.any():
+        return found
+    name, kind = named.spec.name, "word" if isinstance(found, WordVectors) else "term"
+    progress.warn(
+        f"{name} has {counted(int(np.count_nonzero(is_zero)), kind)} with a zero vector, which has "
+        f"no direction; such {kind}s count as out of vocabulary"
+    )
+    if isinstance(found, TermVectors):
+        return replace(found, covered=found.covered & ~is_zero)
+    return replace(
+        found,
+        words=[word for word, zero in zip(found.words, is_zero, strict=True) if not zero],
+        vectors=found.vectors[~is_zero],
+        in_vocabulary=found.in_vocabulary[~is_zero],
+    )
 
 
 def _embedded(

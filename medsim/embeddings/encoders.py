@@ -86,7 +86,7 @@ def collected(
     if folder is not None and n_dimensions is None:
         n_dimensions = kept_dimensions(folder)
     rows = {term: row for row, term in enumerate(request.terms)}
-    done, covered = np.zeros((2, len(rows)), np.bool_)
+    done = np.zeros(len(rows), np.bool_)
     vectors = None if n_dimensions is None else _matrix(len(rows), n_dimensions, request.cache)
     cache = None
     request.stage.total(len(rows))
@@ -96,7 +96,6 @@ def collected(
         own = np.array([rows[part.terms[at]] for at in wanted], np.int64)
         request.stage.advance(int(np.count_nonzero(~done[own])))
         vectors[own] = part.vectors[wanted]
-        covered[own] = part.vectors[wanted].any(axis=1)
         done[own] = True
 
     if folder is not None and vectors is not None:
@@ -113,7 +112,7 @@ def collected(
         fill(part, vectors)
     if vectors is None:  # nothing was asked for
         vectors = _matrix(0, 1, None)
-    return TermVectors(vectors=vectors, covered=covered, n_vocabulary=None)
+    return TermVectors(vectors=vectors, covered=done, n_vocabulary=None)
 
 
 def kept_by(encoder: Encoder, request: Request, files: str) -> VectorCache | None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table, quoted, tell_next, tell_signs
+from medsim.core.printing import Format, print_table, quoted, tell_missing, tell_next, tell_signs
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def _print_compared(
     progress: Progress | None,
 ) -> None:
     """Print a table of comparisons, and what its signs say where they are printed."""
+    from medsim.evaluations.tables.readable import why_missing_in
+
     frames: list[pl.DataFrame] = []
 
     def kept(found: pl.DataFrame) -> Sequence[pl.DataFrame]:
@@ -77,6 +79,7 @@ def _print_compared(
         return frames
 
     print_table(rows, form, readable=kept)
+    tell_missing(progress, form, why_missing_in(rows, frames))
     if {"n_better", "value"} <= set(rows.columns):
         signs = "+1-0: significantly better than 1, worse than 0; *: best, or not told from it"
         tell_signs(progress, form, signs)
@@ -104,3 +107,5 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
         "detectable r: the least that so many models show at 80% power"
     )
     tell_signs(options.progress, form, signs)
+    for verdict in found["verdict"].filter(found["r"].is_null()).unique(maintain_order=True):
+        tell_missing(options.progress, form, verdict.removeprefix("undefined: "))

@@ -176,12 +176,13 @@ def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
     Returns:
         A row per statistic and embedding: n_sets, on how many of them it is among the best
         (n_among_best), the sums of n_better and n_worse, and the mean value over the sets of
-        ``in_means``.
+        ``in_means``. One without a value on any set has no mean.
     """
+    of_one = ["statistic", "embedding"]
     ranked = with_enough_pairs(with_standing(best.drop_nulls("value")))
-    return (
+    found = (
         ranked.with_columns(in_mean=in_means(ranked))
-        .group_by("statistic", "embedding")
+        .group_by(of_one)
         .agg(
             pl.len().cast(pl.Int64).alias("n_sets"),
             pl.col("among_best").sum().cast(pl.Int64).alias("n_among_best"),
@@ -189,9 +190,11 @@ def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
             pl.col("n_worse").sum(),
             pl.col("value").filter("in_mean").mean().alias("mean"),
         )
-        .sort(
-            "statistic", "n_among_best", "mean", "embedding", descending=[False, True, True, False]
-        )
+    )
+    every = best.select(of_one).unique().join(found, on=of_one, how="left")
+    order = ("statistic", "n_among_best", "mean", "embedding")
+    return every.with_columns(pl.exclude("mean").fill_null(0)).sort(
+        *order, descending=[False, True, True, False], nulls_last=True
     )
 
 
@@ -237,7 +240,7 @@ def _with_standings(
         found, on=on, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(
         pl.col("n_better", "n_worse").fill_null(0),
-        pl.col("among_best").fill_null(pl.col("value").is_not_null()),
+        pl.col("among_best").fill_null(value=True) & pl.col("value").is_not_null(),
     )
 
 

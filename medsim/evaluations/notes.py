@@ -136,7 +136,11 @@ NOTES: Mapping[str, Mapping[str, str]] = {
         "embedding": _EMBEDDING,
         "metric": _METRIC,
         "statistic": "Name of the statistic, such as auc.",
-        "value": "Value of the statistic; null where it is not defined.",
+        "value": (
+            "Value of the statistic; null where no pair is covered, where only positives or only "
+            "negatives are, and of correlations where a single pair is covered, or all ratings or "
+            "all similarities are equal."
+        ),
         "low": "Lower end of its 95% interval; null where there is none.",
         "high": "Upper end of its 95% interval; null where there is none.",
         "n_pairs": "Number of pairs of the set; of retrieval and separation, of terms.",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from medsim.core.console import command, subcommands
-from medsim.core.printing import Format, print_table, quoted, tell_next, tell_signs
+from medsim.core.printing import Format, print_table, quoted, tell_missing, tell_next, tell_signs
 from medsim.core.progress import progress_of
 from medsim.studies.asking_options import (
     AskedOptions,
@@ -126,14 +126,17 @@ def score(
 
     Example: medsim study score study answers/ --format latex
     """
+    from medsim.core.cells import why_missing
     from medsim.studies.score import check_table, score_study
     from medsim.studies.score_tables import readable_scores
+    from medsim.studies.score_views import WHY_MISSING
 
     check_table(options.study, table)  # before what takes long
     shown = score_study(**options.given()).table(table)
     print_table(shown, form, readable=lambda frame: [readable_scores(frame)])
     if signs := "; ".join(text for name, text in _SIGNS.items() if name in shown.columns):
         tell_signs(options.progress, form, signs)
+    tell_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     if options.out is not None:
         tell_next(
             options.progress, *(step.format(out=quoted(options.out)) for step in _after(options))

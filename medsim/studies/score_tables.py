@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
+from medsim.core.cells import MISSING, readable_text, texts
 from medsim.statistics.estimates import defined
+from medsim.studies.score_views import WHY_MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,6 +62,8 @@ def _cells(table: pl.DataFrame) -> Iterator[pl.Series]:
             yield pl.Series(column, [_cell(*row) for row in rows], dtype=pl.String)
         elif table[column].dtype == pl.String:
             yield table[column].map_elements(_shortened, pl.String)
+        elif column in WHY_MISSING and table[column].null_count():
+            yield texts(table[column], readable_text).fill_null(MISSING)
         else:
             yield table[column]
 
@@ -70,6 +74,6 @@ def _shortened(text: str) -> str:
 
 def _cell(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
-        return ""
+        return MISSING
     text = f"{value:.3f}" if low is None or high is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
     return text.replace("-", "\N{MINUS SIGN}")

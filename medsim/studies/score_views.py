@@ -17,13 +17,39 @@ Described: TypeAlias = "Mapping[str, tuple[type[pl.DataType], str]]"
 """The type of each column and a note on it."""
 
 _TEXT, _WHOLE, _NUMBER, _TRUTH = pl.String, pl.Int64, pl.Float64, pl.Boolean
-_NOT_DEFINED = "null where it is not defined"
+_NO_CORRELATION = "too few pairs are rated by both sides, or one side has rated all the same"
+
+WHY_MISSING: Mapping[str, str] = {
+    "alpha": "no item has two answers, or all answers are the same",
+    "kappa": "both answered no item, or gave one and the same answer to all; or of more than two",
+    "accuracy": "no pair has a majority",
+    "recall": "the majority judges no pair the same",
+    "precision": "no pair that has a majority is labelled the same",
+    "with_majority": "no answer is to a pair that has a majority",
+    "iaa1": _NO_CORRELATION,
+    "iaa2": _NO_CORRELATION,
+    "with_others": _NO_CORRELATION,
+    "with_mean": _NO_CORRELATION,
+    "consistency_iaa1": _NO_CORRELATION,
+    "others_iaa1": f"{_NO_CORRELATION}, or no two of the others agree",
+    "twice_equal": "no pair was rated twice",
+    "twice_within_one": "no pair was rated twice",
+    "twice_difference": "no pair was rated twice",
+    "twice_spearman": "fewer than two pairs were rated twice, or all ratings are the same",
+}
+"""When a table has no value of a statistic, a clause after "where"."""
+
+
+def _note(name: str, note: str) -> str:
+    """Return the note on a statistic, with when it is missing if it ever is."""
+    why = WHY_MISSING.get(name)
+    return f"{note}; null where {why}." if why else f"{note}."
 
 
 def _estimate(name: str, note: str) -> Described:
     """Return the columns of an estimate and of the ends of its interval."""
     return {
-        name: (_NUMBER, f"{note}; {_NOT_DEFINED}."),
+        name: (_NUMBER, _note(name, note)),
         f"{name}_low": (_NUMBER, f"Lower end of the 95% interval of {name}; null for none."),
         f"{name}_high": (_NUMBER, f"Upper end of the 95% interval of {name}; null for none."),
     }
@@ -172,13 +198,18 @@ _GRADED = {
         {
             "rater": (_TEXT, "Name of the rater."),
             "n_answers": (_WHOLE, "Number of ratings."),
-            "with_others": (_NUMBER, f"Mean correlation with the other raters; {_NOT_DEFINED}."),
-            "with_mean": (_NUMBER, f"Correlation with the others' mean; {_NOT_DEFINED}."),
+            "with_others": (
+                _NUMBER,
+                _note("with_others", "Mean correlation with the other raters"),
+            ),
+            "with_mean": (_NUMBER, _note("with_mean", "Correlation with the others' mean")),
             "consistency_iaa1": (
                 _NUMBER,
-                f"Mean correlation with the others on the consistency set; {_NOT_DEFINED}.",
+                _note(
+                    "consistency_iaa1", "Mean correlation with the others on the consistency set"
+                ),
             ),
-            "others_iaa1": (_NUMBER, f"That of the others among themselves; {_NOT_DEFINED}."),
+            "others_iaa1": (_NUMBER, _note("others_iaa1", "That of the others among themselves")),
             "outlier": (_TRUTH, "Whether the rater agrees considerably less than the others."),
             "accepted": (_TRUTH, "Whether the rater counts for the rated set."),
             "longest_run": (_WHOLE, "Largest number of equal ratings in a row."),
@@ -187,13 +218,19 @@ _GRADED = {
                 "Largest number of ratings in a row in which two take turns; 0 for none.",
             ),
             "n_twice": (_WHOLE, "Number of pairs rated twice."),
-            "twice_equal": (_NUMBER, "Share of those with two equal ratings; null for none."),
+            "twice_equal": (_NUMBER, _note("twice_equal", "Share of those with two equal ratings")),
             "twice_within_one": (
                 _NUMBER,
-                "Share of those whose ratings differ by one at most; null for none.",
+                _note("twice_within_one", "Share of those whose ratings differ by one at most"),
             ),
-            "twice_difference": (_NUMBER, "Mean absolute difference of both; null for none."),
-            "twice_spearman": (_NUMBER, f"Spearman's correlation of both; {_NOT_DEFINED}."),
+            "twice_difference": (
+                _NUMBER,
+                _note("twice_difference", "Mean absolute difference of both"),
+            ),
+            "twice_spearman": (
+                _NUMBER,
+                _note("twice_spearman", "Spearman's correlation of both"),
+            ),
         },
         {},
     ),
@@ -281,6 +318,7 @@ SCORE_VIEWS: Mapping[str, Mapping[str, View]] = {
                 "annotator": (_TEXT, "Name of the annotator, or mean."),
                 "n_instances": (_WHOLE, "Number of instances that were answered."),
                 **_estimate("accuracy", "Share of answers that are those of the labels"),
+                "accuracy": (_NUMBER, "Share of answers that are those of the labels."),
             },
             {},
         ),

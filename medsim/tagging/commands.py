@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_table, quoted, tell_next, tell_signs
+from medsim.core.printing import Format, print_table, quoted, tell_missing, tell_next, tell_signs
 from medsim.tagging.options import TagOptions
 
 
@@ -29,6 +29,9 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
         form,
         "F1 in percent: mean ± standard deviation of trials [95% interval of the mean]",
     )
+    if made.results().filter(statistic="f1")["value"].null_count():
+        why = "the test split has no entity of the type, and none was found"
+        tell_missing(options.progress, form, why)
     tell_next(
         options.progress,
         f"medsim report {quoted(options.out)} -o report.html draws it",

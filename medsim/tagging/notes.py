@@ -46,7 +46,10 @@ NOTES: Mapping[str, Mapping[str, str]] = {
         "embedding": _EMBEDDING,
         "type": "Type of entity, or all.",
         "statistic": "f1, precision or recall of the entities of the test split.",
-        "value": "Mean over trials, 0 to 1; null where it is not defined.",
+        "value": (
+            "Mean over trials, 0 to 1; null of recall where the test split has no entity of the "
+            "type, and of f1 where none was found either."
+        ),
         "deviation": "Standard deviation of the trials (n - 1); null of one trial.",
         "low": (
             "Lower end of the 95% interval of the mean, by a bootstrap over documents; null where "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.cells import MISSING
 from medsim.statistics.entity_scores import STATISTICS, estimates_of
 from medsim.statistics.estimates import defined, interval_of
 from medsim.tagging.entities import entities_of
@@ -121,7 +122,7 @@ def readable_results(results: pl.DataFrame) -> pl.DataFrame:
 
 def _cell(row: Mapping[str, float | None]) -> str:
     value, deviation, low, high = (row[name] for name in ("value", "deviation", "low", "high"))
-    text = "–" if value is None else f"{100 * value:.1f}"  # noqa: RUF001 — an en dash
+    text = MISSING if value is None else f"{100 * value:.1f}"
     if deviation is not None:
         text += f" ± {100 * deviation:.1f}"
     return text if low is None or high is None else f"{text} [{100 * low:.1f}, {100 * high:.1f}]"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings import Request, WordVectors
+from medsim.embeddings.embedded_terms import read_vectors
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.metrics.workers import Workers
@@ -86,7 +87,7 @@ def word_table(
             cache=cache,
             stage=stage,
         )
-        found = named.source.read(request)
+        found = read_vectors(named, request, progress)
         if isinstance(found, WordVectors):
             vectors, known = _of_words(found, request)
         else:

@@ -8,7 +8,7 @@ import typer
 
 from medsim.core.console import VERIFYING_EXIT_CODES, command, subcommands
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.printing import Format, print_outcome, print_table, quoted, tell_next
+from medsim.core.printing import Format, print_outcome, print_table, quoted, tell_missing, tell_next
 from medsim.wic.options import (
     WicBuildOptions,
     WicEvaluateOptions,
@@ -74,18 +74,19 @@ def evaluate(
 
     Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
     """
+    from medsim.core.cells import why_missing
     from medsim.wic.evaluate import evaluate_wic
-    from medsim.wic.readable import readable_accuracies, readable_comparisons
+    from medsim.wic.readable import WHY_MISSING, readable_accuracies, readable_comparisons
 
     if table not in {"accuracy", "comparisons"}:  # before models are scored, which takes long
         raise OptionError(unknown_name("table", table, ["accuracy", "comparisons"]))
     found = evaluate_wic(**options.given())
     if table == "accuracy":
-        print_table(
-            found.results, form, readable=lambda frame: [readable_accuracies(frame, found.people)]
-        )
+        rows, shown = found.results, readable_accuracies(found.results, found.people)
     else:
-        print_table(found.comparisons, form, readable=lambda frame: [readable_comparisons(frame)])
+        rows, shown = found.comparisons, readable_comparisons(found.comparisons)
+    print_table(rows, form, readable=lambda _: [shown])
+    tell_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     tell_next(options.progress, f"medsim report {quoted(options.out)} -o report.html draws it")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from medsim.core.cells import MISSING
 from medsim.wic import GROUPS
 from medsim.wic.models.dataset import SEEN
 
@@ -14,7 +15,13 @@ _OF_REPLIES = {
     "prompt_tokens": "tokens in",
     "completion_tokens": "tokens out",
 }
-_UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
+WHY_MISSING = {
+    "over seeds": "a model is fitted from one seed, or not fitted",
+    **dict.fromkeys(_OF_REPLIES.values(), "a model is not a language model"),
+    "p": "no test is possible",
+    "p (Holm)": "no test is possible",
+}
+"""When a table has no value in a column, a clause after "where"."""
 
 
 def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> pl.DataFrame:
@@ -38,12 +45,12 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
         cells = {part.replace("_", " "): _number(by_part[part]["value"]) for part in parts}
         row = {"model": model, "accuracy": _with_interval(whole)}
         if of_seeds:
-            row["over seeds"] = f"± {of_seeds[model]:.3f}" if model in of_seeds else ""
+            row["over seeds"] = f"± {of_seeds[model]:.3f}" if model in of_seeds else MISSING
         if people is not None:
             row["to people"] = _to_people(whole, people)
         table.append(row | cells | _replies(others.filter(model=model)))
     labels = [label for label in _OF_REPLIES.values() if any(label in row for row in table)]
-    rows = [row | {label: row.get(label, _UNDEFINED) for label in labels} for row in table]
+    rows = [row | {label: row.get(label, MISSING) for label in labels} for row in table]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -77,7 +84,7 @@ def _with_interval(row: dict[str, float | None]) -> str:
 def _to_people(row: dict[str, float | None], people: float) -> str:
     value, low, high = row["value"], row["low"], row["high"]
     if value is None:
-        return _UNDEFINED
+        return MISSING
     is_near = low is not None and high is not None and low <= people <= high
     return f"{'≈ ' if is_near else ''}{_signed(value - people)}"
 
@@ -86,9 +93,11 @@ def _signed(value: float) -> str:
     return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
 
 
-def _p(value: float) -> str:
+def _p(value: float | None) -> str:
+    if value is None:
+        return MISSING
     return f"{value:.3f}" if value >= 0.001 else "<0.001"  # noqa: PLR2004 — three digits
 
 
 def _number(value: float | None) -> str:
-    return _UNDEFINED if value is None else f"{value:.3f}"
+    return MISSING if value is None else f"{value:.3f}"

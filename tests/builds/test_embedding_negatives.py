@@ -56,6 +56,8 @@ def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     pool = oracle.terminology_pool(rows)
     vectors = {term: vector_of(term) for term in pool}
     write_vectors(folder / "terms.parquet", vectors)
+    # A zero vector, of which there are some, counts as none.
+    vectors = {term: vector if any(vector or ()) else None for term, vector in vectors.items()}
     return folder, oracle.positive_sets(oracle.positives(rows)), pool, vectors
 
 

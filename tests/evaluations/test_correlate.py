@@ -288,3 +288,7 @@ def test_the_command_prints_a_table_to_read_and_one_to_compute_with(
     [row] = json.loads(rows.stdout)
     assert list(row) == list(COLUMNS)
     assert row["n_models"] == 4
+    TASKS.with_columns(ner=pl.lit(0.5)).write_csv(tmp_path / "tasks.csv")
+    flat = CliRunner().invoke(app, [*arguments, "md"])
+    assert "| \N{EN DASH} |" in flat.stdout
+    assert "\N{EN DASH}: all models have the same score on one side\n" in flat.stderr

@@ -12,6 +12,7 @@ from fixtures.scores import EASY, HARD, RESULTS, result
 from polars.testing import assert_frame_equal
 
 import medsim
+from medsim.core.cells import MISSING
 from medsim.evaluations.conclusions import at_metrics, metric_spread
 from medsim.evaluations.options import TABLES
 from medsim.evaluations.output import RESULT_COLUMNS
@@ -245,4 +246,4 @@ def test_a_cell_of_standings_names_the_metrics_that_differ() -> None:
     )
     (table,) = readable(rows)
     says = "avg_cos +2\N{MINUS SIGN}0, pair_cos +0\N{MINUS SIGN}1"
-    assert table.rows() == [("a", says), ("b", "")]
+    assert table.rows() == [("a", says), ("b", MISSING)]

@@ -124,8 +124,8 @@ def cosines(vectors: np.ndarray) -> np.ndarray:
 
 @cache
 def cosines_by_term(folder: Path, vectors: Path) -> dict[str, dict[str, np.float32]]:
-    """The cosines of every term of the pool that has a vector with all others."""
-    known = read_vectors(vectors)
+    """The cosines of every term of the pool that has a vector, and not a zero one, with others."""
+    known = {term: vector for term, vector in read_vectors(vectors).items() if np.any(vector)}
     terms = [term for term in pool_of(folder) if term in known]
     table = cosines(np.array([known[term] for term in terms]))
     return {

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 import medsim
 from medsim import WicScores, evaluate_wic
 from medsim.cli import app
+from medsim.core.cells import MISSING, why_missing
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.statistics.estimates import wilson
 from medsim.statistics.significance import bonferroni, holm, mcnemar
@@ -33,7 +34,7 @@ from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.training import Training
 from medsim.wic.models.tuning import Tuning
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
-from medsim.wic.readable import readable_accuracies
+from medsim.wic.readable import WHY_MISSING, readable_accuracies
 
 pytestmark = pytest.mark.skipif(
     find_spec("sklearn") is None or find_spec("onnxruntime") is None,
@@ -576,7 +577,10 @@ def test_seeds_give_a_mean_accuracy_and_its_deviation(place: Path, tmp_path: Pat
     assert test["test"] == "mcnemar_runs"
     assert test["accuracy1"] == pytest.approx(np.mean(each))
     readable = readable_accuracies(found.results)
-    assert readable["over seeds"].to_list() == [f"± {np.std(each, ddof=1):.3f}", ""]
+    assert readable["over seeds"].to_list() == [f"± {np.std(each, ddof=1):.3f}", MISSING]
+    assert why_missing(readable, WHY_MISSING) == (
+        "no over seeds where a model is fitted from one seed, or not fitted"
+    )
 
 
 def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:

@@ -51,7 +51,7 @@ def metrics(
     chart = Chart(
         title="Scores by metric",
         says=f"{scores}, on the pairs that all embeddings cover; darker is higher. An empty cell "
-        "is a metric that is not for such an embedding.",
+        "is a metric that is not for such an embedding, or has no value.",
         spec=charts.heat(
             x=_present(embeddings, every["embedding"]),
             y=names,

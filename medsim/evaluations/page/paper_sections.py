@@ -24,10 +24,10 @@ def fixed_metrics(fixed: pl.DataFrame) -> Section | None:
     for number, one in PAPER.items():
         if not one.fixed:
             continue
-        rows = fixed.filter(statistic=one.table).drop_nulls("value")
+        rows = fixed.filter(statistic=one.table)
         if one.negatives:
             rows = rows.filter(negatives=one.negatives)
-        if rows.is_empty():
+        if rows["value"].null_count() == rows.height:
             continue
         label = STATISTICS[one.table].label
         of = f", {one.negatives} negatives" if one.negatives else ""
@@ -42,7 +42,8 @@ def fixed_metrics(fixed: pl.DataFrame) -> Section | None:
         prose=f"Every word embedding under {PAPER_METRICS[0]} and every other under "
         f"{PAPER_METRICS[1]}, compared with each other at these. A cell has the value, how many "
         "others it is significantly better (+) and worse (\u2212) than after Bonferroni's "
-        "correction, and a star for the best and what cannot be told from it.",
+        "correction, and a star for the best and what cannot be told from it. A dash is a missing "
+        "value, as the leaderboard explains.",
         parts=parts,
     )
 

@@ -9,7 +9,14 @@ import polars as pl
 from medsim.evaluations.conclusions import best_metrics, embedding_standings, with_standing
 from medsim.evaluations.sets import FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
-from medsim.evaluations.tables.labels import LABELS, headed, set_columns, set_kind, set_name
+from medsim.evaluations.tables.labels import (
+    LABELS,
+    headed,
+    set_columns,
+    set_kind,
+    set_name,
+    why_missing,
+)
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct
 
@@ -31,40 +38,46 @@ def leaderboard(
 ) -> Section | None:
     """Return each embedding at its best metric on every set, with standings over all."""
     parts: list[Part] = []
+    every = best_metrics(results, comparisons, tabulated_names(best=True))
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
-        best = best_metrics(results, comparisons, (statistic.name,)).drop_nulls("value")
+        best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
         if best.is_empty():
             continue
-        best = with_standing(best)
         parts.append(_standings(best, statistic))
         groups = [best] if statistic.of == "rated" else best.partition_by("input")
         parts += (_board(group, statistic, embeddings) for group in groups)
-    if not parts:
+    if every.is_empty():
         return None
     return Section(
         title="Leaderboard",
         prose="Every embedding at the metric under which it does best, on the pairs that all "
-        "embeddings cover.",
+        f"embeddings cover.{_missing(every)}",
         parts=parts,
     )
 
 
 def by_subset(parts: pl.DataFrame) -> Section | None:
     """Return each embedding at its best metric on the parts of rated sets."""
-    best = parts.drop_nulls("value")
-    if best.is_empty():
+    if parts.is_empty():
         return None
-    groups = with_standing(best).group_by("statistic", maintain_order=True)
+    groups = with_standing(parts.drop_nulls("value")).group_by("statistic", maintain_order=True)
     labels = {LABELS[str(name)]: group for (name,), group in groups}
     return Section(
         title="By subset",
         prose="Parts of rated sets: pairs of which both words are about as frequent, have about as "
-        "many topics or are of one domain, and pairs that are associated or not.",
+        "many topics or are of one domain, and pairs that are associated or not."
+        f"{_missing(parts)}",
         parts=[
             board_table(group, f"{label} on parts of rated sets", label)
             for label, group in labels.items()
         ],
     )
+
+
+def _missing(rows: pl.DataFrame) -> str:
+    """Return a sentence on the values that are missing, nothing where all are there."""
+    why = why_missing(rows)
+    return f" Without a value: {why}." if why else ""
 
 
 def _left_out(best: pl.DataFrame) -> str:
@@ -156,7 +169,8 @@ def accuracy(
         says="Each point is a dataset, each bar across the mean of the datasets; the dashed line "
         "at 0.5 is a coin where there are as many negatives as positives. A pair is taken for a "
         "positive if it is at least as similar as a threshold, which is the best on these very "
-        "pairs; the table has the accuracy at a threshold that was chosen on other pairs as well."
+        "pairs; the table has the accuracy at a threshold that was chosen on other pairs as well, "
+        "where there are others."
         f"{_left_out(best)}",
         spec=charts.strips(embeddings, x="accuracy", y=distinct(rows["y"])),
         rows=rows,

@@ -140,6 +140,9 @@ def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
         yield "a higher rating means less similar in the file; ratings were turned round"
     if n_pairs := _n_contradictory(frame):
         yield f"pairs that have several ratings, which differ: {n_pairs}; all are kept"
+    for rating in frame.columns[2:]:
+        if len(frame) > 1 and frame[rating].n_unique() == 1:
+            yield f"every {rating} is {frame[rating][0]:g}, so no correlation with it is defined"
 
 
 def _n_contradictory(frame: pl.DataFrame) -> int:

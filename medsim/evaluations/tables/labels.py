@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.cells import number
+from medsim.core.errors import listed
 from medsim.evaluations.sets import SET
-from medsim.evaluations.statistic import STATISTICS
+from medsim.evaluations.statistic import STATISTICS, statistics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _LEAST_P = 0.001  # that is written out
+_NAMED = 3  # sets that a sentence names at most
 
 LABELS = {name: statistic.label for name, statistic in STATISTICS.items()}
 """The labels of statistics by their names."""
@@ -83,6 +85,34 @@ def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
     return frame.select(name.alias("name")).to_series()
 
 
+def why_missing(rows: pl.DataFrame) -> str:
+    """Return why statistics of pairs have no value, and on which sets; nothing if all have one.
+
+    Args:
+        rows: what names a set, statistic, value, and n_pairs that it is computed of.
+    """
+    n_pairs, is_missing = pl.col("n_pairs"), pl.col("value").is_null()
+    labelled = [one.name for one in statistics_of("labelled")]
+    reason = (
+        pl.when(n_pairs == 0)
+        .then(pl.lit("no pair is covered"))
+        .when(pl.col("statistic").is_in(labelled))
+        .then(pl.lit("only positives or only negatives are covered"))
+        .when(n_pairs == 1)
+        .then(pl.lit("a single pair has no correlation"))
+        .when(is_missing.all().over(*SET, "statistic"))
+        .then(pl.lit("all ratings, or all similarities, are equal"))
+        .otherwise(pl.lit("all similarities are equal"))
+    )
+    named = rows.select(set=pl.concat_str(SET, separator=" ", ignore_nulls=True), reason=reason)
+    sets = named.filter(rows["value"].is_null()).unique(maintain_order=True)
+    said = [
+        f"{reason} ({listed(of_reason['set'].to_list(), _NAMED)})"
+        for (reason,), of_reason in sets.group_by("reason", maintain_order=True)
+    ]
+    return "; ".join(said)
+
+
 def with_contenders(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of retrieval with a contender: the embedding, and the index if several are."""
     several = rows["index"].n_unique() > 1
@@ -109,7 +139,7 @@ def apart(column: str, taken: Sequence[str]) -> pl.Expr:
 
 
 def rounded(column: str, form: str = ".3f") -> pl.Expr:
-    """Return numbers as texts, by default with three decimals."""
+    """Return numbers as texts, by default with three decimals; nulls stay."""
     return pl.col(column).map_elements(lambda value: number(value, form), pl.String)
 
 

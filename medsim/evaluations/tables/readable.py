@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from medsim.core.cells import number
+from medsim.core import cells
+from medsim.core.cells import MISSING, number
 from medsim.evaluations.sets import FEW, SET, parts_of_sets
-from medsim.evaluations.tables.labels import apart, percent, rounded, set_columns, set_name
+from medsim.evaluations.statistic import statistics_of
+from medsim.evaluations.tables.labels import (
+    apart,
+    percent,
+    rounded,
+    set_columns,
+    set_name,
+    why_missing,
+)
 from medsim.evaluations.tables.separation import readable_separation
 from medsim.evaluations.tables.vocabularies import readable_coverage, readable_vocabularies
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _MANY = 4  # embeddings, whose columns would be more than a terminal has
-_UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
+_WHY_MISSING = {
+    **dict.fromkeys(("raters", "iaa1", "iaa2"), "a file lacks the ratings of each rater"),
+    "n_vocabulary": "an embedding can embed any term",
+    "recall": "an index is exact",
+    **dict.fromkeys((one.name for one in statistics_of("retrieval")), "no term has a vector"),
+    "mean": "no set has a value",
+    "mean_similarity": "too few terms of a category have a vector",
+}
+"""When tables but those of scores lack a number, by column, a clause after "where"."""
+
 _STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p after Holm's correction, by its level
 
 
@@ -23,8 +46,20 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
     with a column per metric for all embeddings that have the same metrics. A cell has the value, on
     parts of rated sets with its interval, the metric where columns are embeddings, how many others
     it is significantly better (+) and worse (-) than, and a star for the best and what cannot be
-    told from it; of an embedding's own pairs, how many there are.
+    told from it; of an embedding's own pairs, how many there are. A missing value is a dash, see
+    ``why_missing_in``.
     """
+    return [_with_dashes(frame) for frame in _laid_out(rows)]
+
+
+def _with_dashes(frame: pl.DataFrame) -> pl.DataFrame:
+    lacking = [one for one in frame if one.name in _WHY_MISSING and one.null_count()]
+    return frame.with_columns(
+        cells.texts(one, cells.readable_text).fill_null(MISSING) for one in lacking
+    )
+
+
+def _laid_out(rows: pl.DataFrame) -> list[pl.DataFrame]:
     if "length" in rows.columns:
         return [_retrieval(rows)]
     if found := readable_separation(rows) or _of_inputs(rows):
@@ -42,6 +77,23 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
         _spread(rows.filter(pl.col("embedding").is_in(members)).sort("embedding"), "metric")
         for members in families.values()
     ]
+
+
+def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:
+    """Return why a table of ``medsim compare`` lacks numbers; nothing if it has all.
+
+    Args:
+        rows: the table.
+        frames: the same as ``readable`` returns it.
+    """
+    if {"n_pairs", "value"} <= {*rows.columns}:
+        return why_missing(rows)
+    if {"n_better", "dataset"} <= {*rows.columns}:
+        is_missing = any(MISSING in row for frame in frames for row in frame.rows())
+        return "no metric differs significantly from another" if is_missing else ""
+    of_rows = [rows] if "mean_similarity" in rows.columns else frames
+    said = (cells.why_missing(frame, _WHY_MISSING) for frame in of_rows)
+    return "; ".join(filter(None, dict.fromkeys(said)))
 
 
 def _of_inputs(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
@@ -84,7 +136,7 @@ def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
                 "statistic": statistic,
                 **cells,
                 "models": " to ".join(str(n) for n in dict.fromkeys((n_models[0], n_models[-1]))),
-                "detectable r": number(max(smallest), ".2f") if smallest else _UNDEFINED,
+                "detectable r": number(max(smallest), ".2f") if smallest else MISSING,
             }
         )
     found = pl.DataFrame(table, infer_schema_length=None)
@@ -93,7 +145,7 @@ def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _correlation(r: float | None, p: float | None) -> str:
     if r is None or p is None:
-        return _UNDEFINED
+        return MISSING
     stars = next((stars for level, stars in _STARS.items() if p < level), "")
     return f"{number(r, '.3f')}{stars}"
 
@@ -103,7 +155,9 @@ def _of_embeddings(rows: pl.DataFrame) -> pl.DataFrame:
     if rows["embedding"].n_unique() < _MANY:
         return _spread(rows, "embedding")
     index = ["set", "statistic", "n_pairs", "embedding", "metric"]
-    named = rows.with_columns(set=_set_heading(rows)).drop_nulls("value")
+    has_value = pl.col("value").is_not_null()
+    metric = pl.when(has_value).then("metric").alias("metric")
+    named = rows.with_columns(set=_set_heading(rows)).with_columns(metric)
     best_first = named.sort(*SET, "value", descending=[False] * len(SET) + [True], nulls_last=True)
     return best_first.select(*index, *_value_and_standing(rows))
 
@@ -137,29 +191,30 @@ def _cell(rows: pl.DataFrame, own: list[pl.Expr]) -> pl.Expr:
     """Return the cells of a table: a value, what is its own, and how it stands among others."""
     value, *standing = _value_and_standing(rows)
     cell = pl.concat_str(value, *own, *standing, separator=" ", ignore_nulls=True)
-    return pl.when(pl.col("value").is_not_null()).then(cell)
+    return pl.when(pl.col("value").is_null()).then(pl.lit(MISSING)).otherwise(cell)
 
 
 def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
     """Return texts of values, with intervals on parts of sets, and of standings if there are."""
     value = rounded("value")
     if parts_of_sets(rows).height:
-        value = pl.format("{} [{}, {}]", value, rounded("low"), rounded("high"))
+        ends = pl.format(" [{}, {}]", rounded("low"), rounded("high"))
+        value = pl.concat_str(value, ends.fill_null(""))
+    value = value.fill_null(MISSING).alias("value")
     if "n_better" not in rows.columns:
-        return [value.alias("value")]
+        return [value]
     star = pl.when("among_best").then(pl.lit(" *")).otherwise(pl.lit(""))
-    return [
-        value.alias("value"),
-        pl.format("+{}\u2212{}{}", "n_better", "n_worse", star).alias("standing"),
-    ]
+    standing = pl.format("+{}\u2212{}{}", "n_better", "n_worse", star)
+    return [value, pl.when(pl.col("value").is_not_null()).then(standing).alias("standing")]
 
 
 def _without_values(rows: pl.DataFrame) -> pl.DataFrame:
     """Return a table of variances or standings of metrics; any other as it is."""
     if "greatest" in rows.columns:
         return rows.with_columns(rounded(of, ".2g") for of in ("least", "median", "greatest"))
-    is_standings = {"n_better", "dataset"} <= {*rows.columns}
-    return _standings(rows) if is_standings else _without_empty(rows)
+    if {"n_better", "dataset"} <= {*rows.columns}:
+        return _standings(rows)
+    return _without_empty(rows)
 
 
 def as_in_paper(rows: pl.DataFrame) -> list[pl.DataFrame]:
@@ -194,12 +249,16 @@ def _set_heading(rows: pl.DataFrame) -> pl.Series:
 
 
 def _standings(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return those metrics of each embedding that differ from others, a column per set."""
+    """Return those metrics of each embedding that differ from others, a column per set.
+
+    A cell is a dash where none does.
+    """
     differs = (pl.col("n_better") > 0) | (pl.col("n_worse") > 0)
     counts = pl.format("+{}\u2212{}", "n_better", "n_worse")
     cell = pl.concat_str("metric", pl.lit(" "), counts).filter(differs).str.join(", ")
     named = rows.with_columns(set=_set_heading(rows)).with_columns(apart("set", ["embedding"]))
-    cells = named.group_by("embedding", "set", maintain_order=True).agg(cell.alias("cell"))
+    cell = cell.replace("", MISSING).alias("cell")
+    cells = named.group_by("embedding", "set", maintain_order=True).agg(cell)
     return cells.pivot("set", index="embedding", values="cell").sort("embedding")
 
 
@@ -218,7 +277,9 @@ def _retrieval(rows: pl.DataFrame) -> pl.DataFrame:
         rounded("recall"),
         pl.concat_str(
             rounded("value"), pl.format(" \N{PLUS-MINUS SIGN}{}", rounded("half")).fill_null("")
-        ).alias("value"),
+        )
+        .fill_null(MISSING)
+        .alias("value"),
     )
     table = cells.pivot("statistic", index=index, values="value")
     return table if table["recall"].null_count() < table.height else table.drop("recall")

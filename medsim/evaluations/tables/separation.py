@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.cells import MISSING
 from medsim.core.errors import InputError
 from medsim.evaluations.statistic import statistics_of
 from medsim.evaluations.tables.labels import apart, percent, rounded
@@ -166,7 +167,7 @@ def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
     A row is of an embedding or, where no categories are near, of one of its categories.
     """
     index = ["input", "embedding", "metric"]
-    cells = rows.with_columns(rounded("mean_similarity", ".2f"))
+    cells = rows.with_columns(rounded("mean_similarity", ".2f").fill_null(MISSING))
     if "standing" not in rows.columns:
         index.append("category1")
         return _by_category(cells, index)

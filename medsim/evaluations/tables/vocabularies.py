@@ -41,7 +41,7 @@ def readable_coverage(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the size and the coverage of each embedding, a row each: table A.1 of the paper.
 
     Coverage is the share of pairs without any word that lacks a vector, the least and the most of
-    all rated sets, and of all datasets of builds.
+    all rated sets, and of all datasets of builds, where there are such.
     """
     share = 1 - pl.col("n_pairs_oov") / pl.col("n_pairs")
     ranges = {
@@ -57,7 +57,8 @@ def readable_coverage(rows: pl.DataFrame) -> pl.DataFrame:
         )
     }
     sizes = pl.col("n_vocabulary", "n_dimensions").first()
-    return rows.group_by("embedding").agg(sizes, **ranges).sort("embedding")
+    found = rows.group_by("embedding").agg(sizes, **ranges).sort("embedding")
+    return found.drop(name for name in ranges if found[name].null_count() == found.height)
 
 
 def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:

@@ -168,10 +168,10 @@ def _between_models(correct: Mapping[str, FlagTable]) -> Iterator[_Row]:
             "accuracy2": second,
             "difference": first - second,
             "test": test.method,
-            "statistic": test.statistic,
-            "p": test.p,
-            "p_bonferroni": by_bonferroni,
-            "p_holm": by_holm,
+            "statistic": defined(test.statistic),
+            "p": defined(test.p),
+            "p_bonferroni": defined(by_bonferroni),
+            "p_holm": defined(by_holm),
             "n_instances": correct[one].shape[1],
         }
 

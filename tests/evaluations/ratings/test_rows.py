@@ -45,7 +45,7 @@ def test_lines_without_all_ratings_or_a_term_are_left_out_and_counted(tmp_path):
     ("lines", "n_pairs", "n_repeated", "warnings"),
     [
         ("x,y,1 u,v,2 x,y,1.0 y,x,1", 2, 2, ()),
-        ("x,y,1 X,y,1", 2, 0, ()),
+        ("x,y,1 X,y,1 u,v,2", 3, 0, ()),
         ("x,x,1", 1, 0, ()),
         (
             "x,y,1 Y,X,2 x,y,3 u,v,1 u,w,2 p,q,1 p,q,2",

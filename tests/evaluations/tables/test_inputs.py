@@ -11,9 +11,10 @@ from fixtures.embeddings import write_words
 from scipy import stats
 
 import medsim
+from medsim.core.cells import MISSING
 from medsim.evaluations.coverage import overlap_of_vocabularies
 from medsim.evaluations.output import COVERAGE_COLUMNS
-from medsim.evaluations.tables.readable import readable
+from medsim.evaluations.tables.readable import readable, why_missing_in
 from medsim.evaluations.tables.vocabularies import readable_coverage
 
 RATED = """term 1,term 2,mesh 1,mesh 2,score
@@ -80,7 +81,10 @@ def test_rated_sets_have_the_agreement_of_raters_where_their_files_tell_it(
     assert found.row(1, named=True)["raters"] == 2
     assert found.select("iaa1", "iaa2").row(1) == pytest.approx((agreed, agreed))
     (shown,) = readable(found)
-    assert shown.row(1)[-3:] == (2, f"{agreed:.3f}", f"{agreed:.3f}")
+    assert shown.row(0)[-3:] == (MISSING, MISSING, MISSING)
+    assert shown.row(1)[-3:] == ("2", f"{agreed:.3f}", f"{agreed:.3f}")
+    why = "no raters or iaa1 or iaa2 where a file lacks the ratings of each rater"
+    assert why_missing_in(found, [shown]) == why
 
 
 @pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
@@ -112,9 +116,9 @@ def test_a_pair_is_out_of_vocabulary_if_any_of_its_words_is(evaluation) -> None:
         *(("own", "one", 3, 2, 6), ("own", "two", 3, 1, 8), ("own", "three", 3, 3, 2)),
     }
     assert readable(found)[0].rows() == [
-        ("one", 6, 6, "33.3–33.3%", None),  # noqa: RUF001 — an en dash
-        ("three", 2, 6, "0.0–0.0%", None),  # noqa: RUF001
-        ("two", 8, 6, "66.7–66.7%", None),  # noqa: RUF001
+        ("one", 6, 6, "33.3–33.3%"),  # noqa: RUF001 — an en dash
+        ("three", 2, 6, "0.0–0.0%"),  # noqa: RUF001
+        ("two", 8, 6, "66.7–66.7%"),  # noqa: RUF001
     ]
 
 

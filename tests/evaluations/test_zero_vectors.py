@@ -1,0 +1,179 @@
+"""A zero vector counts as none, whatever gives it, and however two terms are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.embeddings import write_array, write_text, write_word2vec
+from fixtures.services import Handler, LocalService
+
+import medsim
+from medsim.core.progress import Progress
+from medsim.embeddings.embedded_terms import identify
+from medsim.embeddings.given import embedding_spec
+from medsim.tagging.word_table import word_table
+
+WORDS = {
+    "brook": [0.0, 0.0, -0.0],
+    "fen": [0.8, 0.3, 0.1],
+    "ridge": [0.1, 0.9, 0.4],
+    "cliff": [0.3, 0.7, 0.5],
+    "hill": [0.2, 0.8, 0.1],
+    "marsh": [0.85, 0.2, 0.2],
+}
+RATED = [
+    ("brook", "fen", 4.0),
+    ("brook", "ridge", 1.0),
+    ("fen", "cliff", 2.0),
+    ("ridge", "cliff", 3.5),
+    ("hill", "ridge", 3.0),
+    ("marsh", "fen", 4.5),
+]
+
+
+def of_texts(texts: Sequence[str]) -> np.ndarray:
+    return np.array([WORDS[text] for text in texts])
+
+
+def to_table(path: Path, key: str) -> Path:
+    pl.DataFrame({key: list(WORDS), "vector": list(WORDS.values())}).write_parquet(path)
+    return path
+
+
+SOURCES: dict[str, Callable[[Path], Any]] = {
+    "function": lambda _: of_texts,
+    "model of a version": lambda _: medsim.Embedding(SimpleNamespace(encode=of_texts), version="1"),
+    "mapping": lambda _: WORDS,
+    "mapping of terms": lambda _: medsim.Embedding(WORDS, keys="terms"),
+    "array": lambda _: medsim.Embedding(list(WORDS.values()), words=list(WORDS)),
+    "frame": lambda _: pl.DataFrame({"word": list(WORDS), "vector": list(WORDS.values())}),
+    "text": lambda folder: write_text(folder / "words.txt", WORDS, header=False),
+    "word2vec": lambda folder: write_word2vec(folder / "words.bin", WORDS),
+    "file of an array": lambda folder: write_array(
+        folder / "words.npy", list(WORDS), np.array(list(WORDS.values()))
+    ),
+    "table": lambda folder: to_table(folder / "words.parquet", "word"),
+    "table of terms": lambda folder: to_table(folder / "terms.parquet", "term"),
+}
+
+
+@pytest.fixture
+def rated(tmp_path: Path) -> Path:
+    lines = ["term1,term2,rating", *(",".join(map(str, pair)) for pair in RATED)]
+    (tmp_path / "rated.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path / "rated.csv"
+
+
+def evaluated(rated: Path, given: Any, **options: Any) -> medsim.Evaluation:
+    out, cache = rated.with_name("out"), rated.with_name("cache")
+    return medsim.evaluate(rated, {"own": given}, out, resamples=200, cache=cache, **options)
+
+
+def spearman(found: medsim.Evaluation) -> dict[str, tuple[float, int]]:
+    rows = found.results().filter(statistic="spearman", subset="own")
+    return {name: (value, n) for name, value, n in rows["metric", "value", "n_covered"].rows()}
+
+
+def cosine_of(one: str, other: str) -> float:
+    a, b = np.array(WORDS[one]), np.array(WORDS[other])
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+def by_cosine() -> float:
+    """Return Spearman's correlation of the four pairs without a zero vector."""
+    cosines, ratings = [], []
+    for one, other, rating in RATED:
+        if any(WORDS[one]) and any(WORDS[other]):
+            cosines.append(cosine_of(one, other))
+            ratings.append(rating)
+    ranks = [np.argsort(np.argsort(values)) for values in (cosines, ratings)]
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def warning_of(n_zero: int, kind: str) -> str:
+    counted = f"{n_zero} {kind}{'s' * (n_zero > 1)}"
+    return (
+        f"own has {counted} with a zero vector, which has no direction; such {kind}s count as out "
+        "of vocabulary"
+    )
+
+
+def check_rule(found: medsim.Evaluation) -> None:
+    scores = spearman(found)
+    assert {n for _, n in scores.values()} == {4}
+    cosine = "avg_cos" if "avg_cos" in scores else "cos"
+    assert scores[cosine][0] == pytest.approx(by_cosine())
+    uncovered = found.coverage().row(0, named=True)
+    assert (uncovered["n_terms_uncovered"], uncovered["n_pairs_uncovered"]) == (1, 2)
+    assert found.manifest.warnings[0] == warning_of(1, "word" if cosine == "avg_cos" else "term")
+
+
+@pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
+def test_pairs_with_a_zero_vector_are_left_out_whatever_gives_it(
+    make: Callable[[Path], Any], rated: Path
+) -> None:
+    check_rule(evaluated(rated, make(rated.parent)))
+
+
+@pytest.fixture
+def service() -> Iterator[LocalService]:
+    pytest.importorskip("httpx2", reason="medsim[api] is not installed")
+    found = LocalService()
+
+    def answer(handler: Handler, body: dict[str, Any]) -> None:
+        vectors = [{"index": at, "embedding": WORDS[text]} for at, text in enumerate(body["input"])]
+        handler.reply({"data": vectors, "model": "m"})
+
+    found.always = answer
+    with found.running():
+        yield found
+
+
+@pytest.mark.slow
+def test_pairs_with_a_zero_vector_of_a_service_are_left_out(
+    rated: Path, service: LocalService
+) -> None:
+    check_rule(evaluated(rated, f"api:{service.url},model=m"))
+
+
+@pytest.mark.parametrize(("coverage", "n_covered"), [("all", 1), ("any", 2)])
+def test_a_word_with_a_zero_vector_is_unknown_within_a_term(
+    rated: Path, coverage: str, n_covered: int
+) -> None:
+    rated.write_text(
+        "term1,term2,rating\nbrook fen,ridge,1\nfen hill,ridge,2\nbrook,ridge,3\n", encoding="utf-8"
+    )
+
+    found = evaluated(rated, WORDS, coverage=coverage, metrics=["avg_cos", "pair_cos"])
+
+    assert {n for _, n in spearman(found).values()} == {n_covered}
+    similar = found.pairs().join(found.scores(), on="pair_id").collect()
+    of_one = similar.filter(term1="brook fen")["similarity"].to_list()
+    expected = None if coverage == "all" else pytest.approx(cosine_of("fen", "ridge"))
+    assert of_one == [expected] * 2
+
+
+def test_the_next_form_of_a_word_counts_where_the_first_has_a_zero_vector(rated: Path) -> None:
+    rated.write_text("term1,term2,rating\nFen,ridge,1\nfen,ridge,2\n", encoding="utf-8")
+
+    found = evaluated(rated, WORDS | {"Fen": [0, 0, 0]}, metrics=["avg_cos"])
+
+    similarities = found.scores().collect()["similarity"]
+    assert similarities[0] == similarities[1] == pytest.approx(cosine_of("fen", "ridge"))
+
+
+def test_taggers_take_a_word_with_a_zero_vector_for_an_unknown_one() -> None:
+    progress = Progress()
+    named = identify(embedding_spec(WORDS | {",": [0, 0, 0]}, "own"), progress)
+    words = sorted({*WORDS, ","})
+
+    table = word_table(named, words, progress, 1, None)
+
+    assert table.knows(words).tolist() == [bool(np.any(WORDS.get(word, 0))) for word in words]
+    assert progress.warnings == [warning_of(2, "word")]
