@@ -1,4 +1,4 @@
-"""DeLong's interval of the AUC and his test of two, and Obuchowski's of clusters."""
+"""DeLong's interval of the AUC and test of two, and the jackknife of clusters."""
 
 from __future__ import annotations
 
