@@ -12,8 +12,8 @@ RUN pip install --no-cache-dir -c constraints.txt ".[$EXTRAS]" && rm -r /source/
 # The search is compiled here, for the kind of processor that the image is built on. On another kind,
 # containers compile again what they run.
 ENV NUMBA_CACHE_DIR=/var/cache/medsim
-RUN useradd --create-home medsim && install -d -o medsim -g medsim "$NUMBA_CACHE_DIR" /data
-USER medsim
+RUN useradd --uid 1000 --create-home medsim && install -d -o medsim -g medsim "$NUMBA_CACHE_DIR" /data
+USER 1000
 RUN medsim warm
 
 WORKDIR /data

@@ -151,7 +151,7 @@ def written_by_pandas(folder: Path, what: str, n_rows: int) -> Seen:
 
 def _written(folder: Path, what: str) -> int:
     files = sorted((folder / "large" / "pairs").glob("*/*/*/data.parquet"))
-    pairs = pd.concat([pd.read_parquet(path, partitioning=None) for path in files])
+    pairs = pd.concat([pd.read_parquet(path) for path in files])
     if what == "pairs alone":
         pairs.to_parquet(folder / "pandas.parquet")
         return len(pairs)

@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 from medsim.builds.cards.card import CITATION
 
@@ -18,14 +20,32 @@ ROOT = Path(__file__).parents[1]
 CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_the_constrained_versions_run_on_the_oldest_python_that_is_allowed() -> None:
+    oldest = f"{PROJECT['requires-python'].removeprefix('>=')}.0"  # Debian 12 has 3.11.2
+    refused: dict[str, str] = {}
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        name, _, version = line.partition("==")
+        try:
+            known = metadata(name)
+        except PackageNotFoundError:  # of an extra that is not installed
+            continue
+        needed = known.get("Requires-Python", "")
+        if known["Version"] == version and oldest not in SpecifierSet(needed):
+            refused[line] = needed
+
+    assert refused == {}
+
+
 def test_the_version_of_the_package_is_that_of_the_citation_and_of_the_changelog() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = re.findall(r"(?m)^## (\d\S*)(?: \((.*)\))?$", changelog)
 
-    assert released[0] == (project["version"], str(CITED["date-released"]))
-    assert CITED["version"] == project["version"]
-    assert CITED["license"] == project["license"]
+    assert released[0] == (PROJECT["version"], str(CITED["date-released"]))
+    assert CITED["version"] == PROJECT["version"]
+    assert CITED["license"] == PROJECT["license"]
 
 
 def test_the_citation_has_the_paper_that_cards_have() -> None:

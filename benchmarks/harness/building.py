@@ -14,8 +14,7 @@ import numpy as np
 import medsim
 from benchmarks.harness import Measured
 from benchmarks.harness.brute_force import distances
-from medsim.builds.output import SET_COLUMNS, TERM_FILE
-from medsim.core.manifest import fingerprint
+from medsim.builds.output import TERM_FILE
 
 if TYPE_CHECKING:
     from medsim.builds.output import BuildManifest
@@ -78,16 +77,13 @@ def measured(about: str, built: Built) -> Measured:
 
 
 def fingerprint_of(built: medsim.Build) -> str:
-    """Return a fingerprint of all rows of a build, but for what baselines are older than.
+    """Return a fingerprint of all rows of a build but the terms, which follow from the others.
 
-    That is the terms, which follow from the other files, and the columns of pairs that say what
-    their folders do.
+    Baselines are older than the file of terms.
     """
     digest = hashlib.sha256()
     for path, one in built.manifest.tables.items():
-        if path.startswith("pairs/"):
-            digest.update(fingerprint(built.read(path).drop(*SET_COLUMNS)).encode())
-        elif path != TERM_FILE:
+        if path != TERM_FILE:
             digest.update(one.fingerprint.encode())
     return digest.hexdigest()[:16]
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.builds.embedded import pair_cosines
 from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
-from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS, SET_COLUMNS
+from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
 from medsim.builds.positives import pair_distances
 from medsim.builds.set_rows import SetRows, numbers_of, pair_keys
 from medsim.core import queries
@@ -58,15 +58,11 @@ class SetKey:
         return f"{self.dataset}/{self.difficulty}/{self.negatives}"
 
     def columns(self) -> dict[str, str]:
-        """Return the values of ``SET_COLUMNS`` in every row of its file."""
+        """Return the values of ``SET_COLUMNS``, which its folders name."""
         return asdict(self)
 
     def schema(self) -> pl.Schema:
         """Return the columns of its file."""
-        return pl.Schema({**self.unnamed_schema(), **SET_COLUMNS})
-
-    def unnamed_schema(self) -> pl.Schema:
-        """Return the columns of its file in builds of earlier versions, where folders name it."""
         return pl.Schema(EMBEDDED_PAIR_COLUMNS if self.negatives == "embedding" else PAIR_COLUMNS)
 
 
@@ -170,12 +166,7 @@ class SetMaker:
             "concept1": pl.concat([concept1, concept1.gather(against)]),
             "concept2": np.concatenate([rows["concept2"], self._names.bearers[second]]),
         }
-        return SetRows(
-            numbers=pl.DataFrame(numbers),
-            names=self._names,
-            constants=key.columns(),
-            schema=key.schema(),
-        )
+        return SetRows(numbers=pl.DataFrame(numbers), names=self._names, schema=key.schema())
 
     def take_over(self, key: SetKey, pairs: pl.LazyFrame) -> pl.DataFrame:
         """Remember the negatives of a set that was made before, and return its numbers.

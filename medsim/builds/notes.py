@@ -91,7 +91,12 @@ NOTES: Mapping[str, Mapping[str, str]] = {
     "association": {
         "source_id": "Concept that the association starts from.",
         "target_id": "Concept that stands in for it.",
-        "kind": "same_as, replaced_by, possibly_equivalent_to or synonymous.",
+        "kind": (
+            "same_as, replaced_by or possibly_equivalent_to, of which datasets are made; of UMLS "
+            "also synonymous; of SNOMED CT also moved_to, moved_from, was_a, similar_to, "
+            "alternative, refers_to, possibly_replaced_by, partially_equivalent_to, or the "
+            "identifier of another reference set."
+        ),
         "active": "Whether the association is in use.",
     },
     "is_a": {
@@ -105,7 +110,9 @@ NOTES: Mapping[str, Mapping[str, str]] = {
     },
     "term": {
         "term": "The term as the terminology spells it.",
-        "lower_term": "The term in lower case, by which terms are compared.",
+        "lower_term": (
+            "The term in lower case and in Unicode's form C (NFC), by which terms are compared."
+        ),
         "component": (
             "Number of the connected component: terms that a chain of positives links, however "
             "long, have the same; no negative joins two of them."

@@ -28,18 +28,19 @@ PAIR_COLUMNS: Columns = (
     | {"label": pl.Int8, "distance": pl.Int32}
     | columns(pl.String, "concept1", "concept2")
 )
-"""The first columns of a file of pairs."""
+"""The columns of a file of pairs; its folders name those of ``SET_COLUMNS``."""
 
 EMBEDDED_PAIR_COLUMNS: Columns = {**PAIR_COLUMNS, "similarity": pl.Float32}
-"""The first columns of a file of pairs with embedding negatives.
+"""The columns of a file of pairs with embedding negatives.
 
 The similarity is the cosine under the embedding; null where a term has no vector.
 """
 
 SET_COLUMNS: Columns = columns(pl.String, "dataset", "difficulty", "negatives")
-"""The last columns of a file of pairs, which say of which set it is, as its folders do.
+"""The columns that name a set, in the order of the folders of its file.
 
-Files of builds of earlier versions lack them.
+No file of pairs has them: pandas and PyArrow refuse a folder whose files repeat a column that
+folders name, as they give it another type.
 """
 
 STATS_COLUMNS: Columns = (
@@ -107,7 +108,7 @@ POSITIVE_COLUMNS: Columns = (
 
 FURTHER: Mapping[str, Columns] = {
     "description": {"preferred": pl.Boolean},
-    "pair": {"similarity": pl.Float32, **SET_COLUMNS},
+    "pair": {"similarity": pl.Float32},
 }
 """The columns that only some files of a view have: of a dialect, of embedding negatives."""
 
@@ -205,8 +206,8 @@ class Build(Opened[BuildManifest]):
                 positives are the same.
 
         Returns:
-            The columns of a pairs file, of which dataset, difficulty and negatives are the last.
-            Where files with embedding negatives are among others, similarity is null in those.
+            The columns of a pairs file, then dataset, difficulty and negatives. Where files with
+            embedding negatives are among others, similarity is null in those.
 
         Raises:
             OptionError: a name is unknown; the message suggests near ones.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow as pa
 from polars.io.plugins import register_io_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -132,13 +131,11 @@ class SetRows:
         numbers: a row per pair: term1_id, term2_id, label, distance, concept1 and concept2 by their
             numbers; pair, its id as a number; and what else its file has.
         names: the texts for numbers.
-        constants: the values that are the same in every row, by column.
         schema: of its file.
     """
 
     numbers: pl.DataFrame
     names: Names
-    constants: Mapping[str, str]
     schema: pl.Schema
 
     def rows(self) -> pl.DataFrame | pl.LazyFrame:
@@ -169,7 +166,5 @@ class SetRows:
             "concept1": lambda: concepts.gather(part["concept1"]),
             "concept2": lambda: concepts.gather(part["concept2"]),
         }
-        for name, value in self.constants.items():
-            made[name] = partial(pl.Series([value], dtype=pl.String).new_from_index, 0, part.height)
         found = {name: made[name]() if name in made else part[name] for name in columns}
         return pl.DataFrame(found)

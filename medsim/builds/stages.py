@@ -16,8 +16,9 @@ from medsim.builds.negatives.search_plan import search_plan
 from medsim.builds.options import MOST_NAMES, BuildOptions
 from medsim.builds.positives import derive_positives
 from medsim.builds.term_index import Derived, index_terms
-from medsim.core import manifest
+from medsim.core import manifest, queries
 from medsim.core.config import checked_threads
+from medsim.core.errors import listed
 from medsim.core.progress import Progress, progress_of
 from medsim.embeddings.embedded_terms import identify, settled
 from medsim.embeddings.given import embedding_spec
@@ -32,11 +33,14 @@ if TYPE_CHECKING:
     from medsim.builds.negatives import TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.options import Correction, SearchOptions
+    from medsim.builds.positives import Positives
     from medsim.core.store import Store
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.terminologies.sources import Terminology
 
 _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
+_MANY_LINKED = 10  # terms; one concept may have as many names
+_OF_NAMES = ["fsn_syn", "syn_syn"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +114,26 @@ def derive(run: Run, terminology: Terminology) -> Derived:
             f"{n_unmatched:,} of {n_corrections:,} corrections name terms that this "
             "terminology does not have; they change nothing"
         )
+    _warn_of_empty_datasets(run, terminology, positives)
     return Derived(positives=positives, index=index)
+
+
+def _warn_of_empty_datasets(run: Run, terminology: Terminology, positives: Positives) -> None:
+    """Warn if there are no pairs of names, or none of associations, and say why."""
+    found = set(positives.pairs["dataset"].unique())
+    if found.isdisjoint(_OF_NAMES):
+        n_others = sum(
+            one.n_rows for one in terminology.skipped if one.reason == "synonym has another scope"
+        )
+        hint = f"; {n_others:,} are of another scope, see `synonyms`" if n_others else ""
+        run.progress.warn(f"{listed(_OF_NAMES)} are empty, since no concept has a synonym{hint}")
+    of_associations = [one.name for one in queries.datasets() if one.name not in _OF_NAMES]
+    if found.isdisjoint(of_associations):
+        lacks_file = terminology.rf2_rules and not any(
+            "Association" in file.name for file in terminology.files
+        )
+        why = "no file der2_cRefset_Association*.txt" if lacks_file else "no such association"
+        run.progress.warn(f"{listed(of_associations)} are empty, since there is {why}")
 
 
 def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:
@@ -122,7 +145,7 @@ def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchReq
 def warn_of_large_component(run: Run, index: TermIndex) -> None:
     """Warn where chains of positives link many of the terms."""
     largest, n_terms = largest_component(index), len(index.components)
-    if largest > _LARGE_COMPONENT * n_terms:
+    if largest > max(_LARGE_COMPONENT * n_terms, _MANY_LINKED):
         run.progress.warn(
             f"{largest:,} of {n_terms:,} terms are linked to each other by chains of positives; "
             "they are never paired as negatives"

@@ -16,7 +16,6 @@ from medsim.builds.output import (
     BUILD,
     CARD,
     PAIR_FILES,
-    SET_COLUMNS,
     STATS_COLUMNS,
     TERM_COLUMNS,
     TERM_FILE,
@@ -87,28 +86,20 @@ def _check_files(build: Build) -> Iterator[Finding]:
     expected |= set(sets)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))
     yield Finding("files", "The Parquet files of a build are there, and no others.", wrong)
-    unreadable, changed, misnamed, has_names = [], [], [], False
+    unreadable, changed = [], []
     for name in sorted(expected & found & set(promised)):
         try:
             frame = read_damaged_rows(build.folder / name)
         except InputError:
             unreadable.append(name)
             continue
-        if frame.schema not in _schemas(build, name, sets.get(name)):
+        if frame.schema != _schema(build, name, sets.get(name)):
             unreadable.append(name)
             continue
         if fingerprint(frame) != promised[name].fingerprint or frame.height != promised[name].rows:
             changed.append(name)
-        if name in sets and set(SET_COLUMNS) <= set(frame.columns):  # not in earlier versions
-            has_names = True
-            of_rows = frame.select(*SET_COLUMNS).unique().rows(named=True)
-            if any(one != sets[name].columns() for one in of_rows):
-                misnamed.append(name)
     yield Finding("columns", "Every file has the columns of its table.", unreadable)
     yield Finding("fingerprint", "Every file holds the rows of the manifest.", changed)
-    if has_names:
-        promise = "The columns of a file of pairs that name its set agree with its folders."
-        yield Finding("set_names", promise, misnamed)
     if card is not None:  # earlier versions wrote none
         path = build.folder / CARD
         is_same = path.is_file() and digest_of(path) == card.fingerprint
@@ -161,14 +152,14 @@ def _check_embedding(
     return findings
 
 
-def _schemas(build: Build, name: str, key: SetKey | None) -> list[pl.Schema]:
-    """Return the columns that a file may have: a file of pairs those of earlier versions, too."""
+def _schema(build: Build, name: str, key: SetKey | None) -> pl.Schema:
+    """Return the columns that a file must have."""
     if key is not None:
-        return [key.schema(), key.unnamed_schema()]
+        return key.schema()
     if name == TERM_FILE:
-        return [pl.Schema(TERM_COLUMNS)]
+        return pl.Schema(TERM_COLUMNS)
     if name == "terminology/description.parquet" and "dialect" in build.manifest.options:
-        return [pl.Schema(DIALECT_DESCRIPTION_COLUMNS)]
+        return pl.Schema(DIALECT_DESCRIPTION_COLUMNS)
     if name.startswith("terminology/"):
-        return [pl.Schema(CANONICAL_TABLES[Path(name).stem])]
-    return [pl.Schema(STATS_COLUMNS)]
+        return pl.Schema(CANONICAL_TABLES[Path(name).stem])
+    return pl.Schema(STATS_COLUMNS)

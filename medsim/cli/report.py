@@ -11,7 +11,7 @@ from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
 from medsim.core.errors import OutputError
 from medsim.core.extras import needing
-from medsim.core.files import whole_file
+from medsim.core.files import write_file
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import progress_of
@@ -51,9 +51,10 @@ def write_report(options: ReportOptions) -> Path:
         library = _library()
     with progress.stage(f"compute what the page of {opened.folder} shows"), reading_output(opened):
         page = _PAGES[type(opened)](opened)
-    with progress.stage(f"write {out}") as stage, whole_file(out) as partial:
-        partial.write_text(rendered(page, library), encoding="utf-8")
-        stage.found(f"{partial.stat().st_size / 1e6:.1f} MB")
+    with progress.stage(f"write {out}") as stage:
+        content = rendered(page, library).encode()
+        write_file(out, content, overwrite=True)
+        stage.found(f"{len(content) / 1e6:.1f} MB")
     return out
 
 

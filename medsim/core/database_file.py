@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     from medsim.core.kinds import View
 
@@ -55,10 +54,10 @@ class DatabaseFile:
 
 
 @contextmanager
-def attached_file(execute: Callable[..., Any], path: Path) -> Iterator[DatabaseFile]:
+def attached_file(execute: Callable[..., Any], path: str) -> Iterator[DatabaseFile]:
     """Give the body a database file, which is made where there is none and is whole at its end."""
     version = _literal(READ_SINCE)
-    execute(f"attach $path as {_NAME} (storage_version {version})", {"path": str(path.absolute())})
+    execute(f"attach $path as {_NAME} (storage_version {version})", {"path": path})
     yield DatabaseFile(execute)
     execute(f"detach {_NAME}")
 

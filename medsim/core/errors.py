@@ -8,11 +8,13 @@ LONGEST_VALUE = 300
 """The most characters of a value in a message."""
 
 _LONGEST_MESSAGE = 2_000
-_CONTROL = re.compile(
+CONTROL = re.compile(
     # With what ends a line in Unicode, what turns the direction of text, and what stands for a byte
     # of a file's name that is no text.
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+"""Characters that command a terminal, or that it cannot show."""
+
 _VALUE = re.compile(r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote))[^\\])*+(?P=quote)|\S+""")
 
 
@@ -24,7 +26,7 @@ def one_line(text: str) -> str:
     to do stands at the end.
     """
     shorter = _shortened(text, _LONGEST_MESSAGE * 2)  # before anything looks at it in detail
-    escaped = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], shorter)
+    escaped = CONTROL.sub(lambda found: ascii(found[0])[1:-1], shorter)
     values = _VALUE.sub(lambda found: _shortened(found[0], LONGEST_VALUE), escaped)
     return _shortened(values, _LONGEST_MESSAGE)
 

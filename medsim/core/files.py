@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import stat
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,6 +17,11 @@ from uuid import uuid4
 
 from medsim.core.errors import OutputError
 from medsim.core.reading import LineBound, bounds, open_file
+
+try:
+    import fcntl
+except ImportError:  # there are systems without
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +38,7 @@ _CANNOT_BE_NAMELESS = {errno.EISDIR, errno.ENOENT, errno.ENOTSUP, errno.EINVAL}
 
 
 @contextmanager
-def whole_file(
-    path: Path, partial: Path | None = None, *, sync_name: bool = True
-) -> Iterator[Path]:
+def whole_file(path: Path, partial: Path, *, sync_name: bool = True) -> Iterator[Path]:
     """Give the body a path to write to; when it ends well, the file is on the disk at ``path``.
 
     Whatever lay there is replaced; it stays where the body fails.
@@ -42,22 +46,19 @@ def whole_file(
     Args:
         path: of the file.
         partial: where it is written, in the same folder, and where what a killed process left is
-            removed; by default a name that no other process takes, so that two may write the same
-            file.
+            removed.
         sync_name: whether its name is on the disk as well; it need not be in a folder that is
             synced later, by ``sync_tree``.
     """
-    own = partial or path.with_name(f".{path.name}.{uuid4().hex}.partial")
     try:
-        if partial is not None:
-            partial.unlink(missing_ok=True)  # a link there would be written through
-        yield own
-        put_in_place(own, path, sync_name=sync_name)
+        partial.unlink(missing_ok=True)  # a link there would be written through
+        yield partial
+        put_in_place(partial, path, sync_name=sync_name)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
-            own.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -65,17 +66,22 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """Give the body a file to write; when it ends well, the file is on the disk at ``path``.
 
     Until then it has no name, so a process that is killed leaves nothing of it. Where the system or
-    the file system knows no such files, it has a name of its own, which ends in ``.partial``.
+    the file system knows no such files, and for the moment in which it takes the place of another,
+    it has a name of its own, which ends in ``.partial``, and a lock. A later process that writes to
+    the same path removes what has such a name and no lock.
 
     Raises:
         OutputError: there is a file at ``path`` that may not be replaced, or none can be written.
     """
     with ExitStack() as stack:
-        partial = path.with_name(f".{uuid4().hex}.partial")
+        _remove_left(path)
+        partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
         with _failing_to_write(path):
             stream = _nameless(path.parent) or partial.open("x+b")
         stack.callback(partial.unlink, missing_ok=True)
         stack.callback(_close, stream)
+        with suppress(OSError):  # a file system may know no locks
+            _lock(stream)
         yield stream
         with _failing_to_write(path):
             stream.flush()
@@ -90,6 +96,29 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
             if overwrite:
                 partial.replace(path)
             sync_folder(path.parent)
+
+
+def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
+    """Write a file, which is on the disk when this returns; see ``nameless_file``."""
+    with _failing_to_write(path), nameless_file(path, overwrite=overwrite) as stream:
+        stream.write(content)
+
+
+def _remove_left(path: Path) -> None:
+    """Remove what killed processes left of a file."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{32}}\.partial")
+    with suppress(OSError):  # a folder may take files and not be listed
+        for left in path.parent.iterdir():
+            if name.fullmatch(left.name) and left.is_file() and not left.is_symlink():
+                with suppress(OSError), left.open("rb") as stream:
+                    _lock(stream)
+                    left.unlink()
+
+
+def _lock(stream: IO[bytes]) -> None:
+    """Lock a file as long as it is open; BlockingIOError if another process has done so."""
+    if fcntl is not None:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _close(stream: IO[bytes]) -> None:

@@ -154,9 +154,19 @@ class Opened(Shown, Generic[M]):
     def _scan(self, files: str) -> pl.LazyFrame:
         for path in self._promised(files):
             with reading(path, hint=_AGAIN):
-                scan_parquet(path).collect_schema()
+                self._check_types(path, scan_parquet(path).collect_schema())
         with reading(self.folder / files, hint=_AGAIN):
             return scan_files(self.folder, files)
+
+    def _check_types(self, path: Path, found: pl.Schema) -> None:
+        """Raise InputError if a column of a table is missing or of another type than declared."""
+        name = PurePosixPath(path.relative_to(self.folder).as_posix())
+        view = next(one for one in self.kind.views.values() if one.files and name.match(one.files))
+        for column, dtype in view.all_columns().items():
+            if column not in found and column in (view.columns or {}):
+                raise InputError(f"{path} has no column {column}; {_AGAIN}")
+            if found.get(column, dtype) != dtype:
+                raise InputError(f"{path} has {column} as {found[column]}, not {dtype}; {_AGAIN}")
 
     def _check_views(self) -> None:
         """Raise InputError if a file of a view that the manifest names is not there."""

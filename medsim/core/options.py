@@ -137,7 +137,7 @@ class Options:
                 raise OptionError(f"`{field.name}` takes {described(hint)}, not {type_of(value)}")
             value = of_python(value)
             object.__setattr__(self, field.name, value)
-            _check_text(field.name, value)
+            _check_text(field.name, value, is_path=_has_path(hint) or _names_path(option))
             if option:
                 option.check(field.name, value)
         self.check()
@@ -165,7 +165,7 @@ class Options:
             path
             for name, option in declared(own).items()
             if name != "out" and not option.or_name
-            if _has_path(hints[name]) or option.metavar == NAMED_PATH
+            if _has_path(hints[name]) or _names_path(option)
             for path in _paths_in(getattr(self, name))
         ]
 
@@ -297,7 +297,7 @@ def _with_args(doc: str, options: type[Options]) -> str:
     return "\n".join([f"{head}\n\nArgs:", *lines]) + found + tail
 
 
-def _check_text(name: str, value: object) -> None:
+def _check_text(name: str, value: object, *, is_path: bool) -> None:
     """Raise OptionError for a path or a text that is not UTF-8, as names of files need not be."""
     if isinstance(value, (str, Path)):
         try:
@@ -306,15 +306,20 @@ def _check_text(name: str, value: object) -> None:
             else:
                 str(value.absolute()).encode()
         except (OptionError, UnicodeEncodeError) as error:
-            raise OptionError(f"`{name}` {str(value)!r} is not UTF-8; rename the file") from error
+            remedy = "rename the file" if is_path else "write it in UTF-8"
+            raise OptionError(f"`{name}` {str(value)!r} is not UTF-8; {remedy}") from error
     elif isinstance(value, (tuple, Mapping)):
         for one in (*value, *value.values()) if isinstance(value, Mapping) else value:
             if isinstance(one, (str, Path)):
-                _check_text(name, one)
+                _check_text(name, one, is_path=is_path)
 
 
 def _has_path(hint: object) -> bool:
     return hint is Path or any(map(_has_path, get_args(hint)))
+
+
+def _names_path(option: Option | None) -> bool:
+    return option is not None and option.metavar == NAMED_PATH
 
 
 def _paths_in(value: object) -> Iterator[Path]:

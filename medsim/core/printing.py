@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from medsim.core.errors import OutputError, StatementError, one_line
+from medsim.core.errors import CONTROL, OutputError, StatementError, one_line
 from medsim.core.formats import (
     FittedFormat,
     StreamedFormat,
@@ -159,9 +159,9 @@ def _print(pieces: Iterable[str], form: str) -> None:
     if sys.stdout is None:
         raise OutputError("cannot write the table: standard output is closed")
     try:
-        is_warned = False
+        is_warned, is_shown = False, terminal_width() is not None
         for piece in pieces:
-            text = piece
+            text = CONTROL.sub(_escaped, piece) if is_shown else piece
             if not _is_encodable(text) and table_format(form).FOR_PEOPLE:
                 text = text.translate(_PLAIN)
             if not is_warned and not _is_encodable(text):
@@ -171,7 +171,7 @@ def _print(pieces: Iterable[str], form: str) -> None:
                     "the table; each is replaced by '?' (PYTHONIOENCODING=utf-8 keeps them)",
                     err=True,
                 )
-            sys.stdout.write(text)  # as it is, whatever is in it
+            sys.stdout.write(text)  # to a file or a pipe as it is, whatever is in it
         sys.stdout.write("\n")
         sys.stdout.flush()
     except BrokenPipeError:
@@ -180,6 +180,11 @@ def _print(pieces: Iterable[str], form: str) -> None:
         with suppress(OSError):  # where the end of the program does not try to write the rest
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise OutputError(f"cannot write the table: {error.strerror}") from error
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Return a control character as JSON escapes it, but for the end of a line."""
+    return "\n" if found[0] == "\n" else f"\\u{ord(found[0]):04x}"
 
 
 def _is_encodable(text: str) -> bool:

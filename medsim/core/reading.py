@@ -111,6 +111,14 @@ def _is_panic(error: BaseException) -> bool:
     return type(error).__name__ == _PANIC
 
 
+def is_left_behind(name: str) -> bool:
+    """Return whether a file is one that systems and spreadsheets leave in folders, by its name.
+
+    These are hidden files, the lock files of open workbooks, and what Windows keeps of folders.
+    """
+    return name.startswith((".", "~$")) or name.lower() in {"thumbs.db", "desktop.ini"}
+
+
 def check_file(path: Path) -> None:
     """Raise InputError unless a path is a file or a link to one; OSError if nothing is there.
 

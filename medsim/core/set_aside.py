@@ -43,7 +43,13 @@ def put_back(out: Path, kind: Kind[Any]) -> None:
 
 
 def remove_set_aside(out: Path, kind: Kind[Any]) -> None:
-    """Remove the earlier outputs that are replaced: those in whose place there is a newer one."""
+    """Remove the earlier outputs that are replaced: those in whose place there is a newer one.
+
+    Empty folders go too: a run was killed before it made the mark, or after it removed it.
+    """
+    for folder in _named_aside(out):
+        with suppress(OSError):
+            folder.rmdir()
     for folder in _all_set_aside(out):
         if kind_of(out) == kind.name or not (folder / _EARLIER).exists():
             with suppress(OSError):
@@ -55,9 +61,16 @@ def remove_set_aside(out: Path, kind: Kind[Any]) -> None:
 
 def _all_set_aside(out: Path) -> list[Path]:
     """Return the folders beside an output into which medsim moved earlier ones, newest first."""
+    with suppress(OSError):
+        own = [one for one in _named_aside(out) if (one / _MARK).is_file()]
+        return sorted(own, key=lambda one: one.stat().st_mtime_ns, reverse=True)
+    return []
+
+
+def _named_aside(out: Path) -> list[Path]:
+    """Return the folders beside an output that are named as ``name_aside`` does."""
     name = re.compile(rf"\.{re.escape(out.name)}\.[0-9a-f]{{8}}\.replaced")
     with suppress(OSError):  # a folder may take files and not be listed
-        found = [path for path in out.parent.iterdir() if name.fullmatch(path.name)]
-        own = [one for one in found if not one.is_symlink() and (one / _MARK).is_file()]
-        return sorted(own, key=lambda one: one.stat().st_mtime_ns, reverse=True)
+        found = (path for path in out.parent.iterdir() if name.fullmatch(path.name))
+        return [path for path in found if not path.is_symlink()]
     return []

@@ -145,6 +145,14 @@ def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.Da
             f"the statement has more than {LONGEST:,} characters; make it shorter, as by joining "
             "instead of listing values"
         )
+    try:
+        statement.text.encode()
+    except UnicodeEncodeError as error:
+        letter = statement.text[error.start]
+        raise StatementError(
+            f"the statement has {letter!a} at position {error.start + 1:,}, which is half of a "
+            "surrogate pair and no character; remove it"
+        ) from error
     with _process(_request(statement, options)) as process:
         for kind, content in _messages(process, options.timeout):
             if kind == _END:

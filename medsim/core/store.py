@@ -16,8 +16,10 @@ from medsim.core import queries
 from medsim.core.config import available_memory
 from medsim.core.database_file import attached_file, identifier
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
+from medsim.core.files import check_own_file
 from medsim.core.pipes import close_unclaimed, pump
 from medsim.core.plain_paths import PlainPaths
+from medsim.core.reading import reading
 from medsim.core.result_columns import told_apart
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
 _FULL = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
 _SHOWN = 5  # kinds of statements in a message
+
+_AGAIN = "make the output anew, or copy it again from where it was made"
 
 _BATCH_ROWS = 8_192
 
@@ -197,6 +201,8 @@ class Store:
     ) -> None:
         """Make views over files of Parquet or CSV.
 
+        Pipes and devices are refused: DuckDB would wait for them, and could not be interrupted.
+
         Args:
             folder: where they lie.
             views: the glob below the folder of the files of each view, by its name; columns that
@@ -206,6 +212,9 @@ class Store:
             derived: queries that make views of those.
         """
         for view, pattern in views.items():
+            for path in folder.glob(pattern):
+                with reading(path, hint=_AGAIN):
+                    check_own_file(path)
             source = f"{self._paths.of(folder)}/{pattern}".replace("'", "''")
             reader = (
                 f"read_csv('{source}', header=true, sample_size=-1)"
@@ -220,18 +229,14 @@ class Store:
                     )
             except duckdb.Error as error:
                 raise InputError(
-                    f"{folder}: the files {pattern} cannot be read ({_message(error)}); make "
-                    "the output anew, or copy it again from where it was made"
+                    f"{folder}: the files {pattern} cannot be read ({_message(error)}); {_AGAIN}"
                 ) from error
 
         for name in derived:
             try:
                 self.run(name)
             except QueryError as error:
-                raise InputError(
-                    f"{folder}: {error}; make the output anew, or copy it again from where it was "
-                    "made"
-                ) from error
+                raise InputError(f"{folder}: {error}; {_AGAIN}") from error
 
     @contextmanager
     def attached(self, path: Path) -> Iterator[DatabaseFile]:
@@ -240,15 +245,22 @@ class Store:
         Raises:
             OutputError: it cannot be written.
         """
+        if "?" in str(path.resolve()):  # DuckDB follows links, and cuts the path there
+            raise OutputError(
+                f"cannot write {path}: DuckDB cannot write to a path with a question mark; choose "
+                "another folder"
+            )
+        place = f"{self._paths.of(path.parent)}/{path.name}"
         try:
-            with _interruptible(), attached_file(self._connection.execute, path) as file:
+            with _interruptible(), attached_file(self._connection.execute, place) as file:
                 yield file
         except duckdb.OutOfMemoryException as error:
             raise OutputError(f"{path} needs more memory or disk than there is") from error
-        except duckdb.IOException as error:
-            if str(path) not in str(error):  # it is of a file that is read
+        except duckdb.Error as error:
+            full = next((one for one in _FULL if one in str(error)), None)
+            if full is None and place not in str(error):  # it is of a file that is read
                 raise
-            raise OutputError(f"cannot write {path}: {_message(error)}") from error
+            raise OutputError(f"cannot write {path}: {full or _message(error)}") from error
 
     def lock_down(self, folder: Path) -> None:
         """Allow nothing from now on but reading below ``folder``."""
@@ -284,9 +296,10 @@ class Store:
             parsed = self._connection.extract_statements(statement)
         except duckdb.Error as error:
             raise StatementError(_message(error)) from error
-        if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
-            kinds = ", ".join(str(one.type).rsplit(".", 1)[-1].lower() for one in parsed[:_SHOWN])
-            raise StatementError(f"one select is accepted; this is: {kinds or 'no statement'}")
+        kinds = list(map(_kind, parsed[:_SHOWN]))
+        if kinds != ["select"]:
+            found = ", ".join(kinds) or "no statement"
+            raise StatementError(f"one select is accepted; this is: {found}")
         with _interruptible():
             self._connection.execute("begin transaction read only")
             try:
@@ -341,6 +354,14 @@ def _interruptible() -> Iterator[None]:
         if not str(error).endswith(_INTERRUPTED):
             raise
         raise KeyboardInterrupt from error
+
+
+def _kind(statement: duckdb.Statement) -> str:
+    """Return the kind of a statement, as in "select"."""
+    try:
+        return str(statement.type).rsplit(".", 1)[-1].lower()
+    except ValueError:  # Python's library lacks some of the kinds that DuckDB has
+        return "another kind of statement"
 
 
 def _message(error: Exception) -> str:

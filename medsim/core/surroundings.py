@@ -95,7 +95,7 @@ def text_of(given: str) -> str:
     try:
         return given.encode(sys.getfilesystemencoding(), "surrogateescape").decode()
     except UnicodeError as error:
-        raise OptionError(f"{given!a} is not UTF-8") from error
+        raise OptionError(f"{given!a} is not UTF-8; write it in UTF-8") from error
 
 
 def _check_limits() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from medsim.core.text_parts import text_parts
 from medsim.kernels.packing import starts_of, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from medsim.kernels.types import Codes, Rows, Starts
 
@@ -21,8 +22,24 @@ TERM_SCHEMA = {"term_id": pl.Int32, "term": pl.String, "lower_term": pl.String, 
 
 
 def lowered(terms: Sequence[str]) -> list[str]:
-    """Return each term in lower case, by Unicode's full rules as Python applies them."""
-    return [term.lower() for term in terms]
+    """Return each term in lower case and in Unicode's form C (NFC), by Python's full rules.
+
+    So terms that look alike because they are canonically equivalent are equal.
+    """
+    return [unicodedata.normalize("NFC", term.lower()) for term in terms]
+
+
+def last_lemma(word: str, lemma_of: Callable[[str], str]) -> str:
+    """Return the lemma of a word's lemma, and so on, until it is its own lemma.
+
+    Of lemmas that lead back to each other, such as bacteria and bacterium in simplemma's
+    dictionary, one stands for all: the longest that does not end in s, which is no plural.
+    """
+    chain: list[str] = []
+    while word not in chain:
+        chain.append(word)
+        word = lemma_of(word)
+    return max(chain[chain.index(word) :], key=lambda one: (not one.endswith("s"), len(one), one))
 
 
 def lowered_column(terms: pl.Series) -> pl.Series:

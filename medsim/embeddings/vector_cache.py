@@ -19,6 +19,7 @@ from safetensors.numpy import save
 
 from medsim.core.errors import OutputError
 from medsim.core.files import put_in_place
+from medsim.core.reading import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -154,5 +155,5 @@ def _was_whole(path: Path, state: tuple[int, ...]) -> bool:
 
 
 def _digest_of(path: Path) -> str:
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -8,7 +8,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.parquet import scan_of_users
-from medsim.core.reading import check_file, decoded, open_file, read_json, reading
+from medsim.core.reading import check_file, decoded, is_left_behind, open_file, read_json, reading
 from medsim.embeddings import TERMS, WORDS
 from medsim.embeddings.formats.rows import Keys
 
@@ -33,7 +33,7 @@ def candidates(array: Path) -> list[Path]:
     beside = sorted(
         file
         for file in array.parent.iterdir()
-        if file.suffix.lower() in SUFFIXES and file.is_file() and not file.name.startswith(".")
+        if file.suffix.lower() in SUFFIXES and file.is_file() and not is_left_behind(file.name)
     )
     return [file for file in beside if file.stem == array.stem] or beside
 

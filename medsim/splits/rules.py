@@ -182,9 +182,7 @@ def _check_earlier(earlier: Build, build: Build) -> None:
                 f"`since` {earlier.folder} is of {noun} {other!r}, {build.folder} of {own!r}; name "
                 "an earlier build of the same terminology and language"
             )
-    day, before = (
-        one.options.get("as_of") or one.source.get("release_date") for one in (ours, theirs)
-    )
+    day, before = (one.source.get("release_date") for one in (ours, theirs))
     if day is not None and before is not None and str(before) >= str(day):
         raise OptionError(
             f"`since` {earlier.folder} is of {before}, {build.folder} of {day}; name a build of an "

@@ -161,8 +161,8 @@ class ScoreOptions(Options):
     answers: Annotated[
         Sequence[str | Path],
         Option(
-            "What annotators sent back: files of the page, sheets in CSV, exports of Label Studio, "
-            "or folders of such.",
+            "What annotators sent back: files of the page, sheets in CSV or TSV, exports of Label "
+            "Studio, or folders of such.",
             argument=True,
             metavar="ANSWERS...",
         ),

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, counted
-from medsim.core.reading import reading
+from medsim.core.reading import is_left_behind, reading
 from medsim.corpora import corpus_names
 from medsim.corpora.files import digest_of, open_corpus
 from medsim.corpora.problems import Problems
@@ -187,7 +187,9 @@ def _files_of(path: Path) -> dict[str, Path]:
         return {WHOLE: path}
     found: dict[str, Path] = {}
     with reading(path):
-        files = sorted(one for one in path.iterdir() if one.is_file() and one.name[0] != ".")
+        files = sorted(
+            one for one in path.iterdir() if one.is_file() and not is_left_behind(one.name)
+        )
     for file in files:
         named = [
             split for split, parts in _NAMES.items() if any(p in file.name.lower() for p in parts)

@@ -19,8 +19,8 @@ from medsim.terminologies.rf2_writer import ReleaseOrigin, check_release_place, 
 from medsim.terminologies.sctid import sctids
 from medsim.terminologies.sources import (
     Terminology,
-    check_language,
     find_source,
+    read_terminology,
     source_paths,
 )
 from medsim.terminologies.synthetic import write_synthetic
@@ -84,13 +84,11 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
         OutputError: the zip cannot be written, or ``out`` is there and must stay.
     """
     progress = progress_of(options.progress)
-    source, path = find_source(str(options.source))
+    find_source(str(options.source))  # before a place to write is looked at
     check_not_read(Path(options.out), (), source_paths(options.source))
     out = _place_of(options)
     with Store(threads=available_threads()) as store:
-        with progress.stage(f"read {path.name}"):
-            terminology = source.read(path, store, options)
-            check_language(path, store, options)
+        terminology = read_terminology(str(options.source), store, options, progress)
         with progress.stage(f"write {out.name}"):
             return _write(terminology, store, out, options)
 

@@ -13,5 +13,7 @@ case refset_id
     when sctid('similar_to') then 'similar_to'
     when sctid('alternative') then 'alternative'
     when sctid('refers_to') then 'refers_to'
+    when sctid('possibly_replaced_by') then 'possibly_replaced_by'
+    when sctid('partially_equivalent_to') then 'partially_equivalent_to'
     else refset_id
 end;

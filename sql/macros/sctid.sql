@@ -18,6 +18,8 @@ case name
     when 'similar_to' then '900000000000529008'
     when 'alternative' then '900000000000530003'
     when 'refers_to' then '900000000000531004'
+    when 'possibly_replaced_by' then '1186921001'
+    when 'partially_equivalent_to' then '1186924009'
     when 'is_a' then '116680003'
     when 'core_module' then '900000000000207008'
     when 'primitive' then '900000000000074008'

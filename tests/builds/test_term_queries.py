@@ -158,6 +158,7 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
     )
     put_datasets(store)
     assert store.frame("builds/terms/skipped", language="en").rows() == [
+        ("association is of a kind that no dataset has", 1),
         ("association lacks a name on one side", 4),
         ("association names a namespace", 2),
         ("concept has no active fully specified name", 2),

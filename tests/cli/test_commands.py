@@ -176,8 +176,16 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
     *_, fingerprint, stats_line, outcome, error = result.stderr.splitlines()
     assert fingerprint.startswith("fingerprint: Every file holds the rows of the manifest. 1 viol")
     assert stats_line.endswith("1 violation, such as stats.parquet")
-    assert outcome == "2 of 24 promises do not hold"
+    assert outcome == "2 of 23 promises do not hold"
     assert error == f"error: {copy}: fingerprint, stats do not hold"
+
+
+def test_a_statement_that_is_not_utf_8_is_no_file_to_rename(out: Path) -> None:
+    result = run("sql", out, "select '\udcff'")
+
+    assert result.exit_code == 1
+    said = "select '\\udcff'"
+    assert result.stderr == f'error: STATEMENT "{said}" is not UTF-8; write it in UTF-8\n'
 
 
 def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,6 +252,7 @@ def test_what_is_wrong_is_said_in_one_line(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
     program, folder = shlex.quote(sys.executable), shlex.quote(str(out))
     command = f"{program} -m medsim stats {folder} >/dev/full"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +22,8 @@ from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, read_rows, reading_output
 from medsim.core.output import claimed
+from medsim.embeddings.vector_cache import VectorCache
+from medsim.wic.models.llm_replies import ReplyCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,6 +107,52 @@ def test_a_table_that_the_manifest_names_is_missed(damaged: Path) -> None:
         assert_said(error.value, TERM_FILE)
     with pytest.raises(InputError, match=TERM_FILE):
         medsim.export(damaged, damaged.parent / "database", "duckdb")
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (pl.col("label").cast(pl.Int64), "has label as Int64, not Int8"),
+        (pl.col("label").cast(pl.String), "has label as String, not Int8"),
+        (pl.col("distance").cast(pl.Int8), "has distance as Int8, not Int32"),
+        (pl.exclude("term2"), "has no column term2"),
+    ],
+)
+@pytest.mark.parametrize("name", [PAIRS, PAIRS.replace("fsn_syn", "syn_syn")])
+def test_a_table_with_other_columns_than_the_rest_is_named(
+    damaged: Path, name: str, change: pl.Expr, fault: str
+) -> None:
+    rows = pl.read_parquet(damaged / name, hive_partitioning=False)
+    changed = rows.select(change) if "no column" in fault else rows.with_columns(change)
+    changed.write_parquet(damaged / name)
+
+    with pytest.raises(InputError) as error:
+        medsim.open(damaged).pairs()
+    assert_said(error.value, f"{damaged / name} {fault}")
+
+
+@pytest.mark.parametrize("table", ["association", "concept"])
+def test_a_pipe_in_place_of_a_table_is_not_waited_for(damaged: Path, table: str) -> None:
+    (path := damaged / f"terminology/{table}.parquet").unlink()
+    os.mkfifo(path)
+
+    command = [sys.executable, "-m", "medsim", "split", damaged, "-o", damaged.parent / "splits"]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+
+    assert ended.returncode == 1
+    said = f"{path} cannot be read (it is no file); make the output anew, or copy it again"
+    assert ended.stderr.splitlines()[-1].startswith(f"error: {said}")
+
+
+@pytest.mark.usefixtures("alarm")
+def test_a_pipe_in_a_cache_is_not_waited_for(tmp_path: Path) -> None:
+    for name in ("replies.jsonl", "0.vectors"):
+        os.mkfifo(tmp_path / name)
+
+    with pytest.raises(InputError, match=r"replies\.jsonl is a pipe"):
+        ReplyCache(tmp_path)
+    with pytest.raises(InputError, match=r"0\.vectors is a pipe"):
+        list(VectorCache(tmp_path, 3).parts())
 
 
 def test_a_page_at_which_polars_ends_the_process_is_found(damaged: Path) -> None:

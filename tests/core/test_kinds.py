@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 from fixtures.builds import selected
+from fixtures.previous import unpacked
 
 from medsim.builds.output import BUILD
 from medsim.core.errors import InputError
@@ -23,7 +23,6 @@ from medsim.wic.output import WIC
 if TYPE_CHECKING:
     import medsim
 
-ARCHIVES = Path(__file__).parents[1] / "previous"
 OUTPUTS = {
     "build": "build",
     "results": "evaluation",
@@ -45,11 +44,7 @@ ADDED = {"n_pairs_oov", "category_error"}
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("outputs")
-    for archive in ARCHIVES.glob("*.tar.xz"):
-        with tarfile.open(archive) as opened:
-            opened.extractall(folder, filter="data")
-    return folder
+    return unpacked(tmp_path_factory.mktemp("outputs"))
 
 
 def test_every_kind_is_found_by_the_name_in_its_manifests() -> None:

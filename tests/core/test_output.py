@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import signal
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +16,7 @@ import pytest
 
 from medsim.builds.output import BUILD
 from medsim.core.errors import OutputError
+from medsim.core.files import nameless_file
 from medsim.core.manifest import MANIFEST
 from medsim.core.output import claimed
 from medsim.evaluations.output import EVALUATION
@@ -289,3 +294,72 @@ def test_rows_that_the_database_has_spilled_outlast_the_files_of_another_run(
         assert not is_resumed
         assert spilled.exists()
         assert not (output.folder / "pairs" / "data.parquet").exists()
+
+
+# What a run that was killed left is removed by a later one
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_an_empty_folder_of_a_run_that_was_killed_is_removed(
+    tmp_path: Path, *, marked: bool
+) -> None:
+    left = tmp_path / ".out.0123abcd.replaced"
+    left.mkdir()
+    if marked:
+        (left / "set-aside-by-medsim").touch()
+    others = [".out.0123abcd.replace", ".out.0123ABCD.replaced", ".other.0123abcd.replaced"]
+    for name in others:
+        (tmp_path / name).mkdir()
+
+    make(tmp_path / "out")
+
+    assert names(tmp_path) == sorted([*others, "out"])
+
+
+def test_what_is_left_of_a_file_is_removed_unless_it_is_still_written(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    left = tmp_path / f".page.html.{'0' * 32}.partial"
+    left.write_text("of a process that was killed")
+    others = [".page.html.partial", f".page.htm.{'0' * 32}.partial", f".page.html.{'0' * 32}.part"]
+    for name in others:
+        (tmp_path / name).write_text("precious")
+    locked = tmp_path / f".page.html.{'1' * 32}.partial"
+
+    with locked.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        with nameless_file(path, overwrite=True) as own:
+            own.write(b"page")
+
+    assert names(tmp_path) == sorted([*others, locked.name, path.name])
+    assert path.read_bytes() == b"page"
+
+
+@pytest.mark.parametrize("nameless", [False, True])
+def test_of_a_process_that_was_killed_while_it_wrote_a_file_the_next_leaves_nothing(
+    tmp_path: Path, *, nameless: bool
+) -> None:
+    """It is killed when the whole file has a name, and before it takes the place of another."""
+    code = f"""
+import os
+from pathlib import Path
+from medsim.core import files
+
+if not {nameless}:
+    files._NAMELESS = 0
+Path.replace = lambda *_: os.kill(os.getpid(), 9)
+with files.nameless_file(Path("page.html"), overwrite=True) as stream:
+    stream.write(b"page")
+"""
+    (tmp_path / "page.html").write_text("earlier")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", code]
+    killed = subprocess.run(command, check=False, cwd=tmp_path, env=environment)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(names(tmp_path)) == 2
+    assert (tmp_path / "page.html").read_text() == "earlier"
+
+    with nameless_file(tmp_path / "page.html", overwrite=True) as stream:
+        stream.write(b"later")
+
+    assert names(tmp_path) == ["page.html"]
+    assert (tmp_path / "page.html").read_bytes() == b"later"

@@ -18,6 +18,7 @@ from medsim.core.statements import LONGEST, Statement, StatementOptions, frames_
 
 if TYPE_CHECKING:
     import medsim
+    from medsim.core.store import Store
 
 ENDLESS = "with recursive t(n) as (select 1 union all select n + 1 from t) select count(*) from t"
 
@@ -53,6 +54,17 @@ def test_a_timeout_that_is_out_of_range_is_refused_at_once(seconds: float) -> No
 def test_a_statement_that_is_too_long_is_not_looked_at() -> None:
     with pytest.raises(StatementError, match="more than 1,000,000 characters"):
         in_nothing("select 1 --" + "x" * LONGEST)
+
+
+def test_half_of_a_surrogate_pair_is_refused_at_once() -> None:
+    with pytest.raises(StatementError, match=r"^the statement has '\\ud800' at position 9, which"):
+        in_nothing("select '\ud800'")
+
+
+def test_a_statement_of_a_kind_that_python_does_not_know_is_refused(store: Store) -> None:
+    kind = "^one select is accepted; this is: another kind of statement$"
+    with pytest.raises(StatementError, match=kind), store.batches("update extensions"):
+        pass
 
 
 @pytest.mark.slow
@@ -109,6 +121,7 @@ def test_a_statement_without_end_ends(text: str, bounds: dict[str, object], says
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds a process's children")
 def test_signals_end_a_statement_at_once_and_its_process_with_it(
     shared_build: medsim.Build,
 ) -> None:

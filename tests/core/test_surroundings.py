@@ -152,6 +152,21 @@ def test_what_standard_output_can_say_is_written_as_it_is(
     assert capsys.readouterr() == ("term\n漢 \x1b[1m ─\n", "")
 
 
+@pytest.mark.parametrize("form", ["csv", "json", "latex", "md", "table"])
+def test_no_term_commands_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    controls = "\x1b]0;title\x07 \x9b31m \x7f \r \u202e"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+    print_table(pl.DataFrame({"term": [f"漢 {controls}"], "more": ["plain"]}), form)
+
+    printed = capsys.readouterr().out
+    assert not {*printed} & {*controls} - {*" ]0;title31m"}
+    assert "漢 " in printed
+    assert ("\\u001b]0;title\\u0007 \\u009b31m" in printed) == (form in {"csv", "json"})
+
+
 def test_a_statement_is_utf_8_whatever_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
     assert surroundings.text_of("select 'é漢'") == "select 'é漢'"
 

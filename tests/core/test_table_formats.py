@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import unicodedata
 from datetime import date, timedelta
 from decimal import Decimal
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from medsim.core.formats import StreamedFormat, table_format, table_formats
 
@@ -335,6 +338,28 @@ def test_columns_that_do_not_fit_are_named() -> None:
 
     assert "more columns: mean_distance_" in text
     assert "mean_distance_11; the format csv, or a wider terminal, has all" in text
+
+
+@given(
+    columns=st.lists(
+        st.sampled_from(["0.5 0.25 1 0.125", "7 7 7 7", "3 4 5 6", "9 8 7 1"]), max_size=9
+    ),
+    width=st.integers(12, 90),
+)
+def test_each_column_is_shown_or_told_above_or_named_below(columns: list[str], width: int) -> None:
+    values = {f"measure{at}": list(map(float, column.split())) for at, column in enumerate(columns)}
+    frame = pl.DataFrame({"set": ["p", "q", "r", "s"], **values})
+
+    text = " ".join(" ".join(fitted(pl.concat([frame] * 9), width)).split())
+
+    below = text.partition(" more column")[2]
+    above = re.match(r"in every row: ((?:\w+ (?:7|= \w+),? )*)", text)
+    told = dict(re.findall(r"(\w+) (7|= \w+)", above[1])) if above else {}
+    body = text[above.end() if above else 0 :].removesuffix(below)
+    shown = {name for name in frame.columns if name in body.split()}
+    for name in values:
+        assert (name in shown) + (name in told) + (name in re.findall(r"\w+", below)) == 1
+        assert told.get(name, "7") == "7" or told[name].removeprefix("= ") in shown
 
 
 def test_a_column_is_not_folded_within_a_word_while_others_can_give_way() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import polars as pl
 import pytest
@@ -52,8 +54,23 @@ def test_numbers_compare_as_texts_do_and_nodes_as_lower_cased_texts(terms: list[
     assert frame.schema == pl.Schema(TERM_SCHEMA)
     assert [row["term"] for row in rows] == sorted(terms)
     assert [row["term_id"] for row in rows] == list(range(len(terms)))
-    nodes = sorted({term.lower() for term in terms})
-    assert [nodes[row["node_id"]] for row in rows] == [row["term"].lower() for row in rows]
+    lower = [unicodedata.normalize("NFC", row["term"].lower()) for row in rows]
+    nodes = sorted(set(lower))
+    assert [row["lower_term"] for row in rows] == lower
+    assert [nodes[row["node_id"]] for row in rows] == lower
+
+
+def test_canonically_equivalent_terms_are_one_node() -> None:
+    composed, decomposed = "Caf\u00e9 fever", "CAFE\u0301 FEVER"
+    first, second = numbered(pl.Series([composed, decomposed])).sort("term_id").rows()
+    assert (first[1], second[1]) == (decomposed, composed)  # as they stand
+    assert first[2:] == second[2:] == ("caf\u00e9 fever", 0)
+
+
+@given(any_code_points)
+def test_every_spelling_of_a_text_has_one_lower_case(term: str) -> None:
+    spellings = [unicodedata.normalize(form, term) for form in ("NFC", "NFD")]
+    assert len(set(lowered([term, *spellings]))) == 1
 
 
 @given(st.lists(any_code_points, max_size=8))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixtures.browser import Watched, needs_chromium
+from fixtures.browser import Watched
 
 SHIM = Path(__file__).parents[2] / "docs" / "assets" / "iframe-worker.js"
 WORKER = """
@@ -26,7 +26,6 @@ PAGE = f"""<!doctype html><meta charset="utf-8"><body>
 
 
 @pytest.mark.slow
-@needs_chromium
 def test_a_query_stays_as_it_was_typed_whatever_the_search_makes_of_it(
     browser, tmp_path: Path
 ) -> None:

@@ -131,6 +131,14 @@ def test_the_vocabulary_that_is_named_comes_first_then_that_of_the_same_name(
     assert as_rows(found) == as_float32({"three": ROWS["心臓"]})
 
 
+def test_a_lock_file_is_no_vocabulary(tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", VECTORS)
+    write_lines(tmp_path / "words.csv", ["word", *WORDS])
+    (tmp_path / "~$words.csv").write_bytes(b"\x05ada")
+
+    assert words_in("array", tmp_path / "v.npy", WORDS).words == WORDS
+
+
 def test_a_vocabulary_must_be_there_and_be_the_only_one_meant(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", VECTORS)
     with pytest.raises(InputError, match=r"none beside it does .* add ,vocabulary=FILE"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 from fixtures.builds import selected
+from fixtures.disks import disk_that_is_full_after
 
 import medsim
 from medsim.builds.output import BUILD
@@ -113,3 +114,37 @@ def test_a_file_of_somebody_else_is_not_replaced(
     with pytest.raises(OutputError):
         medsim.export(shared_build, tmp_path / "out", "duckdb", overwrite=True)
     assert (tmp_path / "out" / "build.duckdb").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["back\\slash", "[x]", "*", "a=b", "quo'te"])
+def test_a_database_lies_where_it_was_asked_for(
+    shared_build: medsim.Build, tmp_path: Path, name: str
+) -> None:
+    medsim.export(shared_build, tmp_path / name, "duckdb")
+
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    (tmp_path / name / "build.duckdb").rename(tmp_path / "plain.duckdb")
+    with opened(tmp_path / "plain.duckdb") as database:
+        assert len(database.table("stats")) == shared_build.stats().height
+
+
+def test_a_path_that_duckdb_cannot_write_to_is_named(
+    shared_build: medsim.Build, tmp_path: Path
+) -> None:
+    with pytest.raises(OutputError, match=r"^cannot write .*\?/.* a question mark; choose another"):
+        medsim.export(shared_build, tmp_path / "what?" / "out", "duckdb")
+
+    assert list((tmp_path / "what?").iterdir()) == []
+
+
+@pytest.mark.parametrize("n_bytes", [20_000, 100_000, 400_000])
+def test_a_full_disk_is_told_of_the_database(
+    shared_build: medsim.Build, tmp_path: Path, n_bytes: int
+) -> None:
+    with (
+        disk_that_is_full_after(n_bytes),
+        pytest.raises(OutputError, match=r"^cannot write .*build\.partial: File too large$"),
+    ):
+        medsim.export(shared_build, tmp_path / "out", "duckdb")
+
+    assert list(tmp_path.iterdir()) == []

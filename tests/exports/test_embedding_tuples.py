@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tarfile
 from pathlib import Path
 
 import polars as pl
 import pytest
 from fixtures.builds import pairs_of
+from fixtures.previous import unpacked
 from fixtures.release import small_release
 from oracles.hashing import term_hash, tie_hash
 from oracles.pairs import farness
@@ -84,10 +84,7 @@ def test_negatives_by_an_embedding_are_the_most_similar_unlinked_terms(
 def test_builds_of_an_earlier_version_give_the_same_kinds_of_training_data(
     tmp_path: Path,
 ) -> None:
-    archive = Path(__file__).parents[1] / "previous" / "builds.tar.xz"
-    with tarfile.open(archive) as opened:
-        opened.extractall(tmp_path, filter="data")
-    build = medsim.Build(tmp_path / "build")
+    build = medsim.Build(unpacked(tmp_path, "builds") / "build")
     positives = {pair for pairs in pairs_of(build, 1, "levenshtein").values() for pair in pairs}
 
     export = medsim.export(build, tmp_path / "out", "sentence-transformers", n_negatives=2)

@@ -23,16 +23,13 @@ def tables(text: bytes) -> dict[str, Rows]:
             obsolete = any(isinstance(c, term.IsObsoleteClause) and c.obsolete for c in frame)
             found["concept"].add((str(frame.id), not obsolete))
             for clause in frame:
-                _add(found, str(frame.id), clause, obsolete=obsolete)
+                _add(found, str(frame.id), clause)
     return found
 
 
-def _add(found: dict[str, Rows], concept_id: str, clause: Any, *, obsolete: bool) -> None:
+def _add(found: dict[str, Rows], concept_id: str, clause: Any) -> None:
     if isinstance(clause, term.NameClause):
-        name = clause.name.strip()
-        if obsolete and name.lower().startswith("obsolete "):
-            name = name[len("obsolete ") :].strip()
-        found["description"].add((concept_id, name, "fsn"))
+        found["description"].add((concept_id, clause.name.strip(), "fsn"))
     elif isinstance(clause, term.SynonymClause):
         found["description"].add((concept_id, clause.synonym.desc.strip(), "synonym"))
     elif isinstance(clause, term.IsAClause):

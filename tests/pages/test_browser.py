@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fixtures.browser import Watched, needs_chromium
+from fixtures.browser import Watched
 from fixtures.reports import NASTY, add_tables, invented_manifest, invented_profile
 
 import medsim
@@ -18,7 +18,7 @@ from medsim.cli.report import _library
 from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.pages.markup import rendered
 
-pytestmark = [needs_chromium, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
-import os
 import shutil
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.previous import unpacked
 from polars.testing import assert_frame_equal
 
 import medsim
-from medsim.builds.output import SET_COLUMNS
-from medsim.core.manifest import fingerprint
 from medsim.evaluations.sets import FEW
 from medsim.evaluations.statistic import STATISTICS
 
 pytestmark = pytest.mark.slow
 
-HERE = Path(__file__).parent
 WRITTEN = 1_600_000_000  # when every file in the archives was, in seconds
 SET = "pairs/dataset={}/difficulty={}/negatives={}/data.parquet"
 PAIRS = {
@@ -62,11 +57,7 @@ SUMMARIES = {
 @pytest.fixture(scope="module")
 def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with everything of the archives, which no test may change."""
-    folder = tmp_path_factory.mktemp("previous")
-    for archive in sorted(HERE.glob("*.tar.xz")):
-        with tarfile.open(archive) as opened:
-            opened.extractall(folder, filter="data")
-    return folder
+    return unpacked(tmp_path_factory.mktemp("previous"))
 
 
 @pytest.fixture(scope="module")
@@ -98,26 +89,7 @@ def known_before(build: medsim.Build) -> dict[str, str]:
     """Return the fingerprints of the rows that the version before wrote as well."""
     found = fingerprints(build)
     del found["terminology/term.parquet"], found["README.md"]
-    for name in found:
-        if name.startswith("pairs/"):
-            found[name] = fingerprint(build.read(name).drop(*SET_COLUMNS))
     return found
-
-
-def with_set_columns(folder: Path) -> None:
-    """Give the pairs of an unfinished build the columns that this version writes."""
-    note = folder / "job.json"
-    content = json.loads(note.read_text(encoding="utf-8"))
-    for path in folder.glob("pairs/*/*/*/data.parquet"):
-        name = path.relative_to(folder).as_posix()
-        own = dict(part.split("=") for part in name.split("/")[1:-1])
-        pairs = pl.read_parquet(path, hive_partitioning=False)
-        pairs.with_columns(
-            pl.lit(value).alias(column) for column, value in own.items()
-        ).write_parquet(path)
-        content["digests"][name] = hashlib.sha256(path.read_bytes()).hexdigest()
-        os.utime(path, (WRITTEN, WRITTEN))
-    note.write_text(json.dumps(content), encoding="utf-8")
 
 
 def is_as_written(path: Path) -> bool:
@@ -206,7 +178,6 @@ def test_an_interrupted_build_is_completed(
     taken: Callable[..., None], previous: Path, anew: medsim.Build
 ) -> None:
     taken(".interrupted.unfinished", "release.zip")
-    with_set_columns(Path(".interrupted.unfinished"))
     note = Path(".interrupted.unfinished", "job.json")
     content = json.loads(note.read_text(encoding="utf-8"))
     content["job"] |= versions(anew.folder / "stats.parquet")  # others would start it anew

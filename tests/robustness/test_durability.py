@@ -171,7 +171,7 @@ def test_a_single_file_is_on_the_disk_with_its_name(
 ) -> None:
     disk = Disk(monkeypatch)
 
-    with whole_file(tmp_path / "page.html") as partial:
+    with whole_file(tmp_path / "page.html", tmp_path / "page.partial") as partial:
         partial.write_text("page")
     assert disk.keeps(tmp_path)
     VectorCache(tmp_path / "cache", 1).add(Part(terms=["a"], vectors=np.ones((1, 1), np.float32)))

@@ -66,7 +66,8 @@ def test_a_file_is_one_statement_named_after_it_or_returns_rows_in_order() -> No
                 one_row = any(line.startswith("writes  one row") for line in header)
                 assert one_row or "\norder by" in body, name  # of the outermost select
             else:
-                assert re.match(rf"\s*create or replace (table|macro|view) {own}\b", body), name
+                made = rf"\s*(create or replace (table|macro|view)|update) {own}\b"
+                assert re.match(made, body), name
 
 
 def test_every_macro_is_called_by_a_query() -> None:

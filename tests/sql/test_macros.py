@@ -63,6 +63,38 @@ def test_the_marker_of_retired_concepts_is_dropped_at_the_start_and_the_end(stor
     assert results(store, "without_marker(text)", *MARKED) == list(MARKED.values())
 
 
+UNMARKED = {
+    "obsolete murn": "murn",
+    "obsolete_murn_grelb": "murn_grelb",
+    "OBSOLETE: Murn": "Murn",
+    "OBSOLETE - Murn": "Murn",
+    "obsoleted murn": "murn",
+    "Deprecated Murn": "Murn",
+    "obsolete obsolete murn": "murn",
+    "[Obsolete]murn": "murn",
+    "(obsolete) murn": "murn",
+    "obsolete (R)-murn": "(R)-murn",
+    "Murn (obsolete)": "Murn",
+    "murn [DEPRECATED]": "murn",
+    "murn (OBSOLETE; see grelb)": "murn",
+    "murn - DEPRECATED": "murn",
+    "murn obsolete": "murn",
+    "obsolete murn (obsolete)": "murn",
+    "obsolete": "obsolete",  # a name of nothing else
+    "Obsolete (obsolete)": "Obsolete (obsolete)",
+    "Obsolescent murn": "Obsolescent murn",
+    "murn obsolescence": "murn obsolescence",
+    "obsolete-looking murn": "obsolete-looking murn",
+    "murn of obsolete grelb": "murn of obsolete grelb",
+    "non-obsolete": "non-obsolete",
+    "murn": "murn",
+}
+
+
+def test_marks_of_obsolescence_are_dropped_at_both_ends(store: Store) -> None:
+    assert results(store, "unmarked(text)", *UNMARKED) == list(UNMARKED.values())
+
+
 def test_associations_are_named_by_their_reference_sets(store: Store) -> None:
     kinds = {
         "900000000000523009": "possibly_equivalent_to",
@@ -74,7 +106,9 @@ def test_associations_are_named_by_their_reference_sets(store: Store) -> None:
         "900000000000529008": "similar_to",
         "900000000000530003": "alternative",
         "900000000000531004": "refers_to",
-        "1186921001": "1186921001",  # a reference set without a name here
+        "1186921001": "possibly_replaced_by",
+        "1186924009": "partially_equivalent_to",
+        "734138000": "734138000",  # a reference set without a name here
         "": "",
     }
     assert results(store, "association_kind(text)", *kinds) == list(kinds.values())

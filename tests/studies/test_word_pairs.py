@@ -102,6 +102,24 @@ def known_to_the_terminology() -> dict[frozenset[str], str]:
     return found
 
 
+def test_forms_of_a_word_are_no_pair_and_their_norms_stay(tmp_path: Path) -> None:
+    counts = {"bacterium": 50, "bacteria": 150, "cough": 10, "fever": 10}
+    general = {"span": 50, "spans": 10, "bridge": 50, "table": 50, "window": 50}
+    words = put(tmp_path, "words.csv", words_table({**counts, **general}))
+    listed = put(tmp_path, "list.txt", "bacteria\ncough\nfever\n")
+    norms = put(tmp_path, "norms.csv", "cue,target,#G,FSG,BSG\nspan,bridge,20,.2,.1\n")
+
+    found = medsim.choose_pairs(
+        words, word_class="noun", biomedical=listed, norms=norms, size=4, per_word=9
+    )
+
+    assert found.frame.filter("associated").select("term1", "term2", "count2").rows() == [
+        ("bridge", "span", 60)
+    ]
+    drawn = {*found.frame["term1"], *found.frame["term2"]}
+    assert drawn <= {"bacterium", "cough", "fever", "span", "bridge", "table", "window"}
+
+
 def test_quarters_are_equal_and_each_pair_is_what_it_says(usual: medsim.WordPairs) -> None:
     found = usual
 

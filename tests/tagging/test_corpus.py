@@ -104,7 +104,15 @@ def test_documents_are_split_by_their_ids_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "names",
     [
-        ("train.tsv", "devel.tsv", "test.tsv", "train_dev.tsv", "README", ".train.tsv"),
+        (
+            "train.tsv",
+            "devel.tsv",
+            "test.tsv",
+            "train_dev.tsv",
+            "README",
+            ".train.tsv",
+            "~$train.tsv",
+        ),
         ("NCBItrainset_corpus.txt", "NCBIdevelopset_corpus.txt", "NCBItestset_corpus.txt"),
         ("Train.conll", "valid.conll", "TEST.conll"),
     ],

@@ -202,12 +202,34 @@ def test_what_the_obo_sample_leaves_out_is_counted_and_its_references_are_codes(
 ) -> None:
     terminology, tables = read_source(obo_sample(tmp_path))
 
-    assert n_skipped(terminology) == {"term has a second name": 1, "description is empty": 1}
+    assert n_skipped(terminology) == {
+        "term has a second name": 1,
+        "description is empty": 1,
+        "association is of an absent concept": 1,
+    }
     assert sorted(tables["description"].filter(kind="fsn")["term"]) == ["Blue fever", "Fever"]
     assert tables["code"].rows() == [  # by the names of UMLS
         ("IN:1", "Fyler", "4866"),
         ("IN:1", "MSH", "D000001"),
         ("IN:1", "SNOMEDCT_US", "80585000"),
+    ]
+
+
+def test_the_names_of_inactive_concepts_lose_marks_of_obsolescence(tmp_path: Path) -> None:
+    terms = (("1", "obsolete art", "false"), ("2", "OBSOLETE: Fever", "true"))
+    stanzas = [
+        f'[Term]\nid: IN:{number}\nname: {name}\nsynonym: "{name} (obsolete)" EXACT []\n'
+        f"is_obsolete: {obsolete}\n"
+        for number, name, obsolete in terms
+    ]
+    (tmp_path / "marked.obo").write_text("\n".join(["ontology: x\n", *stanzas]))
+
+    names = read_source(tmp_path / "marked.obo")[1]["description"].select("concept_id", "term")
+    assert names.rows() == [
+        ("IN:1", "obsolete art"),
+        ("IN:1", "obsolete art (obsolete)"),
+        ("IN:2", "Fever"),
+        ("IN:2", "Fever"),
     ]
 
 

@@ -98,7 +98,8 @@ def test_a_malformed_clause_that_is_not_needed_is_counted_and_named(
         "synonym: Azure EXACT []",
         'synonym: "Azure EXACT []',
         'synonym: "Azure" fever" EXACT []',
-        'synonym: "Azure" PRECISE []',
+        'synonym: "Azure" exact []',
+        'synonym: "Azure" UK SPELLING []',
         "is_a: ",
         "is_a: IN:2 IN:3",
         "is_obsolete: yes",
@@ -171,7 +172,7 @@ def test_marks_line_ends_blanks_and_packing_change_nothing(tmp_path: Path, ends:
     packed = read_source(path)
 
     assert packed[1]["is_a"].rows() == [("IN:1", "IN:2")]
-    assert n_skipped(packed[0]) == {}
+    assert n_skipped(packed[0]) == {"is-a relationship is of an absent concept": 1}
     for table, frame in read(tmp_path, TERM + "is_a: IN:2")[1].items():
         assert frame.equals(packed[1][table])
 
@@ -188,6 +189,34 @@ def test_synonyms_are_read_as_version_1_0_had_them(tmp_path: Path) -> None:
     assert 'azure "hot" fever' in exact
     assert "fever" not in exact
     assert {'azure "hot" fever', "fever"} <= set(both)
+
+
+def test_a_synonym_without_a_scope_has_that_of_its_type(tmp_path: Path) -> None:
+    header = (
+        'synonymtypedef: BRITISH "British spelling" EXACT\n'
+        'synonymtypedef: LAY "layperson" ! no scope\n'
+    )
+    synonyms = (
+        'synonym: "azure fever" BRITISH []\n'
+        'synonym: "the blues" LAY [IN:a] {seen="x"}\n'
+        'synonym: "blue heat" UNDECLARED []\n'
+        'synonym: "blue pyrexia" BROAD BRITISH []\n'
+    )
+    (path := tmp_path / "invented.obo").write_text(header + TERM + synonyms)
+
+    exact = read_source(path)
+    assert names(exact) == ["Blue fever", "azure fever"]
+    assert n_skipped(exact[0]) == {"synonym has another scope": 3}
+    related = names(read_source(path, synonyms=("related",)))
+    assert related == ["Blue fever", "the blues", "blue heat"]
+
+
+def test_the_day_is_that_of_the_version_else_that_of_saving(tmp_path: Path) -> None:
+    saved = f"date: 27:02:2026 09:30\n{TERM}"
+    assert read(tmp_path, saved)[0].release_date == date(2026, 2, 27)
+    for version, day in (("1.7", 27), ("releases/2026-02-03", 3)):
+        found = read(tmp_path, f"data-version: {version}\n{saved}")[0]
+        assert found.release_date == date(2026, 2, day)
 
 
 def test_the_header_is_read_where_it_can_be(tmp_path: Path) -> None:
@@ -331,8 +360,8 @@ def real_files() -> list[Path]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", real_files(), ids=lambda path: path.name)
-def test_real_files_say_what_fastobo_reads(path: Path) -> None:
-    found = as_oracle(read_source(path, synonyms=SYNONYM_SCOPES))
+def test_real_files_say_what_fastobo_reads(tmp_path: Path, path: Path) -> None:
+    found = as_oracle(read(tmp_path, path.read_bytes()))
 
     expected = oracle.tables(path.read_bytes())
     assert found == {table: expected[table] for table in found}

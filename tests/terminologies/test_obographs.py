@@ -54,6 +54,8 @@ xref: Old:4
 
 [Term]
 id: IN:5
+name: Elder
+synonym: "bourtree" EXACT []
 is_a: IN:2
 
 [Term]
@@ -126,6 +128,7 @@ def graphs() -> list[dict[str, Any]]:
         {"id": f"{IN}P", "type": "PROPERTY", "lbl": "part of"},
         {"id": f"{IN}I", "type": "INDIVIDUAL", "lbl": "this tree"},
         {"id": f"{IN}#slim", "lbl": "a slim"},
+        {"id": f"{IN}5", "lbl": "Elder", "meta": {"synonyms": [synonym("Exact", "bourtree")]}},
     ]
     edges = [
         {"sub": f"{IN}1", "pred": "is_a", "obj": f"{IN}2"},
@@ -182,7 +185,12 @@ def test_obo_graphs_and_obo_give_the_same_tables(tmp_path: Path) -> None:
         assert frame.height > 1
     assert graph.release_date == obo.release_date == date(2026, 1, 31)
     assert graph.terms_of_use == obo.terms_of_use
-    assert n_skipped(graph) == {"id of a term that was merged into another": 1, "malformed xref": 1}
+    assert n_skipped(graph) == {
+        "id of a term that was merged into another": 1,
+        "malformed xref": 1,
+        "association is of an absent concept": 1,
+        "is-a relationship is of an absent concept": 1,
+    }
     exact = read_source(tmp_path / "in.json")[1]["description"]
     assert exact.rows() == read_source(tmp_path / "in.obo")[1]["description"].rows()
 

@@ -50,6 +50,7 @@ def release_of_dialects() -> Release:
     release.accepted("5", time="20180731", acceptability="preferred")
     release.accepted("5", time="20190731", acceptability="preferred", active=False)
     release.accepted("3", time="20190731", acceptability="preferred")
+    release.accepted("99", time="20180731")  # a description that the release lacks
     return release
 
 
@@ -71,6 +72,8 @@ def test_only_names_that_the_dialect_has_are_taken_with_those_it_prefers(
     terminology, tables = read_source(path, dialect="EN-us")
     assert dict(tables["description"].select("term", "preferred").rows()) == us
     assert n_skipped(terminology) == {LEFT_OUT: 4}
+    british = n_skipped(read_source(path, dialect="en-gb")[0])
+    assert british == {LEFT_OUT: 4, "name of the dialect is an absent description": 1}
     assert tables["concept"].rows() == [("10", True, "900000000000207008", "disorder")]
     assert any("Language" in file.name for file in terminology.files)
 

@@ -60,7 +60,10 @@ def test_relations_of_concepts_are_read_and_those_of_atoms_counted(tmp_path: Pat
 
     assert tables["is_a"].rows() == [("2", "1")]
     assert tables["association"].is_empty()
-    assert n_skipped(terminology) == {"relation is between atoms": 2}
+    assert n_skipped(terminology) == {
+        "relation is between atoms": 2,
+        "is-a relationship is of an absent concept": 1,
+    }
 
 
 def test_retired_concepts_are_replaced_by_those_that_they_were_merged_to(tmp_path: Path) -> None:
@@ -101,7 +104,10 @@ def test_releases_say_by_nothing_or_by_n_that_nothing_is_suppressed(tmp_path: Pa
 
     assert tables["concept"].select("concept_id", "active").rows() == [("1", True)]
     assert tables["is_a"].rows() == [("2", "1"), ("3", "1")]
-    assert n_skipped(terminology) == {"relation is suppressed": 1}
+    assert n_skipped(terminology) == {
+        "relation is suppressed": 1,
+        "is-a relationship is of an absent concept": 2,
+    }
 
 
 def test_a_full_release_is_read_without_its_prescribable_part(tmp_path: Path) -> None:

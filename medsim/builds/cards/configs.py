@@ -25,6 +25,8 @@ SIMILAR_PAIRS = "pairs-embedding"
 The files of a configuration must have the same columns, and these have the similarity too.
 """
 
+_UNNAMED = "Folders name the set of a pair; an export for Hugging Face has it in columns."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
@@ -111,7 +113,9 @@ def _of_many(keys: Sequence[SetKey]) -> Iterator[tuple[str, str, Sequence[SetKey
     similar = [key for key in keys if key.negatives == "embedding"]
     others = [key for key in keys if key.negatives != "embedding"]
     if similar and others:
-        yield ALL_PAIRS, "The pairs of all sets but those with embedding negatives.", others
-        yield SIMILAR_PAIRS, "The pairs of all sets with embedding negatives.", similar
+        about = "The pairs of all sets but those with embedding negatives."
+        yield ALL_PAIRS, f"{about} {_UNNAMED}", others
+        about = "The pairs of all sets with embedding negatives."
+        yield SIMILAR_PAIRS, f"{about} {_UNNAMED}", similar
     elif keys:
-        yield ALL_PAIRS, "The pairs of all sets.", keys
+        yield ALL_PAIRS, f"The pairs of all sets. {_UNNAMED}", keys

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from medsim.core.cells import readable
 from medsim.core.errors import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -63,34 +63,41 @@ def fitted(frame: pl.DataFrame, width: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Grid:
-    """Texts in columns, the name of each first, with lines above and below."""
+    """Texts in columns, the name of each first, with a line below and one above.
+
+    The line above is of columns that are not there: those of one value, and those that are like
+    another, by their names.
+    """
 
     columns: Sequence[tuple[str, ...]]
     numeric: Sequence[bool]
     width: int
-    above: str = ""
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    like: Mapping[str, str] = field(default_factory=dict)
     below: str = ""
 
     def hoisted(self) -> _Grid:
         """Return a grid with the columns of one value, or like another, in a line above."""
         n_rows = len(self.columns[0]) - 1
-        facts, left = [], []
+        hidden, like, left = {}, {}, []
         first: dict[tuple[str, ...], str] = {}
         for at, (name, *texts) in enumerate(self.columns):
-            like = first.setdefault(tuple(texts), name)
+            other = first.setdefault(tuple(texts), name)
             if n_rows > 1 and len(set(texts)) == 1:
-                facts.append(f"{name} {texts[0] or 'empty'}")
-            elif n_rows >= _ROWS_ALIKE and like != name:
-                facts.append(f"{name} = {like}")
+                hidden[name] = f"{name} {texts[0] or 'empty'}"
+            elif n_rows >= _ROWS_ALIKE and other != name:
+                like[name] = other
+                hidden[name] = f"{name} = {other}"
             else:
                 left.append(at)
-        if not left or not facts:
+        if not left:
             return self
         return replace(
             self,
             columns=[self.columns[at] for at in left],
             numeric=[self.numeric[at] for at in left],
-            above=f"in every row: {', '.join(facts)}",
+            hidden=hidden,
+            like=like,
         )
 
     def with_folded_names(self, *, spaced: bool) -> _Grid:
@@ -109,14 +116,24 @@ class _Grid:
         return sum(used - _NARROW_GAP < self.width for used in accumulate(least))
 
     def without_last(self) -> _Grid:
-        """Return a grid of the columns that fit, with a line that names the others."""
+        """Return a grid of the columns that fit, with a line that names the others.
+
+        It names those like one of these too, since nothing would show their values.
+        """
         kept = max(1, self.n_fitting)
         missing = [texts[0].replace("\n", "") for texts in self.columns[kept:]]
+        missing += [name for name, other in self.like.items() if other in missing]
         below = (
             f"{counted(len(missing), 'more column')}: {listed(missing, most=12)}; "
             "the format csv, or a wider terminal, has all"
         )
-        return replace(self, columns=self.columns[:kept], numeric=self.numeric[:kept], below=below)
+        return replace(
+            self,
+            columns=self.columns[:kept],
+            numeric=self.numeric[:kept],
+            hidden={name: fact for name, fact in self.hidden.items() if name not in missing},
+            below=below,
+        )
 
     def text(self) -> str:
         """Return the lines, folded where a column has to be narrower than its texts."""
@@ -144,8 +161,9 @@ class _Grid:
         for row in zip(*(texts[1:] for texts, _ in self._shown()), strict=True):
             table.add_row(*map(Text, row))
         console = Console(width=self.width - 1, color_system=None, highlight=False, quiet=False)
+        above = f"in every row: {', '.join(self.hidden.values())}" if self.hidden else ""
         with console.capture() as captured:
-            for part in filter(None, (Text(self.above), table, Text(self.below))):
+            for part in filter(None, (Text(above), table, Text(self.below))):
                 console.print(part)
         lines = captured.get().replace(_BOUND_STAR, " *").splitlines()
         return "\n".join(f" {line}".rstrip() for line in lines)

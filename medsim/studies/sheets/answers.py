@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.core.errors import InputError
-from medsim.core.reading import reading
+from medsim.core.errors import InputError, listed
+from medsim.core.reading import is_left_behind, reading
 from medsim.core.tables.text import read_text
 from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets.csv_sheets import read_csv
@@ -24,8 +24,13 @@ if TYPE_CHECKING:
     from medsim.core.tables.text import Text
     from medsim.studies.sheets.returned import Given
 
-SUFFIXES = (".csv", ".json", ".jsonl")
+SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
 """The suffixes of the files that are read where a folder is given."""
+
+_HOW_TO = (
+    f"answers are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files, so save a "
+    "spreadsheet as CSV and unpack an archive"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +57,8 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
 
     The content tells the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
     An answer that stands twice counts once. A folder stands for the files in it, and in folders in
-    it, that have one of ``SUFFIXES``; of these, sheets that nobody filled in are left out with a
-    warning. The assignment has the presentations of all annotators.
+    it, that have one of ``SUFFIXES``; all others are left out with a warning, and so are sheets
+    that nobody filled in. The assignment has the presentations of all annotators.
 
     Raises:
         InputError: a file cannot be read or has no answer, is of another study or scale, was edited
@@ -65,7 +70,8 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     n_repeated: Counter[str] = Counter()
     files: list[dict[str, str]] = []
     unanswered: list[Path] = []
-    for path, is_named in _files(paths):
+    named, unread = _files(paths)
+    for path, is_named in named:
         with reading(path, "answers"):
             text = read_text(path, guess=False)
             found = _checked(text, entries, study)
@@ -82,35 +88,51 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
                 _check_agreement(earlier, given, entry, study)
                 n_repeated[entry["annotator"]] += 1
     if unanswered and not kept:
-        raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer")
+        hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
+        raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer{hint}")
     frame = _frame(kept, assignment)
     missing = _missing(frame, assignment)
     return Answers(
         frame=frame,
         missing=missing,
-        warnings=tuple(_warnings(unanswered, missing, n_repeated, study.scale.noun)),
+        warnings=tuple(_warnings(unread, unanswered, missing, n_repeated, study.scale.noun)),
         absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
         files=tuple(files),
     )
 
 
-def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield files, and whether each was named itself, not the folder that it is in."""
+def _files(paths: Sequence[Path]) -> tuple[list[tuple[Path, bool]], list[Path]]:
+    """Return files, each with whether it was named itself, and those of folders that are not read.
+
+    Raises:
+        InputError: a folder cannot be listed, or has no file that is read.
+    """
+    files: list[tuple[Path, bool]] = []
+    unread: list[Path] = []
     for path in paths:
         if not path.is_dir():
-            yield path, True
+            files.append((path, True))
             continue
         try:
-            found = sorted(path.rglob("*"))
+            found = [
+                one
+                for one in sorted(path.rglob("*"))
+                if not one.is_dir() and not any(map(is_left_behind, one.relative_to(path).parts))
+            ]
         except OSError as error:
             raise InputError(f"{path} cannot be listed ({error.strerror})") from error
-        files = [
-            one for one in found if one.suffix.lower() in SUFFIXES and not one.name.startswith(".")
-        ]
-        if not files:
-            raise InputError(f"{path} has no file that ends in {', '.join(SUFFIXES)}")
-        for one in files:
-            yield one, False
+        own = [one for one in found if one.suffix.lower() in SUFFIXES]
+        others = [one for one in found if one not in own]
+        if not own:
+            has = f"only {_names(others)}" if others else "no file"
+            raise InputError(f"{path} has {has}; {_HOW_TO}")
+        files += [(one, False) for one in own]
+        unread += others
+    return files, unread
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return listed([path.name for path in paths], most=40)
 
 
 def _checked(text: Text, entries: dict[str, Any], study: StudyIdentity) -> list[Given]:
@@ -184,8 +206,14 @@ def _missing(frame: pl.DataFrame, assignment: pl.DataFrame) -> pl.DataFrame:
 
 
 def _warnings(
-    unanswered: Sequence[Path], missing: pl.DataFrame, n_repeated: Counter[str], noun: str
+    unread: Sequence[Path],
+    unanswered: Sequence[Path],
+    missing: pl.DataFrame,
+    n_repeated: Counter[str],
+    noun: str,
 ) -> Iterator[str]:
+    if unread:
+        yield f"not read: {_names(unread)}; {_HOW_TO}"
     if unanswered:
         yield f"no answers in {', '.join(path.name for path in unanswered)}; left out"
     for annotator, count in sorted(n_repeated.items()):

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.errors import OptionError
+from medsim.core.terms import last_lemma
 from medsim.studies.words.spelling import american
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_OF_VERBS = ("ing", "ed")
+_CLASSES = {  # by the names that taggers give them, or how these begin
+    "NOUN": re.compile(r"n|noun.*|nn.*|propn"),
+    "VERB": re.compile(r"v|verb.*|vb.*"),
+    "ADJ": re.compile(r"a|adj.*|jj.*"),
+    "ADV": re.compile(r"r|adv.*|rb.*"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,19 +38,16 @@ class Forms:
     lemma_of: Callable[[str], str]
 
     def of(self, word: str) -> str:
-        """Return the American spelling of a word's lemma.
+        """Return the American spelling of a word's lemma; the form of a form is the form itself.
 
-        A lemma that is made for a word in -ing or -ed is taken only if the class has it: of the
-        noun bleeding it would be a verb. It is made of the American spelling, so that labelled and
-        ageing have the lemmas of labeled and aging.
+        A lemma is made of the American spelling, so that labelled has the lemma of labeled.
         """
+        return last_lemma(word, self._lemma)
+
+    def _lemma(self, word: str) -> str:
         if word in self.given:
             return american(self.given[word], self.counts)
-        word = american(word, self.counts)
-        form = american(self.lemma_of(word), self.counts)
-        if word.endswith(_OF_VERBS) and form not in self.counts:
-            return word
-        return form
+        return american(self.lemma_of(american(word, self.counts)), self.counts)
 
     def with_lemmas_of(self, rows: pl.DataFrame) -> Forms:
         """Return the forms with the lemmas that another table has of words that are not here."""
@@ -59,17 +63,16 @@ def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
     that is counted most stands, then the first by text.
 
     Raises:
-        OptionError: lemmas must be made and the extra words is not installed.
+        OptionError: lemmas must be made, and the extra words is not installed or the class unknown.
     """
     lemmas = _lemmas(rows)
     given = _given(lemmas)
     counted = pl.concat([rows.select("word", "count"), lemmas.select(word="lemma", count="count")])
     most = counted.group_by("word").agg(pl.col("count").max())
-    return Forms(
-        counts=dict(most.iter_rows()),
-        given=given,
-        lemma_of=_lemmatiser() if make_lemmas and not given else str,
-    )
+    counts = dict(most.iter_rows())
+    make_lemmas &= not given
+    lemma_of = _lemmatiser(rows["class"][0], counts) if make_lemmas else str
+    return Forms(counts=counts, given=given, lemma_of=lemma_of)
 
 
 def _lemmas(rows: pl.DataFrame) -> pl.DataFrame:
@@ -87,13 +90,35 @@ def _given(lemmas: pl.DataFrame) -> dict[str, str]:
     return dict(lemmas.select("word", "lemma").iter_rows())
 
 
-def _lemmatiser() -> Callable[[str], str]:
-    """Return simplemma's lemmas of English words."""
+def _lemmatiser(word_class: str, counts: Mapping[str, int]) -> Callable[[str], str]:
+    """Return a function that makes the lemma of an English word of a class.
+
+    LemmInflect's dictionary is made of the SPECIALIST Lexicon, which medicine uses. A base form of
+    the class stays as it is, as the noun swelling does; only a plural noun goes to its singular
+    even where the dictionary has it as a noun of its own (bacteria). Of several lemmas the one that
+    is counted most is taken: of axes, axis where the corpus is of anatomy. Of a word that the
+    dictionary lacks the lemma is guessed, and taken only if the class has it.
+    """
     try:
-        import simplemma  # noqa: PLC0415 — an extra
+        from lemminflect import getLemma  # noqa: PLC0415 — an extra
     except ImportError as error:
         raise OptionError(
-            "the frequency table has no lemmas, and making them needs simplemma: install medsim "
+            "the frequency table has no lemmas, and making them needs LemmInflect: install medsim "
             "with its extra words, add a column lemma, or add `no_lemmas`"
         ) from error
-    return lambda word: simplemma.lemmatize(word, lang="en").lower()
+    tag = next((tag for tag, names in _CLASSES.items() if names.fullmatch(word_class.lower())), "")
+    if not tag:
+        raise OptionError(
+            f"lemmas can be made of nouns, verbs, adjectives and adverbs, not of the class "
+            f"{word_class!r}; add a column lemma to the frequency table, or add `no_lemmas`"
+        )
+    spellings = {american(word, counts) for word in counts}
+
+    def lemma_of(word: str) -> str:
+        if lemmas := getLemma(word, tag, lemmatize_oov=False):
+            bases = lemmas[:1] if tag == "NOUN" else lemmas
+            others = (one for one in lemmas if one != word)
+            return word if word in bases else max(others, key=lambda one: counts.get(one, 0))
+        return next((guess for guess in getLemma(word, tag) if guess in spellings), word)
+
+    return lemma_of

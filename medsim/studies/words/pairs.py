@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import OutputError, counted
-from medsim.core.files import whole_file
-from medsim.core.parquet import write_parquet
+from medsim.core.files import write_file
 from medsim.core.places import check_file_free
 from medsim.core.shown import Shown, Summary
 
@@ -57,11 +57,9 @@ class WordPairs(Shown):
         """
         out = Path(out).absolute()
         check_pairs_place(out, overwrite=overwrite)
-        with whole_file(out) as partial:
-            if out.suffix.lower() == ".parquet":
-                write_parquet(self.frame, partial, {})
-            else:
-                self.frame.write_csv(partial)
+        is_parquet, content = out.suffix.lower() == ".parquet", io.BytesIO()
+        (self.frame.write_parquet if is_parquet else self.frame.write_csv)(content)
+        write_file(out, content.getvalue(), overwrite=overwrite)
 
 
 def check_pairs_place(out: Path, *, overwrite: bool) -> None:

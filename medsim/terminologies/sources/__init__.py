@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, listed, unknown_name
+from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
+from medsim.core.manifest import Skipped
 from medsim.core.reading import bounded, check_file, reading
 from medsim.core.registry import Registry
 from medsim.terminologies.options import ReadingOptions
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from medsim.core.files import HashedReader
-    from medsim.core.manifest import Skipped
     from medsim.core.progress import Progress
     from medsim.core.store import Store
 
@@ -55,12 +55,13 @@ class Terminology:
         name: of the file, folder or built-in that was read.
         vocabulary: under which name, as UMLS names vocabularies, its ids are cited elsewhere; None
             where they are not.
-        release_date: of the release; None where it does not say.
+        release_date: of the release, or the earlier day whose state was taken; None where neither
+            is known.
         files: those that were read.
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
         redistributable: whether its content may be passed on; None where that is not known.
         terms_of_use: the terms in words or as an address.
-        skipped: rows that did not enter the canonical tables.
+        skipped: rows that did not enter the canonical tables, or are of concepts that these lack.
     """
 
     source: str
@@ -114,6 +115,7 @@ class Source:
         accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
             as_of, dialect, standard_concepts, synonyms and vocabularies.
         asked_last: whether it recognises more than its own, and others are asked before it.
+        if_lacking: the likely cause where many rows are of concepts that are not there.
     """
 
     name: str
@@ -125,12 +127,17 @@ class Source:
     asked_last: bool = False
     files: str = ""
     address: str = ""
+    if_lacking: str = "is it only a part of a terminology, or are they concepts of others?"
 
     def __str__(self) -> str:
         return f"{self.about} ({self.files})" if self.files else self.about
 
     def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
-        """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options."""
+        """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options.
+
+        Of every source, names of inactive concepts lose marks of obsolescence, and rows of concepts
+        that it lacks are counted.
+        """
         usual = ReadingOptions()
         sources = SOURCES.all()
         for option in sorted(frozenset().union(*(one.accepts for one in sources.values()))):
@@ -143,7 +150,19 @@ class Source:
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
         with bounded(options.bounds), reading(path, self.name):
-            return self.load(path, store, options)
+            terminology = self.load(path, store, options)
+        for term in store.frame("terminologies/quoted")["term"]:
+            raise InputError(
+                f"{path}: all names are in quotes, such as {term}; write the file again without "
+                "quotes"
+            )
+        if not terminology.rf2_rules:  # SNOMED CT has a mark of its own, "[D]"
+            store.run("terminologies/description")
+        absent = store.frame("terminologies/absent").to_dicts()
+        return replace(
+            terminology,
+            skipped=(*terminology.skipped, *(Skipped(**row) for row in absent if row["n_rows"])),
+        )
 
     def has_part(self, name: str) -> bool:
         """Return whether ``files`` names a file of this name, in any case, or packed by gzip."""
@@ -159,6 +178,8 @@ class Source:
         except InputError:
             return False
 
+
+_MANY_ABSENT = 0.25  # of the rows of a table; ontologies name terms of others in up to a fifth
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
 
@@ -269,4 +290,11 @@ def read_terminology(
         stage.found(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )
+    n_absent = {one.reason: one.n_rows for one in terminology.skipped}
+    for table in ("description", "association"):
+        n_rows = n_absent.get(f"{table} is of an absent concept", 0)
+        if n_rows > _MANY_ABSENT * store.n_rows(table):
+            progress.warn(
+                f"{path.name} lacks the concepts of {counted(n_rows, table)}; {source.if_lacking}"
+            )
     return terminology

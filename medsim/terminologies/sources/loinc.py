@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -46,7 +45,6 @@ _CONSUMER_NAMES = "ConsumerName.csv"
 _HIERARCHIES = ("ComponentHierarchyBySystem.csv", "MultiAxialHierarchy.csv")
 _ACCESSORIES = "accessoryfiles"
 _ACTIVE = {"ACTIVE": True, "TRIAL": True, "DISCOURAGED": True, "DEPRECATED": False}
-_DEPRECATED = re.compile(r"^deprecated ", re.IGNORECASE)
 _COLUMNS = ("LOINC_NUM", "STATUS", "CLASS", "LONG_COMMON_NAME", "SHORTNAME")
 _SCOPES = {"DisplayName": "exact", "CONSUMER_NAME": "broad", "RELATEDNAMES2": "related"}
 
@@ -165,18 +163,13 @@ def _read_table(
         if fault := _row_fault(number, status, lines):
             raise InputError(f"{file.inner}: line {line} {fault}")
         lines[number] = line
-        active = _ACTIVE[status]
-        rows.concept.add(number, active, "", row["CLASS"])
+        rows.concept.add(number, _ACTIVE[status], "", row["CLASS"])
         synonyms = [("exact", row["SHORTNAME"]), ("exact", row["DisplayName"])]
         synonyms += [
             ("broad", name) for name in (row["CONSUMER_NAME"], *consumer_names.get(number, ()))
         ]
         synonyms += [("related", name.strip()) for name in row["RELATEDNAMES2"].split(";")]
-        full = row["LONG_COMMON_NAME"]
-        if not active:
-            full = _DEPRECATED.sub("", full)
-            synonyms = [(scope, _DEPRECATED.sub("", name)) for scope, name in synonyms]
-        rows.add_names(number, full, synonyms)
+        rows.add_names(number, row["LONG_COMMON_NAME"], synonyms)
 
 
 def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:

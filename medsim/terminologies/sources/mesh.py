@@ -56,6 +56,7 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     for table, buffer in rows.tables.items():
         store.put(table, buffer.frame())
     store.run("terminologies/mesh/is_a")
+    (below_absent,) = store.frame("terminologies/mesh/skipped").to_dicts()
     store.drop("mesh_tree", "mesh_heading")
     return Terminology(
         source="mesh",
@@ -70,6 +71,7 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
             Skipped(reason="description is empty", n_rows=rows.n_empty),
             Skipped(reason="synonym has another scope", n_rows=rows.n_other_scope),
             Skipped(reason="term repeats a name of its record", n_rows=rows.n_repeated),
+            Skipped(**below_absent),
         ),
     )
 

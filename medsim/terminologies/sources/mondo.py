@@ -77,9 +77,8 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
 
 def _read_term(concept_id: str, term: dict[str, Any], rows: OntologyRows) -> None:
     """Add the rows of a term."""
-    obsolete = bool(term.get("deprecated"))
-    rows.add_term(concept_id, obsolete=obsolete)
-    rows.add_name(concept_id, term.get("label") or "", obsolete=obsolete)
+    rows.add_term(concept_id, obsolete=bool(term.get("deprecated")))
+    rows.add_name(concept_id, term.get("label") or "")
     for synonym in term.get("synonyms") or ():
         rows.add_synonym(concept_id, synonym, "exact")
     if replaced_by := term.get("replaced_by"):

@@ -17,6 +17,7 @@ from medsim.terminologies.sources.obo_clauses import (
     NEEDED,
     READ,
     SCOPED,
+    SYNONYM_TYPE,
     Frame,
     read_frames,
     shown,
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 
+_DATE = re.compile(r"\s*(\d\d):(\d\d):(\d{4})\b")
 _NAME = re.compile(r".*\.obo(\.gz)?", re.IGNORECASE | re.DOTALL)
+_TYPE_TAG = "synonymtypedef"
 _READ_STANZA = "Term"
 _OTHER_STANZAS = {"Typedef", "Instance"}
 _DEFAULT_SCOPE = "RELATED"  # of a synonym that states none, as OBO 1.2 has it
@@ -73,8 +76,9 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         frames = read_frames(hashed, path.name, file.longest_line)
         header = next(frames)
         _check_header(header, left_out)
+        scopes = _scopes(header)
         for frame in frames:
-            _read_stanza(path, frame, rows, left_out)
+            _read_stanza(path, frame, scopes, rows, left_out)
         read = SourceFile.read_by(hashed, path.name)
     if rows.is_empty:
         raise InputError(f"{path}: has no [Term], so it is no ontology in OBO; is it cut short?")
@@ -108,7 +112,15 @@ def _check_header(header: Frame, left_out: _LeftOut) -> None:
             left_out.add("malformed property_value of the header", line, f"{tag}:{text}")
 
 
-def _read_stanza(path: Path, frame: Frame, rows: OntologyRows, left_out: _LeftOut) -> None:
+def _scopes(header: Frame) -> dict[str, str]:
+    """Return the scope that synonyms of each declared type have if they state none."""
+    types = [SYNONYM_TYPE.fullmatch(text) for _, tag, text in header.clauses if tag == _TYPE_TAG]
+    return {unescaped(one[1]): (one[3] or _DEFAULT_SCOPE).lower() for one in types if one}
+
+
+def _read_stanza(
+    path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyRows, left_out: _LeftOut
+) -> None:
     """Add the rows of a term; the stanzas of one that has several are taken together."""
     if frame.kind != _READ_STANZA:
         if frame.kind not in _OTHER_STANZAS:
@@ -125,9 +137,10 @@ def _read_stanza(path: Path, frame: Frame, rows: OntologyRows, left_out: _LeftOu
     for tag, values in clauses:
         text = unescaped(values[1])
         if tag == "name":
-            rows.add_name(ids[0], text, obsolete=obsolete)
+            rows.add_name(ids[0], text)
         elif tag.endswith("synonym"):
-            rows.add_synonym(ids[0], text, SCOPED.get(tag) or (values[2] or _DEFAULT_SCOPE).lower())
+            scope = SCOPED.get(tag) or values[2] or scopes.get(values[3], _DEFAULT_SCOPE)
+            rows.add_synonym(ids[0], text, scope.lower())
         elif tag == "is_a":
             rows.add_is_a(ids[0], text)
         elif tag == "xref":
@@ -163,9 +176,10 @@ def _clauses(path: Path, frame: Frame, left_out: _LeftOut) -> Iterator[tuple[str
 
 
 def _release_date(header: Frame) -> date | None:
-    """Return the day in the data version, such as "hp/releases/2025-01-16"."""
-    versions = [text for _, tag, text in header.clauses if tag == "data-version"]
-    return day_in(versions[0]) if versions else None
+    """Return the day in the data version, such as "hp/releases/2025-01-16", else that of saving."""
+    texts = {tag: text for _, tag, text in reversed(header.clauses)}
+    saved = _DATE.sub(r"\3-\2-\1", texts.get("date", ""))  # from "16:01:2025 12:00"
+    return day_in(texts.get("data-version", "")) or day_in(saved)
 
 
 def _licence(header: Frame) -> str:

@@ -2,7 +2,7 @@ r"""Splits OBO files into frames, and clauses into their values.
 
 The forms are those of the OBO Flat File Format, version 1.4, and a little wider: what stands behind
 the part of a clause that is read (modifiers, references of synonyms) need not be well formed, and a
-synonym may lack its scope, as in version 1.2.
+synonym may lack its scope, as in version 1.2, with a type or without one.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ _MOST_QUOTED = 300
 _STANZA = re.compile(r"\[([A-Za-z][\w-]*)\][ \t]*(?:!.*)?")
 _ID = r"((?:[^ \t\\!{]++|\\.)++)"
 _QUOTED = r'"((?:[^"\\]++|\\.)*+)"'
+_TYPE = r'[^ \t\[{!"]++'
 _MODIFIER = r'[^ \t=,{}"]++="(?:[^"\\]++|\\.)*+"'
 _FORMS = {
     "id": _ID,
     "name": r"((?:[^\\!{]++|\\.)++)"
     rf"(?:\{{{_MODIFIER}(?:,[ \t]*+{_MODIFIER})*+\}})?[ \t]*+(?!\{{)",
-    "synonym": rf"{_QUOTED}(?:[ \t]++(EXACT|BROAD|NARROW|RELATED)(?:[ \t]++[^ \t\[{{!]++)?)?"
-    r"(?:[ \t]*+\[.*)?",
+    "synonym": rf"{_QUOTED}(?:[ \t]++(?:(EXACT|BROAD|NARROW|RELATED)(?:[ \t]++{_TYPE})?"
+    rf"|(?!(?i:exact|broad|narrow|related)(?![^ \t\[{{!]))({_TYPE})))?(?:[ \t]*+\[.*)?",
     "is_a": _ID,
     "xref": r"(?![a-z]+://[^ \t]*\\)"  # an address of the web has no escapes
     rf"((?:[^ \t\\!{{:]++|\\.)++):{_ID}(?:[ \t]*+{_QUOTED})?",
@@ -71,6 +72,9 @@ _FORMS = {
 }
 _FORMS |= dict.fromkeys(SCOPED, rf"{_QUOTED}(?:[ \t]*+\[.*)?")
 _END = r"[ \t]*+(?:[{!].*)?"  # modifiers and a comment; no repetition can be tried in two ways
+SYNONYM_TYPE = re.compile(rf"[ \t]*+({_TYPE})[ \t]++{_QUOTED}(?:[ \t]++([A-Z]++))?{_END}")
+"""The form of the text after the tag of a header that declares a type of synonyms."""
+
 FORMS = {tag: re.compile(rf"[ \t]*+{form}{_END}") for tag, form in _FORMS.items()}
 """The form of the text after the tag of each clause of a term."""
 

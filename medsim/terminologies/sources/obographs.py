@@ -140,25 +140,30 @@ def _read_graph(graph: _Object, rows: OntologyRows, left_out: Counter[str]) -> N
     """Add the rows of a graph.
 
     A class of which neither node nor edges say anything is only mentioned: it is no term here, and
-    has no stanza in OBO.
+    has no stanza in OBO. A node without a type is a class where an is_a edge has it.
     """
     classes: set[str] = set()
+    related: set[str] = set()
     place = ""
     try:
+        edges = _edges(graph)
+        for number, edge in enumerate(edges, start=1):
+            place = f"edge {number:,}: "
+            child, kind = _needed(edge, "sub"), _text(edge, "pred")
+            if kind == "is_a":
+                parent = _needed(edge, "obj")
+                related |= {child, parent}
+                rows.add_is_a(curie(child), curie(parent))
         for number, node in enumerate(_objects(graph, "nodes"), start=1):
             place = f"node {number:,}: "
-            if _text(node, "type") == "CLASS":
+            kind = _text(node, "type")
+            if kind == "CLASS" or (not kind and _text(node, "id") in related):
                 classes.add(_needed(node, "id"))
                 if "lbl" in node or "meta" in node:
                     _read_class(node, rows, left_out)
-        place = ""
-        for number, edge in enumerate(_edges(graph), start=1):
-            place = f"edge {number:,}: "
-            child, kind = _needed(edge, "sub"), _text(edge, "pred")
-            if kind == "is_a" or child in classes:
-                rows.add_term(curie(child), obsolete=False)
-            if kind == "is_a":
-                rows.add_is_a(curie(child), curie(_needed(edge, "obj")))
+        for edge in edges:
+            if edge.get("pred") == "is_a" or edge["sub"] in classes:
+                rows.add_term(curie(edge["sub"]), obsolete=False)
     except _MalformedError as error:
         raise _MalformedError(f"{place}{error}") from error
 
@@ -193,7 +198,7 @@ def _read_class(node: _Object, rows: OntologyRows, left_out: Counter[str]) -> No
         return
     rows.add_term(concept_id, obsolete=obsolete)
     if "lbl" in node:
-        rows.add_name(concept_id, _text(node, "lbl"), obsolete=obsolete)
+        rows.add_name(concept_id, _text(node, "lbl"))
     for text, scope in sorted(_synonyms(meta), key=_written_order):
         rows.add_synonym(concept_id, text, scope)
     for target, kind in associated:

@@ -175,7 +175,7 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
         if column in header and ("\t" not in header or fault == "has quotes"):
             raise InputError(
                 f"{file.inner}: line 1 {fault}; Athena separates columns by tabs and quotes "
-                "none, so write the file anew in that way"
+                "none, so write the file again in that way"
             )
         check_column(file, names, column)
     return [

@@ -26,7 +26,6 @@ LICENCE_PROPERTY = re.compile(r"(^|[:/])license$", re.IGNORECASE)
 """The names of properties whose value is an ontology's licence."""
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_OBSOLETE = re.compile(r"^obsolete ", re.IGNORECASE)
 VOCABULARIES = {
     "MESH": "MSH",
     "SCTID": "SNOMEDCT_US",
@@ -88,14 +87,13 @@ class OntologyRows:
         """Add a term; one that is there several times is active if none of them is obsolete."""
         self._active[concept_id] = self._active.get(concept_id, True) and not obsolete
 
-    def add_name(self, concept_id: str, name: str, *, obsolete: bool) -> None:
+    def add_name(self, concept_id: str, name: str) -> None:
         """Add a term's name, which is its fully specified name; the first one counts."""
         if concept_id in self._named:
             self._skipped["term has a second name"] += 1
             return
         self._named.add(concept_id)
-        text = _OBSOLETE.sub("", name.strip()) if obsolete else name
-        self._add_description(concept_id, text, "fsn")
+        self._add_description(concept_id, name, "fsn")
 
     def add_synonym(self, concept_id: str, text: str, scope: str) -> None:
         """Add a synonym if its scope, in lower case, counts."""

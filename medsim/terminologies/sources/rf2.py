@@ -59,11 +59,12 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     skipped = _fill_tables(store, options)
     skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
     redistributable, terms_of_use = _origin(everything)
+    released = release_date([file for files in files_of.values() for file in files])
     return Terminology(
         source="rf2",
         name=path.name,
         vocabulary="SNOMEDCT_US",
-        release_date=release_date([file for files in files_of.values() for file in files]),
+        release_date=min(filter(None, (released, options.as_of)), default=None),
         files=tuple(read),
         rf2_rules=True,
         redistributable=redistributable,
@@ -113,7 +114,7 @@ def _check_as_of(path: Path, store: Store, options: ReadingOptions) -> None:
 def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
     """Fill the canonical tables with the state of a day, and return what is left out of them."""
     as_of = _day(options)
-    of_dialect = [] if options.dialect is None else [keep_names(store, as_of)]
+    of_dialect = [] if options.dialect is None else keep_names(store, as_of)
     store.run("terminologies/rf2/description_as_of", as_of=as_of)
     store.drop("rf2_description")
     store.run("terminologies/rf2/is_a", as_of=as_of)
@@ -158,5 +159,9 @@ SOURCES.register(
         load=read_rf2,
         accepts=frozenset({"as_of", "dialect"}),
         asked_last=True,
+        if_lacking=(
+            "is it an extension without its international edition? Put both in one folder and name "
+            "that"
+        ),
     ),
 )

@@ -87,11 +87,11 @@ def find_names(path: Path, store: Store, dialect: str, as_of: str | None) -> Non
     store.drop("rf2_language")
 
 
-def keep_names(store: Store, as_of: str | None) -> Skipped:
+def keep_names(store: Store, as_of: str | None) -> list[Skipped]:
     """Leave out the descriptions that are not of the dialect, and return how many."""
-    (skipped,) = store.frame("terminologies/rf2/dialect/skipped", as_of=as_of).to_dicts()
+    skipped = store.frame("terminologies/rf2/dialect/skipped", as_of=as_of).to_dicts()
     store.run("terminologies/rf2/dialect/rf2_description")
-    return Skipped(**skipped)
+    return [Skipped(**row) for row in skipped]
 
 
 def mark_preferred(store: Store) -> None:

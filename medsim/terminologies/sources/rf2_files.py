@@ -53,10 +53,15 @@ class RF2File:
 FILES = (
     RF2File(name="concept", stem="sct2_Concept_"),
     RF2File(name="description", stem="sct2_Description_"),
-    RF2File(name="association", stem="der2_(?:cRefset_)?Association", last_digits=_LEAST_DIGITS),
+    RF2File(
+        name="association",
+        stem="der2_(?:cRefset_)?Association",
+        last_digits=_LEAST_DIGITS,
+        required=False,
+    ),
     RF2File(name="relationship", stem="sct2_Relationship_", required=False),
 )
-"""The files that medsim reads. The terms and their pairs do not need is-a relationships."""
+"""The files that medsim reads. Names alone, without associations and is-a, give pairs as well."""
 
 LANGUAGE = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
 """The language reference sets, which are read where a dialect is asked for."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.files import digest_of
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.wic import SPLITS
@@ -63,7 +63,7 @@ def _fault(made: Benchmark, path: str, known: Output | None) -> str:
         if path.endswith(".parquet"):
             found = fingerprint(made.read(path))
         else:
-            found = hashlib.sha256((made.folder / path).read_bytes()).hexdigest()
+            found = digest_of(made.folder / path)
     except (InputError, OSError) as error:
         return f"{path} cannot be read ({error})"
     return "" if found == known.fingerprint else f"{path} is not what the manifest tells of"

@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from medsim.core.extras import needing
-from medsim.core.terms import lowered
+from medsim.core.terms import last_lemma, lowered
 from medsim.corpora import ENGLISH
 
 # Marks belong to their letters, as vowels do in Hindi, but regular expressions take none for one.
@@ -32,4 +32,4 @@ def lemma_of(term: str, language: str = ENGLISH) -> str:
 def _lemma_of_word(word: str, language: str) -> str:
     with needing("lemmas of terms need simplemma", "wic"):
         import simplemma  # noqa: PLC0415 — an extra
-    return lowered([simplemma.lemmatize(word, lang=language)])[0]
+    return last_lemma(word, lambda one: lowered([simplemma.lemmatize(one, lang=language)])[0])

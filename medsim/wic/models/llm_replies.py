@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from medsim.core.errors import OutputError, ServiceError
+from medsim.core.reading import open_file
 from medsim.embeddings.services.vectors import tokens_of
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ class ReplyCache:
         self._path = None if folder is None else folder / "replies.jsonl"
         self._replies: dict[str, Reply] = {}
         if self._path is not None:
-            with suppress(OSError):
-                for line in self._path.read_bytes().split(b"\n"):
+            with suppress(OSError), open_file(self._path) as stream:
+                for line in stream.read().split(b"\n"):
                     self._take(line)
 
     def get(self, messages: Messages) -> Reply | None:

@@ -43,6 +43,13 @@ reason as (
         or t.concept_id is null
     union all
     select
+        'association is of a kind that no dataset has' as reason,
+        count(*) as n_rows
+    from association as a
+    anti join dataset as d on a.kind = d.name
+    where a.active
+    union all
+    select
         'association names a namespace' as reason,
         count(*) as n_rows
     from used as a

@@ -16,7 +16,7 @@ select
     omop_id(concept_id_2) as target_id,
     case relationship_id
         when 'Is a' then 'is_a'
-        when 'Maps to' then 'maps_to'
+        when 'Maps to' then 'possibly_equivalent_to'
         when 'Concept replaced by' then 'replaced_by'
         when 'Concept same_as to' then 'same_as'
         when 'Concept poss_eq to' then 'possibly_equivalent_to'

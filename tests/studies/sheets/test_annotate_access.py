@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from fixtures.annotators import HOSTILE, sheet_of
-from fixtures.browser import needs_chromium
 from fixtures.sittings import PHONE
 
 from medsim.studies.sheets import GRADED
 
-pytestmark = [needs_chromium, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 def test_keys_do_nothing_with_modifiers_in_fields_in_dialogs_or_where_they_are_off(sit) -> None:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from fixtures.annotators import HOSTILE, PAIRS, STUDY_ID, sheet_of
-from fixtures.browser import needs_chromium
 from fixtures.exports import written_jsonl
 from fixtures.sittings import PHONE, answers_to, read
 
 from medsim.studies.sheets import GRADED
 
-pytestmark = [needs_chromium, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 def test_a_whole_sitting_by_keyboard_alone_gives_a_file_in_the_format(sit, tmp_path: Path) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from fixtures.annotators import HOSTILE, sheet_of
-from fixtures.browser import needs_chromium
 from fixtures.sittings import answers_to, read, written
 
-pytestmark = [needs_chromium, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 NO_STORAGE = """Object.defineProperty(window, "localStorage", {
     get() { throw new DOMException("denied", "SecurityError"); } })"""

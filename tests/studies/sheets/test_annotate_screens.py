@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from fixtures.annotators import PAIRS, sheet_of
-from fixtures.browser import needs_chromium
 from fixtures.sittings import PHONE
 
 from medsim.studies.sheets import GRADED
 
-pytestmark = [needs_chromium, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 FOCUSED = "document.activeElement.id || document.activeElement.dataset.answer"
 # Where an element begins and ends, in pixels from the top of the window.

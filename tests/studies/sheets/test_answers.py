@@ -193,13 +193,62 @@ def test_sheets_that_nobody_filled_in_are_left_out_of_a_folder(tmp_path):
 
 
 def test_a_folder_must_hold_files_of_answers(tmp_path):
+    assert refused(tmp_path).startswith(f"{tmp_path} has no file; answers are read from .csv, .tsv")
     put(tmp_path, "notes.txt", "hello")
-    assert refused(tmp_path) == f"{tmp_path} has no file that ends in .csv, .json, .jsonl"
-    put(tmp_path, "sheet.csv", written_csv(ADA))
-    assert refused(tmp_path) == f"{tmp_path}: no file there has an answer"
-
-    (tmp_path / "inner.json").mkdir()
-    assert (
-        refused(tmp_path)
-        == f"{tmp_path / 'inner.json'} is a folder, and no file; name a file in it"
+    put(tmp_path, "sheet-ada.xlsx", b"PK\x03\x04")
+    assert refused(tmp_path) == (
+        f"{tmp_path} has only notes.txt and sheet-ada.xlsx; answers are read from .csv, .tsv, "
+        ".json and .jsonl files, so save a spreadsheet as CSV and unpack an archive"
     )
+    put(tmp_path, "sheet.csv", written_csv(ADA))
+    assert refused(tmp_path).startswith(
+        f"{tmp_path}: no file there has an answer; not read: notes.txt and sheet-ada.xlsx; answers"
+    )
+
+
+def test_files_that_are_not_read_are_named_among_others(tmp_path):
+    (tmp_path / "inner.csv").mkdir()
+    put_jsonl(tmp_path, "ada.jsonl", ADA, 1, 0, 2)
+    for name in ("sheet-ben.xlsx", "sheet-cy.ods", "answers.json.zip"):
+        put(tmp_path / "inner.csv", name, b"PK\x03\x04")
+
+    found = read(tmp_path)
+
+    assert [file["name"] for file in found.files] == ["ada.jsonl"]
+    (warning,) = found.warnings
+    assert warning == (
+        "not read: answers.json.zip, sheet-ben.xlsx and sheet-cy.ods; answers are read from .csv, "
+        ".tsv, .json and .jsonl files, so save a spreadsheet as CSV and unpack an archive"
+    )
+    assert found.absent == ("ben", "cy")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "~$sheet-ada.csv",
+        ".~lock.sheet-ada.csv#",
+        ".DS_Store",
+        "._sheet-ada.csv",
+        "Thumbs.db",
+        "desktop.ini",
+        ".ipynb_checkpoints/sheet-ada.csv",
+    ],
+)
+def test_files_that_systems_and_spreadsheets_leave_behind_are_ignored(tmp_path, name):
+    put_jsonl(tmp_path, "ada.jsonl", ADA, 1, 0, 2)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    put(tmp_path, name, b"\x05ada\x00\xff")
+
+    found = read(tmp_path)
+
+    assert found.frame["value"].to_list() == [1, 0, 2]
+    assert found.warnings == ()
+
+
+def test_sheets_with_tabs_are_read(tmp_path):
+    rows = ["Entry\tLeft\tRight\tNote\tAnswer"]
+    rows += [f"{one.entry_id}\t{one.left}\t{one.right}\t\tsame" for one in ADA.entries]
+    put(tmp_path, "sheet-ada.tsv", "\n".join(rows))
+
+    assert read(tmp_path).frame["value"].to_list() == [SAME, SAME, SAME]

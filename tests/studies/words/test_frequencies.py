@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from fixtures.studies import put
+from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictionaryFactory
 
 from medsim.core.errors import InputError, OptionError
 from medsim.studies.words.forms import forms_of
@@ -22,6 +23,10 @@ def table(folder: Path, text: str, name: str = "words.csv") -> Path:
 def counted(path: Path, word_class: str | None = None, *, make_lemmas: bool = True) -> list[tuple]:
     rows = read_frequencies(path, word_class)
     return merged(rows, forms_of(rows, make_lemmas=make_lemmas)).drop("topic").rows()
+
+
+def text_of(word: str | bytes) -> str:
+    return (word if isinstance(word, str) else word.decode()).lower()
 
 
 def test_rows_of_one_word_and_class_are_summed(tmp_path: Path) -> None:
@@ -50,12 +55,70 @@ def test_a_typing_error_renames_no_common_word(tmp_path: Path) -> None:
 
 def test_a_lemma_is_made_of_the_american_spelling(tmp_path: Path) -> None:
     text = "word,class,count\nlabelled,verb,3\nlabeled,verb,4\nlabel,verb,1\nageing,verb,2\n"
-    assert counted(table(tmp_path, text)) == [("aging", 2, None), ("label", 8, None)]
+    assert counted(table(tmp_path, text)) == [("age", 2, None), ("label", 8, None)]
 
 
-def test_a_form_in_ing_joins_its_lemma_only_in_the_class_of_the_lemma(tmp_path: Path) -> None:
-    text = "word,class,count\nbleeding,noun,4\nswelling,noun,2\nswell,noun,1\nbleed,verb,1\n"
-    assert counted(table(tmp_path, text), "noun") == [("bleeding", 4, None), ("swell", 3, None)]
+def test_singular_and_plural_are_one_word(tmp_path: Path) -> None:
+    text = "word,class,count\nbacteria,noun,7\nbacterium,noun,2\nspans,noun,1\nspan,noun,4\n"
+    assert counted(table(tmp_path, text)) == [("bacterium", 9, None), ("span", 5, None)]
+
+
+@pytest.mark.parametrize(
+    ("word_class", "lemmas"),
+    [
+        ("noun", {"spans": "span", "lower": "lower", "swelling": "swelling", "data": "data"}),
+        ("verb", {"spans": "span", "lowers": "lower", "swelling": "swell", "lay": "lay"}),
+        ("adjective", {"lower": "low", "better": "good", "elder": "elder", "swelling": "swelling"}),
+        ("adverb", {"better": "well", "more": "more"}),
+        ("NNS", {"biopsies": "biopsy", "bacteria": "bacterium", "lenses": "lens", "left": "left"}),
+        ("VBD", {"spun": "spin", "span": "span", "spin": "spin", "left": "leave"}),
+    ],
+)
+def test_a_base_form_of_the_class_stays_as_it_is(
+    tmp_path: Path, word_class: str, lemmas: dict[str, str]
+) -> None:
+    rows = read_frequencies(table(tmp_path, f"word,class,count\near,{word_class},1\n"), None)
+    forms = forms_of(rows)
+    assert {word: forms.of(word) for word in lemmas} == lemmas
+    assert all(forms.of(lemma) == lemma for lemma in lemmas.values())
+
+
+def test_of_several_lemmas_the_one_that_the_corpus_has_most_is_taken(tmp_path: Path) -> None:
+    text = "word,class,count\naxes,noun,5\naxe,noun,{}\naxis,noun,{}\n"
+    assert counted(table(tmp_path, text.format(1, 2))) == [("axe", 1, None), ("axis", 7, None)]
+    assert counted(table(tmp_path, text.format(2, 1))) == [("axe", 7, None), ("axis", 1, None)]
+
+
+def test_a_word_that_no_dictionary_has_joins_only_a_word_of_the_corpus(tmp_path: Path) -> None:
+    text = "word,class,count\nhaemoquarnias,noun,1\nhaemoquarnia,noun,2\nborogias,noun,4\n"
+    assert counted(table(tmp_path, text)) == [("borogias", 4, None), ("hemoquarnia", 3, None)]
+
+
+@pytest.mark.parametrize("word_class", ["noun", "verb"])
+def test_the_form_of_a_form_is_the_form_itself(tmp_path: Path, word_class: str) -> None:
+    dictionary = DefaultDictionaryFactory().get_dictionary("en")
+    words = sorted({text_of(word) for pair in dictionary.items() for word in pair})
+    words = [word for word in words[::20] if word.isalpha()]
+    rows = "\n".join(f"{word},{word_class},1" for word in words)
+    forms = forms_of(read_frequencies(table(tmp_path, f"word,class,count\n{rows}\n"), None))
+    found = {word: forms.of(word) for word in words}
+    assert len(found) > 5_000
+    assert {one for one in found.values() if forms.of(one) != one} == set()
+
+
+def test_lemmas_of_a_table_that_lead_to_each_other_are_one_word(tmp_path: Path) -> None:
+    text = (
+        "word,class,count,lemma\nbacteria,noun,7,bacterium\nbacterium,noun,2,bacteria\n"
+        "ties,noun,1,tied\ntied,noun,1,tie\ntie,noun,1,tie\n"
+    )
+    assert counted(table(tmp_path, text)) == [("bacterium", 9, None), ("tie", 3, None)]
+
+
+def test_lemmas_cannot_be_made_of_an_unknown_class(tmp_path: Path) -> None:
+    rows = read_frequencies(table(tmp_path, "word,class,count\near,organ,1\n"), None)
+    with pytest.raises(OptionError, match=r"not of the class 'organ'; add a column lemma .*no_lem"):
+        forms_of(rows)
+    assert forms_of(rows, make_lemmas=False).of("ears") == "ears"
 
 
 def test_lemmas_of_the_table_are_taken_and_none_is_made(tmp_path: Path) -> None:
@@ -197,7 +260,7 @@ def test_a_class_must_be_one_of_the_table(tmp_path: Path) -> None:
 def test_lemmas_cannot_be_made_without_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "simplemma", None)
+    monkeypatch.setitem(sys.modules, "lemminflect", None)
     rows = read_frequencies(table(tmp_path, "word,class,count\near,noun,1\n"), None)
     with pytest.raises(OptionError, match="install medsim with its extra words"):
         forms_of(rows)

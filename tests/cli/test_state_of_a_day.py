@@ -1,0 +1,65 @@
+"""What is made from the state of an earlier day names that day, and not that of the release."""
+
+from __future__ import annotations
+
+import zipfile
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import medsim
+
+pytestmark = pytest.mark.slow
+
+NEWEST, EARLIER = date(2026, 1, 1), date(2025, 1, 31)
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An invented release with its full history."""
+    path = tmp_path_factory.mktemp("release") / "release.zip"
+    medsim.synth(path, concepts=60)
+    return path
+
+
+def test_all_that_is_made_of_an_earlier_state_names_its_day(release: Path, tmp_path: Path) -> None:
+    build = medsim.build(release, tmp_path / "build", as_of=EARLIER, negatives=["random"])
+    medsim.split(build, tmp_path / "splits")
+    medsim.write_report(build, tmp_path / "report.html")
+    for tool in ("huggingface", "mteb", "sentence-transformers"):
+        medsim.export(build, tmp_path / tool, to=tool)
+
+    texts = {
+        path.relative_to(tmp_path).as_posix(): path.read_text(encoding="utf-8")
+        for path in tmp_path.rglob("*")
+        if path.suffix in {".html", ".json", ".md", ".py"}
+    }
+    assert not [name for name, text in texts.items() if f"{NEWEST}" in text]
+    assert {name for name, text in texts.items() if f"{EARLIER}" in text} >= {
+        *("build/README.md", "build/manifest.json", "report.html"),
+        *("splits/README.md", "splits/manifest.json", "splits/test/README.md"),
+        *("huggingface/README.md", "huggingface/croissant.json", "mteb/manifest.json"),
+        *("mteb/tasks.json", "sentence-transformers/README.md"),
+    }
+    assert f" of {EARLIER}" in texts["build/README.md"].partition("\n# ")[2].partition("\n")[0]
+    assert f"release {EARLIER}" in texts["report.html"]
+
+
+@pytest.mark.parametrize(("as_of", "named"), [(None, NEWEST), (date(2030, 1, 1), NEWEST)])
+def test_a_build_names_no_day_after_its_release(
+    release: Path, tmp_path: Path, as_of: date | None, named: date
+) -> None:
+    build = medsim.build(release, tmp_path / "build", as_of=as_of, negatives=["random"])
+
+    assert build.manifest.source["release_date"] == f"{named}"
+
+
+def test_a_release_that_is_converted_from_an_earlier_state_bears_its_day(
+    release: Path, tmp_path: Path
+) -> None:
+    medsim.convert(release, tmp_path / "state.zip", as_of=EARLIER)
+
+    with zipfile.ZipFile(tmp_path / "state.zip") as archive:
+        names = archive.namelist()
+    assert any(name.endswith("sct2_Concept_Snapshot_INT_20250131.txt") for name in names)
