@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.statistics.clusters import clustered_difference, clustered_mean, clustered_share
+from medsim.statistics.clusters import clustered_mean
+from medsim.statistics.significance import clustered_difference
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Rows, Values
@@ -35,7 +36,7 @@ class RankSample:
 
     def accuracy_at(self, depth: int) -> Estimate:
         """Return the share of terms that have a linked term among the nearest so many."""
-        return clustered_share(self._hits_at(depth) == 1, self.clusters)
+        return clustered_mean(self._hits_at(depth), self.clusters)
 
     def accuracy_difference(self, other: RankSample, depth: int) -> Test:
         """Return whether the accuracy differs from that of other ranks of the same terms."""

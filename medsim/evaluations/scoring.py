@@ -12,11 +12,13 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import in_threads
+from medsim.core.errors import listed
 from medsim.evaluations.comparisons import Compared, Row, family_rows
 from medsim.evaluations.conclusions import ALPHA
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.packing import tie_hashes
+from medsim.statistics.clusters import FEWEST_CLUSTERS, effective_clusters
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.resampling import fewest_for
 from medsim.statistics.scores import labelled_sample, rated_samples, redrawn
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags
     from medsim.statistics.estimates import Estimate
     from medsim.statistics.resampling import Resampling
+
+_N_NAMED = 3
+"""Terms that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +98,25 @@ def score_sets(
         pl.DataFrame(results, schema=RESULT_COLUMNS, orient="row"),
         pl.DataFrame(comparisons, schema=COMPARISON_COLUMNS, orient="row"),
     )
+
+
+def dominated_sets(one: EvaluationInput) -> Iterator[str]:
+    """Yield a warning for each set with too few effective clusters, though with enough clusters."""
+    for pair_set in one.sets():
+        if pair_set.clusters is None:
+            continue
+        sizes = np.bincount(pair_set.clusters)
+        n_clusters, largest = np.count_nonzero(sizes), int(sizes.argmax())
+        if n_clusters < FEWEST_CLUSTERS or effective_clusters(pair_set.clusters) >= FEWEST_CLUSTERS:
+            continue
+        rows = pair_set.rows[pair_set.clusters == largest]
+        terms = one.pairs[rows]["term1"].unique().sort().head(_N_NAMED).to_list()
+        yield (
+            f"{one.name} {pair_set}: {sizes[largest] / len(pair_set.rows):.0%} of the pairs share "
+            f"terms with each other, such as {listed(map(repr, terms))}; the largest of "
+            f"{n_clusters:,} clusters decides every score, so there are no confidence intervals "
+            "and no tests"
+        )
 
 
 def held_out_half(pair_ids: pl.Series, seed: int) -> Flags:

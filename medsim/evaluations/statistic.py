@@ -85,9 +85,9 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         name="auc",
         label="AUC",
         help="AUC is the chance that a positive is more similar than a negative: 1 is perfect, and "
-        "the dashed line at 0.5 is a coin. Bars are 95% intervals: DeLong's, with Obuchowski's "
-        "variance for pairs that share terms (unless independent_pairs is True), or, at the edge, "
-        "Newcombe's.",
+        "the dashed line at 0.5 is a coin. Bars are 95% confidence intervals: Wilson's at the "
+        "effective size that the jackknife of clusters of pairs gives (unless independent_pairs is "
+        "True: then DeLong's, and Newcombe's at the edge).",
         of="labelled",
         compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),

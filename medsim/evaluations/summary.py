@@ -30,7 +30,7 @@ from medsim.evaluations.retrieval_results import (
     retrieval_of,
 )
 from medsim.evaluations.run_key import are_independent, resampling_of
-from medsim.evaluations.scoring import ScoredModel, score_sets, warn_of_reach
+from medsim.evaluations.scoring import ScoredModel, dominated_sets, score_sets, warn_of_reach
 from medsim.evaluations.separation import separation_of, separation_results
 from medsim.evaluations.sets import SET_COLUMNS
 
@@ -99,6 +99,8 @@ def _of_pairs(
         results, comparisons = score_sets(one, models, resampling, stage)
         stage.found(f"{results.height:,} results, {comparisons.height:,} comparisons")
     _warn_of_empty(name, results, progress)
+    for warning in dominated_sets(one):
+        progress.warn(warning)
     if one.rated:
         warn_of_reach(models, resampling, progress)
     has = {model.embedding: ~np.isnan(model.similarities) for model in models}

@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.statistics.clusters import degrees_of
+from medsim.statistics.clusters import FEWEST_CLUSTERS, clustered_estimate, effective_clusters
 from medsim.statistics.edges import area_interval, difference_of
-from medsim.statistics.estimates import (
-    Z95,
-    Estimate,
-    student_reach,
-    two_sided_p,
-    two_sided_student,
-)
+from medsim.statistics.estimates import Z95, Estimate, two_sided_p
 from medsim.statistics.pairs import checked_flags
-from medsim.statistics.significance import Test
+from medsim.statistics.significance import Test, clustered_test
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Flags, Ids, Rows, Values
@@ -33,21 +27,26 @@ class RocArea:
 
     Attributes:
         auc: the share of (positive, negative) in which the positive is more similar, where a tie
-            counts half (Hanley and McNeil 1982), with the interval of DeLong et al. (1988), of
-            clusters that of Obuchowski (1997), or where these are a point or leave 0 to 1 that of
-            ``area_interval``; NaN where a class has no pairs, without an interval where one has
-            fewer than 2, or is of fewer than 2 clusters.
+            counts half (Hanley and McNeil 1982), with the interval of DeLong et al. (1988), or
+            where it is a point or leaves 0 to 1 that of ``area_interval``; of clusters that of
+            ``clustered_estimate``. NaN where a class has no pairs, without an interval where one
+            has fewer than 2, or is of too few effective clusters.
         placements: float64[n_pairs], the share of negatives below a positive, and of positives
             above a negative, where a tie counts half: the structural components of DeLong et al.;
             NaN where there is no other class.
         labels: bool[n_pairs].
         clusters: int[n_pairs], see ``roc_area``.
+        effective: the effective number of clusters, of the class with fewer; NaN without clusters.
+        left_out: float64[n_clusters], the area without each cluster; None without clusters, or
+            with too few.
     """
 
     auc: Estimate
     placements: Values
     labels: Flags
     clusters: Rows | None
+    effective: float = math.nan
+    left_out: Values | None = None
 
 
 def roc_area(
@@ -78,88 +77,99 @@ def roc_area(
     placements = np.where(labels, below[ranks], above[ranks])
     halves = int((n_positive * (2 * np.cumsum(n_negative) - n_negative)).sum())
     auc = Estimate(value=halves / (2 * n_positives * n_negatives))
-    variance = _variance(placements, labels, clusters)
+    if clusters is not None:
+        effective = min(effective_clusters(clusters[members]) for members in (labels, ~labels))
+        left_out = None
+        if effective >= FEWEST_CLUSTERS:
+            left_out = _areas_without_each(halves, placements, ranks, labels, clusters)
+            auc = clustered_estimate(auc.value, left_out, len(ranks), effective)
+        return RocArea(
+            auc=auc,
+            placements=placements,
+            labels=labels,
+            clusters=clusters,
+            effective=effective,
+            left_out=left_out,
+        )
+    variance = _variance(placements, labels)
     if not math.isnan(variance):
-        reach = _reach(clusters) * math.sqrt(variance)
+        reach = Z95 * math.sqrt(variance)
         auc = Estimate(value=auc.value, low=auc.value - reach, high=auc.value + reach)
         if reach < _ROUNDING or auc.low < 0 or auc.high > 1:
-            sizes = (_n_independent(members, clusters) for members in (labels, ~labels))
-            auc = area_interval(auc.value, *sizes)
-    return RocArea(auc=auc, placements=placements, labels=labels, clusters=clusters)
+            auc = area_interval(auc.value, n_positives, n_negatives)
+    return RocArea(auc=auc, placements=placements, labels=labels, clusters=None)
+
+
+def _areas_without_each(
+    halves: int, placements: Values, ranks: Ids, labels: Flags, clusters: Rows
+) -> Values:
+    """Return the area without each cluster, float64[n_clusters], none of which has a whole class.
+
+    Of the ``halves``, twice the number of (positive, negative) in which the positive is more
+    similar, those of a cluster's pairs leave with it; those within it are in both their classes.
+    """
+    sizes = np.bincount(clusters)
+    positives, negatives = (
+        np.bincount(clusters[members], minlength=len(sizes)) for members in (labels, ~labels)
+    )
+    n_positives, n_negatives = positives.sum(), negatives.sum()
+    weights = np.where(labels, n_negatives, n_positives)
+    won = np.bincount(clusters, placements * weights)
+    n_ranks = int(ranks.max()) + 1
+    keys, at = np.unique(clusters.astype(np.int64) * n_ranks + ranks, return_inverse=True)
+    own, n_own = keys // n_ranks, np.bincount(at, ~labels)
+    before = (np.cumsum(negatives) - negatives)[own]
+    won -= np.bincount(own, np.bincount(at, labels) * (np.cumsum(n_own) - n_own / 2 - before))
+    n_left = (n_positives - positives) * (n_negatives - negatives)
+    areas: Values = ((halves / 2 - won) / n_left)[sizes > 0]
+    return areas
 
 
 def delong(first: RocArea, second: RocArea) -> Test:
     """Return whether the AUCs of two similarities of the same pairs differ.
 
-    The test of DeLong, DeLong and Clarke-Pearson (1988); of clusters that with the variance of
-    Obuchowski (1997), under Student's law (``degrees_of``). The statistic is the standard normal
-    deviate, or Student's t, of the first AUC less the second, the interval is of that difference.
-    All are NaN where a class has fewer than 2 pairs, or clusters. Where the variance of the
+    The test of DeLong, DeLong and Clarke-Pearson (1988); of clusters ``clustered_test``. The
+    statistic is the standard normal deviate of the first AUC less the second, the interval is of
+    that difference. All are NaN where a class has fewer than 2 pairs. Where the variance of the
     difference is estimated as 0, both similarities order all pairs alike, and do not differ, or one
     is perfect or constant: interval and p are then those of ``difference_of``.
     """
-    labels, clusters = first.labels, first.clusters
+    labels = first.labels
     for area in (first, second):
         labels = checked_flags("labels", labels, len(area.placements))
-    method = "delong" if clusters is None else "delong_clusters"
+    if first.clusters is not None:
+        left_out = np.empty(0)
+        if first.left_out is not None and second.left_out is not None:
+            left_out = first.left_out - second.left_out
+        return clustered_test("delong_clusters", first.auc, second.auc, left_out, first.effective)
     difference = first.auc.value - second.auc.value
-    error = math.sqrt(_variance(first.placements - second.placements, labels, clusters))
+    error = math.sqrt(_variance(first.placements - second.placements, labels))
     if math.isnan(error):
-        return Test(method=method, statistic=math.nan, p=math.nan)
-    if error < _ROUNDING and (
-        difference or _variance(first.placements, labels, clusters) < _ROUNDING
-    ):
+        return Test(method="delong", statistic=math.nan, p=math.nan)
+    if error < _ROUNDING and (difference or _variance(first.placements, labels) < _ROUNDING):
         found, z = difference_of(first.auc, second.auc)
-        return Test(method=method, statistic=z, p=two_sided_p(z), low=found.low, high=found.high)
+        return Test(method="delong", statistic=z, p=two_sided_p(z), low=found.low, high=found.high)
     deviate = difference / error if difference else 0.0 * error
-    reach = _reach(clusters) * error
+    reach = Z95 * error
     return Test(
-        method=method,
+        method="delong",
         statistic=deviate,
-        p=_two_sided(deviate, clusters),
+        p=two_sided_p(deviate),
         low=max(-1.0, difference - reach),
         high=min(1.0, difference + reach),
     )
 
 
-def _variance(placed: Values, labels: Flags, clusters: Rows | None) -> float:
+def _variance(placed: Values, labels: Flags) -> float:
     """Return the variance of an AUC, or of a difference of two, from (differences of) placements.
 
     The variance of a sum of the two classes' means; that of a difference, taken from differences,
-    is what the covariance matrix gives. Of clusters it is the one of Obuchowski (Biometrics
-    53:567-578, 1997): of the sums of each cluster's deviations, with their covariance between the
-    classes. Where no two pairs are in one cluster that is the same.
+    is what the covariance matrix gives.
     """
-    if clusters is None:
-        clusters = np.arange(len(placed))
-    n_clusters = _n_independent(np.ones_like(labels), clusters)
-    variance, sums = 0.0, []
+    variance = 0.0
     for members in (labels, ~labels):
-        n_members, n_own = np.count_nonzero(members), _n_independent(members, clusters)
-        if n_own < _FEWEST_OF_A_CLASS:
+        n_members = np.count_nonzero(members)
+        if n_members < _FEWEST_OF_A_CLASS:
             return math.nan
-        deviations = (placed[members] - placed[members].mean()) / n_members
-        of_clusters = np.bincount(clusters[members], deviations, int(clusters.max()) + 1)
-        variance += n_own / (n_own - 1) * float(of_clusters @ of_clusters)
-        sums.append(of_clusters)
-    variance += 2 * n_clusters / (n_clusters - 1) * float(sums[0] @ sums[1])
-    return max(0.0, variance)
-
-
-def _n_independent(members: Flags, clusters: Rows | None) -> int:
-    """Return how many clusters those pairs are of that are members; without any, how many pairs."""
-    if clusters is None:
-        return int(np.count_nonzero(members))
-    return int(np.count_nonzero(np.bincount(clusters[members])))
-
-
-def _reach(clusters: Rows | None) -> float:
-    """Return the standard errors that a 95% interval reaches."""
-    return Z95 if clusters is None else student_reach(degrees_of(clusters))
-
-
-def _two_sided(deviate: float, clusters: Rows | None) -> float:
-    """Return the probability of a deviate that far from 0."""
-    if clusters is None:
-        return two_sided_p(deviate)
-    return two_sided_student(deviate, degrees_of(clusters))
+        variance += float(np.var(placed[members], ddof=1)) / n_members
+    return variance

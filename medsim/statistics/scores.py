@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.statistics.bootstrap import SpearmanBootstrap
-from medsim.statistics.clusters import clustered_share
+from medsim.statistics.clusters import clustered_mean
 from medsim.statistics.estimates import Estimate, pearson, pearson_of, share_of
 from medsim.statistics.pairs import checked_flags, checked_values
 from medsim.statistics.ranks import kendall, ranked
@@ -33,7 +33,7 @@ class LabelledSample:
         area: under the ROC curve.
         average_precision: mean precision over recall, tied pairs found at once; NaN where a class
             has no pairs.
-        accuracy: at ``threshold``, with Wilson's interval, of clusters that of ``clustered_share``.
+        accuracy: at ``threshold``, with Wilson's interval, of clusters that of ``clustered_mean``.
             It is the best that any threshold gives on these very pairs, and so somewhat too good.
         accuracy_heldout: on held-out pairs, at the threshold that is best on the others, with an
             interval of the same kind; NaN where either are missing.
@@ -132,7 +132,7 @@ def _share(correct: Flags, counted: Flags, clusters: Rows | None) -> Estimate:
     hits = correct[counted]
     if clusters is None:
         return share_of(int(hits.sum()), len(hits))
-    return clustered_share(hits, clusters[counted], fewest=2)
+    return clustered_mean(hits.astype(np.float64), clusters[counted])
 
 
 def rated_samples(

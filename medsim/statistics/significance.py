@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.errors import OptionError
+from medsim.statistics.clusters import (
+    clustered_mean,
+    degrees_of,
+    effective_clusters,
+    jackknife_error,
+    means_without_each,
+)
+from medsim.statistics.edges import difference_of
+from medsim.statistics.estimates import Estimate, student_reach, two_sided_student
 from medsim.statistics.pairs import checked_flags
 
 if TYPE_CHECKING:
@@ -49,7 +58,9 @@ def mcnemar(correct1: Flags, correct2: Flags, clusters: Rows | None = None) -> T
     is right than the second; if neither is better, it is as likely as the opposite. Where fewer
     than 25 clusters have such a difference all signs are tried, otherwise the chi-square is the
     squared sum of the differences, corrected alike, over the sum of their squares (Yang et al.,
-    Statistics in Medicine 2010). Of clusters of one pair each this is the test above.
+    Statistics in Medicine 2010). A threshold that follows the largest clusters makes the others
+    differ together, so p is never below that of the root of the chi-square under Student's law
+    (``degrees_of``), and NaN where too few clusters are effective.
 
     The statistic of an exact test is the smaller number of pairs that only one gets right, of the
     other the chi-square. p is 1 where none disagree.
@@ -71,12 +82,55 @@ def mcnemar(correct1: Flags, correct2: Flags, clusters: Rows | None = None) -> T
         differences = np.abs(differences[differences != 0])
     n_only1, n_only2 = int(np.count_nonzero(only1)), int(np.count_nonzero(only2))
     further = abs(n_only1 - n_only2)
-    named = "mcnemar" if clusters is None else "mcnemar_clusters"
+    chi_square = max(0, further - 1) ** 2 / max(1, int((differences**2).sum()))
+    method = "mcnemar" if clusters is None else "mcnemar_clusters"
+    statistic, p = chi_square, math.erfc(math.sqrt(chi_square / 2))
     if len(differences) < _FEWEST_FOR_CHI_SQUARE:
+        method, statistic = f"{method}_exact", float(min(n_only1, n_only2))
         p = _share_as_far(differences, further)
-        return Test(method=f"{named}_exact", statistic=float(min(n_only1, n_only2)), p=p)
-    chi_square = max(0, further - 1) ** 2 / int((differences**2).sum())
-    return Test(method=named, statistic=chi_square, p=math.erfc(math.sqrt(chi_square / 2)))
+    if clusters is not None:
+        degrees = degrees_of(effective_clusters(clusters))
+        least = math.nan if math.isnan(degrees) else two_sided_student(chi_square**0.5, degrees)
+        p = max(least, p)  # NaN if the first is
+    return Test(method=method, statistic=statistic, p=p)
+
+
+def clustered_test(
+    method: str, first: Estimate, second: Estimate, left_out: Values, effective: float
+) -> Test:
+    """Return whether two values of the same clusters differ, by the cluster jackknife.
+
+    The statistic is Student's t, the interval that of the difference; all are NaN where too few
+    clusters are effective. A standard error of 0 says nothing where one value is at its edge in
+    every cluster: interval and p are then those of ``difference_of``.
+
+    Args:
+        method: its name.
+        first: with the interval of ``clustered_estimate``.
+        second: the other, likewise.
+        left_out: float64[n_clusters], the difference without each cluster.
+        effective: the effective number of clusters.
+    """
+    degrees, difference = degrees_of(effective), first.value - second.value
+    if math.isnan(degrees) or math.isnan(difference):
+        return Test(method=method, statistic=math.nan, p=math.nan)
+    error, reach = jackknife_error(difference, left_out), student_reach(degrees)
+    if not error and (difference or first.value in {0.0, 1.0}):
+        found, t = difference_of(first, second, reach)
+    else:
+        t = difference / error if difference else 0.0
+        low, high = max(-1.0, difference - reach * error), min(1.0, difference + reach * error)
+        found = Estimate(value=difference, low=low, high=high)
+    p = two_sided_student(t, degrees)
+    return Test(method=method, statistic=t, p=p, low=found.low, high=found.high)
+
+
+def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Test:
+    """Return whether the means of paired values from 0 to 1 differ; see ``clustered_test``."""
+    effective = effective_clusters(clusters)
+    left_out = means_without_each(values1 - values2, clusters)
+    first, second = (clustered_mean(values, clusters) for values in (values1, values2))
+    return clustered_test("clustered_t", first, second, left_out, effective)
 
 
 def _share_as_far(sizes: Counts, distance: int) -> float:

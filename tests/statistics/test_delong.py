@@ -1,4 +1,4 @@
-"""DeLong's interval of the AUC and his test of two, and Obuchowski's of clusters."""
+"""DeLong's interval of the AUC and test of two, and the jackknife of clusters."""
 
 from __future__ import annotations
 
@@ -154,36 +154,81 @@ def test_scores_of_other_pairs_are_refused() -> None:
         delong(scores3.area, scores2.area)
 
 
-def obuchowski(side: np.ndarray, labels: np.ndarray, clusters: np.ndarray) -> float:
-    """Return the variance of an AUC by Obuchowski (1997), sum by sum as it stands there."""
-    won = wins(side[labels], side[~labels])
-    auc, (n_positive, n_negative) = won.mean(), won.shape
-    of_positive, of_negative = clusters[labels], clusters[~labels]
-    names = sorted(set(clusters))
-    first = [(won.mean(axis=1) - auc)[of_positive == name].sum() for name in names]
-    second = [(won.mean(axis=0) - auc)[of_negative == name].sum() for name in names]
-    i10, i01, i = len(set(of_positive)), len(set(of_negative)), len(names)
-    s10 = i10 / ((i10 - 1) * n_positive) * sum(x * x for x in first)
-    s01 = i01 / ((i01 - 1) * n_negative) * sum(y * y for y in second)
-    s11 = i / (i - 1) * sum(x * y for x, y in zip(first, second, strict=True))
-    return s10 / n_positive + s01 / n_negative + 2 * s11 / (n_positive * n_negative)
+def auc_of(side: np.ndarray, labels: np.ndarray) -> float:
+    return float(wins(side[labels], side[~labels]).mean())
 
 
-@given(st.lists(st.tuples(Row, st.integers(0, 9)), min_size=6, max_size=40))
-def test_the_interval_of_clusters_is_that_of_obuchowski(rows: list[tuple[Rows, int]]) -> None:
-    first, _, labels = arrays([row for row, _ in rows])
+def areas_without_each(side: np.ndarray, labels: np.ndarray, clusters: np.ndarray) -> list[float]:
+    """Return the AUC without each cluster, computed again for each."""
+    names = sorted(set(clusters.tolist()))
+    return [auc_of(side[clusters != name], labels[clusters != name]) for name in names]
+
+
+def jackknife(value: float, others: list[float]) -> float:
+    """Return the standard error CV3 of MacKinnon, Nielsen and Webb (2023)."""
+    error = math.sqrt((len(others) - 1) / len(others) * sum((one - value) ** 2 for one in others))
+    return error if error > 1e-12 else 0.0
+
+
+def effective_of(labels: np.ndarray, clusters: np.ndarray) -> float:
+    """Return the effective number of clusters of the class with fewer."""
+    found = []
+    for members in (labels, ~labels):
+        _, sizes = np.unique(clusters[members], return_counts=True)
+        found.append(sizes.sum() ** 2 / (sizes**2).sum())
+    return min(found)
+
+
+@given(st.lists(st.tuples(Row, st.integers(0, 9)), min_size=12, max_size=60))
+def test_the_interval_of_clusters_is_wilsons_at_the_jackknifes_effective_size(
+    rows: list[tuple[Rows, int]],
+) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    first, second, labels = arrays([row for row, _ in rows])
     clusters = np.array([cluster for _, cluster in rows])
-
-    auc = scores_of(first, labels, clusters).area.auc
-
-    if min(len(set(clusters[labels])), len(set(clusters[~labels]))) < 2:
-        assert math.isnan(auc.low)
+    if labels.all() or not labels.any():
         return
-    sizes = [np.count_nonzero(clusters == name) for name in set(clusters)]
-    degrees = max(1, sum(sizes) ** 2 / sum(size**2 for size in sizes) - 1)
-    reach = stats.t.ppf(0.975, degrees) * math.sqrt(max(0, obuchowski(first, labels, clusters)))
-    if reach > 1e-6 and auc.value - reach >= 0.1 and auc.value + reach <= 0.9:
-        assert auc.low == pytest.approx(auc.value - reach, abs=1e-9)
+
+    sides = [scores_of(side, labels, clusters).area for side in (first, second)]
+    found = delong(*sides)
+
+    effective = effective_of(labels, clusters)
+    if effective < 5 - 1e-12:
+        assert np.isnan([sides[0].auc.low, sides[0].auc.high, found.p]).all()
+        return
+    auc, others = auc_of(first, labels), areas_without_each(first, labels, clusters)
+    error, size = jackknife(auc, others), effective
+    if error and 0 < auc < 1:
+        size = min(auc * (1 - auc) / error**2, len(labels))
+    reach = stats.t.ppf(0.975, effective / 2)
+    ends = proportion_confint(auc * size, size, 2 * stats.norm.sf(reach), method="wilson")
+    assert (sides[0].auc.low, sides[0].auc.high) == pytest.approx(ends, abs=1e-9)
+
+    difference = auc - auc_of(second, labels)
+    without = zip(others, areas_without_each(second, labels, clusters), strict=True)
+    error = jackknife(difference, [one - other for one, other in without])
+    if error:
+        p = 2 * stats.t.sf(abs(difference) / error, effective / 2)
+        assert found.p == pytest.approx(p, abs=1e-9)
+
+
+def test_the_interval_gets_wider_as_one_cluster_grows_until_there_is_none() -> None:
+    rng = np.random.default_rng(3)
+    widths = []
+    for n_largest in (2, 10, 14, 16, 90):
+        clusters = np.tile(np.r_[np.zeros(n_largest, np.int32), np.repeat(np.arange(1, 30), 2)], 2)
+        labels = np.arange(len(clusters)) < len(clusters) // 2
+        draws = []
+        for _ in range(50):
+            shifts = rng.normal(size=(2, 30))[labels.astype(int), clusters]
+            area = scores_of(
+                labels + shifts + 0.3 * rng.normal(size=len(labels)), labels, clusters
+            ).area
+            draws.append(area.auc.high - area.auc.low)
+        widths.append(float(np.mean(draws)))
+    assert widths[:4] == sorted(widths[:4])
+    assert math.isnan(widths[-1])
 
 
 @given(Drawn, st.integers(1, 4))
@@ -191,48 +236,48 @@ def test_pairs_that_are_copied_within_their_cluster_tell_nothing_new(rows: Rows,
     first, second, labels = arrays(rows)
     of_all = (np.repeat(first, n), np.repeat(labels, n), np.repeat(np.arange(len(rows)), n))
     copied, others = scores_of(*of_all), scores_of(np.repeat(second, n), *of_all[1:])
-    alone = scores_of(first, labels, np.arange(len(rows)))
+    alone, beside = (scores_of(side, labels, np.arange(len(rows))) for side in (first, second))
 
-    found = delong(copied.area, others.area)
-    expected = delong(scores_of(first, labels).area, scores_of(second, labels).area)
+    found, expected = delong(copied.area, others.area), delong(alone.area, beside.area)
 
     assert found.method == "delong_clusters"
-    if not math.isnan(expected.p):
-        assert found.statistic == pytest.approx(expected.statistic, abs=1e-6)
-    ends = [(one.area.auc.low, one.area.auc.high) for one in (copied, alone)]
-    assert ends[0] == pytest.approx(ends[1], abs=1e-9, nan_ok=True)
-
-
-def test_students_law_of_equal_clusters_has_a_degree_for_each_but_one() -> None:
-    rng = np.random.default_rng(5)
-    labels, clusters = np.arange(60) % 2 == 0, np.arange(60) // 4
-    sides = [scores_of(rng.normal(size=60) + labels, labels, clusters) for _ in range(2)]
-
-    found = delong(sides[0].area, sides[1].area)
-
-    assert found.p == pytest.approx(2 * stats.t.sf(abs(found.statistic), 14), abs=1e-9)
-    reach = (found.high - found.low) / 2
-    error = abs((sides[0].area.auc.value - sides[1].area.auc.value) / found.statistic)
-    assert reach == pytest.approx(stats.t.ppf(0.975, 14) * error, rel=1e-9)
+    assert found.p == pytest.approx(expected.p, abs=1e-6, nan_ok=True)
 
 
 def test_a_large_cluster_among_small_ones_does_not_make_differences_significant() -> None:
     rng = np.random.default_rng(6)
-    clusters = np.tile(np.r_[np.zeros(100, np.int32), np.arange(1, 101)], 2)
-    labels = np.arange(400) < 200
+    clusters = np.tile(np.r_[np.zeros(33, np.int32), np.arange(1, 101)], 2)
+    labels = np.arange(266) < 133
 
     def drawn() -> LabelledSample:
         of_cluster = rng.normal(size=(2, 101))[np.where(labels, 0, 1), clusters]
-        return scores_of(labels + of_cluster + rng.normal(size=400), labels, clusters)
+        return scores_of(labels + of_cluster + rng.normal(size=266), labels, clusters)
 
     p = np.array([drawn().auc_difference(drawn()).p for _ in range(400)])
 
-    assert (p < 0.05).mean() < 0.1  # with a degree for each cluster 0.34
+    assert not np.isnan(p).any()
+    assert (p < 0.05).mean() < 0.08
+
+
+@pytest.mark.parametrize("n_clusters", [5, 30])
+def test_a_perfect_similarity_and_a_constant_one_are_told_apart_alike_by_both_tests(
+    n_clusters: int,
+) -> None:
+    clusters = np.tile(np.repeat(np.arange(n_clusters), 4), 2)
+    labels = np.arange(8 * n_clusters) < 4 * n_clusters
+    perfect = scores_of(labels.astype(float), labels, clusters)
+    constant = scores_of(np.ones(len(labels)), labels, clusters)
+
+    of_auc, of_accuracy = perfect.auc_difference(constant), perfect.accuracy_difference(constant)
+
+    significant = n_clusters == 30
+    assert (of_auc.p < 0.05) == (of_accuracy.p < 0.05) == significant
+    assert (of_auc.low > 0) == significant
 
 
 def test_no_interval_of_a_difference_is_wider_than_any_difference() -> None:
-    labels, clusters = np.array([False, False, True, True]), np.array([0, 1, 0, 1])
-    first, second = np.array([0.1, 0.4, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])
+    labels, clusters = np.arange(10) % 2 == 0, np.arange(10) // 2
+    first, second = np.sin(np.arange(10.0)), np.cos(3 * np.arange(10.0))
     sides = [scores_of(side, labels, clusters) for side in (first, second)]
 
     found = delong(sides[0].area, sides[1].area)

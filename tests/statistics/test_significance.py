@@ -54,6 +54,15 @@ def test_many_disagreements_are_held_against_the_chi_square_law(only1: int, only
         assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
 
 
+def students_p(chi_square: float, clusters: np.ndarray) -> float:
+    """Return the least p that a test of clusters may have; NaN of fewer than five effective."""
+    _, sizes = np.unique(clusters, return_counts=True)
+    effective = sizes.sum() ** 2 / (sizes**2).sum()
+    if effective < 5 - 1e-12:
+        return math.nan
+    return float(2 * stats.t.sf(math.sqrt(chi_square), effective / 2))
+
+
 Answer = st.tuples(st.booleans(), st.booleans(), st.integers(0, 7))
 
 
@@ -69,17 +78,25 @@ def test_few_clusters_that_differ_are_held_against_all_signs(rows) -> None:
     signs = list(product((-1, 1), repeat=len(sums)))
     totals = [abs(sum(s * one for s, one in zip(sign, sums, strict=True))) for sign in signs]
     assert found.method == "mcnemar_clusters_exact"
-    assert found.p == pytest.approx(sum(t >= abs(sum(sums)) for t in totals) / len(totals))
+    of_signs = sum(t >= abs(sum(sums)) for t in totals) / len(totals)
+    chi_square = max(0, abs(sum(sums)) - 1) ** 2 / max(1, sum(one * one for one in sums))
+    expected = np.maximum(of_signs, students_p(chi_square, clusters))  # NaN if it is
+    assert found.p == pytest.approx(expected, nan_ok=True)
 
 
-@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 9))
-def test_clusters_of_one_pair_each_are_tested_as_pairs(only1: int, only2: int, both: int) -> None:
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(5, 9))
+def test_clusters_of_one_pair_each_are_tested_nearly_as_pairs(
+    only1: int, only2: int, both: int
+) -> None:
     correct = answers(only1, only2, both)
+    clusters = np.arange(len(correct[0])) + 3
 
-    found = mcnemar(*correct, np.arange(len(correct[0])) + 3)
+    found = mcnemar(*correct, clusters)
 
     expected = mcnemar(*correct)
-    assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.p), rel=1e-12)
+    chi_square = max(0, abs(only1 - only2) - 1) ** 2 / max(1, only1 + only2)
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
+    assert found.p == pytest.approx(max(expected.p, students_p(chi_square, clusters)))
 
 
 def test_many_clusters_are_tested_by_the_squares_of_their_differences() -> None:
@@ -92,7 +109,7 @@ def test_many_clusters_are_tested_by_the_squares_of_their_differences() -> None:
     sums = (correct1.astype(int) - correct2).reshape(80, 5).sum(axis=1)
     expected = (abs(sums.sum()) - 1) ** 2 / (sums**2).sum()
     assert found.statistic == pytest.approx(expected)
-    assert found.p == pytest.approx(stats.chi2.sf(expected, 1))
+    assert found.p == pytest.approx(2 * stats.t.sf(math.sqrt(expected), 40))
 
 
 def test_copies_of_pairs_within_their_clusters_tell_nothing_new() -> None:
@@ -101,7 +118,16 @@ def test_copies_of_pairs_within_their_clusters_tell_nothing_new() -> None:
 
     found = mcnemar(np.repeat(correct1, 6), np.repeat(correct2, 6), clusters)
 
-    assert found.p == pytest.approx(mcnemar(correct1, correct2).p)
+    # Only the correction for continuity is smaller beside larger differences.
+    assert mcnemar(correct1, correct2).p < found.p < mcnemar(correct1, correct2, np.arange(26)).p
+
+
+def test_one_cluster_of_most_pairs_leaves_no_test() -> None:
+    clusters = np.r_[np.zeros(300, np.int64), np.arange(1, 100)]
+    correct1, correct2 = np.ones(399, np.bool_), np.arange(399) % 5 > 0
+
+    assert mcnemar(correct1, correct2).p < 1e-9
+    assert math.isnan(mcnemar(correct1, correct2, clusters).p)
 
 
 def test_a_single_run_each_is_tested_as_it_stands() -> None:

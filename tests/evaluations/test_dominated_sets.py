@@ -1,0 +1,84 @@
+"""Sets of which one cluster of pairs decides the scores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import medsim
+from medsim.evaluations.inputs import EvaluationInput, pair_id_of
+from medsim.evaluations.output import EVALUATED_COLUMNS
+from medsim.evaluations.scoring import dominated_sets
+
+
+def labelled(n_chained: int, n_single: int, *, independent: bool = False) -> EvaluationInput:
+    """Return positives of which some share terms, all in a chain, with a negative for each."""
+    chained = [(f"chained {at:02}", f"chained {at + 1:02}") for at in range(n_chained)]
+    positives = chained + [(f"single {at}", f"other {at}") for at in range(n_single)]
+    rows = [(pair_id_of(*pair), *pair, 1) for pair in positives]
+    rows += [(pair_id_of(one, f"not {one}"), one, f"not {one}", 0) for one, _ in positives]
+    frame = pl.DataFrame(rows, schema=["pair_id", "term1", "term2", "label"], orient="row")
+    named = {"dataset": "syn_syn", "difficulty": "hard", "negatives": "random"}
+    return EvaluationInput(
+        name="build",
+        rated=False,
+        frame=frame.with_columns(
+            pl.col("label").cast(pl.Int8),
+            *(pl.lit(value).alias(column) for column, value in named.items()),
+            rating=pl.lit(None, pl.Float64),
+        ).select(*EVALUATED_COLUMNS),
+        provenance={},
+        independent=independent,
+    )
+
+
+def test_a_cluster_of_most_pairs_is_named_with_some_of_its_terms() -> None:
+    (warning,) = dominated_sets(labelled(n_chained=90, n_single=10))
+
+    assert warning == (
+        "build syn_syn/hard/random: 90% of the pairs share terms with each other, such as "
+        "'chained 00', 'chained 01' and 'chained 02'; the largest of 11 clusters decides every "
+        "score, so there are no confidence intervals and no tests"
+    )
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        labelled(n_chained=2, n_single=20),
+        labelled(n_chained=90, n_single=2),  # too few clusters, however large each is
+        labelled(n_chained=90, n_single=10, independent=True),
+    ],
+    ids=["small clusters", "few clusters", "independent pairs"],
+)
+def test_other_sets_are_not_warned_of(one: EvaluationInput) -> None:
+    assert list(dominated_sets(one)) == []
+
+
+@pytest.mark.slow
+def test_an_evaluation_warns_and_gives_no_interval(tmp_path: Path) -> None:
+    names = "\n".join(f'synonym: "name {at:02} of many" EXACT []' for at in range(12))
+    terms = "\n\n".join(
+        f'[Term]\nid: T:{at}\nname: thing {at:02}\nsynonym: "item {at:02} alone" EXACT []'
+        for at in range(6)
+    )
+    source = tmp_path / "release.obo"
+    source.write_text(
+        f"format-version: 1.2\n\n[Term]\nid: T:many\nname: many\n{names}\n\n{terms}\n"
+    )
+    medsim.build(source, tmp_path / "build", negatives=["random"])
+
+    def embed(terms: list[str]) -> np.ndarray:
+        return np.array([[len(term), term.count("a") + 1, ord(term[0])] for term in terms], float)
+
+    medsim.evaluate(tmp_path / "build", {"one": embed}, tmp_path / "results", cache="none")
+
+    results = pl.read_parquet(tmp_path / "results" / "results.parquet")
+    low = results.filter(statistic="auc", dataset="syn_syn")["low"]
+    assert low.null_count() == len(low) > 0
+    warnings = json.loads((tmp_path / "results" / "manifest.json").read_text())["warnings"]
+    assert any("decides every score" in one for one in warnings)
