@@ -85,7 +85,8 @@ class _Loop(asyncio.SelectorEventLoop):
         found: Future[Answer] = Future()
 
         def work() -> None:
-            found.set_running_or_notify_cancel()
+            if not found.set_running_or_notify_cancel():
+                return
             try:
                 found.set_result(function(*arguments))
             except Exception as error:  # noqa: BLE001 — raised where it is awaited
@@ -291,8 +292,9 @@ class ServiceClient:
 
     async def _sleep(self, seconds: float) -> None:
         """Wait; raise _StoppedError if a job has failed meanwhile."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._stop.wait(), seconds)
+        if seconds > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), seconds)
         if self._stop.is_set():
             raise _StoppedError
 
