@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from medsim.builds.negatives import Embedding
-    from medsim.builds.recomputed_checks import Recomputed
+    from medsim.builds.recomputed_checks import Recomputed, Sample
     from medsim.core.progress import Stage
     from medsim.kernels.types import Flags, Ids, Table, Values, Vectors
 
@@ -37,31 +37,37 @@ def check_similarities(recomputed: Recomputed) -> Finding:
     return Finding("similarities", "Similarities are cosines of the vectors.", wrong)
 
 
-def check_most_similar(recomputed: Recomputed, sample: int, stage: Stage) -> Finding:
+def check_most_similar(recomputed: Recomputed, sample: Sample, stage: Stage) -> Finding:
     """Return whether sampled first terms have their most similar allowed terms.
 
     Each is compared with every term that has a vector, in double precision. Candidates whose
     cosines differ by no more than rounding may stand for each other.
     """
     embedding, index = _embedding(recomputed), recomputed.derived.index
-    wrong, n_compared = [], 0
+    wrong, n_compared, n_first_terms = [], 0, 0
     for every in recomputed.sets("embedding", sample, stage):
         missing = (embedding.rows[every.negatives] < 0).any(axis=0)
         wrong += [str(every.key)] * int(np.count_nonzero(missing))
         one = replace(every, pool=every.pool[embedding.rows[every.pool] >= 0])
-        firsts = one.sampled(sample)
-        for first, cosines in _compared_with_all(
-            embedding, firsts[embedding.rows[firsts] >= 0], one.pool
-        ):
+        embedded = np.unique(one.positives[0])
+        embedded = embedded[embedding.rows[embedded] >= 0]
+        firsts = one.sampled(embedded, index.hashes, sample)
+        n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(embedded)
+        for first, cosines in _compared_with_all(embedding, firsts, one.pool):
             chosen = np.isin(one.pool, one.chosen(first))
             allowed, n_wanted = ~one.refused(first, index), one.n_wanted(first)
             if not _are_most_similar(chosen, cosines, allowed, n_wanted):
                 wrong.append(str(one.key))
-            n_compared += 1
             stage.advance()
-    stage.found(f"{n_compared:,} first terms")
-    promise = f"{n_compared:,} first terms have the most similar terms that brute force finds."
-    return Finding("most_similar", promise, wrong)
+    compared = sample.text(n_compared, n_first_terms)
+    stage.found(compared)
+    return Finding(
+        "most_similar",
+        f"{compared} have the most similar terms that brute force finds.",
+        wrong,
+        n_compared=n_compared,
+        n_first_terms=n_first_terms,
+    )
 
 
 def _embedding(recomputed: Recomputed) -> Embedding:

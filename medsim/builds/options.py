@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from medsim.core.config import (
     DEFAULT_STRATEGIES,
@@ -241,11 +241,23 @@ class VerifyOptions(Options):
     ]
     _: KW_ONLY
     sample: Annotated[
-        int,
+        int | Literal["all"],
         Option(
-            "First terms of each set that brute force searches again.", least=0, most=MOST_COUNT
+            "First terms of each set that brute force searches again: a number, or all.",
+            metavar="N|all",
+            noun="number of first terms",
+            least=0,
+            most=MOST_COUNT,
         ),
     ] = SAMPLE
+    seed: Annotated[
+        int | None,
+        Option(
+            "Seed of the sample; by default a new one each time, which is printed.",
+            least=0,
+            most=MOST_SEED,
+        ),
+    ] = None
     embedding: Annotated[
         EmbeddingLike | None,
         Option(

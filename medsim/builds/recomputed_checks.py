@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 import polars as pl
@@ -32,15 +34,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from medsim.builds.negatives import TermIndex, UsedPairs
+    from medsim.builds.options import VerifyOptions
     from medsim.builds.output import Build
     from medsim.builds.term_index import Derived
     from medsim.core.progress import Stage
     from medsim.core.store import Store
-    from medsim.kernels.types import Flags, Ids, Ranks, Rows
+    from medsim.kernels.types import Flags, Hashes, Ids, Ranks, Rows
 
+_NEW_SEEDS = 1_000_000  # short enough to be typed
 _ROUNDING = 1e-5  # relative, of means that were added up in another order
 _NEAR_ZERO = 1e-8  # absolute, of means near zero
 _QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fit in memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The first terms of each set whose negatives are compared with all terms.
+
+    Attributes:
+        size: how many of a set; None for all.
+        seed: of the hashes by which they are drawn.
+    """
+
+    size: int | None
+    seed: int
+
+    @classmethod
+    def of(cls, options: VerifyOptions) -> Sample:
+        """Return the sample that options ask for, by a new seed where they name none."""
+        seed = secrets.randbelow(_NEW_SEEDS) if options.seed is None else options.seed
+        return cls(size=None if options.sample == "all" else options.sample, seed=seed)
+
+    def text(self, n_compared: int, n_first_terms: int) -> str:
+        """Return how many first terms were compared, in words."""
+        text = f"{n_compared:,} of {n_first_terms:,} first terms"
+        return text if n_compared == n_first_terms else f"{text} (seed {self.seed})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +98,25 @@ class CheckedSet:
         firsts, seconds = self.negatives
         return np.asarray(seconds[firsts == first], np.int32)
 
-    def sampled(self, sample: int) -> Ids:
-        """Return first terms spread evenly over the set, in order of text."""
-        firsts = np.unique(self.positives[0])
-        n_sampled = min(sample, len(firsts))
-        return firsts[np.linspace(0, len(firsts) - 1, n_sampled).astype(np.int64)]
+    def sampled(self, firsts: Ids, hashes: Hashes, sample: Sample) -> Ids:
+        """Return the first terms of a sample, and all that have not as many negatives as positives.
+
+        Args:
+            firsts: those to draw from, in order of text.
+            hashes: of all terms; with the seed and the set they decide which are drawn.
+            sample: how many are drawn, by which seed.
+        """
+        if sample.size is None:
+            return firsts
+        of_set = np.uint64(crc32(self.key.path.encode()))
+        order = np.argsort(tie_hashes(np.uint64(sample.seed), of_set, hashes[firsts]))
+        n_positives, n_negatives = (
+            np.bincount(ends[0], minlength=len(hashes))[firsts]
+            for ends in (self.positives, self.negatives)
+        )
+        is_sampled = n_positives != n_negatives
+        is_sampled[order[: sample.size]] = True
+        return firsts[is_sampled]
 
     def refused(self, first: int, index: TermIndex) -> Flags:
         """Return which terms of the pool a first term must not be paired with: bool[n_pool].
@@ -108,10 +150,11 @@ class Recomputed:
         seed, threads = self.seed, self.threads
         return SetMaker(strategy, derived, self.names, store, seed=seed, threads=threads)
 
-    def sets(self, strategy: str, sample: int, stage: Stage) -> Iterator[CheckedSet]:
+    def sets(self, strategy: str, sample: Sample, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy in the order in which they were made."""
         maker, keys = self.maker(strategy), set_keys(strategy)
-        stage.total(sample * len(keys))
+        sizes = [self.pairs[key].filter(label=1)["term1_id"].n_unique() for key in keys]
+        stage.total(sum(n if sample.size is None else min(n, sample.size) for n in sizes))
         for key in keys:
             pairs = self.pairs[key].drop_nulls(TERM_IDS)
             positives, negatives = (
@@ -188,10 +231,12 @@ def check_rows(recomputed: Recomputed) -> Finding:
 
 
 def check_stats(recomputed: Recomputed) -> Finding:
-    """Return whether the statistics are those of the rows."""
+    """Return whether the statistics are those of the rows, and the shortfall theirs."""
     rows = [stats_row(key.columns(), pairs) for key, pairs in recomputed.pairs.items()]
     expected = pl.concat(rows).sort("dataset", "difficulty", "negatives")
     wrong = [] if statistics_agree(recomputed.build.stats(), expected) else ["stats.parquet"]
+    if recomputed.build.manifest.shortfall != expected["shortfall"].sum():
+        wrong.append("shortfall in manifest.json")
     return Finding("stats", "The statistics are those of the rows.", wrong)
 
 
@@ -226,18 +271,21 @@ def check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     return Finding("random", "The seed gives the random negatives again.", wrong)
 
 
-def check_nearest(recomputed: Recomputed, sample: int, stage: Stage) -> Finding:
+def check_nearest(recomputed: Recomputed, sample: Sample, stage: Stage) -> Finding:
     """Return whether sampled first terms have their nearest allowed terms, by brute force."""
-    wrong, n_compared = [], 0
+    wrong, n_compared, n_first_terms = [], 0, 0
     for one in recomputed.sets("levenshtein", sample, stage):
-        for first, expected in _greedy(recomputed, one, one.sampled(sample)):
-            n_compared += 1
+        every = np.unique(one.positives[0])
+        firsts = one.sampled(every, recomputed.derived.index.hashes, sample)
+        n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(every)
+        for first, expected in _greedy(recomputed, one, firsts):
             stage.advance()
             if set(one.chosen(first).tolist()) != set(expected.tolist()):
                 wrong.append(str(one.key))
-    stage.found(f"{n_compared:,} first terms")
-    promise = f"{n_compared:,} first terms have the nearest terms that brute force finds."
-    return Finding("nearest", promise, wrong)
+    compared = sample.text(n_compared, n_first_terms)
+    stage.found(compared)
+    promise = f"{compared} have the nearest terms that brute force finds."
+    return Finding("nearest", promise, wrong, n_compared=n_compared, n_first_terms=n_first_terms)
 
 
 def _greedy(recomputed: Recomputed, one: CheckedSet, firsts: Ids) -> Iterator[tuple[int, Ids]]:

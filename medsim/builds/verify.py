@@ -23,6 +23,7 @@ from medsim.builds.output import (
 )
 from medsim.builds.recomputed_checks import (
     Recomputed,
+    Sample,
     check_nearest,
     check_positives,
     check_random,
@@ -58,23 +59,31 @@ def verify(options: VerifyOptions) -> Verification:
 
     Files and rows are compared with the manifest; positives are derived again from the canonical
     tables; rules are checked in SQL; distances, statistics, ids and the order of rows are computed
-    again; random negatives are drawn again; a sample of first terms, spread evenly over each set,
-    is compared with every term of the set by an independent library; cosines are computed again
-    from the embedding.
+    again; random negatives are drawn again; first terms of each set, a random sample of them or
+    all, are compared with every term of the set by an independent library; cosines are computed
+    again from the embedding. What a sample leaves out may be wrong: ``n_compared`` and
+    ``n_first_terms`` of the result say how much that is. First terms that have fewer negatives
+    than positives are always compared.
 
     Raises:
         InputError: the folder holds no finished build, or its embedding is missing or another.
         OptionError: the sample is negative, or ``embedding`` does not fit the build.
     """
     build, progress = Build(folder_of(options.folder)), progress_of(options.progress)
+    sample = Sample.of(options)
     with reading_output(build):
         named = embedding_of(build, options.embedding, progress)
         with progress.stage("compare files with the manifest"):
             findings = list(_check_files(build))
             damaged = any(found.violations for found in findings[:2])
         if not damaged:
-            findings += _check_content(build, named, options, progress)
-    return Verification(findings=findings_table(findings))
+            findings += _check_content(build, named, options, sample, progress)
+    return Verification(
+        findings=findings_table(findings),
+        n_compared=sum(one.n_compared for one in findings),
+        n_first_terms=sum(one.n_first_terms for one in findings),
+        seed=sample.seed,
+    )
 
 
 def _check_files(build: Build) -> Iterator[Finding]:
@@ -107,7 +116,11 @@ def _check_files(build: Build) -> Iterator[Finding]:
 
 
 def _check_content(
-    build: Build, named: NamedEmbedding | None, options: VerifyOptions, progress: Progress
+    build: Build,
+    named: NamedEmbedding | None,
+    options: VerifyOptions,
+    sample: Sample,
+    progress: Progress,
 ) -> list[Finding]:
     threads = checked_threads(options.threads)
     with Store(threads=threads) as store:
@@ -128,17 +141,22 @@ def _check_content(
             with progress.stage("draw random negatives anew") as stage:
                 findings.append(check_random(recomputed, stage))
         if "levenshtein" in build.strategies:
-            with progress.stage("search a sample by brute force") as stage:
-                findings.append(check_nearest(recomputed, options.sample, stage))
+            with progress.stage("search first terms by brute force") as stage:
+                findings.append(check_nearest(recomputed, sample, stage))
         if named is not None:
-            findings += _check_embedding(recomputed, named, options, progress)
+            cache = cache_folder(options.cache)
+            findings += _check_embedding(recomputed, named, cache, sample, progress)
     return findings
 
 
 def _check_embedding(
-    recomputed: Recomputed, named: NamedEmbedding, options: VerifyOptions, progress: Progress
+    recomputed: Recomputed,
+    named: NamedEmbedding,
+    cache: Path | None,
+    sample: Sample,
+    progress: Progress,
 ) -> list[Finding]:
-    derived, cache = recomputed.derived, cache_folder(options.cache)
+    derived = recomputed.derived
     if not named.fingerprint:
         terms = paired_terms(derived)
         named = settled(named, terms, progress, threads=recomputed.threads)
@@ -147,8 +165,8 @@ def _check_embedding(
     recomputed = replace(recomputed, derived=replace(derived, index=index))
     with progress.stage("compute similarities anew"):
         findings = [check_similarities(recomputed)]
-    with progress.stage("compare a sample of vectors by brute force") as stage:
-        findings.append(check_most_similar(recomputed, options.sample, stage))
+    with progress.stage("compare vectors of first terms by brute force") as stage:
+        findings.append(check_most_similar(recomputed, sample, stage))
     return findings
 
 

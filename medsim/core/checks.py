@@ -31,12 +31,16 @@ class Finding:
         promise: the sentence that it checks.
         violations: where the promise does not hold; ``str`` of each is an example.
         note: shown where there are none, such as why nothing was checked.
+        n_compared: how many first terms it compared with all terms, where it does that.
+        n_first_terms: how many there are to compare.
     """
 
     check: str
     promise: str
     violations: Sequence[object] = ()
     note: str = ""
+    n_compared: int = 0
+    n_first_terms: int = 0
 
     def row(self) -> dict[str, object]:
         """Return the values of ``FINDING_COLUMNS``."""
@@ -57,13 +61,24 @@ def findings_table(
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verification(Shown):
-    """The outcome of a verification."""
+    """The outcome of a verification.
+
+    Attributes:
+        findings: a row per check: its promise, the number of violations, and the first of these or
+            a note.
+        n_compared: how many first terms had their negatives compared with all terms.
+        n_first_terms: how many first terms there are to compare.
+        seed: of the sample of first terms.
+    """
 
     findings: pl.DataFrame
+    n_compared: int = 0
+    n_first_terms: int = 0
+    seed: int = 0
 
     def _summary(self) -> Summary:
-        outcome = f"broken: {', '.join(self.broken)}" if self.broken else "every promise holds"
-        facts = [outcome, counted(self.findings.height, "check")]
+        broken = [f"broken: {', '.join(self.broken)}", counted(self.findings.height, "check")]
+        facts = broken if self.broken else [self.outcome]
         calls = [".findings", ".require(folder)"]
         what = type(self).__name__
         return Summary(what=what, facts=facts, calls=calls, table=lambda: self.findings)
@@ -81,11 +96,19 @@ class Verification(Shown):
 
     @property
     def outcome(self) -> str:
-        """One sentence: that all promises hold, or how many do not."""
+        """One sentence: how many promises do not hold, or that all do in what was compared."""
         n_broken = self.findings.filter(pl.col("violations") > 0).height
-        if not n_broken:
-            return f"all {counted(self.findings.height, 'promise')} hold"
-        return f"{n_broken:,} of {counted(self.findings.height, 'promise')} do not hold"
+        promises = counted(self.findings.height, "promise")
+        if n_broken:
+            return f"{n_broken:,} of {promises} do not hold"
+        if self.n_compared < self.n_first_terms:
+            return (
+                f"all {promises} hold for a sample: the negatives of {self.n_compared:,} of "
+                f"{self.n_first_terms:,} first terms were compared with all terms (seed "
+                f"{self.seed}); `sample` all compares every first term"
+            )
+        compared = f"; all {self.n_first_terms:,} first terms were compared with all terms"
+        return f"all {promises} hold{compared if self.n_first_terms else ''}"
 
     def violated(self) -> list[str]:
         """Return a line for each promise that does not hold, with its first violation."""

@@ -190,6 +190,8 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
         value = values[name]
         if isinstance(value, datetime):
             value = value.date()
+        if isinstance(value, str) and int in union_members(hints[name]):
+            value = int(value) if value.removeprefix("-").isdecimal() else value
         if isinstance(value, str) and option.lower:
             value = value.lower()
         if isinstance(value, str) and option.listed:

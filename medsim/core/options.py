@@ -109,7 +109,7 @@ class Option:
     def check(self, name: str, value: object) -> None:
         """Raise OptionError for a value that is not accepted."""
         for one in value if isinstance(value, tuple) else (value,):
-            if self.choices is not None and one is not None and one not in self.choices:
+            if self.choices is not None and isinstance(one, str) and one not in self.choices:
                 raise OptionError(unknown_name(self.noun or name, str(one), list(self.choices)))
         if isinstance(value, (int, float)):
             low = -math.inf if self.least is None else self.least

@@ -8,6 +8,7 @@ import polars as pl
 
 from medsim.builds.options import VerifyOptions
 from medsim.builds.output import Build
+from medsim.builds.recomputed_checks import Sample
 from medsim.builds.verify import verify as verify_build
 from medsim.core.checks import FINDING_COLUMNS, Finding, Verification, findings_table
 from medsim.core.config import checked_threads
@@ -32,10 +33,12 @@ def verify(options: AnyVerifyOptions) -> Verification:
 
     Files and rows are compared with the manifest; positives are derived again from the canonical
     tables; rules are checked in SQL; distances, statistics, ids and the order of rows are computed
-    again; random negatives are drawn again; a sample of first terms, spread evenly over each set,
-    is compared with every term of the set by an independent library; cosines are computed again
-    from the embedding. Of splits, each is verified as a build, and no concept, term or pair of one
-    may be linked to another; findings have the column split.
+    again; random negatives are drawn again; first terms of each set, a random sample of them or
+    all, are compared with every term of the set by an independent library; cosines are computed
+    again from the embedding. What a sample leaves out may be wrong: ``n_compared`` and
+    ``n_first_terms`` of the result say how much that is. First terms that have fewer negatives
+    than positives are always compared. Of splits, each is verified as a build, and no concept, term
+    or pair of one may be linked to another; findings have the column split.
 
     Raises:
         InputError: the folder holds no finished build or splits, or its embedding is missing or
@@ -52,6 +55,7 @@ def verify(options: AnyVerifyOptions) -> Verification:
 
 def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
+    seed = Sample.of(options).seed
     with reading_output(splits):
         with progress.stage("compare files with the manifest"):
             whole = check_files(splits)
@@ -62,6 +66,7 @@ def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
                 **{
                     **options.given(VerifyOptions),
                     "folder": build.folder,
+                    "seed": seed,
                     "progress": progress.part(name),
                 }
             )
@@ -85,4 +90,9 @@ def _findings(whole: Sequence[Finding], of_splits: dict[str, Verification]) -> V
         table.with_columns(split=pl.lit(name)).select(*SPLIT_FINDING_COLUMNS)
         for name, table in tables.items()
     ]
-    return Verification(findings=pl.concat(rows))
+    return Verification(
+        findings=pl.concat(rows),
+        n_compared=sum(found.n_compared for found in of_splits.values()),
+        n_first_terms=sum(found.n_first_terms for found in of_splits.values()),
+        seed=next((found.seed for found in of_splits.values()), 0),
+    )

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from fixtures.builds import EVERY_FIRST_TERM, alter, nearest_made_far, pairs_of, row_replaced
+from fixtures.builds import alter, nearest_made_far, pairs_of, row_replaced
 from fixtures.embeddings import write_text
 from fixtures.release import Release, edge_release, random_release
 from oracles import pairs as oracle
@@ -96,7 +96,7 @@ def test_embedding_negatives_are_the_most_similar_allowed_terms(
     stats = build.stats().select("dataset", "difficulty", "shortfall")
     assert {row[:2]: row[2] for row in stats.iter_rows()} == n_missing
     assert build.manifest.shortfall == sum(n_missing.values())
-    assert medsim.verify(build.folder, sample=EVERY_FIRST_TERM).findings["violations"].sum() == 0
+    assert medsim.verify(build.folder, sample="all").findings["violations"].sum() == 0
 
 
 def test_similarities_are_cosines_and_distances_stay_those_of_levenshtein(
@@ -308,7 +308,7 @@ def alone(words: Path, out: Path) -> Path:
 @pytest.fixture(scope="module")
 def pristine(words: Path) -> Path:
     out = alone(words, words / "pristine")
-    assert medsim.verify(out, sample=EVERY_FIRST_TERM).holds
+    assert medsim.verify(out, sample="all").holds
     return out
 
 
@@ -344,7 +344,7 @@ def test_verification_finds_what_was_changed(
     shutil.copytree(pristine, tmp_path / "copy")
     alter(tmp_path / "copy", SET, change)
 
-    broken = set(medsim.verify(tmp_path / "copy", sample=EVERY_FIRST_TERM).broken)
+    broken = set(medsim.verify(tmp_path / "copy", sample="all").broken)
 
     assert expected <= broken
     assert "fingerprint" not in broken

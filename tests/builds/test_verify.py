@@ -9,7 +9,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.builds import EVERY_FIRST_TERM, alter, first_replaced, nearest_made_far, row_replaced
+from fixtures.builds import (
+    alter,
+    first_replaced,
+    nearest_made_far,
+    row_replaced,
+    run,
+    tampered,
+)
+from rapidfuzz.distance import Levenshtein
 
 import medsim
 from medsim.builds.output import TERM_FILE
@@ -81,11 +89,114 @@ CHANGES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], set[str]]]
 
 
 def test_an_untouched_build_holds(pristine: Path) -> None:
-    found = medsim.verify(pristine, sample=EVERY_FIRST_TERM)
+    found = medsim.verify(pristine, sample="all")
 
     assert found.holds
+    assert found.n_compared == found.n_first_terms == n_first_terms(pristine)
+    assert found.outcome.endswith(
+        f"all {found.n_first_terms} first terms were compared with all terms"
+    )
     assert found.findings["violations"].sum() == 0
     assert found.findings.height >= 20
+
+
+def n_first_terms(folder: Path) -> int:
+    pairs = medsim.open(folder).pairs(negatives="levenshtein").filter(label=1)
+    return pairs.select("dataset", "difficulty", "term1").unique().collect().height
+
+
+def allowed_terms(folder: Path, pairs: pl.DataFrame, first: str) -> pl.DataFrame:
+    """Return the terms that could be negatives of a first term and are not, nearest first."""
+    every = medsim.open(folder).pairs(negatives="levenshtein").collect()
+    paired = {*every.filter(term1=first)["term2"], *every.filter(term2=first)["term1"]}
+    positives = pairs.filter(label=1)
+    component = dict(pl.read_parquet(folder / TERM_FILE).select("term", "component").iter_rows())
+    allowed = [
+        (Levenshtein.distance(first.lower(), term.lower()), term)
+        for term in {*positives["term1"], *positives["term2"]}
+        if component[term] != component[first] and term not in paired
+    ]
+    return pl.DataFrame(sorted(allowed), ["distance", "term"], orient="row")
+
+
+def tamper(folder: Path, kind: str) -> str:
+    """Replace or remove one negative, so that only the search disagrees; return its first term."""
+    pairs = pl.read_parquet(folder / SYN_SYN, hive_partitioning=False)
+    at = pairs.with_row_index().filter(label=0).sort("term1", "distance").row(-1, named=True)
+    allowed = allowed_terms(folder, pairs, at["term1"])
+    if kind == "removed":
+        tampered(folder, SYN_SYN, lambda rows: rows.filter(pl.int_range(pl.len()) != at["index"]))
+        return str(at["term1"])
+    farther = allowed.filter(pl.col("distance") > at["distance"])
+    term = farther["term"][0 if kind == "next nearest" else -1]
+    tampered(folder, SYN_SYN, lambda rows: row_replaced(rows, at["index"], term2=term))
+    return str(at["term1"])
+
+
+@pytest.mark.parametrize("kind", ["next nearest", "farthest"])
+def test_a_negative_that_is_not_the_nearest_is_found_where_all_are_compared(
+    copy: Path, kind: str
+) -> None:
+    tamper(copy, kind)
+
+    unseen, seen = (medsim.verify(copy, sample=sample, seed=1) for sample in (0, "all"))
+
+    assert unseen.holds
+    assert (unseen.n_compared, unseen.n_first_terms) == (0, n_first_terms(copy))
+    assert "hold for a sample: the negatives of 0 of" in unseen.outcome
+    assert seen.broken == ["nearest"]
+    assert seen.findings.filter(check="nearest")["violations"].item() == 1
+
+
+def test_a_removed_negative_is_found_whatever_the_sample(copy: Path) -> None:
+    tamper(copy, "removed")
+
+    found = medsim.verify(copy, sample=0)
+
+    assert found.broken == ["nearest"]
+    assert found.n_compared == 1
+
+
+def test_a_sample_is_another_for_another_seed_and_the_same_for_the_same(copy: Path) -> None:
+    tamper(copy, "farthest")
+    half = pl.read_parquet(copy / SYN_SYN).filter(label=1)["term1"].n_unique() // 2
+
+    found = {seed: medsim.verify(copy, sample=half, seed=seed).holds for seed in range(5, 9)}
+
+    assert set(found.values()) == {True, False}
+    assert {seed: medsim.verify(copy, sample=half, seed=seed).holds for seed in found} == found
+
+
+def test_a_sample_without_a_seed_is_a_new_one_each_time(pristine: Path) -> None:
+    seeds = {medsim.verify(pristine, sample=0).seed for _ in range(3)}
+
+    assert len(seeds) > 1
+
+
+def test_another_shortfall_than_that_of_the_statistics_is_found(copy: Path) -> None:
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["shortfall"] += 1
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+
+    assert medsim.verify(copy, sample=0).broken == ["stats"]
+
+
+def test_the_command_takes_all_or_a_number_and_prints_what_it_compared(pristine: Path) -> None:
+    n = n_first_terms(pristine)
+
+    some = run("verify", pristine, "--sample", "0", "--seed", "7")
+    every = run("verify", pristine, "--sample", "all")
+
+    assert some.stderr.splitlines()[-1] == (
+        f"all 23 promises hold for a sample: the negatives of 0 of {n:,} first terms were compared "
+        "with all terms (seed 7); --sample all compares every first term"
+    )
+    assert every.stderr.splitlines()[-1] == (
+        f"all 23 promises hold; all {n:,} first terms were compared with all terms"
+    )
+    refused = run("verify", pristine, "--sample", "most")
+    assert refused.exit_code == 1
+    assert refused.stderr == "error: unknown number of first terms 'most'; known: all\n"
 
 
 @pytest.mark.parametrize("name", ["reordered", pytest.param("altered", marks=pytest.mark.slow)])
@@ -101,7 +212,7 @@ def test_a_change_is_found_where_the_manifest_was_changed_with_it(copy: Path, na
     path, changed, expected = CHANGES[name]
     alter(copy, path, changed)
 
-    broken = set(medsim.verify(copy, sample=EVERY_FIRST_TERM).broken)
+    broken = set(medsim.verify(copy, sample="all").broken)
 
     assert "fingerprint" not in broken
     assert expected <= broken
