@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import stat
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,7 +18,7 @@ from medsim.core import interrupts
 from medsim.core.errors import InputError, MedsimError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from typing_extensions import Buffer
 
@@ -33,6 +34,9 @@ _PANIC = "PanicException"  # of libraries in Rust; it is no Exception, and has n
 _LONGEST_REASON = 200
 _MOST_EMPTY = 1_000_000
 _HARMLESS = MIB  # what is no larger does no harm, however little it was packed into
+BEGINNING = 1 << 16
+"""The bytes of a file that tell its kind."""
+
 _LINE_ENDS = (b"\n", b"\r")
 _WITHOUT_LINES = (b"{", b"<")  # how JSON and XML begin
 
@@ -69,25 +73,160 @@ def bounded(own: Bounds) -> Iterator[None]:
         _BOUNDS.reset(token)
 
 
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """A kind of file that its first bytes tell.
+
+    Attributes:
+        name: what the file is, as in "is a zip".
+        advice: what to do with one, if it can be said in general.
+        is_read: whether some reader reads it as it is.
+        is_binary: whether it is not text.
+    """
+
+    name: str
+    advice: str = ""
+    is_read: bool = False
+    is_binary: bool = True
+
+    def __str__(self) -> str:
+        return f"is {self.name}; {self.advice}" if self.advice else f"is {self.name}"
+
+
+LFS_POINTER = FileKind("a Git LFS pointer, not the file itself", "run: git lfs pull")
+HTML = FileKind("an HTML page", "save the file itself, not the page that shows it", is_binary=False)
+GZIP = FileKind("packed by gzip", "unpack it", is_read=True)
+ZIP = FileKind("a zip", "unpack it", is_read=True)
+PARQUET = FileKind("a Parquet file", is_read=True)
+ARROW = FileKind("an Arrow file", is_read=True)
+NPY = FileKind("a NumPy array", is_read=True)
+XML = FileKind("XML", is_read=True, is_binary=False)
+JSON = FileKind("JSON", is_read=True, is_binary=False)
+UTF_16 = FileKind("UTF-16 text", "convert it to UTF-8", is_read=True, is_binary=False)
+
+_CONFLICT = FileKind(
+    "text with the marks of a merge conflict (<<<<<<<)", "resolve it in git", is_binary=False
+)
+_OWL = FileKind(
+    "an ontology in OWL or RDF",
+    "take its .obo or .json file, or convert it: robot convert -i FILE -o FILE.obo",
+    is_binary=False,
+)
+_SPARSE = FileKind(
+    "a text of sparse vectors (index:value)", "write every value of a vector", is_binary=False
+)
+_WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
+_OTHERS = "save what it holds in another format"
+_PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
+    (rb"version https://git-lfs\.", LFS_POINTER),
+    (rb"(.*\n)?<<<<<<< ", _CONFLICT),
+    (rb"(?i)\s*(<\?xml[^>]*>\s*)?(<!--[^>]*>\s*)*<(!doctype\s+html|html|head)[\s>]", HTML),
+    (rb"(?i)\s*(<\?xml|<!|<rdf:|<ontology).*?<(rdf:rdf|ontology)\s", _OWL),
+    (rb"\s*(<rdf:RDF|<Ontology|Prefix\(|Ontology\(|@prefix\s)", _OWL),
+    (rb"\s*(<\?xml|<!DOCTYPE|<!--)", XML),
+    (rb"\s*[{\[]\s*[{\[\]}\x22]", JSON),
+    (rb"([0-9]+ [0-9]+\s*\n)?\S+( [0-9]+:[-+.0-9eE]+){2}\s", _SPARSE),
+    (rb"\{\\rtf", FileKind("a rich text file (RTF)", "save it as plain text")),
+    (rb"\xff\xfe|\xfe\xff", UTF_16),
+    (rb"PK\x03\x04.{26}(\[Content_Types|_rels|docProps|xl/|mimetype)", _WORKBOOK),
+    (rb"\xd0\xcf\x11\xe0", _WORKBOOK),
+    (rb"\x1f\x8b", GZIP),
+    (rb"PK(\x03\x04|\x05\x06)", ZIP),
+    (rb"\xfd7zXZ\0", FileKind("packed by xz", "unpack it")),
+    (rb"\x28\xb5\x2f\xfd", FileKind("packed by zstd", "unpack it", is_read=True)),
+    (rb"\x04\x22\x4d\x18", FileKind("packed by lz4", "unpack it")),
+    (rb"BZh[1-9]1AY&SY", FileKind("packed by bzip2", "unpack it")),
+    (rb"7z\xbc\xaf\x27\x1c", FileKind("a 7z archive", "unpack it")),
+    (rb"Rar!\x1a\x07", FileKind("a RAR archive", "unpack it")),
+    (rb".{257}ustar", FileKind("a tar archive", "unpack it")),
+    (rb"PAR1", PARQUET),
+    (rb"ARROW1", ARROW),
+    (rb"\x93NUMPY", NPY),
+    (rb"SQLite format 3\0", FileKind("an SQLite database", _OTHERS)),
+    (rb"\x89HDF\r\n", FileKind("an HDF5 file", _OTHERS)),
+    (rb"%PDF-", FileKind("a PDF", _OTHERS)),
+    # The length of a header of safetensors may begin in the same way.
+    (
+        rb"\x80[\x02-\x05](?!.{3}\0{3}\{)",
+        FileKind("a pickle, which could run any code and is never read", _OTHERS),
+    ),
+)
+_FILE_KINDS: list[tuple[re.Pattern[bytes], FileKind]] = [
+    (re.compile(pattern, re.DOTALL), kind) for pattern, kind in _PATTERNS
+]
+
+
+def kind_of(beginning: bytes) -> FileKind | None:
+    """Return the kind of a file by its first bytes; None where they do not tell."""
+    text = beginning.removeprefix(b"\xef\xbb\xbf")
+    return next((kind for begins, kind in _FILE_KINDS if begins.match(text)), None)
+
+
+def what_it_is(beginning: bytes) -> str:
+    """Return what a file is by its first bytes, for a message; else how it begins."""
+    known = kind_of(beginning) or (f"begins with {beginning[:40]!r}" if beginning else "is empty")
+    return str(known)
+
+
+def beginning_of(path: Path) -> bytes:
+    """Return the first 64 KiB of a file, packed or not."""
+    with open_file(path) as stream:
+        return stream.read(BEGINNING)
+
+
+def other_kind(
+    name: Path | str, beginning: bytes, form: str = "", reads: Collection[FileKind] | None = None
+) -> InputError | None:
+    """Return the error for a file that is of another kind than its reader reads, if it is.
+
+    Args:
+        name: of the file, or its path.
+        beginning: its first bytes.
+        form: the format that is read.
+        reads: the kinds that are read; None for all that any reader reads.
+    """
+    kind = kind_of(beginning)
+    if kind is None or (kind.is_read if reads is None else kind in reads):
+        return None
+    return InputError(f"{name} {kind}" + (f"; expected {form}" if form and not kind.advice else ""))
+
+
+def _other_kind_at(
+    path: Path | str, form: str, reads: Collection[FileKind] | None
+) -> InputError | None:
+    try:
+        return other_kind(path, beginning_of(Path(path)), form, reads)
+    except (OSError, InputError):  # it is a folder, or only a name
+        return None
+
+
 @contextmanager
-def reading(path: Path | str, form: str = "", hint: str = "") -> Iterator[None]:
+def reading(
+    path: Path | str, form: str = "", hint: str = "", reads: Collection[FileKind] | None = None
+) -> Iterator[None]:
     """Turn whatever the body raises of a file into an InputError of one line that names it.
 
     Libraries that read files raise what they like of a damaged one, and more with every version.
-    Errors of medsim's own pass, and so do interrupts.
+    Errors of medsim's own pass, and so do interrupts; but if the file is of another kind than is
+    read, the error says that.
 
     Args:
         path: of the file, or its name.
         form: the format that it is read as.
         hint: the end of the message, which says what to do.
+        reads: see ``other_kind``.
     """
     try:
         yield
+    except InputError as error:
+        raise _other_kind_at(path, form, reads) or error from error.__cause__
     except MedsimError:
         raise
     except BaseException as error:
         if interrupts.came() or not (isinstance(error, Exception) or _is_panic(error)):
             raise
+        if found := _other_kind_at(path, form, reads):
+            raise found from error
         as_form = f" as {form}" if form else ""
         end = f"; {hint}" if hint else ""
         raise InputError(f"{path} cannot be read{as_form} ({reason(error)}){end}") from error
@@ -157,19 +296,21 @@ def expanded(path: str | Path) -> Path:
 
 
 def unpacked(
-    packed: IO[bytes], path: Path | str, size: int, own: Bounds | None = None
-) -> IO[bytes]:
-    """Return the bytes that gzip packed, which must not be many times as many.
+    stream: io.BufferedReader, path: Path | str, size: int, own: Bounds | None = None
+) -> io.BufferedReader:
+    """Return the content of a stream, unpacked if gzip packed it, as its first bytes tell.
 
     Args:
-        packed: as they lie on the disk.
+        stream: of bytes as they lie on the disk.
         path: of the file, or its name, for messages.
-        size: how many they are packed.
+        size: how many bytes it has; they must not unpack to many times as many.
         own: bounds in place of those in force, which those of another thread are not.
     """
+    if kind_of(stream.peek(2)[:2]) is not GZIP:
+        return stream
     ratio = (own or bounds()).greatest_ratio
-    content = cast("IO[bytes]", gzip.GzipFile(fileobj=packed))
-    return cast("IO[bytes]", io.BufferedReader(_Unpacked(content, path, size, ratio)))
+    content = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+    return io.BufferedReader(_Unpacked(content, path, size, ratio))
 
 
 def check_ratio(path: Path | str, n_packed: int, n_bytes: int, greatest: int) -> None:
@@ -317,11 +458,8 @@ def read_json(path: Path) -> Any:
         InputError: it cannot be read, or is no JSON.
         FileNotFoundError: there is none.
     """
-    try:
+    path.stat()
+    with reading(path, "JSON", reads={JSON}):
         with open_file(path) as stream:
             data = stream.read()
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
-    return parsed_json(path, data.removeprefix(b"\xef\xbb\xbf"))
+        return parsed_json(path, data.removeprefix(b"\xef\xbb\xbf"))

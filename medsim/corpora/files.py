@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
-from medsim.core.reading import check_gap, decoded, reading, unpacked
+from medsim.core.reading import (
+    BEGINNING,
+    GZIP,
+    check_gap,
+    decoded,
+    other_kind,
+    reading,
+    unpacked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from medsim.core.files import HashedReader
@@ -19,20 +25,20 @@ if TYPE_CHECKING:
 LONGEST_LINE = 1 << 24
 """The most bytes that a line may have."""
 
-_ZIP = b"PK\x03\x04"
-_GZIP = b"\x1f\x8b"
-
 
 def open_corpus(path: Path) -> HashedReader:
-    """Return a reader of the bytes of a file, as they are on disk; a zip is refused."""
+    """Return a reader of the bytes of a file, as they are on disk.
+
+    A file of another kind than text, packed by gzip or not, is refused.
+    """
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the corpora in it")
     with reading(path):
         file = open_hashed(path)
-        is_zip = file.peek(len(_ZIP)).startswith(_ZIP)
-    if is_zip:
+        error = other_kind(path, file.peek(BEGINNING), "lines of text", reads={GZIP})
+    if error is not None:
         file.close()
-        raise InputError(f"{path} is a zip; unpack it, or compress the corpus with gzip")
+        raise error
     return file
 
 
@@ -48,7 +54,8 @@ def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator
     They come without their ends, and without lines that are ``blank`` unless these are asked for.
     """
     number = last = 0
-    with reading(path, "a corpus"), _plain(file, path) as stream:
+    with reading(path, "a corpus"):
+        stream = unpacked(file, path, path.stat().st_size)
         while data := stream.readline(LONGEST_LINE + 1):
             number += 1
             if len(data) > LONGEST_LINE:
@@ -63,10 +70,3 @@ def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator
                 last = number
             if blank or has_content:
                 yield number, line
-
-
-def _plain(file: HashedReader, path: Path) -> AbstractContextManager[IO[bytes]]:
-    """Return the bytes of a file without compression; the file itself stays open."""
-    if file.peek(len(_GZIP)).startswith(_GZIP):
-        return unpacked(file, path, path.stat().st_size)
-    return nullcontext(file)

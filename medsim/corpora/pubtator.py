@@ -22,6 +22,7 @@ UNLINKED = ("", "")
 
 _SHOWN = 60
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
+_OF_FBK = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
 _OFFSET = re.compile(r"[0-9]{1,9}")
 _FORMLESS = "line has no known form"
 _BETWEEN_PARTS = re.compile(r"[|+,;]")
@@ -51,9 +52,10 @@ def documents_of(
     """Yield the documents of an open file, plain or compressed by gzip, in their order.
 
     A document is a line ``ID|t|title``, a line ``ID|a|abstract`` (none for no abstract), and lines
-    of ``ID, start, end, text, type, codes`` with tabs between, maybe with further columns; blank
-    lines mean nothing. Lines whose second column is a word, such as ``CID``, state relations and
-    are passed over. The text that offsets count in, in code points, is title, a space, abstract.
+    of ``ID, start, end, text, type, codes`` with tabs between, maybe with further columns, or as
+    FBK's corpora have them ``ID, T1, type, start, end, text``; blank lines mean nothing. Other
+    lines whose second column is a word, such as ``CID``, state relations and are passed over. The
+    text that offsets count in, in code points, is title, a space, abstract.
 
     MedMentions' README describes the format; ``codes_of`` has that of codes.
 
@@ -118,7 +120,7 @@ def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) ->
     text = f"{draft.title} {abstract}"
     annotations: list[Annotation] = []
     for number, line in draft.lines:
-        columns = line.split("\t", 3)
+        columns = _in_order(line).split("\t", 3)
         if columns[1][:1].isalpha():
             problems.count("line states a relation")
             continue
@@ -134,6 +136,18 @@ def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) ->
         abstract=abstract,
         annotations=tuple(sorted(annotations, key=lambda one: (one.start, one.end))),
     )
+
+
+def _in_order(line: str) -> str:
+    """Return a line with the columns of PubTator; FBK's corpora have a number and the type first.
+
+    Such a line is ``ID, T1, type, start, end, text`` and maybe codes.
+    """
+    if (own := _OF_FBK.fullmatch(line)) is None:
+        return line
+    document_id, kind, start, end, rest = own.groups()
+    term, *codes = rest.split("\t")
+    return "\t".join([document_id, start, end, term, kind, *codes])
 
 
 def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | tuple[str, str]:

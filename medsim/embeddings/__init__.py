@@ -8,9 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.errors import InputError
-from medsim.core.reading import check_file, open_file, reading
+from medsim.core.reading import (
+    LFS_POINTER,
+    beginning_of,
+    check_file,
+    kind_of,
+    open_file,
+    reading,
+    what_it_is,
+)
 from medsim.core.registry import Registry
-from medsim.embeddings.formats.files import signature, what_it_is
 from medsim.embeddings.formats.model_folder import lacks
 
 if TYPE_CHECKING:
@@ -115,12 +122,13 @@ class Format:
             return self.load(path, request)
 
     def checked_files(self, path: Path, options: EmbeddingOptions) -> list[Path]:
-        """Return the files whose content decides the vectors, each of them seen to be a file."""
+        """Return the files whose content decides the vectors, each of them seen to be there."""
         with reading(path, self.describes):
             files = self.files(path, options)
         for file in files:
             with reading(file):
-                check_file(file)
+                if kind_of(beginning_of(file)) is LFS_POINTER:
+                    raise InputError(f"{file} {LFS_POINTER}")
         return files
 
     def knows(self, path: Path) -> bool:
@@ -156,7 +164,10 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
     if found:
         fault = f"{path} could be in several formats"
     elif path.is_file():
-        fault += f": it {what_it_is(signature(path))}"
+        beginning = beginning_of(path)
+        if (kind := kind_of(beginning)) and not kind.is_read:
+            raise InputError(f"{path} {kind}")
+        fault += f": it {what_it_is(beginning)}"
     elif path.is_dir():
         fault += lacks(path)
     raise InputError(f"{fault}; add ,format=NAME with one of: {', '.join(found or FORMATS.all())}")

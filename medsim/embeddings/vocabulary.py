@@ -101,8 +101,11 @@ def chosen_column(
     fitting = [name for name, dtype in schema.items() if fits(dtype)]
     found = [name for known in names for name in fitting if name.lower() == known][:1] or fitting
     if len(found) != 1:
+        for name, dtype in schema.items():
+            if name.lower() in names and name not in fitting:
+                raise InputError(f"{path}: the column {name} has {dtype} values; expected {kind}")
         raise InputError(
-            f"{path} has the columns {', '.join(schema)}; one of {kind} is due, or one that is "
+            f"{path} has the columns {', '.join(schema)}; expected one column of {kind}, or one "
             f"named {', '.join(names)}"
         )
     return found[0]

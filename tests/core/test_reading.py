@@ -126,13 +126,17 @@ def test_a_packed_file_may_not_grow_out_of_proportion() -> None:
     honest, nothing = os.urandom(3 * MIB), bytes(8 * MIB)
     for content, is_read in ((honest, True), (nothing, False), (nothing[:MIB], True)):
         packed = gzip.compress(content, 6)
-        stream = unpacked(io.BytesIO(packed), "FILE", len(packed), Bounds(greatest_ratio=200))
+        stream = unpacked(
+            io.BufferedReader(io.BytesIO(packed)), "FILE", len(packed), Bounds(greatest_ratio=200)
+        )
         if is_read:
             assert stream.read() == content
         else:
             with pytest.raises(InputError, match=r"200 times as many.*or raise `greatest_ratio`"):
                 stream.read()
-    trusted = unpacked(io.BytesIO(packed), "FILE", len(packed), Bounds(greatest_ratio=2000))
+    trusted = unpacked(
+        io.BufferedReader(io.BytesIO(packed)), "FILE", len(packed), Bounds(greatest_ratio=2000)
+    )
     assert len(trusted.read()) == MIB
 
 

@@ -55,6 +55,24 @@ def test_a_document_has_its_texts_and_its_mentions_in_order_of_place(path: Path)
     assert (counts, warnings) == ({}, [])
 
 
+def test_annotations_with_a_number_and_the_type_first_are_read(path: Path) -> None:
+    lines = (
+        "7\tT1\tSpecificDisease\t8\t11\tdup\n"
+        "7\tT2\tModifier\t19\t22\tdup\tD000001\n"
+        "7\tCID\tT1\tT2\n"
+    )
+
+    (document,), counts, _ = read(path, TEXT + lines)
+
+    assert [
+        (one.start, one.end, one.text, one.kind, one.codes) for one in document.annotations
+    ] == [
+        (8, 11, "dup", "SpecificDisease", ()),
+        (19, 22, "dup", "Modifier", (("MSH", "D000001"),)),
+    ]
+    assert counts == {"line states a relation": 1}
+
+
 def test_names_of_parts_follow_the_codes(path: Path) -> None:
     line = "7\t8\t11\tdup\tDisease\tD000001|D000002\tdup a|dup b\n"
 
@@ -213,9 +231,9 @@ def test_every_line_is_read_or_counted_once(path: Path) -> None:
     [
         (b"", "is empty"),
         (b"\n\r\n", "is empty"),
-        (b"<html>\n7|a|Orl\n", "begins with '<html>'"),
+        (b"<html>\n7|a|Orl\n", "is an HTML page"),
         (b"7\t0\t3\tOrl\tX\tD000001\n", "begins with '7\\t0"),
-        (TEXT.encode("utf-16"), "line 1 is not UTF-8: byte 0xff"),
+        (TEXT.encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
         (TEXT.encode() + b"8|t|Orl\xe9\n", "line 3 is not UTF-8: byte 0xe9"),
         (gzip.compress(TEXT.encode(), mtime=0)[:-9], "cannot be read"),
         (gzip.compress(TEXT.encode(), mtime=0)[:12] + b"\xff" * 40, "cannot be read"),

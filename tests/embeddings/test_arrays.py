@@ -273,7 +273,7 @@ def test_arrays_stored_by_column_or_with_the_high_byte_first_are_read(
 def test_a_packed_array_stored_by_column_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "v.npz", vectors=np.asfortranarray(VECTORS))
 
-    with pytest.raises(InputError, match=r"stored by column; numpy\.ascontiguousarray mends"):
+    with pytest.raises(InputError, match=r"stored by column; numpy\.ascontiguousarray fixes"):
         words_in("array", path, WORDS)
 
 
@@ -332,7 +332,7 @@ def test_a_header_that_lies_is_refused(
         ("v.json", b'{"asthma": 0, "heart": 2}', "each of the rows 0 to 1"),
         ("v.json", b'{"asthma": true}', "each of the rows 0 to 0"),
         ("v.json", b'["asthma"', "is no JSON "),
-        ("v.csv", b"a,b\nx,y\n", "has the columns a, b; one of text is due"),
+        ("v.csv", b"a,b\nx,y\n", "has the columns a, b; expected one column of text"),
         ("v.csv", b"", "cannot be read"),
         ("v.parquet", b"PAR1", "cannot be read"),
     ],

@@ -180,8 +180,8 @@ def test_the_fingerprint_changes_with_every_file(tmp_path: Path, file: str) -> N
 
 NO_EMBEDDINGS = [
     (b"", "is empty"),
-    (b"<html><body>Not found</body></html>", "looks like an HTML page"),
-    (b"\x80\x04\x95\x00\x00", "looks like a pickle|is not UTF-8"),
+    (b"<html><body>Not found</body></html>", "is an HTML page"),
+    (b"\x80\x04\x95\x00\x00", "is a pickle|is not UTF-8"),
     (b"PK\x03\x04 and then nothing", ""),
     (b"\x1f\x8b and then nothing", ""),
     (b"one word a line\nand more\n", "begins with b'one word|line"),

@@ -319,7 +319,7 @@ FAULTS: Mapping[str, tuple[Any, str]] = {
         pl.DataFrame({"word": ["eye", "eye"], "v": [[1.0], [2.0]]}),
         "'eye' stands in row 1 and again in row 2",
     ),
-    "no words": (pl.DataFrame({"a": [1]}), "has the columns a; one of text is due"),
+    "no words": (pl.DataFrame({"a": [1]}), "has the columns a; expected one column of text"),
     "fewer words": (medsim.Embedding(VECTORS, words=["eye"]), "has 1 words for 3 rows"),
 }
 
@@ -344,7 +344,7 @@ def test_a_faulty_frame_of_pandas_is_refused_in_one_line() -> None:
         embedded(of_pandas({"a": [1.0, 2.0]}, index=["eye", None]))
     with pytest.raises(InputError, match="has an index of several levels; make it columns"):
         embedded(of_pandas({"a": [1.0]}, index=[["eye"], ["b"]]))
-    with pytest.raises(InputError, match="has the columns a; one of text is due"):
+    with pytest.raises(InputError, match="has the columns a; expected one column of text"):
         embedded(of_pandas({"a": [1.0, 2.0]}, index=[3, 1]))
 
 

@@ -120,8 +120,10 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "other weights": (lambda folder: with_weights(folder, "a.safetensors"), "has no weights; put"),
     "lfs": (
-        lambda folder: with_weights(folder, "model.safetensors", content=b"version https://x"),
-        "is a pointer of Git LFS",
+        lambda folder: with_weights(
+            folder, "model.safetensors", content=b"version https://git-lfs.github.com/spec/v1\n"
+        ),
+        "is a Git LFS pointer",
     ),
     "no shard": (
         lambda folder: [write_shards(folder), (folder / SHARDS[1]).unlink()],

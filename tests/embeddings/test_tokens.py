@@ -51,7 +51,8 @@ def is_punctuation(character: str) -> bool:
 
 def spelled(word: str, options: EmbeddingOptions) -> list[str]:
     """Return the forms of a word, in the order in which they count."""
-    forms = {"keep": [word], "lower": [word.lower()], "fallback": [word, word.lower()]}
+    lower = unicodedata.normalize("NFC", word.lower())
+    forms = {"keep": [word], "lower": [lower], "fallback": [word, lower]}
     chosen = forms[options.case]
     if options.digits == "keep":
         return chosen

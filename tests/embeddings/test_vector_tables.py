@@ -115,10 +115,10 @@ def test_a_word_that_is_null_is_refused(tmp_path: Path, file: str) -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop("vector"), "has the columns word; one of lists of numbers is due"),
-        (FRAME.drop("word"), "has the columns vector; one of text is due"),
-        (FRAME.rename({"vector": "a"}).with_columns(b="a"), "one of lists of numbers is due"),
-        (FRAME.with_columns(vector=pl.lit([["x"]]).first()), "one of lists of numbers is due"),
+        (FRAME.drop("vector"), "has the columns word; expected one column of lists of numbers"),
+        (FRAME.drop("word"), "has the columns vector; expected one column of text"),
+        (FRAME.rename({"vector": "a"}).with_columns(b="a"), "expected one column of lists"),
+        (FRAME.with_columns(vector=pl.lit([["x"]]).first()), "values; expected lists of numbers"),
         (FRAME.clear(), "has no rows"),
     ],
 )

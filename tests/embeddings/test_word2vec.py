@@ -47,7 +47,7 @@ def test_a_header_that_lies_is_refused(tmp_path: Path, header: bytes, message: s
 
 def test_a_row_without_a_word_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "vectors.bin"
-    path.write_bytes(b"2 1\n" + b"x" * 70_000)
+    path.write_bytes(b"2 1\n" + b"\xff" * 70_000)
 
     with pytest.raises(InputError, match="row 1 has no word"):
         words_in("word2vec", path, ["heart"])

@@ -188,7 +188,7 @@ EXTERNAL = (
         (EXTERNAL, "line 2 declares the entity 'a'"),
         ("", "line 1: no XML (no element found)"),
         ("D000001\tCalcimycin\n", "line 1: no XML (syntax error)"),
-        ("<html>\n</html>", "its outermost element is 'html'; in MeSH's XML it is 'DescriptorR"),
+        ("<rows>\n</rows>", "its outermost element is 'rows'; in MeSH's XML it is 'DescriptorR"),
         (document("Descriptor", [FEVER])[:-24], "line 52: no XML (no element found)"),
         (document("Descriptor", ["<a>\n</b>"]), "line 5: no XML (mismatched tag)"),
         (document("Descriptor", ["&nbsp;"]), "line 4: no XML (undefined entity"),

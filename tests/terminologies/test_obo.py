@@ -270,7 +270,7 @@ def test_a_carriage_return_within_a_line_ends_none(tmp_path: Path) -> None:
         (f"{TERM}id: IN:2\n", r"line 3: a \[Term\] with 2 ids; it has one"),
         ("[Term]\nname: nameless\n", r"line 1: a \[Term\] with 0 ids"),
         (f"{TERM}def: \udcff".encode(errors="surrogateescape"), "line 6 is not UTF-8: byte 0xff"),
-        (TERM.encode("utf-16"), "line 1 is not UTF-8"),
+        (TERM.encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
         (bytes(300), r"has no \[Term\]"),
         (bytes(2_000_000), "line 1 has more than 1 MiB, which no line"),
         (f"{TERM}comment: {'x' * 1_048_576}", "line 6 has more than 1 MiB"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
-from medsim.core.reading import check_gap
+from medsim.core.reading import BEGINNING, HTML, UTF_16, check_gap, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,15 +21,8 @@ LARGEST_FILE = 1 << 27
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_NO_TEXT = {
-    b"PK\x03\x04": "a workbook or a zip; save the sheet as CSV in UTF-8",
-    b"\xd0\xcf\x11\xe0": "a workbook; save the sheet as CSV in UTF-8",
-    b"PAR1": "Parquet, where text is read; write it as CSV",
-}
 _NUL = re.compile("\0")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
-_WEB_PAGE = re.compile(r"\s*<(!doctype\s+html|html|head)\b", re.IGNORECASE)
 _WRAPPED = re.compile(
     # A page that begins with tags alone is a text file that somebody made to be looked at.
     r"(?P<tags>\s*(<[^<>]*>\s*){0,20}<pre>)(?P<text>.*?)(</pre>|\Z)",
@@ -63,10 +55,10 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
     is taken for latin-1, with a warning, if nothing in it shows that it is no text.
     """
     data, sha256 = bytes_of(path)
-    for begin, what in _NO_TEXT.items():
-        if data.startswith(begin):
-            raise InputError(f"{path} is {what}")
-    encoding = "UTF-16" if data.startswith(_UTF_16) else "UTF-8"
+    kind = kind_of(data[:BEGINNING])
+    if kind is not None and kind.is_binary:
+        raise InputError(f"{path} {kind}" + ("" if kind.advice else "; expected text"))
+    encoding = "UTF-16" if kind is UTF_16 else "UTF-8"
     warnings: tuple[str, ...] = ()
     try:
         content = data.decode(encoding).removeprefix("\ufeff")
@@ -83,7 +75,8 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
         raise InputError(f"{path} is no text: line {line} has the character {found[0]!r}")
     if not content.strip():
         raise InputError(f"{path} is empty")
-    content = _unwrapped(path, content)
+    if kind is HTML:
+        content = _unwrapped(path, content)
     return Text(path=path, content=content, warnings=warnings, sha256=sha256)
 
 
@@ -102,13 +95,9 @@ def bytes_of(path: Path) -> tuple[bytes, str]:
 
 
 def _unwrapped(path: Path, content: str) -> str:
-    """Return a text without the web page around it, if there is one."""
-    if not _WEB_PAGE.match(content):
-        return content
+    """Return a text without the web page around it."""
     if (page := _WRAPPED.match(content)) is None:
-        raise InputError(
-            f"{path} is a web page; save the file that it shows, from its own address, or export it"
-        )
+        raise InputError(f"{path} {HTML}")
     return "\n" * len(LINE_END.findall(page["tags"])) + page["text"]
 
 

@@ -11,15 +11,9 @@ import numpy as np
 from safetensors import safe_open
 
 from medsim.core.errors import InputError
-from medsim.core.reading import check_file, open_file, reading
+from medsim.core.reading import NPY, ZIP, check_file, kind_of, open_file, reading, what_it_is
 from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.formats.files import (
-    BLOCK,
-    DEFLATE_RATIO,
-    check_dimensions,
-    signature,
-    what_it_is,
-)
+from medsim.embeddings.formats.files import BLOCK, DEFLATE_RATIO, check_dimensions, signature
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
 from medsim.embeddings.formats.rows import FITTING, keyed
 from medsim.embeddings.vocabulary import candidates, find_vocabulary, read_vocabulary
@@ -35,8 +29,6 @@ if TYPE_CHECKING:
 _DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
 _SUFFIXES = (".npy", ".npz", ".safetensors")
 _ACCEPTED = ", ".join(_SUFFIXES)
-_NPY = b"\x93NUMPY"
-_ZIP = b"PK\x03\x04"
 _DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "|i1"}  # by safetensors' names
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -59,10 +51,10 @@ def _recognises(path: Path) -> bool:
         is_model = any((path / name).exists() for name in (CONFIG, ADAPTER, TOKENIZER))
         return len(arrays) == 1 and not is_model and bool(candidates(arrays[0]))
     beginning = signature(path)
-    if beginning.startswith(_ZIP):
+    if kind_of(beginning) is ZIP:
         with zipfile.ZipFile(path) as archive:
             return all(name.endswith(".npy") for name in archive.namelist())
-    return beginning.startswith(_NPY) or _is_safetensors(path, beginning)
+    return kind_of(beginning) is NPY or _is_safetensors(path, beginning)
 
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
@@ -80,10 +72,11 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     what = f"{_DESCRIBES}, rows of {keys.kind}"
     request.options.check_fit(what, "vocabulary", *FITTING[keys.kind])
     with _opened(file) as array:
-        if array.n_rows != len(keys.values):
-            raise InputError(
-                f"{file} has {array.n_rows:,} rows and {vocabulary} names {len(keys.values):,}"
-            )
+        with reading(vocabulary):
+            if array.n_rows != len(keys.values):
+                raise InputError(
+                    f"{file} has {array.n_rows:,} rows and {vocabulary} names {len(keys.values):,}"
+                )
 
         def take(rows: Rows) -> Vectors:
             with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
@@ -107,14 +100,14 @@ def _array_file(path: Path) -> Path:
 @contextmanager
 def _opened(file: Path) -> Iterator[_Array]:
     beginning = signature(file)
-    if beginning.startswith(_NPY):
+    if (kind := kind_of(beginning)) is NPY:
         opened = _npy(file)
-    elif beginning.startswith(_ZIP):
+    elif kind is ZIP:
         opened = _npz(file)
     elif _is_safetensors(file, beginning):
         opened = _safetensors(file)
     else:
-        raise InputError(f"{file} {what_it_is(beginning)}; an array ({_ACCEPTED}) is due")
+        raise InputError(f"{file} is not an array ({_ACCEPTED}): it {what_it_is(beginning)}")
     with reading(file, _DESCRIBES), opened as array:
         yield array
 
@@ -143,7 +136,7 @@ def _npz(file: Path) -> Iterator[_Array]:
         with archive.open(name) as stream:
             shape, by_column, dtype = _npy_header(file, stream)
             if by_column:
-                raise InputError(f"{file} is stored by column; numpy.ascontiguousarray mends that")
+                raise InputError(f"{file} is stored by column; numpy.ascontiguousarray fixes that")
             row_size = shape[1] * dtype.itemsize
             if shape[0] * row_size > file.stat().st_size * DEFLATE_RATIO:
                 raise InputError(

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.errors import InputError
-from medsim.core.reading import open_file, reading
+from medsim.core.reading import open_file, reading, what_it_is
 from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.formats.files import (
     check_dimensions,
     itself,
     signature,
-    what_it_is,
 )
 from medsim.embeddings.formats.rows import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
@@ -121,7 +120,7 @@ def _opened(path: Path, wanted: Collection[str]) -> _Model:
     with reading(path, _DESCRIBES), open_file(path) as stream:
         beginning = stream.read(_BEGINNING.size)
         if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):
-            raise InputError(f"{path} {what_it_is(beginning)}; a fastText model is due")
+            raise InputError(f"{path} is not a fastText model: it {what_it_is(beginning)}")
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return _model(path, content, wanted)
 

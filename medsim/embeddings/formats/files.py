@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.reading import open_file, reading, unpacked
+from medsim.core.reading import GZIP, kind_of, open_file, reading, unpacked, what_it_is
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from medsim.core.progress import Stage
@@ -27,7 +25,6 @@ MAX_DIMENSIONS = 65_536
 DEFLATE_RATIO = 1032
 """The most bytes that one of gzip or zip can unpack to."""
 
-_GZIP = b"\x1f\x8b"
 _SIGNATURE_SIZE = 9
 _PEEK = 1 << 21  # a header and a row of 65,536 numbers as they are written in practice
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
@@ -51,7 +48,8 @@ def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
     """Yield a file's content in blocks, and tell how many bytes of the file have been read."""
     with reading(path):
         stage.total(path.stat().st_size)
-        with open_file(path) as raw, _unpacked(raw, path) as stream:
+        with open_file(path) as raw:
+            stream = unpacked(raw, path, path.stat().st_size)
             n_read = 0
             while block := stream.read(BLOCK):
                 stage.advance(raw.tell() - n_read)
@@ -59,16 +57,16 @@ def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
                 yield block
 
 
-def beginning_of(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
     """Return the first 2 MiB of a file's content."""
-    with reading(path), open_file(path) as raw, _unpacked(raw, path) as stream:
-        return stream.read(_PEEK)
+    with reading(path), open_file(path) as raw:
+        return unpacked(raw, path, path.stat().st_size).read(_PEEK)
 
 
 def peek(path: Path) -> bytes:
     """Return the first 2 MiB of a file's content; nothing where it cannot be read."""
     try:
-        return beginning_of(path)
+        return content_of(path)
     except InputError:
         return b""
 
@@ -97,11 +95,11 @@ def checked_header(path: Path, beginning: bytes, number_size: int) -> Header:
     """
     header = header_of(beginning)
     if header is None:
-        raise InputError(f'{path} {what_it_is(beginning)}; a header such as "400000 300" is due')
+        raise InputError(f'{path} has no header such as "400000 300": it {what_it_is(beginning)}')
     check_dimensions(path, header.n_dimensions)
     least = header.n_words * (1 + number_size * header.n_dimensions)
     size = path.stat().st_size
-    is_packed = signature(path).startswith(_GZIP)
+    is_packed = kind_of(signature(path)) is GZIP
     if header.n_words == 0 or header.size + least > size * (DEFLATE_RATIO if is_packed else 1):
         raise InputError(
             f"{path}: its header claims {header.n_words:,} words of {header.n_dimensions:,} "
@@ -117,22 +115,3 @@ def check_dimensions(path: Path | str, n_dimensions: int) -> None:
             f"{path} claims vectors of {n_dimensions:,} numbers; 1 to {MAX_DIMENSIONS:,} are "
             "accepted"
         )
-
-
-def what_it_is(beginning: bytes) -> str:
-    """Return how a file looks that is of another kind than it should be, for a message."""
-    if not beginning:
-        return "is empty"
-    if beginning.startswith(b"\x80"):
-        return "looks like a pickle, which could run code and is never read"
-    if beginning.startswith(_GZIP):
-        return "is packed by gzip, and what is in it is damaged or no vectors"
-    if beginning.lstrip()[:1] == b"<":
-        return "looks like an HTML page, not like vectors"
-    return f"begins with {beginning[:40]!r}"
-
-
-def _unpacked(raw: IO[bytes], path: Path) -> AbstractContextManager[IO[bytes]]:
-    packed = raw.read(len(_GZIP)) == _GZIP
-    raw.seek(0)
-    return unpacked(raw, path, path.stat().st_size) if packed else nullcontext(raw)

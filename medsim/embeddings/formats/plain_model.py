@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.reading import reading
-from medsim.embeddings.formats.files import signature
 from medsim.embeddings.formats.model_folder import (
     ADAPTER,
     CONFIG,
@@ -28,7 +27,6 @@ _INDEX = "model.safetensors.index.json"
 _VOCABULARIES = (TOKENIZER, "vocab.txt", "vocab.json", "*.model")
 _ENCODER = re.compile(r".*(?<!LMHead)Model|.*ForMaskedLM|.*ForPreTraining")
 _OF_IMAGES = ("image_size", "vision_config")
-_LFS_POINTER = b"version "
 
 
 def plain_files(folder: Path) -> list[Path]:
@@ -84,7 +82,7 @@ def _check_encodes_text(folder: Path, config: Mapping[str, object]) -> None:
 
 
 def _weights(folder: Path) -> list[Path]:
-    """Return the files of weights that the library reads, each of them seen to be weights."""
+    """Return the files of weights that the library reads, each of them seen to be there."""
     files = [folder / _WEIGHTS]
     if not files[0].exists():
         index = folder / _INDEX
@@ -94,9 +92,6 @@ def _weights(folder: Path) -> list[Path]:
         if pickles:
             raise InputError(pickled(pickles[0], folder))
         raise InputError(f"{folder} has no weights; put {_WEIGHTS} there")
-    for file in files:
-        if signature(file).startswith(_LFS_POINTER):
-            raise InputError(f"{file} is a pointer of Git LFS, not the file; run: git lfs pull")
     return files
 
 

@@ -8,15 +8,9 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.parquet import scan_ipc_of_users, scan_of_users
-from medsim.core.reading import reading
+from medsim.core.reading import ARROW, PARQUET, beginning_of, kind_of, reading, what_it_is
 from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.formats.files import (
-    beginning_of,
-    check_dimensions,
-    itself,
-    signature,
-    what_it_is,
-)
+from medsim.embeddings.formats.files import check_dimensions, itself, signature
 from medsim.embeddings.formats.rows import FITTING, keyed
 from medsim.embeddings.vocabulary import chosen_column, table_keys
 
@@ -28,13 +22,11 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Rows, Vectors
 
 _DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather)"
-_PARQUET = b"PAR1"
-_ARROW = b"ARROW1"
 _COLUMNS = ("vector", "embedding", "vectors", "embeddings")
 
 
 def _recognises(path: Path) -> bool:
-    return signature(path).startswith((_PARQUET, _ARROW))
+    return kind_of(signature(path)) in {PARQUET, ARROW}
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
@@ -86,11 +78,11 @@ def _is_vector(kind: pl.DataType) -> bool:
 
 def _scan(path: Path) -> pl.LazyFrame:
     beginning = beginning_of(path)
-    if beginning.startswith(_PARQUET):
+    if (kind := kind_of(beginning)) is PARQUET:
         return scan_of_users(path)
-    if beginning.startswith(_ARROW):
+    if kind is ARROW:
         return scan_ipc_of_users(path)
-    raise InputError(f"{path} {what_it_is(beginning)}; a Parquet or Arrow file is due")
+    raise InputError(f"{path} is not a Parquet or Arrow file: it {what_it_is(beginning)}")
 
 
 FORMATS.register(

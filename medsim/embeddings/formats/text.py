@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.errors import InputError
-from medsim.core.reading import check_gap
+from medsim.core.reading import check_gap, what_it_is
 from medsim.embeddings import FORMATS, WORDS, Format
 from medsim.embeddings.formats.files import (
     BLOCK,
-    beginning_of,
     blocks,
     check_dimensions,
     checked_header,
+    content_of,
     header_of,
     itself,
     peek,
-    what_it_is,
 )
 from medsim.embeddings.formats.rows import WantedWords
 from medsim.embeddings.options import TOKEN_OPTIONS
@@ -55,7 +54,7 @@ def _recognises_without_header(path: Path) -> bool:
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
-    header = checked_header(path, _without_mark(beginning_of(path)), number_size=2)
+    header = checked_header(path, _without_mark(content_of(path)), number_size=2)
     found = WantedWords(path, request.words, "line")
     lines = islice(_lines(path, request.stage), 1, None)
     n_rows = _collect(lines, 2, header.n_dimensions, found)
@@ -73,10 +72,10 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     The first line tells how many numbers a row has.
     """
     request.options.check_fit(_WITHOUT_HEADER, *TOKEN_OPTIONS)
-    beginning = _without_mark(beginning_of(path))
+    beginning = _without_mark(content_of(path))
     n_dimensions = _n_numbers(beginning)
     if n_dimensions == 0:
-        raise InputError(f"{path} {what_it_is(beginning)}; a word and its numbers are due")
+        raise InputError(f"{path} has no word with its numbers: it {what_it_is(beginning)}")
     word, _, number = _fields(beginning)[0].partition(b"\t")
     if word and _is_number(number):
         raise InputError(f"{path} has a tab after its first word; a space is due there")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, WORDS, Format
 from medsim.embeddings.formats.files import (
-    beginning_of,
     blocks,
     checked_header,
+    content_of,
     header_of,
     itself,
     peek,
@@ -28,14 +29,24 @@ if TYPE_CHECKING:
 _DESCRIBES = "word2vec, binary (.bin, .bin.gz)"
 _NUMBER_SIZE = 4
 _MAX_WORD = 65_536
+_TEXT_BYTES = 1 << 16  # that tell whether rows are text
+_LONGEST_CHARACTER = 4  # in UTF-8
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _LINE_FEED = ord("\n")
 
 
 def _recognises(path: Path) -> bool:
-    """Return whether a file begins with a header and then with no line of text."""
+    """Return whether a file begins with a header, and then not with text."""
     beginning = peek(path)
     header = header_of(beginning)
-    return header is not None and not has_row(beginning[header.size :], header.n_dimensions)
+    return header is not None and not _is_text(beginning[header.size :], header.n_dimensions)
+
+
+def _is_text(rows: bytes, n_dimensions: int) -> bool:
+    """Return whether rows are lines of numbers, or of anything else that is text."""
+    text = rows[:_TEXT_BYTES].decode("utf-8", "ignore")
+    is_whole = len(text.encode()) > min(len(rows), _TEXT_BYTES) - _LONGEST_CHARACTER
+    return has_row(rows, n_dimensions) or (is_whole and not _CONTROL.search(text))
 
 
 def _load(path: Path, request: Request) -> WordVectors:
@@ -44,7 +55,10 @@ def _load(path: Path, request: Request) -> WordVectors:
     A word ends at the first space. The file is read in blocks, and only what is wanted is kept.
     """
     request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
-    header = checked_header(path, beginning_of(path), number_size=_NUMBER_SIZE)
+    beginning = content_of(path)
+    header = checked_header(path, beginning, number_size=_NUMBER_SIZE)
+    if _is_text(beginning[header.size :], header.n_dimensions):
+        raise InputError(f"{path} is text; expected word2vec's binary format")
     found = WantedWords(path, request.words, "row")
     stream = blocks(path, request.stage)
     rest, n_rows = next(stream)[header.size :], 0

@@ -13,7 +13,7 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
-from medsim.core.reading import bounded, check_file, reading
+from medsim.core.reading import beginning_of, bounded, kind_of, reading
 from medsim.core.registry import Registry
 from medsim.terminologies.options import ReadingOptions
 
@@ -239,13 +239,15 @@ def find_source(location: str) -> tuple[Source, Path]:
         if source.knows(path):
             return source, path
     if not path.is_dir():
-        check_file(path)
+        kind = kind_of(beginning_of(path))
         for source in sources.values():
             if source.has_part(path.name):
                 raise InputError(
                     f"{location!r} is one of several files of {source.about}; name the folder that "
                     "has them all"
                 )
+        if kind is not None and kind.advice:
+            raise InputError(f"{path} {kind}")
     formats = "; ".join(str(source) for source in sources.values() if source.locate is None)
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
 

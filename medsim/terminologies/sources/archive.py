@@ -9,13 +9,29 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from medsim.core.errors import InputError, MedsimError
-from medsim.core.reading import MIB, Bounds, bounds, check_ratio, open_file, reason, unpacked
+from medsim.core.reading import (
+    BEGINNING,
+    MIB,
+    ZIP,
+    Bounds,
+    beginning_of,
+    bounds,
+    check_ratio,
+    kind_of,
+    open_file,
+    other_kind,
+    reason,
+    unpacked,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import io
+    from collections.abc import Callable, Collection, Iterator
+
+    from medsim.core.reading import FileKind
 
 MAX_ENTRIES = 100_000
 """More entries than any release has."""
@@ -24,6 +40,7 @@ MAX_ENTRY_BYTES = 64 << 30
 """More than any file of a release has, uncompressed."""
 
 _ENCRYPTED = 0x1
+_UNREAD_METHODS = {9: "Deflate64", 93: "Zstandard", 95: "xz", 98: "PPMd"}  # of entries of zips
 _LONGEST_LINE = MIB  # where no bounds are in force
 
 
@@ -33,16 +50,16 @@ class ReleaseFile:
 
     Attributes:
         release: the folder or zip.
-        inner: its path there.
+        inner: its path there, with slashes.
         size: in bytes, as it lies in the folder or as the zip unpacks it.
-        packed: its size in the zip; None in a folder.
+        entry: of the zip; None in a folder.
         bounds: those in force when the release was listed, as it may be read in another thread.
     """
 
     release: Path
     inner: str
     size: int
-    packed: int | None = None
+    entry: zipfile.ZipInfo | None = None
     bounds: Bounds = field(default_factory=bounds)
 
     @property
@@ -56,36 +73,50 @@ class ReleaseFile:
         return self.bounds.longest_line or _LONGEST_LINE
 
     @contextmanager
-    def open(self) -> Iterator[IO[bytes]]:
-        """Open it as a stream of bytes; what gzip packed is unpacked on the way."""
+    def open(self, reads: Collection[FileKind] = ()) -> Iterator[io.BufferedReader]:
+        """Open it as a stream of bytes; what gzip packed is unpacked on the way.
+
+        Whatever the body raises is an InputError; of a file of another kind than text and ``reads``
+        it says what the file is.
+        """
         where = f"{self.release}: {self.inner}"
-        if self.packed is not None:
-            check_ratio(where, self.packed, self.size, self.bounds.greatest_ratio)
+        beginning = None
         try:
-            if self.packed is None:
-                with open_file(self.release / self.inner) as stream:
-                    yield self._unpacked(stream)
-            else:
-                with (
-                    open_file(self.release) as file,
-                    zipfile.ZipFile(file) as archive,
-                    archive.open(self.inner) as stream,
-                ):
-                    yield self._unpacked(stream)
+            with self._packed(where) as stream:
+                size = self.entry.compress_size if self.entry else self.size
+                content = unpacked(stream, where, size, self.bounds)
+                beginning = content.peek(BEGINNING)
+                yield content
+        except InputError as error:
+            found = beginning is not None and other_kind(where, beginning, "lines of text", reads)
+            raise found or error from error.__cause__
         except MedsimError:
             raise
-        except (OSError, NotImplementedError) as error:
+        except OSError as error:
             raise InputError(f"{self.release}: cannot read {self.inner} ({error})") from error
+        except NotImplementedError as error:
+            method = self.entry and _UNREAD_METHODS.get(self.entry.compress_type)
+            by = f" by {method}" if method else f" in a way that is not read ({error})"
+            raise InputError(f"{where} is packed{by}; unpack the zip to a folder first") from error
         except Exception as error:
             raise InputError(
                 f"{where} is damaged ({reason(error)}); is the download complete?"
             ) from error
 
-    def _unpacked(self, stream: IO[bytes]) -> IO[bytes]:
-        if not self.name.lower().endswith(".gz"):
-            return stream
-        size = self.size if self.packed is None else self.packed
-        return unpacked(stream, f"{self.release}: {self.inner}", size, self.bounds)
+    @contextmanager
+    def _packed(self, where: str) -> Iterator[io.BufferedReader]:
+        """Open it as it lies in the folder, or as the zip unpacks it."""
+        if self.entry is None:
+            with open_file(self.release / self.inner) as stream:
+                yield stream
+            return
+        check_ratio(where, self.entry.compress_size, self.size, self.bounds.greatest_ratio)
+        with (
+            open_file(self.release) as file,
+            zipfile.ZipFile(file) as archive,
+            archive.open(self.entry) as entry,
+        ):
+            yield cast("io.BufferedReader", entry)
 
 
 def release_files(path: Path) -> list[ReleaseFile]:
@@ -177,9 +208,7 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error})") from error
     except Exception as error:
-        raise InputError(
-            f"{path}: not a readable zip ({error}); is the download complete?"
-        ) from error
+        raise _no_zip(path, error) from error
     if len(entries) > MAX_ENTRIES:
         raise InputError(f"{path}: {len(entries):,} entries, more than {MAX_ENTRIES:,}")
     for entry in entries:
@@ -188,16 +217,22 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
         raise InputError(
             f"{path}: its entries claim more bytes than it has; such a zip is not read"
         )
-    files = [entry for entry in entries if not entry.is_dir()]
-    for name, n_times in Counter(entry.filename for entry in files).items():
+    # Some programs of Windows write backslashes where the format has slashes.
+    files = [(entry.filename.replace("\\", "/"), entry) for entry in entries]
+    files = [(name, entry) for name, entry in files if not name.endswith("/")]
+    for name, n_times in Counter(name for name, _ in files).items():
         if n_times > 1:
             raise InputError(f"{path}: {n_times} entries {name!r}; such a zip is not read")
     return [
-        ReleaseFile(
-            release=path, inner=file.filename, size=file.file_size, packed=file.compress_size
-        )
-        for file in files
+        ReleaseFile(release=path, inner=name, size=entry.file_size, entry=entry)
+        for name, entry in files
     ]
+
+
+def _no_zip(path: Path, error: Exception) -> InputError:
+    kind = kind_of(beginning_of(path))
+    fault = f"not a readable zip ({error}); is the download complete?"
+    return InputError(f"{path}: {fault}" if kind in {None, ZIP} else f"{path} {kind}")
 
 
 def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:

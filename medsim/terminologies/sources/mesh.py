@@ -14,7 +14,7 @@ from defusedxml import EntitiesForbidden
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
-from medsim.core.reading import too_long
+from medsim.core.reading import XML, too_long
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -99,15 +99,15 @@ def _files(path: Path) -> list[ReleaseFile]:
 
 
 def _read_file(file: ReleaseFile, rows: MeshRows) -> SourceFile:
-    with file.open() as head:
+    with file.open(reads={XML}) as head:
         outermost = _outermost(file, head)
-    if outermost not in _RECORDS:
-        raise InputError(
-            f"{file.inner}: its outermost element is {outermost!r}; in MeSH's XML it is "
-            f"{' or '.join(map(repr, _RECORDS))}"
-        )
+        if outermost not in _RECORDS:
+            raise InputError(
+                f"{file.inner}: its outermost element is {outermost!r}; in MeSH's XML it is "
+                f"{' or '.join(map(repr, _RECORDS))}"
+            )
     tag, read = _RECORDS[outermost]
-    with file.open() as stream:
+    with file.open(reads={XML}) as stream:
         hashed = HashedReader(stream)
         for number, record in enumerate(_children(file, hashed), start=1):
             if record.tag == tag and (fault := read(record, rows)):

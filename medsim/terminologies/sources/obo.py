@@ -79,9 +79,9 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         scopes = _scopes(header)
         for frame in frames:
             _read_stanza(path, frame, scopes, rows, left_out)
+        if rows.is_empty:
+            raise InputError(f"{path}: has no [Term], so it is not an ontology in OBO")
         read = SourceFile.read_by(hashed, path.name)
-    if rows.is_empty:
-        raise InputError(f"{path}: has no [Term], so it is no ontology in OBO; is it cut short?")
     rows.fill(store)
     return Terminology(
         source="obo",

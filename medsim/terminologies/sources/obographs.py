@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
-from medsim.core.reading import decoded
+from medsim.core.reading import JSON, decoded
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_alone
 from medsim.terminologies.sources.ontology_rows import (
@@ -55,7 +55,7 @@ class _MalformedError(Exception):
 def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from OBO graphs; see ``medsim.terminologies.sources.Load``."""
     rows, left_out = OntologyRows(frozenset(options.synonyms)), Counter[str]()
-    with file_alone(path).open() as stream:
+    with file_alone(path).open(reads={JSON}) as stream:
         hashed = HashedReader(stream)
         content = bytearray()
         while part := hashed.read(_PART_BYTES):  # all at once would take the most at once
@@ -97,11 +97,8 @@ def recognises(path: Path) -> bool:
     """Return whether a file begins as OBO graphs do."""
     if not path.is_file():
         return False
-    try:
-        with file_alone(path).open() as stream:
-            return bool(_HEAD.match(stream.read(_HEAD_BYTES)))
-    except InputError:  # not packed by gzip, though named so
-        return False
+    with file_alone(path).open() as stream:
+        return bool(_HEAD.match(stream.read(_HEAD_BYTES)))
 
 
 def curie(iri: str) -> str:

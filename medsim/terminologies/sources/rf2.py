@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
-from medsim.core.reading import parsed_json
+from medsim.core.reading import JSON, parsed_json
 from medsim.terminologies.rf2_writer import ORIGIN_FILE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
@@ -139,7 +139,7 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
     for file in files:
         if file.name == ORIGIN_FILE:
             try:
-                with file.open() as stream:
+                with file.open(reads={JSON}) as stream:
                     origin = parsed_json(file.inner, stream.read(file.bounds.longest_line or -1))
                 redistributable, terms = origin["redistributable"], origin["terms"]
             except (LookupError, TypeError) as error:

@@ -64,7 +64,8 @@ def load_rows(
     try:
         store.run_on_stream(query, _text_of(row_format, files, read), **params)
     except QueryError as error:
-        raise _find_fault(row_format, files) or error from error
+        _raise_fault(row_format, files)
+        raise error from error.__cause__
     return read
 
 
@@ -101,23 +102,19 @@ def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterat
         carry = b"\r" if text.endswith(b"\r") else b""
         text = text[: len(text) - len(carry)]
         if _has_lone_return(text) or not _decodes(decoder, text := text.translate(None, b"\r")):
-            raise _fault_of(row_format, file)
+            _raise_fault(row_format, [file])
         _, line_feed, tail = text.rpartition(b"\n")
         last_line = tail if line_feed else last_line + tail
         yield text
     is_cut = bool(last_line) and row_format.is_cut(last_line)
     if carry or is_cut or not _decodes(decoder, b"", final=True):
-        raise _fault_of(row_format, file)
+        _raise_fault(row_format, [file])
     if last_line:
         yield b"\n"
 
 
-def _fault_of(row_format: RowFormat, file: ReleaseFile) -> InputError:
-    return _find_fault(row_format, [file]) or InputError(f"{file.inner}: changed while read")
-
-
-def _find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError | None:
-    """Return the error for the first line that is no row, None if all are rows.
+def _raise_fault(row_format: RowFormat, files: list[ReleaseFile]) -> None:
+    """Raise InputError for the first line that is not a row, if there is one.
 
     It reads every file again, line by line, and is called only once something went wrong.
     """
@@ -131,10 +128,9 @@ def _find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError |
                 number += 1
                 text = decoded(line, file.inner, number)
                 if fault := _line_fault(row_format, text):
-                    return InputError(f"{file.inner}: line {number} {fault}")
+                    raise InputError(f"{file.inner}: line {number} {fault}")
                 last = number if text.strip() else last
                 check_gap(file.inner, last, number)
-    return None
 
 
 def _line_fault(row_format: RowFormat, text: str) -> str:

@@ -61,13 +61,16 @@ def test_a_character_that_no_text_has_is_named_with_its_line(tmp_path: Path, end
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"PK\x03\x04rest", "is a workbook or a zip; save the sheet as CSV in UTF-8"),
-        (b"\xd0\xcf\x11\xe0rest", "is a workbook; save the sheet as CSV in UTF-8"),
-        (b"PAR1rest", "is Parquet, where text is read; write it as CSV"),
+        (b"PK\x03\x04rest", "is a zip; unpack it"),
+        (
+            b"\xd0\xcf\x11\xe0rest",
+            "is a workbook or another Office file; save the sheet as CSV in UTF-8",
+        ),
+        (b"PAR1rest", "is a Parquet file; expected text"),
         (b"\xff\xfea\x00b", "is not in UTF-16: byte 5 is 0x62"),
         (b"\xff\xfe", "is empty"),
-        (b"<html><head><title>Sign in</title></head><pre>a,b</pre>", "is a web page"),
-        (b"<html>" * 30 + b"<pre>a,b", "is a web page"),
+        (b"<html><head><title>Sign in</title></head><pre>a,b</pre>", "is an HTML page"),
+        (b"<html>" * 30 + b"<pre>a,b", "is an HTML page"),
     ],
 )
 def test_what_is_no_text_is_refused_with_what_it_is(

@@ -1,0 +1,178 @@
+"""What a file is, told by its first bytes, in the errors of every reader."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import struct
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import medsim
+from medsim.core.errors import InputError
+from medsim.core.reading import kind_of
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n"
+HTML = b"<!DOCTYPE html>\n<html><body>Not found</body></html>\n"
+OWL = (
+    b'<?xml version="1.0"?>\n<rdf:RDF xmlns:owl="http://www.w3.org/2002/07/owl#">\n'
+    b"<owl:Class/>\n</rdf:RDF>\n"
+)
+CONFLICT = b"heart 0.1 0.2\n<<<<<<< HEAD\nlung 0.3 0.4\n=======\nlung 0.5 0.6\n>>>>>>> other\n"
+SPARSE = b"2 300\nheart 9:0.02 17:0.5\nlung 4:0.25 9:0.1\n"
+OBO = 'format-version: 1.2\n\n[Term]\nid: T:1\nname: orl\nsynonym: "dup" EXACT []\n'
+
+
+def zipped(name: str, content: bytes = b"content") -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(name, content)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (LFS, "a Git LFS pointer"),
+        (HTML, "an HTML page"),
+        (b"\xef\xbb\xbf  " + HTML, "an HTML page"),
+        (OWL, "an ontology in OWL or RDF"),
+        (b"Prefix(:=<http://x.example/>)\nOntology(<http://x.example/>)\n", "an ontology in OWL"),
+        (CONFLICT, "marks of a merge conflict"),
+        (SPARSE, "sparse vectors"),
+        (SPARSE.partition(b"\n")[2], "sparse vectors"),
+        (gzip.compress(b"text"), "packed by gzip"),
+        (zipped("a.txt"), "a zip"),
+        (zipped("[Content_Types].xml"), "a workbook"),
+        (b"PAR1....", "a Parquet file"),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"%PDF-1.7\n", "a PDF"),
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+        (b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive"),
+        (b"\xfd7zXZ\0", "packed by xz"),
+        (b"\x28\xb5\x2f\xfd\0", "packed by zstd"),
+        (pickle.dumps({"heart": [0.1]}, protocol=4), "a pickle"),
+        ("text".encode("utf-16"), "UTF-16 text"),
+    ],
+)
+def test_the_first_bytes_tell_what_a_file_is(content: bytes, name: str) -> None:
+    assert name in str(kind_of(content))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"heart 0.1 0.2\n",
+        b"2 3\nheart 0.1 0.2 0.3\n",
+        OBO.encode(),
+        b"format-version: 1.2\nremark: <html> is only named\n",
+        struct.pack("<Q", 642) + b'{"vectors":{"dtype":"F32"}}',  # safetensors
+        b"C0000001 12:30 is a time\n",
+    ],
+)
+def test_other_content_is_of_no_known_kind(content: bytes) -> None:
+    assert kind_of(content) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (HTML, r"onto\.obo is an HTML page; save the file itself"),
+        (OWL, r"onto\.obo is an ontology in OWL or RDF; take its \.obo or \.json file"),
+        (LFS, r"onto\.obo is a Git LFS pointer, not the file itself; run: git lfs pull"),
+        (OBO.encode("utf-16"), r"onto\.obo is UTF-16 text; convert it to UTF-8"),
+    ],
+)
+def test_an_ontology_of_another_kind_is_named_as_such(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    path = tmp_path / "onto.obo"
+    path.write_bytes(content)
+
+    with pytest.raises(InputError, match=said):
+        medsim.build(path, tmp_path / "build")
+
+
+def test_an_ontology_that_gzip_packed_is_read_whatever_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "onto.obo"
+    path.write_bytes(gzip.compress(OBO.encode()))
+
+    build = medsim.build(path, tmp_path / "build", negatives=["random"])
+
+    assert build.pairs(dataset="fsn_syn").filter(label=1).select(pl.len()).collect().item() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("v.txt", CONFLICT, r"v\.txt is text with the marks of a merge conflict"),
+        ("v.txt", HTML, r"v\.txt is an HTML page"),
+        ("v.txt", SPARSE, r"v\.txt is a text of sparse vectors \(index:value\); write every"),
+        ("v.bin", SPARSE, r"v\.bin is a text of sparse vectors"),
+        ("v.pkl", pickle.dumps([1], protocol=4), r"v\.pkl is a pickle, which could run any code"),
+        ("v.npy", LFS, r"v\.npy is a Git LFS pointer"),
+    ],
+)
+def test_vectors_of_another_kind_are_named_as_such(
+    tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    rated = tmp_path / "rated.csv"
+    rated.write_text("term1,term2,rating\nheart,lung,1\nheart,liver,2\nlung,liver,3\n")
+
+    with pytest.raises(InputError, match=said):
+        medsim.evaluate(rated, {"one": tmp_path / name}, tmp_path / "results")
+
+
+def test_a_column_of_texts_is_not_taken_for_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "v.parquet"
+    pl.DataFrame({"word": ["heart", "lung"], "embedding": ["[1, 2]", "[3, 4]"]}).write_parquet(path)
+    rated = tmp_path / "rated.csv"
+    rated.write_text("term1,term2,rating\nheart,lung,1\nlung,heart,2\n")
+
+    with pytest.raises(InputError, match=r"embedding has String values; expected lists of numbers"):
+        medsim.evaluate(rated, {"one": path}, tmp_path / "results")
+
+
+def test_paths_of_a_zip_may_have_backslashes(tmp_path: Path) -> None:
+    medsim.synth(tmp_path / "release.zip", concepts=30, seed=1)
+    with (
+        zipfile.ZipFile(tmp_path / "release.zip") as archive,
+        zipfile.ZipFile(tmp_path / "windows.zip", "w") as other,
+    ):
+        for entry in archive.infolist():
+            named = zipfile.ZipInfo("x")
+            named.filename = entry.filename.replace("/", "\\")
+            other.writestr(named, archive.read(entry))
+
+    builds = [
+        medsim.build(tmp_path / name, tmp_path / f"{name}.build", negatives=["random"])
+        for name in ("release.zip", "windows.zip")
+    ]
+
+    first, second = (build.pairs().sort(pl.all()).collect() for build in builds)
+    assert len(first) > 0
+    assert first.equals(second)
+
+
+@pytest.mark.parametrize(("method", "name"), [(9, "Deflate64"), (93, "Zstandard")])
+def test_a_zip_packed_in_a_way_that_python_lacks_is_to_be_unpacked(
+    tmp_path: Path, method: int, name: str
+) -> None:
+    medsim.synth(tmp_path / "release.zip", concepts=30, seed=1)
+    data = (tmp_path / "release.zip").read_bytes()
+    for header, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):  # where the method stands
+        start = data.find(header)
+        while start >= 0:
+            data = data[: start + at] + struct.pack("<H", method) + data[start + at + 2 :]
+            start = data.find(header, start + 4)
+    path = tmp_path / "other.zip"
+    path.write_bytes(data)
+
+    with pytest.raises(InputError, match=rf"is packed by {name}; unpack the zip to a folder first"):
+        medsim.build(path, tmp_path / "build")
