@@ -6,7 +6,7 @@ import hashlib
 import math
 from itertools import product
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -168,7 +168,7 @@ def _found(drawn: Drawn, sizes: Counts, n_heldout: Counts) -> Found:
     }
     m1, w1, *_ = estimates["mean"]
     m2, w2, *_ = _mean_of(drawn.hits[:, 1], sizes, effective)
-    a1, a2, v1, v2 = *drawn.areas.T, drawn.without[:, 0], drawn.without[:, 1]
+    (a1, v1), (a2, v2) = ((drawn.areas[:, side], drawn.without[:, side]) for side in (0, 1))
     return Found(
         estimates={
             name: np.array([one[0], *intervals_of(*one)]) for name, one in estimates.items()
@@ -247,10 +247,11 @@ def mcnemar_of(differences: Values, effective: float) -> Values:
 
 def _errors(values: Values, without: Values) -> Values:
     """Return the standard errors of the cluster jackknife."""
-    n_clusters = without.shape[1]
+    n_clusters = len(without.T)
     squares = ((without - values[:, None]) ** 2).sum(axis=1)
     error: Values = np.sqrt((1 - 1 / n_clusters) * squares)
-    return np.where(error > 1e-12, error, 0.0)  # noqa: PLR2004 - what rounding leaves
+    error[error < 1e-12] = 0  # noqa: PLR2004 - what rounding leaves
+    return error
 
 
 def _mean_of(hits: Values, sizes: Counts, effective: float) -> tuple[Values, Values, int, float]:
@@ -275,7 +276,8 @@ def sizes_of(kind: str, n_clusters: int) -> Counts:
         share = float(kind.removesuffix("%")) / 100
         sizes = np.full(n_clusters, float(_SMALL))
         sizes[0] = share / (1 - share) * sizes[1:].sum()
-    return np.maximum(1, np.round(sizes)).astype(np.int64)
+    found: Counts = np.maximum(1, np.round(sizes)).astype(np.int64)
+    return found
 
 
 def _similarities(
@@ -295,12 +297,12 @@ def _similarities(
     return np.round(found / _TIE) * _TIE if cell.tied else found
 
 
-@njit(parallel=True, cache=True)  # type: ignore[misc]  # numba's decorators are untyped
+@njit(parallel=True, cache=True)
 def _counted(  # noqa: C901, PLR0912, PLR0915 - one pass over each sample
     drawn: Values, labels: Flags, held_out: Flags, clusters: Counts, n_clusters: int, above: float
-) -> tuple[Values, Values, Values, Values, Values]:
+) -> tuple[Any, ...]:
     """Return ``Drawn``'s arrays; sample ``s`` fills its own slots alone."""
-    n_samples, _, n_pairs = drawn.shape
+    n_samples, n_pairs = len(drawn), len(labels)
     areas = np.zeros((n_samples, 2))
     without = np.zeros((n_samples, 2, n_clusters))
     correct = np.zeros((n_samples, 2, n_clusters))
@@ -411,7 +413,7 @@ def _check(
         p = [
             (first.auc_difference(second).p, tests_of(a1, a2, w1, w2, len(labels), effective)),
             (
-                clustered_difference(*hits, clusters[labels]).p,
+                clustered_difference(hits[0], hits[1], clusters[labels]).p,
                 tests_of(m1, m2, v1, v2, n_values, effective),
             ),
             (first.accuracy_difference(second).p, mcnemar_of(differences, effective)),

@@ -116,7 +116,8 @@ class CheckedSet:
         )
         is_sampled = n_positives != n_negatives
         is_sampled[order[: sample.size]] = True
-        return firsts[is_sampled]
+        found: Ids = firsts[is_sampled]
+        return found
 
     def refused(self, first: int, index: TermIndex) -> Flags:
         """Return which terms of the pool a first term must not be paired with: bool[n_pool].

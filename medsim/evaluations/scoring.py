@@ -110,10 +110,11 @@ def dominated_sets(one: EvaluationInput) -> Iterator[str]:
         if n_clusters < FEWEST_CLUSTERS or effective_clusters(pair_set.clusters) >= FEWEST_CLUSTERS:
             continue
         rows = pair_set.rows[pair_set.clusters == largest]
-        terms = one.pairs[rows]["term1"].unique().sort().head(_N_NAMED).to_list()
+        terms = one.pairs[rows]["term1"].unique().sort().head(_N_NAMED)
+        named = listed([repr(term) for term in terms])
         yield (
             f"{one.name} {pair_set}: {sizes[largest] / len(pair_set.rows):.0%} of the pairs share "
-            f"terms with each other, such as {listed(map(repr, terms))}; the largest of "
+            f"terms with each other, such as {named}; the largest of "
             f"{n_clusters:,} clusters decides every score, so there are no confidence intervals "
             "and no tests"
         )
