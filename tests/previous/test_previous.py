@@ -474,8 +474,7 @@ def test_a_study_scores_as_it_did(
         assert found.table("rated")["rating"].sum() == pytest.approx(123.125)
 
 
-def test_a_benchmark_opens_and_verifies(previous: Path) -> None:
-    pytest.importorskip("simplemma", reason="needs medsim[wic]")
+def test_a_benchmark_opens(previous: Path) -> None:
     benchmark = medsim.Benchmark(previous / "wic" / "benchmark")
 
     sizes = [benchmark.instances(split).height for split in ("train", "dev", "test")]
@@ -490,25 +489,6 @@ def test_a_benchmark_opens_and_verifies(previous: Path) -> None:
     known = fingerprints(benchmark)
     assert known["instances.parquet"].startswith("813d9bd2cdb5")
     assert known["test.json"].startswith("cf6dd6b4190c")
-    found = medsim.verify_wic(benchmark.folder, terminology=str(previous / "wic" / "velpish.obo"))
-    assert found.holds
-    assert found.findings.height >= 58
-
-
-def test_a_benchmark_is_made_anew_with_the_same_rows(previous: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pysbd", reason="needs medsim[wic]")
-    folder = previous / "wic"
-
-    built = medsim.build_wic(
-        [folder / "first.txt", folder / "second.txt"],
-        str(folder / "velpish.obo"),
-        tmp_path / "benchmark",
-        seed=3,
-    )
-
-    known = fingerprints(medsim.Benchmark(folder / "benchmark"))
-    del known["statistics.parquet"]  # medsim wic stats counts instances themselves
-    assert fingerprints(built) == known
 
 
 def test_models_score_as_they_did_on_words_in_context(previous: Path, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def build(source: Path, tmp_path: Path, *options: str) -> str:
         (CONCEPTS, replace_line(2, set_value(0, b"")), "line 2 has no id"),
         (CONCEPTS, replace_line(1, lambda _: b"a\tb\r\n"), "line 1 is not the header"),
         (CONCEPTS, lambda _: [], "line 1 is not the header"),
-        (ASSOCIATIONS, lambda _: [b"\xff\xfe\x00"], "line 1 is not UTF-8"),
+        (ASSOCIATIONS, lambda _: [b"\xff\xfe\x00"], "is UTF-16 text"),
         (CONCEPTS, lambda lines: [*lines, lines[1]], "repeats id"),
         (ASSOCIATIONS, lambda lines: [*lines, set_value(6, b"1")(lines[1])], "repeats id"),
     ],

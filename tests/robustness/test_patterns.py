@@ -58,11 +58,19 @@ def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
 def ways_of_patterns() -> dict[str, set[str]]:
     """Return the methods by which patterns are used, by the name that they have there."""
     ways: dict[str, set[str]] = {}
-    for node in (node for tree in TREES.values() for node in ast.walk(tree)):
+    nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
+    containers: dict[str, list[str]] = {}  # by the names that loops give what they hold
+    for node in nodes:
+        match node:
+            case ast.comprehension(ast.Tuple(names), ast.Name(container)):
+                for name in names:
+                    containers.setdefault(ast.unparse(name), []).append(container)
+    for node in nodes:
         match node:
             case ast.Call(ast.Attribute(value, way)) if way in METHODS:
                 name = ast.unparse(value).partition("[")[0].rpartition(".")[2]
-                ways.setdefault(name, set()).add(way)
+                for one in (name, *containers.get(name, ())):
+                    ways.setdefault(one, set()).add(way)
     return ways
 
 

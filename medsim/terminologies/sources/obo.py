@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 
-_DATE = re.compile(r"\s*(\d\d):(\d\d):(\d{4})\b")
+_SAVED = re.compile(r"\s*(\d\d):(\d\d):(\d{4})\b")
 _NAME = re.compile(r".*\.obo(\.gz)?", re.IGNORECASE | re.DOTALL)
 _TYPE_TAG = "synonymtypedef"
 _READ_STANZA = "Term"
@@ -178,8 +178,10 @@ def _clauses(path: Path, frame: Frame, left_out: _LeftOut) -> Iterator[tuple[str
 def _release_date(header: Frame) -> date | None:
     """Return the day in the data version, such as "hp/releases/2025-01-16", else that of saving."""
     texts = {tag: text for _, tag, text in reversed(header.clauses)}
-    saved = _DATE.sub(r"\3-\2-\1", texts.get("date", ""))  # from "16:01:2025 12:00"
-    return day_in(texts.get("data-version", "")) or day_in(saved)
+    saved = _SAVED.match(texts.get("date", ""))  # such as "16:01:2025 12:00"
+    return day_in(texts.get("data-version", "")) or day_in(
+        saved.expand(r"\3-\2-\1") if saved else ""
+    )
 
 
 def _licence(header: Frame) -> str:
