@@ -115,7 +115,7 @@ def test_quotes_that_do_not_match_are_refused_with_their_line(tmp_path, line):
         (b"", "is empty"),
         (b" \r\n\r\n", "is empty"),
         (b'""\n""\n', "is empty"),
-        (b"\x80\x04\x95", "is no text"),
+        (b"\x80\x04\x95", "is a pickle"),
         (b"{}", "is in no known layout"),
         (b'[{"term1": "a", "term2": "b", "rating": 1}]', "is JSON over several lines or a list"),
         (b'[\n {"term1": "a"}\n]', "is JSON over several lines or a list"),
