@@ -79,7 +79,7 @@ class ReleaseFile:
         Whatever the body raises is an InputError; of a file of another kind than text and ``reads``
         it says what the file is.
         """
-        where = f"{self.release}: {self.inner}"
+        where = f"{self.release}: {self.inner}" if self.entry else str(self.release / self.inner)
         beginning = None
         try:
             with self._packed(where) as stream:
