@@ -124,7 +124,7 @@ _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"(?i)\s*(<\?xml|<!|<rdf:|<ontology).*?<(rdf:rdf|ontology)\s", _OWL),
     (rb"\s*(<rdf:RDF|<Ontology|Prefix\(|Ontology\(|@prefix\s)", _OWL),
     (rb"\s*(<\?xml|<!DOCTYPE|<!--)", XML),
-    (rb"\s*[{\[]\s*[{\[\]}\x22]", JSON),
+    (rb"\s*(\{\s*\x22|\[\s*([{\x22]|\[\s*[-0-9{\[\x22]))", JSON),
     (rb"([0-9]+ [0-9]+\s*\n)?\S+( [0-9]+:[-+.0-9eE]+){2}\s", _SPARSE),
     (rb"\{\\rtf", FileKind("a rich text file (RTF)", "save it as plain text")),
     (rb"\xff\xfe|\xfe\xff", UTF_16),

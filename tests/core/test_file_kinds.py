@@ -49,6 +49,9 @@ def zipped(name: str, content: bytes = b"content") -> bytes:
         (b"Prefix(:=<http://x.example/>)\nOntology(<http://x.example/>)\n", "an ontology in OWL"),
         (CONFLICT, "marks of a merge conflict"),
         (SPARSE, "sparse vectors"),
+        (b'{"graphs": []}', "JSON"),
+        (b'\n[\n  {"id": 1}\n]', "JSON"),
+        (b"[[0.1, 0.2]]", "JSON"),
         (SPARSE.partition(b"\n")[2], "sparse vectors"),
         (gzip.compress(b"text"), "packed by gzip"),
         (zipped("a.txt"), "a zip"),
@@ -79,6 +82,9 @@ def test_the_first_bytes_tell_what_a_file_is(content: bytes, name: str) -> None:
         b"format-version: 1.2\nremark: <html> is only named\n",
         struct.pack("<Q", 642) + b'{"vectors":{"dtype":"F32"}}',  # safetensors
         b"C0000001 12:30 is a time\n",
+        b"[\t[\tO\norl\torl\tB-Disease\n",  # CoNLL's layout, with a lemma
+        b"[[\tO\norl\tB-Disease\n",
+        b"{}\tO\norl\tB-Disease\n",
     ],
     ids=named,
 )
