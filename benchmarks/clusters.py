@@ -192,13 +192,20 @@ def intervals_of(
         n_values: how many values a sample has.
         effective: the effective number of clusters.
     """
-    reach = stats.t.ppf(0.975, degrees_of(effective))
-    if math.isnan(reach):
-        return np.full(len(values), np.nan), np.full(len(values), np.nan)
+    degrees = np.full(len(values), degrees_of(effective))
+    if np.isnan(degrees).any():
+        return degrees, degrees
     error, spread = _errors(values, without), values * (1 - values)
     usual = (error > 0) & (spread > 0)
     size = np.full(len(values), effective)
     size[usual] = np.minimum(spread[usual] / error[usual] ** 2, n_values)
+    shares = (without[usual] - values[usual, None]) ** 2
+    sums = shares.sum(axis=1) ** 2
+    uneven = np.maximum((shares**2).sum(axis=1) - sums / len(without.T), 1e-300)
+    reach = stats.t.ppf(0.975, degrees)
+    of_few = stats.t.ppf(0.975, np.minimum(degrees[usual], 2 * sums / uneven))
+    widest = reach[usual] * np.sqrt(np.maximum(1, size[usual] / effective))
+    reach[usual] = np.minimum(of_few, widest)
     weight = reach**2 / size
     half = np.sqrt(weight * (spread + weight / 4))
     low = np.where(values == 0, 0, (values + weight / 2 - half) / (1 + weight))

@@ -44,6 +44,24 @@ def degrees_of(effective: float) -> float:
     return effective / 2 if effective >= FEWEST_CLUSTERS else math.nan
 
 
+def degrees_of_error(value: float, left_out: Values) -> float:
+    """Return the degrees of freedom of ``jackknife_error``: few if few clusters decide it.
+
+    They are those of the chi-square law whose relative variance is that of the squared error
+    (Satterthwaite, Biometrics Bulletin 2:110-114, 1946), estimated from the clusters' shares in it:
+    2 of a single cluster, as many as there are clusters if the shares are those of normal values.
+    It is infinite where no cluster changes the value.
+
+    Args:
+        value: that of all clusters.
+        left_out: float64[n_clusters], the value without each cluster.
+    """
+    shares = (left_out - value) ** 2
+    of_all = float(shares.sum())
+    spread = float(shares @ shares) - of_all**2 / len(shares)
+    return 2 * of_all**2 / spread if spread > 0 else math.inf
+
+
 def jackknife_error(value: float, left_out: Values) -> float:
     """Return the standard error of a value from those without each cluster, float64[n_clusters]."""
     share = 1 - 1 / len(left_out)
@@ -67,6 +85,10 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
     error is 0 it is the effective number of clusters. There is no interval of fewer than
     ``FEWEST_CLUSTERS`` effective clusters.
 
+    Degrees of freedom are ``degrees_of`` the clusters, or those of the standard error if they are
+    fewer: a high share misses in few clusters, however many there are. The latter never widen the
+    interval beyond that of one value for each effective cluster.
+
     Args:
         value: a mean, a share or an area under a ROC curve.
         left_out: float64[n_clusters], the value without each cluster.
@@ -77,8 +99,13 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
     if math.isnan(degrees):
         return Estimate(value=value)
     spread, error = value * (1 - value), jackknife_error(value, left_out)
-    size = min(spread / error**2, n_values) if spread > 0 and error else effective
-    return wilson(value, size, student_reach(degrees))
+    size, reach = effective, student_reach(degrees)
+    if spread > 0 and error:
+        size = min(spread / error**2, n_values)
+        if size > effective:
+            of_few = student_reach(min(degrees, degrees_of_error(value, left_out)))
+            reach = min(of_few, reach * math.sqrt(size / effective))
+    return wilson(value, size, reach)
 
 
 def clustered_mean(values: Values, clusters: Rows) -> Estimate:

@@ -67,11 +67,15 @@ def share_of(n_hits: int, n_pairs: int) -> Estimate:
 @cache
 def student_reach(degrees: float) -> float:
     """Return the standard errors that a 95% interval reaches under Student's law."""
-    low, high = Z95, 13.0  # of infinitely many degrees, and above that of one
-    for _ in range(50):  # to the last digit
-        middle = (low + high) / 2
-        low, high = (middle, high) if two_sided_student(middle, degrees) > _ALPHA else (low, middle)
-    return high
+    # Newton's steps from below never pass the value, since the tail is convex.
+    log_density = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)
+    scale = math.exp(log_density) / math.sqrt(degrees * math.pi)
+    reach, step = Z95, 1.0
+    while step > 1e-14 * reach:  # to the last digits
+        density = scale * (1 + reach * reach / degrees) ** (-(degrees + 1) / 2)
+        step = (two_sided_student(reach, degrees) - _ALPHA) / (2 * density)
+        reach += step
+    return reach
 
 
 def two_sided_student(t: float, degrees: float) -> float:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.statistics.clusters import clustered_mean, effective_clusters
+from medsim.statistics.clusters import clustered_mean, degrees_of_error, effective_clusters
 from medsim.statistics.significance import clustered_difference
 
 Row = st.tuples(st.integers(0, 8), st.integers(0, 14))
@@ -50,10 +50,16 @@ def expected_interval(values: np.ndarray, clusters: np.ndarray) -> tuple[float, 
     if effective(clusters) < 5 - 1e-12:
         return math.nan, math.nan
     mean, error = values.mean(), jackknife(values, clusters)
-    size = effective(clusters)
+    size, standard_errors = effective(clusters), reach(clusters)
     if error and mean * (1 - mean) > 0:
         size = min(mean * (1 - mean) / error**2, len(values))
-    return wilson(mean, size, reach(clusters))
+        squares = np.array([(one - mean) ** 2 for one in without_each(values, clusters)])
+        relative = squares.var() / squares.mean() ** 2 / len(squares)
+        if relative > 0:
+            of_few = stats.t.ppf(0.975, min(effective(clusters) / 2, 2 / relative))
+            at_widest = standard_errors * math.sqrt(size / effective(clusters))
+            standard_errors = max(standard_errors, min(of_few, at_widest))
+    return wilson(mean, size, standard_errors)
 
 
 def split(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -93,6 +99,28 @@ def test_a_difference_is_tested_by_the_jackknife(rows, shift: int) -> None:
     wide = reach(clusters) * error
     ends = max(-1, difference - wide), min(1, difference + wide)
     assert (found.low, found.high) == pytest.approx(ends, abs=NEAR)
+
+
+def test_few_clusters_that_miss_make_intervals_wide() -> None:
+    """One in a hundred of 300 clusters of log-normal sizes misses."""
+    draw = np.random.default_rng(10)
+    quantiles = stats.norm.ppf((np.arange(300) + 0.5) / 300)
+    sizes = np.maximum(1, np.round(2.8 * np.exp(quantiles))).astype(int)
+    clusters = np.repeat(np.arange(300), sizes)
+    n_covered = 0
+    for _ in range(500):
+        hits = draw.random(300) >= 0.01
+        found = clustered_mean(hits[clusters].astype(float), clusters)
+        n_covered += found.low <= 0.99 <= found.high
+    assert n_covered / 500 > 0.92  # 0.83 with the degrees of all clusters
+
+
+def test_degrees_of_an_error_are_those_of_a_chi_square_law() -> None:
+    draw = np.random.default_rng(11)
+    assert degrees_of_error(0.0, np.r_[0.1, np.zeros(999)]) == pytest.approx(2, rel=0.01)
+    assert degrees_of_error(0.0, np.zeros(9)) == math.inf
+    found = [degrees_of_error(0.0, draw.normal(size=2000)) for _ in range(100)]
+    assert np.mean(found) == pytest.approx(2000, rel=0.02)
 
 
 @pytest.mark.parametrize("sizes", [[3] * 4, [100, 1, 1, 1, 1, 1, 1], [10, 10, 1, 1, 1, 1]])
