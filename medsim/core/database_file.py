@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from medsim.core.kinds import View
+    from medsim.core.kinds import Table, View
 
 READ_SINCE = "v1.0.0"
 """The oldest version of DuckDB that reads the files."""
@@ -27,7 +27,7 @@ class DatabaseFile:
 
     execute: Callable[..., Any]
 
-    def append(self, view: str, declared: View, added: Mapping[str, tuple[str, str]]) -> int:
+    def append(self, view: str, declared: View | Table, added: Mapping[str, tuple[str, str]]) -> int:
         """Append the rows of a view to the table of its name; return their number.
 
         The table and its columns have what the view declares of them as comments.

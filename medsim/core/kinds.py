@@ -7,7 +7,7 @@ opens an output of the kind has it. One line in ``medsim.core.opened`` lets ever
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
@@ -24,6 +24,76 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=Manifest)
 
 _IN_FOLDER = re.compile(r"\b(\w+)=\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        dtype: the type of its values.
+        about: what the values are, with their unit. If they may be null, it says when.
+        in_some_files: whether only some files of the table have the column, after the others.
+    """
+
+    dtype: pl.DataType | type[pl.DataType]
+    about: str
+    in_some_files: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of an output, as files have it and SQL statements see it.
+
+    Attributes:
+        files: pattern of the files that hold it, below the output's folder; empty if a query
+            makes it.
+        about: what its rows are, in a sentence or two.
+        columns: all columns by name, in their order; those that folders name, as in "input=*",
+            are among them. Empty if they depend on what was asked for (see ``variants``).
+        key: the columns by which a row of a file differs from all others.
+        order: of the rows, in a few words.
+        optional: whether outputs of the kind may lack it.
+        query: the name of the query that makes it of other tables that no output lacks.
+        variants: the table by what was asked for, if its columns depend on that.
+    """
+
+    files: str = ""
+    about: str = ""
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    _: KW_ONLY
+    key: tuple[str, ...] = ()
+    order: str = ""
+    optional: bool = False
+    query: str = ""
+    variants: Mapping[str, Table] = field(default_factory=dict)
+
+    @property
+    def dtypes(self) -> Columns:
+        """The types of the columns of each file, in their order."""
+        return {
+            name: one.dtype
+            for name, one in self.columns.items()
+            if name not in self.folder_columns() and not one.in_some_files
+        }
+
+    @property
+    def further(self) -> Columns:
+        """The types of the columns that only some files have."""
+        return {name: one.dtype for name, one in self.columns.items() if one.in_some_files}
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """What the values of each column are, by column."""
+        return {name: one.about for name, one in self.columns.items()}
+
+    def all_columns(self) -> Columns:
+        """Return the types of the columns of all files, without those that folders name."""
+        return {**self.dtypes, **self.further}
+
+    def folder_columns(self) -> tuple[str, ...]:
+        """Return the columns that folders name, as in "input=*", in their order."""
+        return tuple(_IN_FOLDER.findall(self.files))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +128,11 @@ class View:
     order: str = ""
     variants: Mapping[str, View] = field(default_factory=dict)
 
+    @property
+    def dtypes(self) -> Columns:
+        """The types of the columns of each file, in their order."""
+        return self.columns or {}
+
     def all_columns(self) -> Columns:
         """Return the columns of all its files, without those that folders name."""
         return {**(self.columns or {}), **self.further}
@@ -87,10 +162,10 @@ class Kind(Generic[M]):
     noun: str
     command: str
     manifest: type[M]
-    views: Mapping[str, View]
+    views: Mapping[str, View | Table]
     resumed_by: str | None = None
     grows: bool = False
-    unseen: Mapping[str, View] = field(default_factory=dict)
+    unseen: Mapping[str, View | Table] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
     recorded: Mapping[str, str] = field(default_factory=dict)
 

@@ -163,7 +163,7 @@ class Opened(Shown, Generic[M]):
         name = PurePosixPath(path.relative_to(self.folder).as_posix())
         view = next(one for one in self.kind.views.values() if one.files and name.match(one.files))
         for column, dtype in view.all_columns().items():
-            if column not in found and column in (view.columns or {}):
+            if column not in found and column in view.dtypes:
                 raise InputError(f"{path} has no column {column}; {_AGAIN}")
             if found.get(column, dtype) != dtype:
                 raise InputError(f"{path} has {column} as {found[column]}, not {dtype}; {_AGAIN}")

@@ -133,7 +133,7 @@ MTEB: Mapping[str, View] = {
 HUGGINGFACE: Mapping[str, View] = {
     "positives": View(
         "positives/SPLIT-*.parquet",
-        _POSITIVES.columns,
+        _POSITIVES.dtypes,
         about=f"{_POSITIVES.about} {_SPLIT}",
         notes=_POSITIVES.notes,
         key=_POSITIVES.key,
@@ -141,7 +141,7 @@ HUGGINGFACE: Mapping[str, View] = {
     ),
     "pairs": View(
         "*/SPLIT-*.parquet",
-        _PAIR.columns,
+        _PAIR.dtypes,
         about=(
             "A row per pair and set: pairs has all sets, and every other folder the set that it "
             f"is named after. {_SPLIT}"
@@ -150,7 +150,7 @@ HUGGINGFACE: Mapping[str, View] = {
         further={
             name: one
             for name, one in {**EMBEDDED_PAIR_COLUMNS, **SET_COLUMNS}.items()
-            if name not in (_PAIR.columns or {})
+            if name not in _PAIR.dtypes
         },
         order="One set after the other, each in its own order.",
     ),

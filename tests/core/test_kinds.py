@@ -96,8 +96,8 @@ def test_every_table_and_column_is_described(name: str) -> None:
         assert declared.about.endswith("."), view
         for one in declared.variants.values() or (declared,):
             assert one.about.endswith("."), view
-            assert one.columns, view
-            known = {*one.columns, *one.further, *one.folder_columns()}
+            assert one.dtypes, view
+            known = {*one.dtypes, *one.further, *one.folder_columns()}
             assert known == set(one.notes), view
             assert set(one.key) <= known, view
             assert all(note.endswith(".") for note in one.notes.values()), view

@@ -111,8 +111,8 @@ def test_views_have_the_declared_columns(made: medsim.Tagging) -> None:
         for file in made.folder.glob(one.files):
             found = pl.read_parquet_schema(file)
             further = ["velps"] if one.further else []
-            assert list(found) == [*one.columns, *further], view
-            assert all(found[name] == kind for name, kind in one.columns.items()), view
+            assert list(found) == [*one.dtypes, *further], view
+            assert all(found[name] == kind for name, kind in one.dtypes.items()), view
     assert made.views()["rows"].min() > 0
 
 

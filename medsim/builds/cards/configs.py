@@ -83,7 +83,7 @@ class BuildFiles:
         found = [
             *(self._of_sets(*one) for one in _of_many(keys)),
             *(self._of_sets(*set_config(key), [key]) for key in keys),
-            *(self._of_table(name) for name, view in BUILD.views.items() if view.columns),
+            *(self._of_table(name) for name, view in BUILD.views.items() if view.dtypes),
         ]
         return [one for one in found if one.rows]
 
@@ -93,7 +93,7 @@ class BuildFiles:
 
     def _of_table(self, name: str) -> Config:
         view = BUILD.views[name]
-        return self._config(name, view.about, name, view.columns or {}, [view.files])
+        return self._config(name, view.about, name, view.dtypes, [view.files])
 
     def _config(
         self, name: str, about: str, view: str, columns: Columns, paths: Sequence[str]
