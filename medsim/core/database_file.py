@@ -27,7 +27,9 @@ class DatabaseFile:
 
     execute: Callable[..., Any]
 
-    def append(self, view: str, declared: View | Table, added: Mapping[str, tuple[str, str]]) -> int:
+    def append(
+        self, view: str, declared: View | Table, added: Mapping[str, tuple[str, str]]
+    ) -> int:
         """Append the rows of a view to the table of its name; return their number.
 
         The table and its columns have what the view declares of them as comments.
