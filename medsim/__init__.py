@@ -35,15 +35,12 @@ if TYPE_CHECKING:
     from medsim.splits.output import Splits
     from medsim.splits.split import split
     from medsim.splits.verify import verify
-    from medsim.studies.associations import inspect_study
+    from medsim.studies.asking import domains_study, inspect_study, instances_study
     from medsim.studies.folder import Study
     from medsim.studies.grade import grade_study
-    from medsim.studies.instances import instances_study
     from medsim.studies.sample import sample_study
     from medsim.studies.score import Scores, score_study
-    from medsim.studies.word_domains import domains_study
-    from medsim.studies.word_pairs import choose_pairs
-    from medsim.studies.words.pairs import WordPairs
+    from medsim.studies.word_pairs import WordPairs, choose_pairs
     from medsim.tagging.output import Tagging
     from medsim.tagging.tag import tag
     from medsim.terminologies.releases import convert, synth
@@ -114,7 +111,7 @@ _HOMES = {
     "Verification": "medsim.core.checks:Verification",
     "Verified": "medsim.wic.verify:Verified",
     "WicScores": "medsim.wic.evaluate:WicScores",
-    "WordPairs": "medsim.studies.words.pairs:WordPairs",
+    "WordPairs": "medsim.studies.word_pairs:WordPairs",
     "build": "medsim.builds.build:build",
     "build_shard": "medsim.builds.shards:build_shard",
     "build_wic": "medsim.wic.build:build_wic",
@@ -123,13 +120,13 @@ _HOMES = {
     "convert": "medsim.terminologies.releases:convert",
     "correlate": "medsim.evaluations.correlate:correlate",
     "describe_wic": "medsim.wic.describe:describe_wic",
-    "domains_study": "medsim.studies.word_domains:domains_study",
+    "domains_study": "medsim.studies.asking:domains_study",
     "evaluate": "medsim.evaluations.evaluate:evaluate",
     "evaluate_wic": "medsim.wic.evaluate:evaluate_wic",
     "export": "medsim.exports.export:export",
     "grade_study": "medsim.studies.grade:grade_study",
-    "inspect_study": "medsim.studies.associations:inspect_study",
-    "instances_study": "medsim.studies.instances:instances_study",
+    "inspect_study": "medsim.studies.asking:inspect_study",
+    "instances_study": "medsim.studies.asking:instances_study",
     "merge": "medsim.builds.shards:merge",
     "open": "medsim.builds.output:open_build",
     "sample_study": "medsim.studies.sample:sample_study",

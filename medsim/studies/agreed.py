@@ -12,17 +12,16 @@ import polars as pl
 
 from medsim.statistics.accuracies import accuracy_of
 from medsim.statistics.estimates import Estimate
-from medsim.studies.agreement.alpha import nominal_alpha
-from medsim.studies.agreement.kappa import cohens_kappa, mean_accuracy
+from medsim.studies.agreement import cohens_kappa, mean_accuracy, nominal_alpha
 from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
 from medsim.studies.sheets import ASSOCIATED, ASSOCIATION, CONTEXT, DOMAIN
-from medsim.studies.words.domains import AMBIGUOUS
+from medsim.studies.words.frequencies import AMBIGUOUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.statistics.resampling import Resampling
-    from medsim.studies.agreement.alpha import Judgements
+    from medsim.studies.agreement import Judgements
     from medsim.studies.sheets import Scale
 
 MEAN = "mean"

@@ -10,14 +10,17 @@ import typer
 from medsim.core.console import command, subcommands
 from medsim.core.printing import Format, print_table, quoted, tell_missing, tell_next, tell_signs
 from medsim.core.progress import progress_of
-from medsim.studies.asking_options import (
+from medsim.studies.options import (
     AskedOptions,
     DomainsOptions,
+    GradeOptions,
     InspectOptions,
     InstancesOptions,
+    PairsFileOptions,
+    PairsOptions,
+    SampleOptions,
+    ScoreOptions,
 )
-from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
-from medsim.studies.pairs_options import PairsFileOptions, PairsOptions
 
 study = subcommands(
     "study",
@@ -63,8 +66,7 @@ def instances(options: InstancesOptions, *, form: Format = "table") -> None:
 
     Example: medsim study instances biowic -o study --annotators ada,ben
     """
-    from medsim.studies.asking import shown_counts
-    from medsim.studies.instances import instances_study
+    from medsim.studies.asking import instances_study, shown_counts
 
     print_table(shown_counts(instances_study(**options.given())), form)
     _tell_next(options)
@@ -79,8 +81,7 @@ def domains(options: DomainsOptions, *, form: Format = "table") -> None:
 
     Example: medsim study domains words.csv -o study --word-class noun --size 500
     """
-    from medsim.studies.asking import shown_counts
-    from medsim.studies.word_domains import domains_study
+    from medsim.studies.asking import domains_study, shown_counts
 
     print_table(shown_counts(domains_study(**options.given())), form)
     _tell_next(options)
@@ -95,8 +96,7 @@ def inspect(options: InspectOptions, *, form: Format = "table") -> None:
 
     Example: medsim study inspect pairs.csv -o study --annotators ada,ben
     """
-    from medsim.studies.asking import shown_counts
-    from medsim.studies.associations import inspect_study
+    from medsim.studies.asking import inspect_study, shown_counts
 
     print_table(shown_counts(inspect_study(**options.given())), form)
     _tell_next(options)
@@ -154,8 +154,7 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     --biomedical hpo --norms usf.txt
     """
     from medsim.core.places import check_not_read
-    from medsim.studies.word_pairs import choose_pairs
-    from medsim.studies.words.pairs import check_pairs_place
+    from medsim.studies.word_pairs import check_pairs_place, choose_pairs
 
     check_not_read(Path(options.out), options.paths_read())
     check_pairs_place(Path(options.out), overwrite=options.overwrite)

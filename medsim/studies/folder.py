@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,63 +15,25 @@ from medsim.core.errors import InputError, counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
 from medsim.core.output import claimed
-from medsim.studies.output import ASSIGNMENT, ITEMS, STUDY, StudyManifest
+from medsim.core.reading import decoded
+from medsim.core.tables.text import bytes_of
+from medsim.studies.output import ASSIGNMENT, ASSIGNMENT_COLUMNS, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import SCALES, Entry, Scale, Sheet
-from medsim.studies.sheets.annotate import rendered_sheet
-from medsim.studies.sheets.csv_sheets import written_csv
-from medsim.studies.sheets.label_studio import labelling_config, tasks
+from medsim.studies.sheets.written import labelling_config, rendered_sheet, tasks, written_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.core.output import OutputFolder
+    from medsim.core.progress import Progress
     from medsim.core.shown import Summary
-    from medsim.studies.asking_options import AskedOptions
-    from medsim.studies.options import GradeOptions, SampleOptions
+    from medsim.studies.options import AskedOptions, GradeOptions, SampleOptions
 
     StudyOptions: TypeAlias = SampleOptions | GradeOptions | AskedOptions
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyDraft:
-    """A study that is to be written.
-
-    Attributes:
-        items: a row per pair, with item_id; what annotators must not see.
-        assignment: ``ASSIGNMENT_COLUMNS``, in order of annotator and position.
-        notice: what must be known before a sheet is passed on; None where there is nothing.
-        page_size: how many pairs are shown before a pause; 0 for no pauses.
-    """
-
-    scale: Scale
-    items: pl.DataFrame
-    assignment: pl.DataFrame
-    instructions: Sequence[str]
-    notice: str | None
-    page_size: int = 0
-    source: dict[str, object]
-    warnings: Sequence[str]
-
-    def manifest(self, options: StudyOptions) -> StudyManifest:
-        """Return the manifest of the study, without its files.
-
-        Its id, which answers name it by, is hexadecimal, 64 bits.
-        """
-        content = (self.scale.name, fingerprint(self.items), fingerprint(self.assignment))
-        return StudyManifest(
-            medsim=medsim_version(),
-            study_id=canonical_digest(content)[:16],
-            scale=self.scale.name,
-            title=options.title,
-            instructions=list(self.instructions),
-            page_size=self.page_size,
-            annotators=self.assignment["annotator"].unique(maintain_order=True).to_list(),
-            source=self.source,
-            options=options.recorded(),
-            notice=self.notice,
-            warnings=list(self.warnings),
-            outputs={},
-        )
+_ID_LENGTH = 16  # hexadecimal digits: 64 bits
+_LONGEST = 20_000  # characters of instructions
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 class Study(Opened[StudyManifest]):
@@ -126,13 +90,51 @@ class Study(Opened[StudyManifest]):
         return _sheets(self.manifest, self.assignment())
 
 
-def write_study(draft: StudyDraft, options: StudyOptions) -> Study:
-    """Return the study that it writes, which appears whole or not at all."""
-    manifest = draft.manifest(options)
-    metadata = {"medsim": manifest.medsim, "study": manifest.study_id}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyDraft:
+    """A study that is to be written.
+
+    Attributes:
+        items: a row per pair, with item_id; what annotators must not see.
+        assignment: ``ASSIGNMENT_COLUMNS``, in order of annotator and position.
+        source: of the items, for the manifest.
+        notice: what must be known before a sheet is passed on; None where there is nothing.
+        page_size: how many pairs are shown before a pause; 0 for no pauses.
+    """
+
+    scale: Scale
+    items: pl.DataFrame
+    assignment: pl.DataFrame
+    source: dict[str, object]
+    notice: str | None
+    page_size: int = 0
+
+
+def write_study(draft: StudyDraft, options: StudyOptions, progress: Progress) -> Study:
+    """Return the study that it writes, which appears whole or not at all.
+
+    Its id, which answers name it by, is hexadecimal, 64 bits.
+    """
+    content = (draft.scale.name, fingerprint(draft.items), fingerprint(draft.assignment))
+    study_id = canonical_digest(content)[:_ID_LENGTH]
+    metadata = {"medsim": medsim_version(), "study": study_id}
     with claimed(
         Path(options.out), STUDY, overwrite=options.overwrite, read=options.paths_read()
     ) as output:
+        manifest = StudyManifest(
+            medsim=medsim_version(),
+            study_id=study_id,
+            scale=draft.scale.name,
+            title=options.title,
+            instructions=list(instructions_of(draft.scale, options.instructions)),
+            page_size=draft.page_size,
+            annotators=draft.assignment["annotator"].unique(maintain_order=True).to_list(),
+            source=draft.source,
+            options=options.recorded(),
+            notice=draft.notice,
+            warnings=list(progress.warnings),
+            outputs={},
+        )
         output.write(ITEMS, draft.items, metadata)
         output.write(ASSIGNMENT, draft.assignment, metadata)
         for sheet in _sheets(manifest, draft.assignment):
@@ -140,6 +142,73 @@ def write_study(draft: StudyDraft, options: StudyOptions) -> Study:
         replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
         output.publish()
     return Study(options.out)
+
+
+def draw_id(*parts: object) -> str:
+    """Return the digest by which something is drawn or named: hexadecimal, 64 bits."""
+    return canonical_digest(parts)[:_ID_LENGTH]
+
+
+def presentations_of(
+    seed: int,
+    annotator: str,
+    items: pl.DataFrame,
+    n_twice: int = 0,
+    n_pages: int = 1,
+    shown: Sequence[str] = ("term1", "term2"),
+) -> pl.DataFrame:
+    """Return the presentations of one annotator: ``ASSIGNMENT_COLUMNS``, in order of position.
+
+    Every page has its share of the items of each group, and of those that are shown for a second
+    time (Chiu et al. 2018): shares differ by one item at most. The two presentations of an item
+    have about the same place in two pages, half of all pages apart; a single page is cut in two.
+    Items of the consistency set, which is group 0, are shown twice only where there are too few
+    others.
+
+    Args:
+        seed: of every draw.
+        annotator: who sees them, whose name decides the draws as well.
+        items: item_id, the columns that are shown, and the group of an item where there are groups.
+        n_twice: how many items are shown twice.
+        n_pages: how many pages are filled.
+        shown: the columns of the two sides of a pair, or of a word, which is on the left.
+    """
+    n_pages = max(n_pages, 2 if n_twice else 1)
+
+    def drawn(purpose: str) -> pl.Series:
+        ids = items["item_id"]
+        return pl.Series(
+            purpose, [draw_id(seed, purpose, annotator, one) for one in ids], pl.String
+        )
+
+    if "group" not in items.columns:
+        items = items.with_columns(group=0)
+    once = (
+        items.select("item_id", "group")
+        .with_columns(drawn("order"), drawn("page"), drawn("twice"))
+        .sort("group", "page")
+        .with_columns(pl.int_range(pl.len()).mod(n_pages).alias("page"))
+    )
+    again = (
+        once.with_columns(pl.col("twice").rank("ordinal").over("group", "page"))
+        .sort("group", "twice", "page", descending=[True, False, False])
+        .head(n_twice)
+        .with_columns((pl.col("page") + n_pages // 2) % n_pages)
+    )
+    both = pl.concat([once.drop("twice"), again.drop("twice")]).sort("page", "order")
+    showings = both.select(
+        "item_id", pl.int_range(1, pl.len() + 1).over("item_id").alias("showing")
+    )
+    of_items = {item_id: texts for item_id, *texts in items.select("item_id", *shown).iter_rows()}
+    rows: list[tuple[object, ...]] = []
+    for item_id, showing in showings.iter_rows():
+        entry_id = draw_id(seed, "entry", annotator, item_id, showing)
+        texts = list(of_items[item_id])
+        if int(draw_id(seed, "side", entry_id), 16) % 2:
+            texts.reverse()
+        left, right = (*texts, "")[:2]
+        rows.append((annotator, len(rows) + 1, entry_id, item_id, showing, left, right))
+    return pl.DataFrame(rows, schema=ASSIGNMENT_COLUMNS, orient="row")
 
 
 def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet]:
@@ -183,3 +252,25 @@ def _written_instructions(sheet: Sheet, paragraphs: Sequence[str]) -> str:
         "judged yet, and change no other column."
     )
     return "\n\n".join([sheet.title, *paragraphs, sheet.scale.question, filling]) + "\n"
+
+
+def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
+    """Return paragraphs for annotators: those of a text file, by default those of the scale.
+
+    Paragraphs are separated by empty lines.
+    """
+    if file is None:
+        text = (files("medsim.studies") / f"{scale.name}.txt").read_text(encoding="utf-8")
+    else:
+        path = Path(file)
+        text = decoded(bytes_of(path)[0], path)
+        if (found := _CONTROL.search(text)) is not None:
+            raise InputError(f"{path} is no plain text: it has the character {found[0]!r}")
+        if not text.strip():
+            raise InputError(f"{path} holds no text")
+        if len(text) > _LONGEST:
+            raise InputError(
+                f"{path} has {len(text):,} characters; up to {_LONGEST:,} are accepted"
+            )
+    paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+    return tuple(filter(None, paragraphs))

@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import OptionError
+from medsim.core.errors import InputError, OptionError
 from medsim.core.options import public
-from medsim.core.progress import progress_of
-from medsim.studies.folder import Study, StudyDraft, write_study
-from medsim.studies.inputs import instructions_of, read_pairs
-from medsim.studies.options import GradeOptions
-from medsim.studies.output import GRADED_ITEM_COLUMNS
-from medsim.studies.people import annotators_of
-from medsim.studies.presentations import draw_id, presentations_of
+from medsim.core.progress import Progress, progress_of
+from medsim.core.tables.named import read_table
+from medsim.core.terms import lowered
+from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
+from medsim.studies.folder import Study, StudyDraft, draw_id, presentations_of, write_study
+from medsim.studies.options import GradeOptions, annotators_of
+from medsim.studies.output import GRADED_ITEM_COLUMNS, RATED_COLUMNS
 from medsim.studies.sheets import GRADED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from medsim.core.tables.named import Table
+
+_SIDES = ("term1", "term2")
+_TAKEN = frozenset({*GRADED_ITEM_COLUMNS, *RATED_COLUMNS} - set(_SIDES))
 
 
 @public(GradeOptions)
@@ -39,13 +44,13 @@ def grade_study(options: GradeOptions) -> Study:
         OutputError: ``out`` is taken or cannot be written.
     """
     raters = annotators_of(options.raters, stem="rater")
-    instructions = instructions_of(GRADED, options.instructions)
     path, progress = Path(options.pairs), progress_of(options.progress)
     with progress.stage("share pairs out") as stage:
         table = read_pairs(path, progress)
         _check_shares(options, table.frame.height)
         items = _items(table.frame, options)
-        n_seen = _most_seen(items, options)
+        sizes: dict[int, int] = dict(items["group"].value_counts().iter_rows())
+        n_seen = sizes.pop(0, 0) + max(sizes.values()) + options.duplicates  # of the largest group
         n_pages = math.ceil(n_seen / options.page_size) if options.page_size else 1
         assignment = _assignment(items, raters, options, n_pages)
         most = max(assignment["position"].to_list())
@@ -55,13 +60,11 @@ def grade_study(options: GradeOptions) -> Study:
             scale=GRADED,
             items=items,
             assignment=assignment,
-            instructions=instructions,
             notice=options.notice,
             page_size=math.ceil(n_seen / n_pages) if options.page_size else 0,
             source={"kind": "pairs", "path": str(path), "fingerprint": table.sha256},
-            warnings=progress.warnings,
         )
-        return write_study(draft, options)
+        return write_study(draft, options, progress)
 
 
 def shares_of(study: Study) -> pl.DataFrame:
@@ -114,12 +117,6 @@ def _items(pairs: pl.DataFrame, options: GradeOptions) -> pl.DataFrame:
     )
 
 
-def _most_seen(items: pl.DataFrame, options: GradeOptions) -> int:
-    """Return how many presentations the raters of the largest group see."""
-    sizes: dict[int, int] = dict(items["group"].value_counts().iter_rows())
-    return sizes.pop(0, 0) + max(sizes.values()) + options.duplicates
-
-
 def _assignment(
     items: pl.DataFrame, raters: Sequence[str], options: GradeOptions, n_pages: int
 ) -> pl.DataFrame:
@@ -129,3 +126,43 @@ def _assignment(
         own = items.filter(pl.col("group").is_in([0, group]))
         frames.append(presentations_of(options.seed, rater, own, options.duplicates, n_pages))
     return pl.concat(frames)
+
+
+def read_pairs(path: Path, progress: Progress | None = None) -> Table:
+    """Return the pairs of a table: term1, term2, and its other columns as text.
+
+    Raises:
+        InputError: the file cannot be read, lacks a column or has one whose name medsim gives, or
+            a pair has one term alone or stands twice; the message names the line.
+    """
+    table = read_table(path, _SIDES, known=None)
+    for warning in table.warnings:
+        progress_of(progress).warn(warning)
+    for name in table.frame.columns:
+        if name in _TAKEN:
+            raise InputError(f"{path}: the column {name!r} has a name that medsim gives; rename it")
+    if table.frame.is_empty():
+        raise InputError(f"{path} has no pairs")
+    for side in _SIDES:
+        table.refuse(table.frame[side] == "", side, "is empty")
+    _check_properties(table)
+    seen: dict[tuple[str, ...], str] = {}
+    for location, (term1, term2, *_) in table.rows():
+        pair = tuple(sorted(lowered([term1, term2])))
+        if pair[0] == pair[1]:
+            raise InputError(f"{path}: {location}: both terms are {term1!r}")
+        if (known := seen.setdefault(pair, location)) != location:
+            raise InputError(f"{path}: {known} and {location} have the same pair")
+    return table
+
+
+def _check_properties(table: Table) -> None:
+    """Raise InputError if a column that an evaluation reads holds what it would refuse."""
+    for column in PAIR_PROPERTIES:
+        if column not in table.frame.columns:
+            continue
+        for at, cell in zip(table.at, table.frame[column], strict=True):
+            try:
+                property_in(column, cell)
+            except InputError as error:
+                raise InputError(f"{table.path}: {table.unit} {at}: {error}") from error

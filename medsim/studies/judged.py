@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from medsim.evaluations.sets import SET_COLUMNS
-from medsim.statistics.estimates import share_of
-from medsim.studies.agreement.alpha import nominal_alpha
-from medsim.studies.agreement.votes import NO_TRUTH, majority, quality
+from medsim.statistics.estimates import Estimate, share_of
+from medsim.studies.agreement import nominal_alpha
 from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
-from medsim.studies.sheets import DONT_KNOW, JUDGEMENT
+from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from medsim.kernels.types import Rows
-    from medsim.statistics.estimates import Estimate
     from medsim.statistics.resampling import Resampling
-    from medsim.studies.agreement.alpha import Judgements
+    from medsim.studies.agreement import Judgements
+
 
 FEWEST_PAIRS = 10
 """Of fewer no interval of alpha is made: their resamples say little."""
@@ -173,3 +174,53 @@ def _answer_of(column: str) -> pl.Expr:
     """Return values as files have the answers; null where there is none."""
     known = range(len(JUDGEMENT))
     return pl.col(column).replace_strict(known, JUDGEMENT.answers, default=None)
+
+
+NO_TRUTH = -1
+"""The value of pairs that have no ground truth."""
+
+
+class Quality(NamedTuple):
+    """The quality of labels against a ground truth, with Wilson's intervals; NaN of no pairs.
+
+    Attributes:
+        no_ground_truth: the share of pairs that have none, and count in none of the others.
+        accuracy: of pairs with a ground truth, the share that is labelled as it says.
+        recall: of pairs that are the same, the share that is labelled positive.
+        precision: of pairs that are labelled positive, the share that is the same.
+    """
+
+    no_ground_truth: Estimate
+    accuracy: Estimate
+    recall: Estimate
+    precision: Estimate
+
+
+def majority(table: Judgements) -> NDArray[np.int8]:
+    """Return the judgement that more than half of the annotators gave of each unit.
+
+    Ground truth is a majority vote (Schulz and Juric 2020, section 3.3): here of more than half of
+    those who took part in the study, whether they judged the unit or not. "Don't know" and no
+    answer, -1, are votes for neither.
+
+    Returns:
+        int8[n_units], SAME or NOT_SAME, or ``NO_TRUTH``.
+    """
+    n_annotators = table.shape[1]
+    truth = np.full(len(table), NO_TRUTH, np.int8)
+    for judgement in (NOT_SAME, SAME):
+        truth[2 * (table == judgement).sum(axis=1) > n_annotators] = judgement
+    return truth
+
+
+def quality(labels: NDArray[np.int8], truth: NDArray[np.int8]) -> Quality:
+    """Return the quality of labels, 1 for positives and 0 for negatives, beside ``majority``."""
+    known = truth != NO_TRUTH
+    positive, same = labels[known] == 1, truth[known] == SAME
+    n_found = int((positive & same).sum())
+    return Quality(
+        no_ground_truth=share_of(int((~known).sum()), len(labels)),
+        accuracy=share_of(int((positive == same).sum()), int(known.sum())),
+        recall=share_of(n_found, int(same.sum())),
+        precision=share_of(n_found, int(positive.sum())),
+    )

@@ -1,7 +1,8 @@
-"""The options of studies: drawing pairs, grading them and scoring answers."""
+"""The options of studies: asking people, and choosing the pairs that they are asked about."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
@@ -12,7 +13,55 @@ from medsim.core.errors import OptionError
 from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
-from medsim.studies.people import CountOrNames, annotators_of
+
+CountOrNames: TypeAlias = int | str | Sequence[str]
+"""A number of people, or their names: in order, or in a text with commas between them."""
+
+_MOST_ANNOTATORS = 1000
+_NAME = re.compile(r"[^\W_](?:[\w .-]{0,38}[\w-])?")  # fit for a folder on any system
+_NUMBER = re.compile(r"[0-9]{1,6}")
+_NO_NAME = re.compile(
+    # A number that is no count, a word of `leave_out` or of tables, or a device of Windows.
+    r"[0-9.]+|all|mean|outliers|(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?",
+    re.IGNORECASE,
+)
+
+
+def annotators_of(named: CountOrNames, stem: str) -> tuple[str, ...]:
+    """Return the names of annotators, which name the folders of what they are given.
+
+    Args:
+        named: how many, or their names, as a sequence or in a text such as "ada,ben,eva".
+        stem: of the names of those that are only counted, as in "annotator-1".
+
+    Raises:
+        OptionError: a name is no name of a folder, or stands twice, or there are too many or none.
+    """
+    if not isinstance(named, (str, int)):
+        return _checked(list(named))
+    text = str(named).strip()
+    if _NUMBER.fullmatch(text) is None:
+        return _checked([name.strip() for name in text.split(",")])
+    number = int(text)
+    if number > _MOST_ANNOTATORS:
+        return _checked([text] * number)
+    return _checked([f"{stem}-{at:0{len(text)}}" for at in range(1, number + 1)])
+
+
+def _checked(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that can be those of annotators."""
+    if not 1 <= len(names) <= _MOST_ANNOTATORS:
+        raise OptionError(f"{len(names):,} annotators; 1 to {_MOST_ANNOTATORS:,} are accepted")
+    for at, name in enumerate(names):
+        if _NAME.fullmatch(name) is None or _NO_NAME.fullmatch(name) is not None:
+            raise OptionError(
+                f"{name[:60]!r} cannot be the name of an annotator: a name has up to 40 letters, "
+                "digits, spaces and . - _, begins with a letter or digit, and is no number"
+            )
+        if name.casefold() in {other.casefold() for other in names[:at]}:
+            raise OptionError(f"two annotators are named {name!r}")
+    return tuple(names)
+
 
 PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 """Pairs of a page, pairs that all rate, pairs that a rater sees twice (Chiu et al. 2018)."""
@@ -246,3 +295,278 @@ MinLength = Annotated[
     int, Option("Fewest letters of a word.", least=1, most=1_000, key="min_length")
 ]
 NoLemmas = Annotated[bool, Option("Make no lemmas where the table has none.", key="no_lemmas")]
+
+SIZE, COMMON = 100, 50
+"""Instances of an annotator, and those of them that all see (Rouhizadeh et al. 2024)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingOptions(Options):
+    """The options of every study in which a few people answer the same questions."""
+
+    annotators: Annotated[
+        CountOrNames, Option("How many annotators, or their names, as in ada,ben.")
+    ] = 2
+    instructions: Annotated[str | Path | None, INSTRUCTIONS] = None
+    notice: Annotated[
+        str | None,
+        Option("What annotators must know before they pass a sheet on; nothing by default."),
+    ] = None
+    seed: Annotated[int, SEED] = 0
+    overwrite: Annotated[bool, OVERWRITE] = False
+    progress: Reporting = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the annotators."""
+        return annotators_of(self.annotators, stem="annotator")
+
+    def check(self) -> None:
+        """Raise OptionError for annotators that are none."""
+        _ = self.names
+
+
+@dataclass(frozen=True, slots=True)
+class InspectOptions(AskingOptions):
+    """The options of ``medsim study inspect``."""
+
+    pairs: Annotated[
+        str | Path,
+        Option(
+            "CSV, TSV or Parquet with the columns term1 and term2; other columns are kept for the "
+            "results. Where it has domain or associated, as medsim study pairs writes them, the "
+            "associated biomedical pairs are shown.",
+            argument=True,
+        ),
+    ]
+    out: Annotated[str | Path, OUT]
+    _: KW_ONLY
+    title: Annotated[str, Option("The heading that annotators see.")] = "Are they associated?"
+
+
+@dataclass(frozen=True, slots=True)
+class InstancesOptions(AskingOptions):
+    """The options of ``medsim study instances``."""
+
+    benchmark: Annotated[
+        str | Path,
+        Option(
+            "A folder with test.json, as BioWiC is published and medsim wic build writes it, or "
+            "one such file.",
+            argument=True,
+        ),
+    ]
+    out: Annotated[str | Path, OUT]
+    _: KW_ONLY
+    size: Annotated[
+        int, Option("Instances of each annotator.", least=1, most=MOST_COUNT, key="size")
+    ] = SIZE
+    common: Annotated[
+        int,
+        Option("How many of them all annotators see.", least=0, most=MOST_COUNT, key="common"),
+    ] = COMMON
+    title: Annotated[str, Option("The heading that annotators see.")] = (
+        "Do these terms mean the same here?"
+    )
+
+    @property
+    def n_common(self) -> int:
+        """The number of instances that all annotators see."""
+        return self.common if len(self.names) > 1 else self.size
+
+    def check(self) -> None:
+        """Raise OptionError for annotators that are none, or more common instances than all."""
+        AskingOptions.check(self)
+        if self.n_common > self.size:
+            raise OptionError(f"`common` {self.n_common} is more than `size` {self.size}")
+
+
+@dataclass(frozen=True, slots=True)
+class DomainsOptions(AskingOptions):
+    """The options of ``medsim study domains``."""
+
+    words: Words
+    out: Annotated[str | Path, OUT]
+    _: KW_ONLY
+    word_class: WordClass = None
+    size: Annotated[
+        int | None,
+        Option("Words to draw; all by default.", least=1, most=MOST_COUNT, key="size"),
+    ] = None
+    min_count: MinCount = 5
+    min_length: MinLength = 3
+    no_lemmas: NoLemmas = False
+    title: Annotated[str, Option("The heading that annotators see.")] = "Which domain is it of?"
+
+
+AskedOptions: TypeAlias = InstancesOptions | DomainsOptions | InspectOptions
+
+NORM_PARTICIPANTS = 11
+"""The fewest people who saw the cue of a norm that counts: more than ten (Chiu et al. 2018)."""
+
+N_QUARTERS = 4
+"""Quarters of a set of word pairs: biomedical or general, associated or not."""
+
+MOST_PAIRS = 10_000
+"""The most pairs of a set of word pairs: more than people ever rated of words."""
+
+
+def _paths(given: str | Path | Sequence[str | Path] | None) -> list[Path]:
+    """Return the paths of an option that takes any number of them."""
+    return [Path(given)] if isinstance(given, (str, Path)) else [Path(one) for one in given or ()]
+
+
+@dataclass(frozen=True, slots=True)
+class PairsOptions(Options):
+    """The options of choosing pairs of words."""
+
+    words: Words
+    _: KW_ONLY
+    word_class: WordClass = None
+    terminology: Annotated[
+        str | Path | Sequence[str | Path] | None,
+        Option(
+            "Folder of a build; associates its synonyms and siblings. Any number of builds.",
+            metavar="BUILD",
+            many=True,
+        ),
+    ] = None
+    lexicon: Annotated[
+        str | Path | Sequence[str | Path] | None,
+        Option(
+            "Files LRNOM, LRAGR and LRSPL of the SPECIALIST Lexicon, or their folder: variants of "
+            "a build's names count as these do, as phosphorylate where it has phosphorylation.",
+            metavar="FILE",
+            many=True,
+        ),
+    ] = None
+    norms: Annotated[
+        str | Path | Sequence[str | Path] | None,
+        Option(
+            "Association norms, as of the University of South Florida, or a table with columns "
+            "cue, target and where known strength; any number of files.",
+            metavar="FILE",
+            many=True,
+        ),
+    ] = None
+    norm_participants: Annotated[
+        int,
+        Option(
+            "Fewest people who saw the cue of a norm that counts (#G); more than ten by default.",
+            least=0,
+            most=MOST_COUNT,
+        ),
+    ] = NORM_PARTICIPANTS
+    one_way: Annotated[
+        bool, Option("Count norms that lack a forward or a backward strength (FSG, BSG) as well.")
+    ] = False
+    biomedical: Annotated[
+        str | Path | None,
+        Option(
+            "Biomedical words, one a line, or a build whose names they are; all other words are "
+            "general.",
+            metavar="LIST",
+        ),
+    ] = None
+    general: Annotated[
+        str | Path | None,
+        Option(
+            "Frequency table of a general corpus, with which frequencies are correlated; without a "
+            "list or a table of domains, how often either corpus uses a word decides its domain.",
+            metavar="CORPUS",
+        ),
+    ] = None
+    documents: Annotated[
+        str | Path | None,
+        Option(
+            "Topics of documents or journals: a table of document and topics (names with ; "
+            "between). A word has the topics of those in its column documents, and as its own the "
+            "most frequent.",
+            metavar="TABLE",
+        ),
+    ] = None
+    domains: Annotated[
+        str | Path | None,
+        Option(
+            "A table with columns word and domain, as medsim study score writes of words that "
+            "people sorted; all other words are left out.",
+            metavar="TABLE",
+        ),
+    ] = None
+    confirmed: Annotated[
+        str | Path | None,
+        Option(
+            "A table with columns term1 and term2, as medsim study score writes of pairs that "
+            "people inspected: the only pairs that are drawn as associated biomedical ones.",
+            metavar="TABLE",
+        ),
+    ] = None
+    ratio: Annotated[
+        float,
+        Option(
+            "With a general corpus alone: how many times more often its own domain uses a word.",
+            least=1,
+            most=MOST_COUNT,
+        ),
+    ] = 5.0
+    size: Annotated[
+        int, Option("Pairs to choose, in four equal quarters.", least=N_QUARTERS, most=MOST_PAIRS)
+    ] = 1_000
+    min_count: MinCount = 5
+    min_length: MinLength = 3
+    per_word: Annotated[int, Option("Most pairs that a word is in.", least=1, most=MOST_PAIRS)] = 3
+    no_lemmas: NoLemmas = False
+    seed: Annotated[int, SEED] = 0
+    threads: Threads = None
+    progress: Reporting = None
+
+    @property
+    def norm_files(self) -> list[Path]:
+        """The files of norms."""
+        return _paths(self.norms)
+
+    @property
+    def builds(self) -> list[Path]:
+        """The folders of terminologies."""
+        return _paths(self.terminology)
+
+    @property
+    def lexicon_files(self) -> list[Path]:
+        """The files of the SPECIALIST Lexicon, or their folders."""
+        return _paths(self.lexicon)
+
+    @property
+    def by_ratio(self) -> bool:
+        """Whether the domain of a word is told by the ratio of its frequencies in two corpora."""
+        return self.biomedical is None and self.domains is None
+
+    def check(self) -> None:
+        """Raise OptionError if a size has no quarters, or a quarter nothing to tell its words."""
+        if self.size % N_QUARTERS:
+            near = self.size // N_QUARTERS * N_QUARTERS
+            raise OptionError(
+                f"`size` {self.size} cannot be cut into four equal quarters; a multiple of 4 up to "
+                f"{MOST_PAIRS:,} can, such as {near}"
+            )
+        if self.biomedical is not None and self.domains is not None:
+            raise OptionError(
+                "`biomedical` and `domains` both say which words are biomedical; give one of them"
+            )
+        if self.by_ratio and self.general is None:
+            raise OptionError(
+                "say by one of `biomedical` LIST, `general` CORPUS and `domains` TABLE which words "
+                "are biomedical"
+            )
+        if not self.builds and not self.norm_files and self.confirmed is None:
+            raise OptionError(
+                "nothing tells which words are associated; add `terminology` BUILD or `norms` FILE"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class PairsFileOptions(PairsOptions):
+    """The options of ``medsim study pairs``."""
+
+    _: KW_ONLY
+    out: Annotated[str | Path, Option("The .csv or .parquet file to write.", ("--out", "-o"))]
+    overwrite: Annotated[bool, Option("Replace a file that is there.")] = False

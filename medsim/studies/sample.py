@@ -16,12 +16,9 @@ from medsim.core.options import folder_of, public
 from medsim.core.progress import progress_of
 from medsim.core.terms import lowered
 from medsim.kernels.packing import tie_hashes
-from medsim.studies.folder import Study, StudyDraft, write_study
-from medsim.studies.inputs import instructions_of
-from medsim.studies.options import SampleOptions
+from medsim.studies.folder import Study, StudyDraft, draw_id, presentations_of, write_study
+from medsim.studies.options import SampleOptions, annotators_of
 from medsim.studies.output import JUDGED_ITEM_COLUMNS
-from medsim.studies.people import annotators_of
-from medsim.studies.presentations import draw_id, presentations_of
 from medsim.studies.sheets import JUDGEMENT
 
 if TYPE_CHECKING:
@@ -45,7 +42,6 @@ def sample_study(options: SampleOptions) -> Study:
         OutputError: ``out`` is taken or cannot be written.
     """
     names = annotators_of(options.annotators, stem="annotator")
-    instructions = instructions_of(JUDGEMENT, options.instructions)
     build, progress = Build(folder_of(options.build)), progress_of(options.progress)
     with reading_output(build), progress.stage("draw pairs") as stage:
         items = _drawn_items(build, options.per_class, options.seed)
@@ -57,12 +53,10 @@ def sample_study(options: SampleOptions) -> Study:
             scale=JUDGEMENT,
             items=items,
             assignment=pl.concat(presentations_of(options.seed, name, items) for name in names),
-            instructions=instructions,
             notice=_notice(build),
             source=_provenance(build),
-            warnings=progress.warnings,
         )
-        return write_study(draft, options)
+        return write_study(draft, options, progress)
 
 
 def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import io
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, OutputError, counted
+from medsim.core.files import write_file
 from medsim.core.manifest import Skipped
 from medsim.core.options import public
+from medsim.core.places import check_file_free
 from medsim.core.progress import progress_of
+from medsim.core.shown import Shown, Summary
+from medsim.core.terms import pack
+from medsim.kernels.packing import mixed, term_hashes, tie_hashes
+from medsim.studies.options import N_QUARTERS, PairsOptions
 from medsim.studies.output import WORD_PAIR_COLUMNS
-from medsim.studies.pairs_options import N_QUARTERS, PairsOptions
-from medsim.studies.words.domains import (
+from medsim.studies.words.frequencies import (
     BIOMEDICAL,
     DOMAINS,
     GENERAL,
@@ -22,20 +30,202 @@ from medsim.studies.words.domains import (
     by_ratio,
     by_table,
     frequency_correlation,
+    kept_words,
+    merged,
     read_domains,
+    read_frequencies,
+    read_subjects,
 )
-from medsim.studies.words.frequencies import merged, read_frequencies, read_subjects
-from medsim.studies.words.kept import kept_words
-from medsim.studies.words.lexicon import read_lexicon
-from medsim.studies.words.norms import NormRule, associated, read_confirmed, read_norms
-from medsim.studies.words.pairs import WordPairs
-from medsim.studies.words.quarters import Quarters
-from medsim.studies.words.terminology import listed_words, relations_in
+from medsim.studies.words.relations import (
+    NormRule,
+    associated,
+    listed_words,
+    read_confirmed,
+    read_lexicon,
+    read_norms,
+    relations_in,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from medsim.kernels.types import Counts, Hashes, Ids
     from medsim.studies.words.forms import Forms
-    from medsim.studies.words.kept import KeptWords
-    from medsim.studies.words.lexicon import Lexicon
+    from medsim.studies.words.frequencies import KeptWords
+    from medsim.studies.words.relations import Lexicon
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WordPairs(Shown):
+    """Pairs of words to rate.
+
+    Attributes:
+        frame: ``medsim.studies.output.WORD_PAIR_COLUMNS``, in an order drawn from the seed.
+        left_out: how many words were left out, and why, in the order of the filters.
+        warnings: what a reader should know, a sentence each.
+        frequency_correlation: Spearman's, of how often the words that the filters left are used in
+            the biomedical corpus and in the general one; None where that is not known.
+    """
+
+    frame: pl.DataFrame
+    left_out: tuple[Skipped, ...]
+    warnings: tuple[str, ...]
+    frequency_correlation: float | None = None
+
+    def _summary(self) -> Summary:
+        facts = [counted(self.frame.height, "pair"), counted(len(self.warnings), "warning")]
+        calls = [".frame", '.write("pairs.csv")', 'medsim.grade_study("pairs.csv", …)']
+        return Summary(what="WordPairs", facts=facts, calls=calls, table=self.quarters)
+
+    def quarters(self) -> pl.DataFrame:
+        """Return a row per quarter: domain, associated, and how many pairs and words it has."""
+        words = pl.concat_list("term1", "term2").list.explode().n_unique()
+        return (
+            self.frame.group_by("domain", "associated")
+            .agg(pl.len().cast(pl.Int64).alias("pairs"), words.cast(pl.Int64).alias("words"))
+            .sort("domain", "associated", descending=[False, True])
+        )
+
+    def write(self, out: str | Path, *, overwrite: bool = False) -> None:
+        """Write the pairs as CSV, or as Parquet where the file's name ends in .parquet.
+
+        Raises:
+            OutputError: ``out`` is there and must not be replaced, or it cannot be written.
+        """
+        out = Path(out).absolute()
+        check_pairs_place(out, overwrite=overwrite)
+        is_parquet, content = out.suffix.lower() == ".parquet", io.BytesIO()
+        (self.frame.write_parquet if is_parquet else self.frame.write_csv)(content)
+        write_file(out, content.getvalue(), overwrite=overwrite)
+
+
+def check_pairs_place(out: Path, *, overwrite: bool) -> None:
+    """Raise OutputError if no pairs can be written at ``out``, or a file there must stay."""
+    check_file_free(out, overwrite=overwrite)
+    if out.suffix.lower() not in {".csv", ".parquet"}:
+        raise OutputError(f"{out} is neither .csv nor .parquet; pairs are written as one of them")
+
+
+RANDOM = "random"
+"""The reason of pairs that nothing associates."""
+
+PAIR = ("word1_id", "word2_id")
+
+_FEWEST_PAIRED = 2_048
+
+
+class Quarters:
+    """The pairs that quarters are drawn from.
+
+    Args:
+        words: word and domain, in order of word; a word's id is its row.
+        associated: word1_id, word2_id and reason of the associated pairs that each domain has, if
+            their words are both of that domain; a domain that is missing has no such quarter.
+        known: word1_id and word2_id of all pairs that are associated or related in any way.
+        seed: of the draws.
+        per_word: how many pairs a word may be in, in all quarters together.
+    """
+
+    def __init__(
+        self,
+        words: pl.DataFrame,
+        associated: Mapping[str, pl.DataFrame],
+        known: pl.DataFrame,
+        *,
+        seed: int,
+        per_word: int,
+    ) -> None:
+        packed = pack(words["word"].to_list())
+        self._hashes: Hashes = term_hashes(packed.codes, packed.starts)
+        self._known = self._codes(known)
+        self._seed = np.uint64(seed)
+        self._per_word = per_word
+        self._ids = {
+            domain: np.flatnonzero(words["domain"].to_numpy() == domain).astype(np.int32)
+            for domain in DOMAINS
+        }
+        self._associated = {
+            domain: frame.filter(
+                pl.all_horizontal(pl.col(PAIR).is_in(pl.Series(self._ids[domain]).implode()))
+            )
+            for domain, frame in associated.items()
+        }
+
+    def draw(self, n_pairs: int) -> dict[tuple[str, bool], pl.DataFrame]:
+        """Return at most ``n_pairs`` of each quarter, by domain and whether they are associated.
+
+        Returns:
+            word1_id, word2_id, reason; no pair is there twice.
+        """
+        left = np.full(len(self._hashes), self._per_word)
+        found = {
+            (domain, True): self._take(frame, n_pairs, left)
+            for domain, frame in self._associated.items()
+        }
+        for domain, ids in self._ids.items():
+            pairs = self._take(self.unassociated(ids, n_pairs), n_pairs, left)
+            found[domain, False] = pairs.with_columns(pl.lit(RANDOM).alias("reason"))
+        return found
+
+    def largest(self, n_pairs: int) -> int:
+        """Return how many pairs all quarters can have, at most ``n_pairs``."""
+        while n_pairs:
+            fewest = min(frame.height for frame in self.draw(n_pairs).values())
+            if fewest == n_pairs:
+                break
+            n_pairs = fewest
+        return n_pairs
+
+    def in_order(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """Return pairs in an order drawn by other hashes than those that drew them."""
+        return pairs[self._order(pairs, np.uint64(mixed(self._seed)))]
+
+    def unassociated(self, words: Ids, wanted: int) -> pl.DataFrame:
+        """Return all pairs of some words but those that are known.
+
+        Where there are many words, pairs are those of a sample of them, drawn by their hashes, that
+        is large enough to take ``wanted`` pairs of. Time and memory O(n_sampled ** 2).
+        """
+        ties = tie_hashes(self._seed, np.uint64(0), self._hashes[words])
+        sampled = words[np.argsort(ties, kind="stable")][: max(_FEWEST_PAIRED, 2 * wanted)]
+        sampled = np.sort(sampled)
+        sides = np.triu_indices(len(sampled), 1)
+        pairs = pl.DataFrame([sampled[side] for side in sides], PAIR)
+        return pairs.filter(~np.isin(self._codes(pairs), self._known))
+
+    def _take(self, pairs: pl.DataFrame, wanted: int, left: Counts) -> pl.DataFrame:
+        """Return at most ``wanted`` pairs, and count their words off what is left of each.
+
+        Pairs, no two of them the same, are taken in order of the hash of (seed, first word, second
+        word).
+        """
+        ordered = pairs[self._order(pairs, self._seed)]
+        taken: list[int] = []
+        for at, (first, second) in enumerate(ordered.select(PAIR).iter_rows()):
+            if len(taken) == wanted:
+                break
+            if left[first] and left[second]:
+                left[first] -= 1
+                left[second] -= 1
+                taken.append(at)
+        return ordered[taken]
+
+    def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:
+        """Return the rows of pairs in order of their hashes."""
+        firsts, seconds = (pairs[side].to_numpy() for side in PAIR)
+        ties = np.empty(len(pairs), np.uint64)
+        grouped = np.argsort(firsts, kind="stable")
+        words, starts = np.unique(firsts[grouped], return_index=True)
+        for word, rows in zip(words, np.split(grouped, starts[1:]), strict=False):
+            ties[rows] = tie_hashes(seed, self._hashes[word], self._hashes[seconds[rows]])
+        return np.argsort(ties, kind="stable")
+
+    def _codes(self, pairs: pl.DataFrame) -> np.ndarray:
+        """Return a number for each pair that no other has."""
+        firsts, seconds = (pairs[side].to_numpy().astype(np.int64) for side in PAIR)
+        codes: np.ndarray = firsts * len(self._hashes) + seconds
+        return codes
+
 
 _NAMES = {True: "associated", False: "unassociated"}
 
@@ -49,9 +239,8 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     by these; general ones by association norms that enough people were asked for and that go both
     ways; pairs that are not associated are drawn at random among those that none of these knows. A
     quarter whose source is missing is left out with a warning (Chiu et al. 2018, BMC Bioinformatics
-    19:33). The files are those of ``medsim.studies.words.frequencies`` and
-    ``medsim.studies.words.norms``; the ratio is that of ``medsim.studies.words.domains.by_ratio``,
-    which decides where there is neither a list nor a table of domains.
+    19:33). ``medsim.studies.words`` describes the files, and ``by_ratio`` in it the ratio, which
+    decides where there is neither a list nor a table of domains.
 
     Raises:
         InputError: a file is missing, or a line of it is not what it should be.

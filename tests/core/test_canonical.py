@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.evaluations.categories import Categories, Category
 from medsim.evaluations.ratings.columns import RatedColumns
-from medsim.studies.presentations import draw_id
+from medsim.studies.folder import draw_id
 
 NEW = "\u1c89"  # Cyrillic capital letter Tje, since Unicode 16
 OTHERS_NEW = "\U0001ccd6\U00011bc0\ua7da"  # also since Unicode 16

@@ -23,8 +23,13 @@ from medsim.embeddings import lookup
 from medsim.embeddings.options import parse_embedding
 from medsim.evaluations.options import INDEXES, EvaluateOptions
 from medsim.exports.options import ExportOptions
-from medsim.studies.asking_options import InspectOptions, InstancesOptions
-from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
+from medsim.studies.options import (
+    GradeOptions,
+    InspectOptions,
+    InstancesOptions,
+    SampleOptions,
+    ScoreOptions,
+)
 from medsim.wic.options import WicEvaluateOptions
 
 

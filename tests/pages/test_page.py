@@ -21,8 +21,7 @@ from medsim.evaluations.output import COMPARISON_COLUMNS
 from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.separation_section import separation
-from medsim.pages.chart_data import packed_columns
-from medsim.pages.markup import rendered
+from medsim.pages.markup import packed_columns, rendered
 from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section, license_notice
 
 LIBRARY = "window.vegaEmbed = null;"

@@ -17,7 +17,7 @@ from medsim.statistics.resampling import Resampling
 from medsim.studies.graded import graded_tables, scaled_means
 from medsim.studies.judged import judged_tables
 from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
-from medsim.studies.quality_warnings import warnings_of_raters
+from medsim.studies.score import warnings_of_raters
 
 RESAMPLING = Resampling(seed=0, resamples=100, threads=1)
 SAME, NOT_SAME, DONT_KNOW = 1, 0, 2

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The version of the format of sheets and answers."""
 
+CONTROL = "answer"
+"""The name of the choice in Label Studio, and the column of answers."""
+
 MARKS = ("\u27e6", "\u27e7")
 """The signs around the target of a sentence; in the sentence itself there are none."""
 
@@ -62,6 +65,11 @@ class Scale:
     def answers(self) -> tuple[str, ...]:
         """The answers as files have them; an answer's place is its value in frames."""
         return tuple(one.name for one in sorted(self.choices, key=lambda one: one.value))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a sheet for a spreadsheet."""
+        return ("entry", *self.parts, CONTROL)
 
 
 NOT_SAME, SAME, DONT_KNOW = 0, 1, 2

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import zlib
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,20 +12,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError, listed
-from medsim.core.reading import is_left_behind, reading
-from medsim.core.tables.text import read_text
+from medsim.core.reading import is_left_behind, parsed_json, reading
+from medsim.core.tables.named import table_of
+from medsim.core.tables.text import checked_lines, read_text, unguarded
 from medsim.studies.output import ANSWER_COLUMNS
-from medsim.studies.sheets.csv_sheets import read_csv
-from medsim.studies.sheets.jsonl import read_jsonl
-from medsim.studies.sheets.label_studio import read_label_studio
-from medsim.studies.sheets.returned import StudyIdentity, quoted
+from medsim.studies.sheets import CONTROL, FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from medsim.core.tables.text import Text
-    from medsim.studies.sheets.returned import Given
+    from medsim.studies.sheets import Scale
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
 """The suffixes of the files that are read where a folder is given."""
@@ -31,6 +32,37 @@ _HOW_TO = (
     f"answers are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files, so save a "
     "spreadsheet as CSV and unpack an archive"
 )
+_AGAIN = "export the file again"
+_PAGE_AGAIN = "export it again from the page"
+_RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
+_END = re.compile(r'\{"medsim":"end","answers":([0-9]+),"checksum":"([0-9a-f]{8})"\}')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyIdentity:
+    """The study that answers must be of."""
+
+    study_id: str
+    scale: Scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """An answer as it stands in a file.
+
+    Attributes:
+        location: such as "answers.csv: line 12".
+        entry_id: the entry that it answers.
+        value: its place in the scale.
+        annotator: whose it is, as the file says; None where it says nothing.
+        texts: what was shown, left first, as the file has it; None where it has none.
+    """
+
+    location: str
+    entry_id: str
+    value: int
+    annotator: str | None = None
+    texts: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +137,7 @@ def _files(paths: Sequence[Path]) -> tuple[list[tuple[Path, bool]], list[Path]]:
     """Return files, each with whether it was named itself, and those of folders that are not read.
 
     Raises:
-        InputError: a folder cannot be listed, or has no file that is read.
+        InputError: a folder has no file that is read.
     """
     files: list[tuple[Path, bool]] = []
     unread: list[Path] = []
@@ -113,14 +145,11 @@ def _files(paths: Sequence[Path]) -> tuple[list[tuple[Path, bool]], list[Path]]:
         if not path.is_dir():
             files.append((path, True))
             continue
-        try:
-            found = [
-                one
-                for one in sorted(path.rglob("*"))
-                if not one.is_dir() and not any(map(is_left_behind, one.relative_to(path).parts))
-            ]
-        except OSError as error:
-            raise InputError(f"{path} cannot be listed ({error.strerror})") from error
+        found = [
+            one
+            for one in sorted(path.rglob("*"))
+            if not one.is_dir() and not any(map(is_left_behind, one.relative_to(path).parts))
+        ]
         own = [one for one in found if one.suffix.lower() in SUFFIXES]
         others = [one for one in found if one not in own]
         if not own:
@@ -136,44 +165,42 @@ def _names(paths: Sequence[Path]) -> str:
 
 
 def _checked(text: Text, entries: dict[str, Any], study: StudyIdentity) -> list[Given]:
-    """Return the answers in a file, all of entries that were shown as the file says."""
-    found = list(_read(text, study))
+    """Return the answers in a file, all of entries that were shown as the file says.
+
+    The first character of a file tells its format.
+    """
+    begin = text.content.lstrip()[:1]
+    if begin in {"{", "["}:
+        read = read_jsonl if begin == "{" else read_label_studio
+        found = list(read(text.path, text.content, study))
+    else:
+        found = list(read_csv(text, study))
     if found and not any(given.entry_id in entries for given in found):
         raise InputError(
             f"{text.path} is of another study: none of its entries, such as "
-            f"{quoted(found[0].entry_id)}, is of study {study.study_id!r}"
+            f"{_quoted(found[0].entry_id)}, is of study {study.study_id!r}"
         )
     for given in found:
         _check_entry(given, entries)
     return found
 
 
-def _read(text: Text, study: StudyIdentity) -> Iterator[Given]:
-    """Yield the answers in a file; its first character tells its format."""
-    begin = text.content.lstrip()[:1]
-    if begin == "{":
-        return read_jsonl(text.path, text.content, study)
-    if begin == "[":
-        return read_label_studio(text.path, text.content, study)
-    return read_csv(text, study)
-
-
 def _check_entry(given: Given, entries: dict[str, Any]) -> None:
     entry = entries.get(given.entry_id)
     if entry is None:
-        raise InputError(f"{given.location}: entry {quoted(given.entry_id)} is not of this study")
+        raise InputError(f"{given.location}: entry {_quoted(given.entry_id)} is not of this study")
     if given.annotator not in {None, entry["annotator"]}:
         raise InputError(
-            f"{given.location}: entry {quoted(given.entry_id)} is of annotator "
-            f"{quoted(entry['annotator'])}, and the file says {quoted(given.annotator)}"
+            f"{given.location}: entry {_quoted(given.entry_id)} is of annotator "
+            f"{_quoted(entry['annotator'])}, and the file says {_quoted(given.annotator)}"
         )
     # Of a word there is one text.
     for found, expected in zip(given.texts or (), (entry["left"], entry["right"]), strict=False):
         # Spreadsheets change white space and line ends.
         if found.split() != expected.split():
             raise InputError(
-                f"{given.location} was edited: entry {quoted(given.entry_id)} shows "
-                f"{quoted(expected)}, and the file has {quoted(found)}"
+                f"{given.location} was edited: entry {_quoted(given.entry_id)} shows "
+                f"{_quoted(expected)}, and the file has {_quoted(found)}"
             )
 
 
@@ -182,9 +209,9 @@ def _check_agreement(
 ) -> None:
     if earlier.value != later.value:
         answers = study.scale.answers
-        shown = " and ".join(quoted(entry[side]) for side in ("left", "right") if entry[side])
+        shown = " and ".join(_quoted(entry[side]) for side in ("left", "right") if entry[side])
         raise InputError(
-            f"contradictory answers of {quoted(entry['annotator'])} to {shown}: "
+            f"contradictory answers of {_quoted(entry['annotator'])} to {shown}: "
             f"{answers[earlier.value]} at {earlier.location}, "
             f"{answers[later.value]} at {later.location}; leave one out"
         )
@@ -217,9 +244,186 @@ def _warnings(
     if unanswered:
         yield f"no answers in {', '.join(path.name for path in unanswered)}; left out"
     for annotator, count in sorted(n_repeated.items()):
-        yield f"{count:,} answers of {quoted(annotator)} stand a second time; each counts once"
+        yield f"{count:,} answers of {_quoted(annotator)} stand a second time; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():
         if n_missing:
-            yield (
-                f"{quoted(annotator)} left {n_missing:,} of {n_entries:,} {noun}s without an answer"
+            of = f"{n_missing:,} of {n_entries:,} {noun}s"
+            yield f"{_quoted(annotator)} left {of} without an answer"
+
+
+def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
+    """Yield the answers that a page exported, whose last line must vouch for the others."""
+    lines = _whole(path, text.replace("\r\n", "\n"))  # as mail may change them
+    location, scale = f"{path}: line 1", study.scale
+    head = parsed_json(location, lines[0], _PAGE_AGAIN)
+    if not isinstance(head, dict) or head.get("medsim") != "answers":
+        raise InputError(f"{location} is not the first line of answers; {_PAGE_AGAIN}")
+    if head.get("format") != FORMAT:
+        raise InputError(
+            f"{location} has format {_quoted(head.get('format'))}, and this medsim reads {FORMAT}"
+        )
+    _check_study(str(path), head.get("study"), study)
+    if head.get("scale") != scale.name:
+        raise InputError(
+            f"{path} has answers of scale {_quoted(head.get('scale'))}, and the study's scale is "
+            f"{scale.name!r}"
+        )
+    annotator = head.get("annotator")
+    if not isinstance(annotator, str):
+        raise InputError(f"{location} says {_quoted(annotator)} for the annotator; {_PAGE_AGAIN}")
+    for number, line in enumerate(lines[1:], start=2):
+        location = f"{path}: line {number}"
+        given = parsed_json(location, line, _PAGE_AGAIN)
+        if not isinstance(given, dict) or not isinstance(given.get("entry"), str):
+            raise InputError(f"{location} is no answer to an entry; {_PAGE_AGAIN}")
+        answer = given.get("answer")  # a rating is a number, any other answer a text
+        written = type(answer) is (int if scale.graded else str)
+        yield Given(
+            location=location,
+            entry_id=given["entry"],
+            value=_value_of(location, str(answer) if written else "", scale, given=answer),
+            annotator=annotator,
+        )
+
+
+def _whole(path: Path, text: str) -> list[str]:
+    """Return the lines before the last."""
+    before, _, last = text.rstrip().rpartition("\n")
+    lines = list(checked_lines(path, before.split("\n")))
+    if (end := _END.fullmatch(last)) is None:
+        raise InputError(
+            f"{path} has no end line: it is cut short, or no export of the page; {_PAGE_AGAIN}"
+        )
+    content = f"{before}\n"
+    if (checksum := f"{zlib.crc32(content.encode()):08x}") != end[2]:
+        raise InputError(
+            f"{path} was edited or damaged: its checksum is {checksum}, and should be {end[2]}; "
+            f"{_PAGE_AGAIN}"
+        )
+    if int(end[1]) != len(lines) - 1:
+        raise InputError(
+            f"{path} was edited: it has {len(lines) - 1:,} answers, and its end line says "
+            f"{int(end[1]):,}; {_PAGE_AGAIN}"
+        )
+    return lines
+
+
+def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
+    """Yield the answers of a sheet that was filled in, whatever a spreadsheet made of it.
+
+    Columns may stand in any order, among others.
+    """
+    table = table_of(text, study.scale.columns, filled_in=True)
+    for at, row in table.rows():
+        entry_id, *texts, answer = map(unguarded, row)
+        if not answer.strip():
+            continue
+        location = f"{text.path}: {at}"
+        if not entry_id.strip():
+            raise InputError(f"{location} has the answer {_quoted(answer)} and no entry")
+        yield Given(
+            location=location,
+            entry_id=entry_id.strip(),
+            value=_read_value(location, answer, study.scale),
+            texts=tuple(texts),
+        )
+
+
+def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
+    """Yield the answers in an export of Label Studio, either its JSON or its JSON-MIN.
+
+    A task that was skipped has no answer; one that was annotated several times has several. The
+    answer is that of the annotator whose task it is, whoever annotated it in Label Studio.
+    """
+    found = parsed_json(path, text, _AGAIN)
+    if not isinstance(found, list):
+        raise InputError(f"{path} is no list of tasks; export it as JSON or JSON-MIN")
+    for number, task in enumerate(found, start=1):
+        location = f"{path}: task {number}"
+        data = task.get("data", task) if isinstance(task, dict) else None
+        if not isinstance(data, dict) or not isinstance(data.get("entry"), str):
+            raise InputError(f"{location} names no entry; is it of a project with other tasks?")
+        _check_study(location, data.get("study"), study)
+        # JSON-MIN puts the number of Label Studio's user in the annotator's place.
+        annotator = None if data is task else _text(location, data, "annotator")
+        texts = tuple(_text(location, data, name) for name in study.scale.parts)
+        for answer in [data[CONTROL]] if CONTROL in data else _answers(location, task):
+            if not isinstance(answer, str):
+                raise InputError(f"{location} has {_quoted(answer)} where one answer should be")
+            yield Given(
+                location=location,
+                entry_id=data["entry"],
+                value=_read_value(location, answer, study.scale),
+                annotator=annotator,
+                texts=texts,
             )
+
+
+def _answers(location: str, task: dict[str, Any]) -> Iterator[object]:
+    """Yield the choices of annotators in a task of the full export."""
+    for annotation in _objects(location, task.get("annotations")):
+        if annotation.get("was_cancelled"):
+            continue
+        for result in _objects(location, annotation.get("result")):
+            if result.get("from_name") != CONTROL:
+                continue
+            value = result.get("value")
+            chosen = value.get("choices") if isinstance(value, dict) else None
+            yield chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
+
+
+def _objects(location: str, found: object) -> list[dict[str, Any]]:
+    """Return a list of objects, empty for None."""
+    listed = [] if found is None else found
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise InputError(f"{location} has annotations that Label Studio would not write")
+    return listed
+
+
+def _text(location: str, data: dict[str, Any], name: str) -> str:
+    if not isinstance(data.get(name), str):
+        raise InputError(
+            f"{location} has {_quoted(data.get(name))} for {name!r}, which should be text"
+        )
+    return str(data[name])
+
+
+def _check_study(location: str, found: object, study: StudyIdentity) -> None:
+    """Raise InputError if the study that a file names is another."""
+    if found != study.study_id:
+        raise InputError(f"{location} is of study {_quoted(found)}, and not of {study.study_id!r}")
+
+
+def _read_value(location: str, answer: str, scale: Scale) -> int:
+    """Return the value of an answer that a person may have typed.
+
+    Letter case and outer space do not matter. An answer's label or key stands for it, as "n" does
+    for not same, and "4.0" for 4.
+    """
+    text = answer.strip()
+    rating = _RATING.fullmatch(text) if scale.graded else None
+    text = _plain(rating[1] if rating else text)
+    for one in scale.choices:
+        if text in {one.name, one.key, _plain(one.label)}:
+            return one.value
+    return _value_of(location, text, scale, given=answer)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+|-", "_", re.sub("['\u2019]", "", text.lower()))
+
+
+def _value_of(location: str, answer: str, scale: Scale, *, given: object) -> int:
+    """Return the value of an answer; if it is none of the scale's, the error shows ``given``."""
+    if answer not in scale.answers:
+        raise InputError(
+            f"{location}: answer {_quoted(given)} is none of {', '.join(scale.answers)}"
+        )
+    return scale.answers.index(answer)
+
+
+def _quoted(value: object) -> str:
+    """Return a value from a file as a message can quote it."""
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    return repr(value) if isinstance(value, str) else json.dumps(value)

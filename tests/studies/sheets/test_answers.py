@@ -1,4 +1,4 @@
-"""Tests of answers in files, checked against what annotators were shown."""
+"""Answers in files of every format, checked against what annotators were shown."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from fixtures.studies import STUDY_ID, assignment_of, entry_id, put, sheet
 from medsim.core.errors import InputError
 from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet
-from medsim.studies.sheets.answers import Answers, read_answers
-from medsim.studies.sheets.csv_sheets import written_csv
-from medsim.studies.sheets.label_studio import annotated_tasks
-from medsim.studies.sheets.returned import StudyIdentity
+from medsim.studies.sheets.answers import (
+    Answers,
+    StudyIdentity,
+    read_answers,
+)
+from medsim.studies.sheets.written import annotated_tasks, written_csv
 
 STUDY = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
 SHEETS = [sheet(annotator=name) for name in ("cy", "ada", "ben")]

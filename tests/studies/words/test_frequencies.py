@@ -1,19 +1,34 @@
-"""Frequency tables: what is read, what is one word, what is refused."""
+"""Frequency tables: their words, forms, filters and domains."""
 
 from __future__ import annotations
 
 import re
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import polars as pl
 import pytest
 from fixtures.studies import put
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictionaryFactory
 
 from medsim.core.errors import InputError, OptionError
-from medsim.studies.words.forms import forms_of
-from medsim.studies.words.frequencies import merged, read_frequencies, read_subjects
+from medsim.core.tables.text import guarded
+from medsim.studies.words.forms import Forms, forms_of
+from medsim.studies.words.frequencies import (
+    by_list,
+    by_ratio,
+    filtered,
+    frequency_correlation,
+    merged,
+    read_domains,
+    read_frequencies,
+    read_subjects,
+)
+from medsim.studies.words.relations import read_confirmed
 
 
 def table(folder: Path, text: str, name: str = "words.csv") -> Path:
@@ -265,3 +280,108 @@ def test_lemmas_cannot_be_made_without_the_extra(
     with pytest.raises(OptionError, match="install medsim with its extra words"):
         forms_of(rows)
     assert forms_of(rows, make_lemmas=False).of("ears") == "ears"
+
+
+WORDS = {
+    "cell": 5,
+    "nerve": 4,  # rare
+    "two words": 90,
+    "t-cell": 90,
+    "crohn's": 90,
+    "b-12 x": 90,  # for the first reason, white space
+    "il-2": 90,  # a symbol comes before a digit
+    "p53": 90,
+    "h²o": 90,
+    "\N{GREEK SMALL LETTER ALPHA}x": 90,
+    "\N{MICRO SIGN}m": 90,
+    "alpha": 90,
+    "alphabet": 90,
+    "pi": 90,  # Greek before short
+    "might": 90,
+    "do": 90,
+    "os": 90,
+    "ear": 90,
+    "naïve": 90,
+}
+
+
+def test_a_word_is_left_out_for_the_first_reason_in_order() -> None:
+    words = pl.DataFrame({"word": list(WORDS), "count": list(WORDS.values())})
+
+    kept, left_out = filtered(words, min_length=3, min_count=5)
+
+    assert kept["word"].to_list() == ["cell", "alphabet", "ear", "naïve"]
+    assert [(one.reason, one.n_rows) for one in left_out] == [
+        ("not a single word", 2),
+        ("a symbol, or a hyphen", 3),
+        ("a digit", 2),
+        ("a Greek letter or its name", 4),
+        ("an auxiliary or modal verb", 2),
+        ("fewer than 3 letters", 1),
+        ("a count below 5", 1),
+    ]
+
+
+def test_nothing_is_left_of_nothing() -> None:
+    empty = pl.DataFrame(schema={"word": pl.String, "count": pl.Int64})
+    kept, left_out = filtered(empty, min_length=1, min_count=1)
+    assert kept.is_empty()
+    assert {one.n_rows for one in left_out} == {0}
+
+
+COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), min_size=1)
+
+
+def frame(counts: dict[str, int]) -> pl.DataFrame:
+    columns = {"word": list(counts), "count": list(counts.values())}
+    return pl.DataFrame(columns, schema={"word": pl.String, "count": pl.Int64})
+
+
+def test_listed_words_are_biomedical_and_the_others_general() -> None:
+    found = by_list(frame({"gene": 1, "house": 1}), {"gene", "absent"})
+    assert found["domain"].to_list() == ["biomedical", "general"]
+
+
+@given(COUNTS, COUNTS, st.integers(1, 6))
+def test_a_domain_is_told_by_the_smoothed_ratio_of_relative_frequencies(
+    here: dict[str, int], there: dict[str, int], ratio: int
+) -> None:
+    types = len(here.keys() | there.keys())
+
+    found = by_ratio(frame(here), frame(here), frame(there), float(ratio))
+
+    for word, domain in found.select("word", "domain").iter_rows():
+        ours = Fraction(here[word] + 1, sum(here.values()) + types)
+        times = ours / Fraction(there.get(word, 0) + 1, sum(there.values()) + types)
+        if times in (ratio, Fraction(1, ratio)):
+            continue  # rounding may go either way
+        expected = (
+            "biomedical" if times > ratio else "general" if times < Fraction(1, ratio) else None
+        )
+        assert domain == expected
+
+
+@given(COUNTS, COUNTS)
+def test_the_correlation_of_frequencies_is_that_of_scipy(
+    here: dict[str, int], there: dict[str, int]
+) -> None:
+    sides = [list(here.values()), [there.get(word, 0) for word in here]]
+
+    found = frequency_correlation(frame(here), frame(there))
+
+    if min(len(set(side)) for side in sides) < 2:
+        assert found is None
+    else:
+        assert found == pytest.approx(stats.spearmanr(*sides).statistic)
+
+
+def test_words_that_spreadsheets_would_change_are_read_as_they_were(tmp_path: Path) -> None:
+    forms = Forms(counts={}, given={}, lemma_of=str)
+    told = guarded("true")
+    assert told != "true"
+    (tmp_path / "domains.csv").write_text(f"word,domain\n{told},general\n")
+    assert read_domains(tmp_path / "domains.csv", forms)["word"].to_list() == ["true"]
+
+    (tmp_path / "confirmed.csv").write_text(f"term1,term2\n{told},gene\n")
+    words = pl.DataFrame({"word": ["true", "gene"], "word_id": [0, 1]})
+    assert read_confirmed(tmp_path / "confirmed.csv", forms, words).height == 1

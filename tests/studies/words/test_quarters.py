@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.hashing import tie_hash
 
-from medsim.studies.words.quarters import PAIR, Quarters
+from medsim.studies.word_pairs import PAIR, Quarters
 
 WORDS = sorted(f"{a}{b}" for a in "abcdef" for b in "xyz")
 ALL = list(combinations(range(len(WORDS)), 2))
@@ -58,7 +58,7 @@ def test_unassociated_pairs_are_all_others_of_the_words(
 
 
 def test_of_many_words_a_sample_is_paired_that_the_seed_draws(monkeypatch) -> None:
-    monkeypatch.setattr("medsim.studies.words.quarters._FEWEST_PAIRED", 200)
+    monkeypatch.setattr("medsim.studies.word_pairs._FEWEST_PAIRED", 200)
     words = [f"{number:04d}" for number in range(300)]
     sampled = []
     for seed in (1, 1, 2):

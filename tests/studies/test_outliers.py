@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fixtures.raters import mean, rated, spearman, with_gaps
 
-from medsim.studies.agreement.outliers import standings_of
+from medsim.studies.graded import standings_of
 
 
 @pytest.mark.parametrize(

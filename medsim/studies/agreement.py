@@ -1,0 +1,202 @@
+"""Agreement of annotators, with its intervals: Krippendorff's alpha, Cohen's kappa, accuracy."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from medsim.core.config import checked_threads
+from medsim.kernels.resampling import drawn_rows
+from medsim.statistics.bca import bca_estimate, in_tasks
+from medsim.statistics.estimates import Estimate
+from medsim.statistics.resampling import RESAMPLES, Resampling, check_resampling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from medsim.kernels.types import Counts, CountTable, Table, Values
+
+
+_RESAMPLES_A_TASK = 64
+
+
+def over_units(
+    features: Table,
+    n_units: Counts,
+    statistic: Callable[[Table], Values],
+    resampling: Resampling,
+) -> Estimate:
+    """Return a statistic of sums over units, with its BCa interval (Efron 1987) over units.
+
+    Units that add the same to the sums are a kind, and a resample is a number for each kind.
+
+    Args:
+        features: float64[n_kinds, n_features], what a unit of each kind adds to the sums, in an
+            order that depends on nothing else.
+        n_units: int64[n_kinds], how many units of each kind there are.
+        statistic: takes sums, float64[n, n_features], and returns float64[n], NaN where it is not
+            defined; such resamples are left out.
+        resampling: 0 resamples give no interval. Each takes time O(n_units), each thread 4 bytes a
+            unit.
+
+    Raises:
+        OptionError: the seed or the number of resamples is out of range.
+    """
+    if resampling.resamples:
+        check_resampling(resampling.seed, resampling.resamples)
+    sums = n_units @ features
+    estimate = float(statistic(sums[None, :])[0])
+    if not resampling.resamples or np.isnan(estimate):
+        return Estimate(value=estimate)
+    left_out = np.repeat(statistic(sums - features), n_units)
+    n_drawn, seed = int(n_units.sum()), np.uint64(resampling.seed)
+    starts = np.cumsum(n_units) - n_units
+
+    def resampled(first: int, stop: int) -> Values:
+        drawn = [
+            np.add.reduceat(drawn_rows(n_drawn, seed, np.uint64(resample)), starts)
+            for resample in range(first, stop)
+        ]
+        return statistic(np.array(drawn) @ features)
+
+    threads = checked_threads(resampling.threads)
+    drawn = in_tasks(resampled, resampling.resamples, _RESAMPLES_A_TASK, threads)
+    return bca_estimate(estimate, drawn, left_out)
+
+
+Judgements: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int8]]
+"""A value of each annotator for each unit, -1 where there is none: int8[n_units, n_annotators]."""
+
+_PAIRABLE = 2
+
+
+def nominal_alpha(
+    table: Judgements,
+    n_values: int,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    threads: int | None = None,
+) -> Estimate:
+    """Return Krippendorff's alpha of nominal values, with its bootstrap interval over units.
+
+    It is 1 less the disagreement that is seen over that which is expected by chance (Krippendorff,
+    Computing Krippendorff's Alpha-Reliability 2011). A unit with m values of which n_v are v has
+    (m^2 - sum of n_v^2) / (m - 1) of disagreement, so that counts are all that is needed, and time
+    is linear in the number of values. Units with fewer than two values pair nothing and are left
+    out, of resamples too.
+
+    The interval is that of ``over_units``; resamples in which only one value occurs are left out.
+
+    Args:
+        table: values from 0 to ``n_values`` - 1, or -1 for none.
+        n_values: how many values there could be; (n_annotators + 1) ** n_values is below 2 ** 63.
+        seed: of the draws, which depend neither on the order of units nor on that of annotators.
+        resamples: how many, at least 100; 0 for no interval. Each takes time O(n_units).
+        threads: how many to use; results do not depend on it. Each takes 4 bytes a unit.
+
+    Returns:
+        1 where all agree, about 0 where they agree by chance. NaN where no unit has two values. NaN
+        as well where only one value occurs: without variation there is no evidence of reliability
+        (Krippendorff 2011).
+
+    Raises:
+        OptionError: a number is out of range.
+    """
+    kinds, n_units = _kinds(table, n_values)
+    resampling = Resampling(seed=seed, resamples=resamples, threads=checked_threads(threads))
+    return over_units(_features(kinds), n_units, _alpha, resampling)
+
+
+def _kinds(table: Judgements, n_values: int) -> tuple[CountTable, Counts]:
+    """Return the kinds of units that have two values; those of a kind are the same to alpha.
+
+    Returns:
+        int64[n_kinds, n_values], how often units of a kind have each value, in order of the last
+        value, then of those before it; int64[n_kinds], the number of units of each kind.
+    """
+    counts = np.column_stack([(table == value).sum(axis=1) for value in range(n_values)])
+    pairable = counts[counts.sum(axis=1) >= _PAIRABLE]
+    numbers = pairable @ (table.shape[1] + 1) ** np.arange(n_values)
+    _, first, n_units = np.unique(numbers, return_index=True, return_counts=True)
+    return pairable[first], n_units
+
+
+def _features(counts: CountTable) -> Table:
+    """Return the contribution of each kind of unit to the sums: counts, then disagreement."""
+    n = counts.sum(axis=1)
+    disagreement = (n * n - (counts * counts).sum(axis=1)) / (n - 1)
+    return np.column_stack([counts, disagreement])
+
+
+def _alpha(sums: Table) -> Values:
+    """Return the alpha of each row of sums; NaN where one value, or none, occurs."""
+    counts, disagreement = sums[:, :-1], sums[:, -1]
+    n = counts.sum(axis=1)
+    expected = n * n - (counts * counts).sum(axis=1)
+    alphas = np.full(len(sums), np.nan)
+    defined = expected > 0
+    alphas[defined] = 1 - (n - 1)[defined] * disagreement[defined] / expected[defined]
+    return alphas
+
+
+_NONE = -1
+
+
+def cohens_kappa(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
+    """Return Cohen's kappa (Educational and Psychological Measurement 1960) of two annotators.
+
+    It is (p - e) / (1 - e), where p is the share of units of which both say the same, and e the one
+    that is expected if each gives their own answers to units at random.
+
+    Args:
+        table: of two annotators, values from 0 to ``n_values`` - 1, or -1 for none; units that one
+            left open are left out.
+        n_values: how many values there could be.
+        resampling: of the BCa interval over units.
+
+    Returns:
+        NaN where both answered no unit, or gave all units one and the same answer.
+    """
+    both = table[(table != _NONE).all(axis=1)]
+    if not len(both):
+        return Estimate(value=math.nan)
+    kinds, n_units = np.unique(both, axis=0, return_counts=True)
+    of_each = np.eye(n_values)
+    alike = (kinds[:, 0] == kinds[:, 1]).astype(np.float64)
+    features = np.column_stack([alike, of_each[kinds[:, 0]], of_each[kinds[:, 1]]])
+    return over_units(features, n_units, _kappa, resampling)
+
+
+def mean_accuracy(correct: Judgements, resampling: Resampling) -> Estimate:
+    """Return the mean of annotators' accuracies, with its BCa interval over units.
+
+    Args:
+        correct: 1 where an annotator's answer to a unit is right, 0 where it is wrong, -1 where
+            there is none. Every annotator answers a unit at least.
+        resampling: of units; resamples in which an annotator has no answer are left out.
+    """
+    kinds, n_units = np.unique(correct, axis=0, return_counts=True)
+    features = np.column_stack([kinds == 1, kinds != _NONE]).astype(np.float64)
+    return over_units(features, n_units, _mean_share, resampling)
+
+
+def _kappa(sums: Table) -> Values:
+    """Return the kappa of each row of sums: how many are alike, then the counts of either."""
+    alike, (first, second) = sums[:, 0], np.split(sums[:, 1:], 2, axis=1)
+    n = first.sum(axis=1)
+    by_chance = (first * second).sum(axis=1)
+    found = np.full(len(sums), np.nan)
+    np.divide(n * alike - by_chance, n * n - by_chance, out=found, where=n * n > by_chance)
+    return found
+
+
+def _mean_share(sums: Table) -> Values:
+    """Return the mean share of each row of sums: how many are right, then of how many."""
+    right, given = np.split(sums, 2, axis=1)
+    shares = np.full(right.shape, np.nan)
+    np.divide(right, given, out=shares, where=given > 0)
+    found: Values = shares.mean(axis=1)
+    return found

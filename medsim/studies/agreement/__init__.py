@@ -1,1 +1,0 @@
-"""Agreement of annotators and raters, majority votes and mean ratings."""

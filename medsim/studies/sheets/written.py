@@ -1,0 +1,138 @@
+"""The files that an annotator is given: a page that works offline, a sheet, and tasks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from medsim.core.tables.text import guarded
+from medsim.pages.markup import asset, document, embedded_json
+from medsim.studies.sheets import CONTROL, FORMAT, MARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from medsim.studies.sheets import Entry, Scale, Sheet
+
+_HERE = "medsim.studies.sheets"
+_BYTE_ORDER_MARK = "\ufeff"  # without it Excel reads UTF-8 as something else
+
+
+def rendered_sheet(sheet: Sheet) -> str:
+    """Return the page of a sheet as HTML; the same sheet always gives the same text.
+
+    All that comes from the sheet is in one script element of JSON, and is shown as text alone.
+    Answers are kept in the browser, under the study, the annotator and the entries; the page writes
+    them to a file and reads such a file again.
+    """
+    scale = sheet.scale
+    declared = {
+        "name": scale.name,
+        "question": scale.question,
+        "parts": scale.parts,
+        "noun": scale.noun,
+        "graded": scale.graded,
+        "marks": MARKS if scale.marked else None,
+        "answers": scale.answers,
+        "choices": [[one.name, one.label, one.key] for one in scale.choices],
+    }
+    content = {
+        "format": FORMAT,
+        "study": sheet.study_id,
+        "title": sheet.title,
+        "annotator": sheet.annotator,
+        "scale": declared,
+        "instructions": list(sheet.instructions),
+        "notice": sheet.notice,
+        "page_size": sheet.page_size,
+        "entries": [[one.entry_id, *one.texts(scale).values()] for one in sheet.entries],
+    }
+    embedded = f'<script type="application/json" id="sheet">{embedded_json(content)}</script>\n'
+    return document(
+        title=f"{sheet.title}: {sheet.annotator}",
+        style=asset(_HERE, "annotate.css"),
+        body=asset(_HERE, "annotate.html") + embedded,
+        scripts=(asset(_HERE, "annotate.js"), asset(_HERE, "annotate_view.js")),
+    )
+
+
+def written_csv(sheet: Sheet) -> str:
+    """Return a sheet as CSV with a column of answers to fill in.
+
+    It begins with a byte order mark, lines end in CR LF (RFC 4180). A cell that a spreadsheet would
+    take for a formula, a number or a date stands behind an apostrophe.
+    """
+    text = io.StringIO()
+    text.write(_BYTE_ORDER_MARK)
+    writer = csv.writer(text)
+    writer.writerow(sheet.scale.columns)
+    for entry in sheet.entries:
+        texts = entry.texts(sheet.scale).values()
+        writer.writerow([*map(guarded, (entry.entry_id, *texts)), ""])
+    return text.getvalue()
+
+
+def tasks(sheet: Sheet) -> str:
+    """Return a sheet as the tasks that Label Studio imports, in JSON, a line a task."""
+    return _listed({"data": _data(sheet, entry)} for entry in sheet.entries)
+
+
+def annotated_tasks(sheet: Sheet, values: Mapping[str, int]) -> str:
+    """Return a sheet as tasks with the answers to it as annotations, to be looked at.
+
+    Label Studio ascribes them to whoever imports them; the annotator stands in the data.
+
+    Args:
+        sheet: of one annotator.
+        values: entry_id → place in the sheet's scale; entries may be missing.
+    """
+    return _listed(
+        {
+            "data": _data(sheet, entry),
+            "annotations": _annotations(sheet.scale, values.get(entry.entry_id)),
+        }
+        for entry in sheet.entries
+    )
+
+
+def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
+    """Return the labelling configuration of a project for such tasks, in XML, with hotkeys.
+
+    Ratings are choices as well: Label Studio's stars have no 0.
+    """
+    view = ET.Element("View")
+    for paragraph in instructions:
+        ET.SubElement(view, "Header", value=paragraph, size="5")
+    ET.SubElement(view, "Header", value=scale.question, size="4")
+    for name in scale.parts:
+        ET.SubElement(view, "Text", name=name, value=f"${name}", valueType="text")
+    # With two names in toName Label Studio exports no answers (its issue 4699).
+    about, kind = {"name": CONTROL, "toName": scale.parts[0]}, {"choice": "single-radio"}
+    choices = ET.SubElement(view, "Choices", about | kind, required="true", showInline="true")
+    for one in scale.choices:
+        ET.SubElement(choices, "Choice", value=one.label, alias=one.name, hotkey=one.key)
+    ET.indent(view)
+    return ET.tostring(view, encoding="unicode") + "\n"
+
+
+def _data(sheet: Sheet, entry: Entry) -> dict[str, str]:
+    return {
+        "study": sheet.study_id,
+        "annotator": sheet.annotator,
+        "entry": entry.entry_id,
+    } | entry.texts(sheet.scale)
+
+
+def _annotations(scale: Scale, value: int | None) -> list[dict[str, Any]]:
+    if value is None:
+        return []
+    choice = {"from_name": CONTROL, "to_name": scale.parts[0], "type": "choices"}
+    return [{"result": [{**choice, "value": {"choices": [scale.answers[value]]}}]}]
+
+
+def _listed(found: Iterable[dict[str, Any]]) -> str:
+    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in found)
+    return "[\n" + ",\n".join(lines) + "\n]\n"

@@ -1,0 +1,344 @@
+"""How words are related: by a terminology, by variants of its names, and by association norms."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.builds.output import Build
+from medsim.builds.term_index import node_components, reload_names
+from medsim.core.errors import InputError
+from medsim.core.reading import decoded, open_file
+from medsim.core.store import Store
+from medsim.core.tables.named import read_table
+from medsim.core.tables.text import LONGEST_LINE, checked_lines, lines_of, read_text, unguarded
+from medsim.studies.words.frequencies import has_white_space, normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from medsim.core.tables.named import Table
+    from medsim.studies.words.forms import Forms
+
+
+_FILES = {"LRAGR": (6, 1, 5), "LRSPL": (3, 1, 2), "LRNOM": (6, 1, 4)}
+"""The number of fields of a file, and those that have a word and the word that it goes to.
+
+LRAGR has EUI, inflected form, category, agreement, citation form and base; LRSPL has EUI, spelling
+and base; LRNOM has EUI, base and category of a nominalisation, then those of its verb or adjective.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexicon:
+    """The variants of words, in lower case; each table has what a word goes to.
+
+    Attributes:
+        bases: of inflected forms and spellings.
+        forms: of bases, the other way.
+        nominalisations: of bases, either way: phosphorylation and phosphorylate.
+    """
+
+    bases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    forms: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    nominalisations: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def variants(self, word: str) -> set[str]:
+        """Return a word with its variants: all forms of its bases and of their nominalisations."""
+        bases = {word} | _all_of(self.bases, [word])
+        bases |= _all_of(self.nominalisations, bases)
+        return bases | _all_of(self.forms, bases)
+
+
+def read_lexicon(paths: Sequence[Path]) -> Lexicon:
+    """Return the variants in files of the SPECIALIST Lexicon: LRAGR, LRNOM and LRSPL.
+
+    Fields have bars between them, as the UMLS Reference Manual (section 6) describes the files of
+    its relational format; words of several words are skipped.
+
+    Args:
+        paths: files by these names, with any ending, and folders that have some of them.
+
+    Raises:
+        InputError: a file cannot be read, is none of these, or has a line with too few fields.
+    """
+    lexicon = Lexicon()
+    for path in paths:
+        for kind, file in _files_of(path):
+            for word, base in _words_of(kind, file):
+                if kind == "LRNOM":
+                    lexicon.nominalisations[word].add(base)
+                    lexicon.nominalisations[base].add(word)
+                else:
+                    lexicon.bases[word].add(base)
+                    lexicon.forms[base].add(word)
+    return lexicon
+
+
+def _files_of(path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a folder, or the file itself, by their kinds."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    known = [(file.name.split(".")[0].upper(), file) for file in files]
+    found = [(kind, file) for kind, file in known if kind in _FILES]
+    if not found:
+        has = "has none" if path.is_dir() else "is none"
+        raise InputError(f"{path} {has} of the SPECIALIST Lexicon's files {', '.join(_FILES)}")
+    yield from found
+
+
+def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
+    n_fields, *places = _FILES[kind]
+    number = 0
+    for number, line in enumerate(_lines_of(path), start=1):
+        fields = line.rstrip("\r\n").split("|")
+        if len(fields) < n_fields and line.strip():
+            raise InputError(
+                f"{path}: line {number} has {len(fields)} fields with bars between them, and "
+                f"{kind} has {n_fields}"
+            )
+        if line.strip():
+            word, base = normalised([fields[at].strip() for at in places])
+            if word and base and word != base and not has_white_space(word + base):
+                yield word, base
+    if not number:
+        raise InputError(f"{path} is empty")
+
+
+def _lines_of(path: Path) -> Iterator[str]:
+    """Yield the lines of a file, which may be larger than what is read as a whole."""
+    try:
+        with open_file(path) as stream:
+            lines = enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1)
+            texts = (decoded(line, path, number) for number, line in lines)
+            yield from checked_lines(path, texts)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})") from error
+
+
+def _all_of(table: dict[str, set[str]], words: Iterable[str]) -> set[str]:
+    return set().union(*(table.get(word, ()) for word in words))
+
+
+_SIDES = ("cue", "target")
+_STRENGTHS = {"fsg": "FSG", "strength": "strength"}
+_PARTICIPANTS, _BACKWARD = "#g", "bsg"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormRule:
+    """Which norms associate their words.
+
+    Attributes:
+        participants: how many people must have seen the cue.
+        one_way: whether norms count that have no backward strength.
+    """
+
+    participants: int
+    one_way: bool
+
+
+def read_norms(paths: Sequence[Path], rule: NormRule) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the associations of files of norms, and a warning for each file without a column.
+
+    Files have columns cue and target. Those of the University of South Florida (Nelson, McEvoy and
+    Schreiber 2004, Behavior Research Methods 36(3)), eight for the letters of the alphabet, have
+    the number of people who saw the cue in the column #G, the forward strength in FSG, the share of
+    them who said the target, and in BSG the backward strength, the share of those who saw the
+    target and said the cue; it is 0 or no number where that is not known. Other files may have a
+    column strength in place of FSG, and these columns.
+
+    Returns:
+        cue and target, in lower case; strength, null where there is none; its name; and counts,
+        whether the rule lets the norm associate its words. A part of the rule whose column is
+        missing lets all norms pass, and a warning says so.
+    """
+    found = [_of_file(path, rule) for path in paths]
+    return pl.concat(frame for frame, _ in found), tuple(
+        warning for _, warnings in found for warning in warnings
+    )
+
+
+def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs of known words that norms have, in either direction.
+
+    Returns:
+        word1_id < word2_id; reason: the strongest association of the two forms, of those that
+        count where there are any; counts: whether one of them does.
+    """
+    known = (
+        norms.with_columns(
+            pl.Series(side, [forms.of(word) for word in norms[side].to_list()], pl.String)
+            for side in _SIDES
+        )
+        .join(words.select(cue="word", cue_id="word_id"), on="cue")
+        .join(words.select(target="word", target_id="word_id"), on="target")
+        .filter(pl.col("cue_id") != pl.col("target_id"))
+        .sort(
+            "counts",
+            "strength",
+            "cue",
+            "target",
+            descending=[True, True, False, False],
+            nulls_last=True,
+        )
+    )
+    told = known.select(*_SIDES, "strength", "name").iter_rows()
+    reasons = [
+        f"norm: {cue} \N{RIGHTWARDS ARROW} {target}"
+        + ("" if strength is None else f", {name} {strength:g}")
+        for cue, target, strength, name in told
+    ]
+    ids = ("cue_id", "target_id")
+    return (
+        known.select(
+            pl.min_horizontal(ids).alias("word1_id"),
+            pl.max_horizontal(ids).alias("word2_id"),
+            pl.Series("reason", reasons, pl.String),
+            "counts",
+        )
+        .unique(["word1_id", "word2_id"], keep="first", maintain_order=True)
+        .sort("word1_id", "word2_id")
+    )
+
+
+def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs of known words in a table of term1 and term2, which people confirmed.
+
+    It is one that ``medsim study score`` wrote, whose cells are harmless to spreadsheets.
+
+    Returns:
+        word1_id < word2_id, and reason.
+    """
+    terms = read_table(path, ("term1", "term2")).frame
+    pairs = pl.DataFrame(
+        [
+            pl.Series(side, normalised([unguarded(term) for term in own]), pl.String)
+            for side, own in zip(_SIDES, terms, strict=True)
+        ]
+    ).with_columns(strength=pl.lit(None, pl.Float64), name=pl.lit(None, pl.String), counts=True)
+    found = associated(pairs, forms, words).drop("counts")
+    return found.with_columns(reason=pl.lit("confirmed by people"))
+
+
+def _of_file(path: Path, rule: NormRule) -> tuple[pl.DataFrame, list[str]]:
+    table = read_table(path, _SIDES, (*_STRENGTHS, _PARTICIPANTS, _BACKWARD))
+    frame = table.frame
+    for side in _SIDES:
+        table.refuse(frame[side] == "", side, "is empty; give a word, or leave the row out")
+    column = next((name for name in _STRENGTHS if name in frame.columns), "")
+    strengths = _numbers(table, column)
+    counts, warnings = pl.repeat(value=True, n=frame.height, eager=True), []
+    if rule.participants > 0:
+        if _PARTICIPANTS in frame.columns:
+            counts &= _numbers(table, _PARTICIPANTS).fill_null(0) >= rule.participants
+        else:
+            warnings.append(
+                f"{path.name} has no column #G, so that it cannot be told which norms are of "
+                f"`norm_participants` {rule.participants} or more; all count"
+            )
+    if not rule.one_way:
+        if _BACKWARD in frame.columns:
+            backward = frame[_BACKWARD].cast(pl.Float64, strict=False).fill_nan(None)
+            counts &= (strengths.fill_null(0) > 0) & (backward.fill_null(0) > 0)
+        else:
+            warnings.append(
+                f"{path.name} has no column BSG, so that it cannot be told which norms go both "
+                "ways; all count"
+            )
+    sides = [pl.Series(side, normalised(frame[side].to_list()), pl.String) for side in _SIDES]
+    norms = pl.DataFrame([*sides, strengths.alias("strength"), counts.alias("counts")])
+    return norms.with_columns(name=pl.lit(_STRENGTHS.get(column), pl.String)), warnings
+
+
+def _numbers(table: Table, column: str) -> pl.Series:
+    """Return the numbers of a column, null where nothing stands or where there is no column."""
+    frame = table.frame
+    given = frame[column] if column else pl.repeat("", frame.height, eager=True)
+    numbers = given.replace("", None).cast(pl.Float64, strict=False)
+    wrong = (numbers.is_null() & (given != "")) | ~numbers.fill_null(0).is_finite()
+    table.refuse(wrong, column, "is no number such as 0.42")
+    return numbers
+
+
+def listed_words(
+    path: Path, forms: Forms, threads: int, lexicon: Lexicon | None = None
+) -> frozenset[str]:
+    """Return the words of a file, a word a line, or the single-word names of a build, as forms."""
+    if path.is_dir():
+        with Store(threads=threads) as store:
+            reload_names(Build(path), store)
+            return frozenset(names_of(store, forms, lexicon)["word"])
+    words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
+    return frozenset(map(forms.of, normalised(words)))
+
+
+def relations_in(
+    folder: Path, forms: Forms, words: pl.DataFrame, threads: int, lexicon: Lexicon | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return how the terminology of a build relates words; see ``relations``."""
+    with Store(threads=threads) as store:
+        components = node_components(Build(folder), store, threads)
+        return relations(store, names_of(store, forms, lexicon), words, components)
+
+
+def names_of(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.DataFrame:
+    """Return the single words that are names of active concepts, in the forms of a corpus.
+
+    With a lexicon, so are all variants of these names: since phosphorylation is a name,
+    phosphorylate is (Chiu et al. 2018). The store has the tables name and term, see
+    ``sql/builds/terms``; the frame has node_id and word, several words to a node where there are
+    variants.
+    """
+    nodes = store.table("name").select("node_id").unique()
+    terms = store.table("term").unique("node_id").join(nodes, on="node_id", how="semi")
+    names = terms.select("node_id", "lower_term").sort("node_id")
+    single = names.filter(
+        pl.Series([not has_white_space(t) for t in names["lower_term"].to_list()], dtype=pl.Boolean)
+    )
+    words = [
+        sorted({forms.of(one) for one in (lexicon.variants(word) if lexicon else (word,))})
+        for word in normalised(single["lower_term"].to_list())
+    ]
+    of_nodes = single.select("node_id", pl.Series("word", words, pl.List(pl.String)))
+    return of_nodes.explode("word")
+
+
+def relations(
+    store: Store, names: pl.DataFrame, words: pl.DataFrame, components: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the pairs of words that a terminology relates; word1_id < word2_id, each pair once.
+
+    Variants of one name are related, and never associated by it or by another.
+
+    Returns:
+        word1_id, word2_id and the reason of associated words: synonyms or siblings; word1_id and
+        word2_id of words that must not count as unassociated: one is above the other, or positives
+        link them.
+    """
+    nodes = names.join(words, on="word").select("node_id", "word_id")
+    ids = ("word1_id", "word2_id")
+    variants = (
+        nodes.join(nodes, on="node_id")
+        .select(word1_id="word_id", word2_id="word_id_right")
+        .filter(pl.col("word1_id") < pl.col("word2_id"))
+        .unique()
+    )
+    store.put("word_node", nodes)
+    store.put(
+        "word_component",
+        nodes.join(components, on="node_id").select("word_id", "component").unique(),
+    )
+    store.run("studies/word_concept")
+    found = store.frame("studies/associated_words")
+    associated = found.join(variants, on=ids, how="anti", maintain_order="left")
+    reason = pl.concat_str(
+        pl.when("are_synonyms").then(pl.lit("synonyms of ")).otherwise(pl.lit("siblings under ")),
+        "concept_id",
+    )
+    related = pl.concat([store.frame("studies/related_words"), variants]).unique().sort(ids)
+    return associated.select("word1_id", "word2_id", reason.alias("reason")), related

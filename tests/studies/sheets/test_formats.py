@@ -1,0 +1,475 @@
+"""The page's export, sheets for spreadsheets, tasks for Label Studio: written, and read again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from fixtures.exports import written_jsonl
+from fixtures.studies import PAIRS, STUDY_ID, entry_id, sheet
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from medsim.core.errors import InputError
+from medsim.core.tables.text import Text, guarded, unguarded
+from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Entry, Scale
+from medsim.studies.sheets.answers import (
+    Given,
+    StudyIdentity,
+    read_csv,
+    read_jsonl,
+    read_label_studio,
+)
+from medsim.studies.sheets.written import annotated_tasks, labelling_config, tasks, written_csv
+
+IDS = [entry_id("ada", position) for position in (1, 2, 3)]
+
+
+HEAD = {
+    "medsim": "answers",
+    "format": 1,
+    "study": STUDY_ID,
+    "annotator": "ada",
+    "scale": "judgement",
+    "entries": 3,
+}
+
+
+def read_page(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
+    return list(read_jsonl(Path("ada.jsonl"), text, StudyIdentity(study_id=STUDY_ID, scale=scale)))
+
+
+def sealed(*lines: object, n_answers: int | None = None) -> str:
+    """Return lines with an end line that vouches for them, whatever they say."""
+    content = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+    count = len(lines) - 1 if n_answers is None else n_answers
+    checksum = f"{zlib.crc32(content.encode()):08x}"
+    return f'{content}{{"medsim":"end","answers":{count},"checksum":"{checksum}"}}\n'
+
+
+def test_judgements_are_written_as_the_page_writes_them():
+    text = written_jsonl(sheet(), {IDS[2]: DONT_KNOW, IDS[0]: SAME})
+
+    assert text == (
+        '{"medsim":"answers","format":1,"study":"5eed5eed5eed5eed","annotator":"ada",'
+        '"scale":"judgement","entries":3}\n'
+        f'{{"entry":"{IDS[0]}","answer":"same"}}\n'
+        f'{{"entry":"{IDS[2]}","answer":"dont_know"}}\n'
+        '{"medsim":"end","answers":2,"checksum":"8be5589e"}\n'
+    )
+
+
+@given(
+    scale=st.sampled_from((JUDGEMENT, GRADED)),
+    annotator=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1),
+    values=st.lists(st.none() | st.integers(0, 2), max_size=6),
+)
+def test_what_is_written_is_read(scale: Scale, annotator: str, values: list[int | None]) -> None:
+    of_all = sheet([("a", "b")] * len(values), annotator=annotator, scale=scale)
+    pairs = zip((entry.entry_id for entry in of_all.entries), values, strict=True)
+    expected = [(entry_id, value) for entry_id, value in pairs if value is not None]
+
+    text = written_jsonl(of_all, dict(expected))
+    found = read_page(text, scale)
+
+    assert [(one.entry_id, one.value) for one in found] == expected
+    assert [one.location for one in found] == [
+        f"ada.jsonl: line {number}" for number in range(2, len(found) + 2)
+    ]
+    assert {one.annotator for one in found} <= {annotator}
+    assert read_page(text.replace("\n", "\r\n"), scale) == found  # as mail changes line ends
+
+
+@given(st.data())
+def test_a_text_that_is_cut_short_is_refused(data: st.DataObject) -> None:
+    text = written_jsonl(sheet(), {IDS[0]: SAME, IDS[1]: NOT_SAME})
+    end = data.draw(st.integers(0, len(text) - 2))  # without its last line feed it is whole
+
+    with pytest.raises(InputError, match=r"no end line: it is cut short.*export it again"):
+        read_page(text[:end])
+
+
+@given(st.data())
+def test_a_text_of_which_one_character_was_changed_is_refused(data: st.DataObject) -> None:
+    text = written_jsonl(sheet(), {IDS[0]: SAME, IDS[1]: NOT_SAME})
+    at = data.draw(st.integers(0, len(text) - 2))
+    other = data.draw(st.sampled_from("0aZ\n ").filter(lambda one: one != text[at]))
+
+    with pytest.raises(InputError, match="export it again"):
+        read_page(text[:at] + other + text[at + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([{**HEAD, "study": None}], "ada.jsonl is of study null, and not of '5eed5eed5eed5eed'"),
+        (
+            [{**HEAD, "scale": "graded"}],
+            "ada.jsonl has answers of scale 'graded', and the study's scale is 'judgement'",
+        ),
+        ([{**HEAD, "format": 2}], "ada.jsonl: line 1 has format 2, and this medsim reads 1"),
+        ([{**HEAD, "annotator": 7}], "ada.jsonl: line 1 says 7 for the annotator"),
+        ([{**HEAD, "medsim": "end"}], "ada.jsonl: line 1 is not the first line of answers"),
+        (["[1]"], "ada.jsonl: line 1 is not the first line of answers"),
+        (["{"], "ada.jsonl: line 1 is no JSON"),
+        ([HEAD, "{]"], "ada.jsonl: line 2 is no JSON"),
+        ([HEAD, "[" * 100_000], "ada.jsonl: line 2 is JSON nested too deeply"),
+        ([HEAD, "9" * 5_000], "ada.jsonl: line 2 has a number with too many digits"),
+        ([HEAD, "x" * 1_200_000], "ada.jsonl: line 2 has more than 1,048,576 characters"),
+        ([HEAD, "7"], "ada.jsonl: line 2 is no answer to an entry"),
+        ([HEAD, {"entry": 7, "answer": "same"}], "ada.jsonl: line 2 is no answer to an entry"),
+        (
+            [HEAD, {"entry": IDS[0], "answer": "maybe\x1b[31m"}],
+            r"ada.jsonl: line 2: answer 'maybe\x1b[31m' is none of not_same, same, dont_know",
+        ),
+        ([HEAD, {"entry": IDS[0], "answer": ["same"]}], "ada.jsonl: line 2: answer a list is none"),
+        ([HEAD, {"entry": IDS[0], "answer": 1}], "ada.jsonl: line 2: answer 1 is none of"),
+        ([HEAD, {"entry": IDS[0]}], "ada.jsonl: line 2: answer null is none of not_same"),
+    ],
+)
+def test_a_line_that_is_no_answer_is_named(lines: list[object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_page(sealed(*lines))
+
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("answer", [7, -1, 4.0, "4", True, None])
+def test_a_rating_is_a_whole_number_from_0_to_6(answer: object) -> None:
+    head = {**HEAD, "scale": "graded"}
+
+    with pytest.raises(InputError, match=r"line 2: answer .* is none of 0, 1, 2, 3, 4, 5, 6"):
+        read_page(sealed(head, {"entry": IDS[0], "answer": answer}), GRADED)
+
+
+def test_an_end_line_that_counts_otherwise_is_refused():
+    text = sealed(HEAD, {"entry": IDS[0], "answer": "same"}, n_answers=2)
+
+    with pytest.raises(InputError, match="it has 1 answers, and its end line says 2"):
+        read_page(text)
+
+
+HOSTILE = [
+    *('=HYPERLINK("http://x","y")', "'=1", "''@x", "+1", "-x", "@SUM(A1)", "\tx", "MARCH1", "1-2"),
+    *("a\r\nb", 'say "a", b; c', "</script><b>", "\U0001f9e0 \u202e\u05d0\u05d1"),
+]
+SHEET_TERMS = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
+) | st.sampled_from(HOSTILE)
+
+
+def read_sheet(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
+    study = StudyIdentity(study_id=STUDY_ID, scale=scale)
+    return list(read_csv(Text(path=Path("sheet.csv"), content=text), study))
+
+
+def cells_of(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
+
+
+def filled(text: str, answers: list[str], **form: Any) -> str:
+    """Return a sheet with answers, as a spreadsheet writes it that keeps every cell."""
+    head, *rows = cells_of(text)
+    out = io.StringIO()
+    writer = csv.writer(out, **form)
+    writer.writerow(head)
+    writer.writerows([*row[:3], answer] for row, answer in zip(rows, answers, strict=True))
+    return out.getvalue()
+
+
+def test_a_sheet_is_what_spreadsheets_read():
+    text = written_csv(sheet())
+
+    assert text.startswith("\ufeffentry,left,right,answer\r\n")
+    assert [row[1:] for row in cells_of(text)] == [
+        ["left", "right", "answer"],
+        *([*pair, ""] for pair in PAIRS),
+    ]
+    assert read_sheet(text.removeprefix("\ufeff")) == []
+
+
+@given(
+    pairs=st.lists(st.tuples(SHEET_TERMS, SHEET_TERMS), min_size=1, max_size=4),
+    separator=st.sampled_from(",;\t"),
+    line_end=st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_terms_and_answers_come_back_from_any_spreadsheet(
+    pairs: list[tuple[str, str]], separator: str, line_end: str
+) -> None:
+    sheet_of_all = sheet(pairs)
+    answers = (["same", "not_same", "dont_know"] * 2)[: len(pairs)]
+
+    form = {"delimiter": separator, "lineterminator": line_end, "quoting": csv.QUOTE_ALL}
+    found = read_sheet(filled(written_csv(sheet_of_all), answers, **form))
+
+    assert [one.texts for one in found] == pairs
+    assert [one.entry_id for one in found] == [one.entry_id for one in sheet_of_all.entries]
+    assert [one.value for one in found] == ([SAME, NOT_SAME, DONT_KNOW] * 2)[: len(pairs)]
+
+
+@given(SHEET_TERMS)
+@example("'" * 100_000 + "x")
+def test_no_cell_is_a_formula_and_every_cell_is_recognised(term: str) -> None:
+    cell = guarded(term)
+
+    assert not cell.lstrip().startswith(
+        ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+    )
+    assert not cell.startswith(("\t", "\r", "\n"))
+    assert unguarded(cell) == term
+    assert cell in {term, f"'{term}"}
+
+
+def test_a_cell_that_would_become_a_number_or_a_date_gets_an_apostrophe_and_no_other() -> None:
+    dates = ("MARCH1", "sept2", "1-2", "10/12", "2 Mar 2020", "12:30 pm")
+    for term in (*dates, "12345678901234567890", "007", "1e5", "12e45", ".5", "5 %", "TRUE", "'1"):
+        assert guarded(term) == f"'{term}"
+    for term in ("Fever", "HbA1c", "5-fluorouracil", "vitamin B12", "may", "'tis", "March fever"):
+        assert guarded(term) == term
+
+
+def test_what_looks_like_a_number_comes_back_with_or_without_its_apostrophe():
+    entry = Entry(entry_id="12345678e1234567", left="=1+1", right="MARCH1")
+
+    text = filled(written_csv(replace(sheet(), entries=[entry])), ["same"])
+
+    assert "'12345678e1234567" in text
+    for one in (text, text.replace("'", "")):
+        (found,) = read_sheet(one)
+        assert (found.entry_id, found.texts) == (entry.entry_id, (entry.left, entry.right))
+
+
+@pytest.mark.parametrize(
+    ("answers", "scale", "value"),
+    [
+        (("same", " SAME ", "S"), JUDGEMENT, SAME),
+        (("not same", "Not_Same", "not-same", "n"), JUDGEMENT, NOT_SAME),
+        (("don't know", "Don\u2019t know", "dont_know", "d"), JUDGEMENT, DONT_KNOW),
+        (("4", " 4 ", "4.0", "4,00"), GRADED, 4),
+    ],
+)
+def test_answers_are_taken_as_people_and_spreadsheets_write_them(
+    answers: tuple[str, ...], scale: Scale, value: int
+) -> None:
+    for answer in answers:
+        (found,) = read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=scale)), [answer]), scale)
+        assert found.value == value
+
+
+@pytest.mark.parametrize("answer", ["7", "-1", "4.5", "04", "four", "\u0664", "same", "4.0.0"])
+def test_no_other_rating_is_taken(answer: str) -> None:
+    with pytest.raises(InputError, match=r"sheet\.csv: line 2: answer .* is none of 0, 1, 2, 3, 4"):
+        read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=GRADED)), [answer]), GRADED)
+
+
+def test_columns_may_stand_in_any_order_among_others_with_blank_rows():
+    text = (
+        "\n;;;;\nRemark; Answer ;RIGHT;left;Entry\n"
+        f"sure;same;Red cell;Erythrocyte;{IDS[0]}\n;;;;\n;;Chill;Fever;{IDS[1]}\n"
+        f'"two\nlines";n;Fracture of arm;Broken arm; {IDS[2]} \n;;;;\n\n'
+    )
+
+    found = read_sheet(text)
+
+    assert [(one.location, one.entry_id, one.value) for one in found] == [
+        ("sheet.csv: line 4", IDS[0], SAME),
+        ("sheet.csv: line 7", IDS[2], NOT_SAME),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("entry,left,answer\n", "sheet.csv has no column 'right'; it needs entry, left, right, a"),
+        ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has the answer 'same' and no "),
+        (
+            "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
+            r"sheet.csv: line 3: answer '\x1b]0;maybe' is none of not_same, same, dont_know",
+        ),
+        ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
+        ('entry,left,right,answer\nx,"' + "long\n" * 40_000, "sheet.csv: line 2 cannot be cut in"),
+    ],
+)
+def test_a_row_that_is_no_answer_is_named(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_sheet(text)
+
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).isprintable()
+
+
+TASK_TERMS = st.text(st.characters(codec="utf-8"), min_size=1) | st.sampled_from(
+    ['"', "a\nb", "=1", "\U0001f9e0", "\u202e\u05d0", "</script>", "<img src=x onerror=y>"]
+)
+
+
+def read_tasks(found: object, scale: Scale = JUDGEMENT) -> list[Given]:
+    text = found if isinstance(found, str) else json.dumps(found)
+    return list(
+        read_label_studio(
+            Path("project-7.json"), text, StudyIdentity(study_id=STUDY_ID, scale=scale)
+        )
+    )
+
+
+def data(at: int = 0, **changes: object) -> dict[str, object]:
+    left, right = PAIRS[at]
+    own = {"study": STUDY_ID, "annotator": "ada", "entry": IDS[at], "left": left, "right": right}
+    return {**own, **changes}
+
+
+def annotation(*answers: object, **changes: object) -> dict[str, object]:
+    """Return an annotation as Label Studio 1.2x exports it."""
+    return {
+        "id": 31,
+        "completed_by": 1,
+        "result": [
+            {
+                "value": {"choices": list(answers)},
+                "id": "Yk0XvVbA1q",
+                "from_name": "answer",
+                "to_name": "left",
+                "type": "choices",
+            }
+        ],
+        "was_cancelled": False,
+        "created_at": "2026-03-09T22:16:08.728353Z",
+        **changes,
+    }
+
+
+def task(*annotations: object, at: int = 0, **changes: object) -> dict[str, object]:
+    own = {"id": 1, "annotations": list(annotations), "drafts": [], "predictions": []}
+    return {**own, "data": data(at), "meta": {}, "project": 7, **changes}
+
+
+def test_tasks_hold_what_is_shown_and_whose_it_is():
+    assert json.loads(tasks(sheet(PAIRS[:2]))) == [{"data": data(0)}, {"data": data(1)}]
+    assert read_tasks(tasks(sheet())) == []
+
+
+@given(
+    pairs=st.lists(st.tuples(TASK_TERMS, TASK_TERMS), max_size=4),
+    scale=st.sampled_from((JUDGEMENT, GRADED)),
+    values=st.lists(st.none() | st.integers(0, 2), min_size=4, max_size=4),
+)
+def test_annotated_tasks_are_read_as_the_same_answers(
+    pairs: list[tuple[str, str]], scale: Scale, values: list[int | None]
+) -> None:
+    of_all = sheet(pairs, scale=scale)
+    given_values = zip(of_all.entries, values[: len(pairs)], strict=True)
+    expected = {entry: value for entry, value in given_values if value is not None}
+
+    by_id = {entry.entry_id: value for entry, value in expected.items()}
+    found = read_tasks(annotated_tasks(of_all, by_id), scale)
+
+    assert [(one.entry_id, one.texts, one.value, one.annotator) for one in found] == [
+        (entry.entry_id, (entry.left, entry.right), value, "ada")
+        for entry, value in expected.items()
+    ]
+
+
+def test_choices_have_the_answers_and_keys_of_the_page():
+    view = ET.fromstring(labelling_config(JUDGEMENT))  # noqa: S314 — medsim wrote it
+
+    assert [one.attrib for one in view.iter("Choice")] == [
+        {"value": "Same", "alias": "same", "hotkey": "s"},
+        {"value": "Not same", "alias": "not_same", "hotkey": "n"},
+        {"value": "Don\u2019t know", "alias": "dont_know", "hotkey": "d"},
+    ]
+    assert [one.get("value") for one in view.iter("Text")] == ["$left", "$right"]
+    choices = view.find("Choices")
+    assert choices is not None
+    assert (choices.get("name"), choices.get("toName")) == ("answer", "left")
+    graded = ET.fromstring(labelling_config(GRADED))  # noqa: S314 — as above
+    ratings = [dict.fromkeys(("value", "alias", "hotkey"), str(one)) for one in range(7)]
+    assert [one.attrib for one in graded.iter("Choice")] == ratings
+
+
+def test_instructions_are_escaped_in_the_labelling_configuration():
+    hostile = 'Same "thing"?</View><Choices name="x"/> & more'
+
+    view = ET.fromstring(labelling_config(JUDGEMENT, [hostile]))  # noqa: S314 — medsim wrote it
+
+    assert [one.get("value") for one in view.iter("Header")] == [
+        hostile,
+        JUDGEMENT.question,
+    ]
+    assert len(view.findall("Choices")) == 1
+
+
+def test_the_full_export_is_read():
+    found = read_tasks(
+        [
+            task(annotation("same")),
+            task(annotation("dont_know", was_cancelled=True), at=1),
+            task(annotation("Not same"), annotation("not_same"), at=2),
+        ]
+    )
+
+    assert [(one.location, one.entry_id, one.value) for one in found] == [
+        ("project-7.json: task 1", IDS[0], SAME),
+        ("project-7.json: task 3", IDS[2], NOT_SAME),
+        ("project-7.json: task 3", IDS[2], NOT_SAME),
+    ]
+
+
+def test_the_short_export_is_read_though_it_numbers_annotators():
+    short = {"id": 3, "annotator": 1, "annotation_id": 31, "lead_time": 4.2}
+
+    found = read_tasks([{**data(0), **short, "answer": "same"}, {**data(1), **short}])
+
+    assert [(one.entry_id, one.value, one.annotator) for one in found] == [(IDS[0], SAME, None)]
+    assert found[0].texts == PAIRS[0]
+
+
+def test_other_controls_and_annotations_without_a_choice_are_passed_over():
+    other = {"from_name": "remark", "type": "textarea", "value": {"text": ["why?"]}}
+
+    assert read_tasks([task(annotation(result=[other])), task(annotation(result=[]))]) == []
+    assert read_tasks([task(annotations=None)]) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ("[{]", "project-7.json is no JSON (Expecting property name"),
+        ("[" * 100_000, "project-7.json is JSON nested too deeply"),
+        ({"data": data()}, "project-7.json is no list of tasks; export it as JSON or JSON-MIN"),
+        ([7], "project-7.json: task 1 names no entry; is it of a project with other tasks?"),
+        ([{"data": {"image": "x.jpg"}}], "project-7.json: task 1 names no entry"),
+        ([{"data": 7}], "project-7.json: task 1 names no entry"),
+        (
+            [task(), task(data=data(study="0123"))],
+            "project-7.json: task 2 is of study '0123', and not of '5eed5eed5eed5eed'",
+        ),
+        (
+            [task(data=data(left=None))],
+            "project-7.json: task 1 has null for 'left', which should be text",
+        ),
+        ([task(7)], "project-7.json: task 1 has annotations that Label Studio would not write"),
+        ([task(annotation(result=7))], "project-7.json: task 1 has annotations that Label Stud"),
+        (
+            [task(annotation("same", "not_same"))],
+            "project-7.json: task 1 has a list where one answer should be",
+        ),
+        ([{**data(), "answer": {"choices": []}}], "project-7.json: task 1 has an object where one"),
+        (
+            [task(annotation("perhaps"))],
+            "project-7.json: task 1: answer 'perhaps' is none of not_s",
+        ),
+    ],
+)
+def test_a_task_that_is_no_answer_is_named(found: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_tasks(found)
+
+    assert str(caught.value).startswith(message)
