@@ -16,8 +16,8 @@ from benchmarks.harness.timing import timed
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.progress import Progress, Stage
 from medsim.embeddings.embedded_terms import EmbeddedTerms
+from medsim.embeddings.lookup import gpu_library
 from medsim.embeddings.metrics import TermPoints
-from medsim.embeddings.proposals import gpu_library
 from medsim.evaluations.linked import LinkedTerms
 from medsim.evaluations.retrieval import SearchSettings, retrieve
 

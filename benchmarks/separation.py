@@ -14,8 +14,7 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.embedded import Sizes, invented_bags
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
-from medsim.embeddings.metrics import WordBags, metrics_of
-from medsim.embeddings.metrics.workers import Workers
+from medsim.embeddings.metrics import WordBags, Workers, metrics_of
 from medsim.evaluations.separation_counts import Separation, separation
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from benchmarks.harness.embedded import Sizes, invented_bags, invented_pairs, in
 from benchmarks.harness.plain_metrics import OF_VECTORS, OF_WORDS
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
-from medsim.embeddings.metrics import METRICS, Embedded
-from medsim.embeddings.metrics.workers import Workers
+from medsim.embeddings.metrics import METRICS, Embedded, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

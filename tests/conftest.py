@@ -66,7 +66,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
     """A running service, which is asked again after a moment; no key is in the environment."""
     from fixtures.services import LocalService
 
-    monkeypatch.setattr("medsim.embeddings.services.client.FIRST_WAIT", 0.001)
+    monkeypatch.setattr("medsim.embeddings.services.FIRST_WAIT", 0.001)
     for name in ("MEDSIM_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with LocalService().running() as running:

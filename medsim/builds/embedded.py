@@ -14,10 +14,9 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, identify
 from medsim.embeddings.given import embedding_spec, own_name, wrapped
+from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
-from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.objects import OBJECT, KnownVectors
-from medsim.embeddings.objects import identity_of as identity_of_source
 from medsim.embeddings.options import parse_options
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def place_of(named: NamedEmbedding) -> dict[str, str]:
 
     An object has none; in place of that it has its kind, and by what it is known.
     """
-    identity = identity_of_source(named.source)
+    identity = named.source.identity
     if identity is not None:
         about = {"path": named.source.location, "format": named.source.format_name}
         return {**about, "identity": identity}
@@ -104,7 +103,7 @@ def check_same(build: Build, named: NamedEmbedding) -> None:
         return
     name, of = named.spec.name, "files"
     hint = f"say by `embedding` {name}=PATH where that one lies"
-    if identity_of_source(named.source) is not None:
+    if named.source.identity is not None:
         of, hint = "vectors", "give that one by `embedding`"
         if isinstance(named.source, KnownVectors):
             hint = "a model that rounds otherwise on another machine needs a version when it builds"

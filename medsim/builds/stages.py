@@ -21,8 +21,8 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import listed
 from medsim.core.progress import Progress, progress_of
 from medsim.embeddings.embedded_terms import identify, settled
+from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.given import embedding_spec
-from medsim.embeddings.vector_cache import cache_folder
 from medsim.terminologies.sources import read_terminology
 
 if TYPE_CHECKING:

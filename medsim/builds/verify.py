@@ -44,7 +44,7 @@ from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.embeddings.embedded_terms import settled
-from medsim.embeddings.vector_cache import cache_folder
+from medsim.embeddings.encoders import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

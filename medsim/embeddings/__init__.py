@@ -104,15 +104,16 @@ class Format:
         describes: what it is, for the help and for messages, such as "word2vec, binary".
         recognises: whether a file or folder is of this format, by its content where that is
             distinctive, else by its suffix; cheap; see ``knows`` for what it raises.
-        files: the files whose content decides the vectors, given the path and the options.
         load: see ``Load``.
+        files: the files whose content decides the vectors, given the path and the options; by
+            default that of the path.
         gives: vectors of ``WORDS`` or of ``TERMS``; None where the file or its options tell.
     """
 
     describes: str
     recognises: Callable[[Path], bool]
-    files: Callable[[Path, EmbeddingOptions], list[Path]]
     load: Load
+    files: Callable[[Path, EmbeddingOptions], list[Path]] = lambda path, _options: [path]
     gives: str | None = None
 
     def read(self, path: Path, request: Request) -> WordVectors | TermVectors:
@@ -138,6 +139,36 @@ class Format:
                 return self.recognises(path)
         except InputError:
             return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorSource:
+    """The source of an embedding's vectors: a file, a service, or an object.
+
+    Attributes:
+        location: the path or address, for manifests and messages; with it, a user finds it again.
+        format_name: the name of the format, such as "word2vec".
+        describes: the format in words, for messages.
+        gives: whether vectors are of ``WORDS`` or of ``TERMS``; None where only reading tells.
+        identity: the facts by which an object is known, for manifests; None for other sources.
+    """
+
+    location: str
+    format_name: str
+    describes: str
+    gives: str | None
+    identity: str | None = None
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 of all that decides the vectors, beside the options of reading.
+
+        It is empty where only vectors that were made tell; see ``embedded_terms.settled``.
+        """
+        raise NotImplementedError
+
+    def read(self, request: Request) -> WordVectors | TermVectors:
+        """Return the vectors for a request; see ``Load``."""
+        raise NotImplementedError
 
 
 FORMATS: Registry[Format] = Registry("embedding format", "medsim.embeddings.formats")

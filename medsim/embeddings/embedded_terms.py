@@ -11,10 +11,9 @@ import polars as pl
 from medsim.core.errors import counted
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.embeddings import Request, TermVectors, WordVectors
-from medsim.embeddings.hub import names_no_revision
 from medsim.embeddings.metrics import TermPoints, WordBags
-from medsim.embeddings.objects import KnownVectors, ModelSource, identity_of
-from medsim.embeddings.sources import open_source
+from medsim.embeddings.objects import KnownVectors, ModelSource
+from medsim.embeddings.sources import names_no_revision, open_source
 from medsim.embeddings.tokens import forms, words_of
 
 if TYPE_CHECKING:
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.progress import Progress
+    from medsim.embeddings import VectorSource
     from medsim.embeddings.metrics import Embedded
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
-    from medsim.embeddings.sources import VectorSource
     from medsim.kernels.types import Flags
 
 
@@ -45,7 +44,7 @@ class NamedEmbedding:
         What is neither file nor address has an identity as well: by what it is known. A vocabulary
         is part of the content.
         """
-        identity, vocabulary = identity_of(self.source), self.spec.options.vocabulary
+        identity, vocabulary = self.source.identity, self.spec.options.vocabulary
         return {
             "path": self.source.location,
             "format": self.source.format_name,
@@ -116,7 +115,15 @@ def settled(
         request = Request(
             terms=terms, words=(), options=options, threads=threads, cache=None, stage=stage
         )
-        source = KnownVectors(model, terms, model.read(request))
+        source = KnownVectors(
+            location=model.location,
+            format_name=model.format_name,
+            describes=model.describes,
+            gives=model.gives,
+            identity=model.identity,
+            terms=terms,
+            made=model.read(request),
+        )
         digest = source.fingerprint()
         stage.found(f"{digest[:12]}, whose vectors are not kept, as it has no version")
     return replace(named, source=source, fingerprint=digest)

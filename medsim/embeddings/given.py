@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.reading import reason
 from medsim.embeddings.options import (
     Case,
     Coverage,
@@ -21,20 +20,13 @@ from medsim.embeddings.options import (
     parse_options,
 )
 
-if TYPE_CHECKING:
-    import polars as pl
-
 _ACCEPTED = (
     "texts as the command line takes them; functions of a list of texts and models with a method "
     "encode, which return an array with a row for each; mappings of words or terms to vectors; "
-    "gensim's KeyedVectors; Polars or pandas frames with a column word or term; and arrays as "
-    "medsim.Embedding(array, words=[...]), or terms=[...]"
+    "gensim's KeyedVectors; and arrays as medsim.Embedding(array, words=[...]), or terms=[...]"
 )
 DEFAULT_NAME = "embedding"
 """The name of an object that is given without one, where nothing else names it."""
-
-Form: TypeAlias = Literal["function", "encoder", "mapping", "keyed vectors", "frame", "array"]
-"""The forms of objects that are accepted."""
 
 
 class Encodes(Protocol):
@@ -45,31 +37,15 @@ class Encodes(Protocol):
 
 
 class KeyedVectors(Protocol):
-    """Word vectors as gensim has them: the row of each word, and the rows."""
+    """Word vectors as gensim has them: the words in order of row, and the rows."""
 
-    key_to_index: Any
+    index_to_key: Any
     vectors: Any
-
-
-class PandasFrame(Protocol):
-    """A frame of pandas."""
-
-    columns: Any
-    index: Any
-
-    def to_numpy(self) -> Any:
-        """Return its values."""
 
 
 if TYPE_CHECKING:
     EmbeddingObject: TypeAlias = (
-        Callable[[list[str]], Any]
-        | Encodes
-        | Mapping[str, Any]
-        | KeyedVectors
-        | pl.DataFrame
-        | pl.LazyFrame
-        | PandasFrame
+        Callable[[list[str]], Any] | Encodes | Mapping[str, Any] | KeyedVectors
     )
     EmbeddingLike: TypeAlias = "str | Path | Embedding | EmbeddingObject"
 else:  # the command line takes texts alone; ``Embedding`` refuses what is none of these
@@ -104,9 +80,8 @@ class Embedding:
     Args:
         source: a function that takes a list of texts and returns an array with a row for each; a
             model with a method ``encode`` that does, as of sentence-transformers or model2vec; a
-            mapping of words or terms to vectors; gensim's ``KeyedVectors``; a Polars or pandas
-            frame with a column ``word`` or ``term`` and one of vectors, or of a number each; or an
-            array [n, n_dimensions].
+            mapping of words or terms to vectors; gensim's ``KeyedVectors``; or an array
+            [n, n_dimensions].
         words: of the rows of an array, n of them.
         terms: of the rows of an array, where they are whole terms.
         name: of the embedding where nothing else names it.
@@ -130,20 +105,15 @@ class Embedding:
         version: str | None = None,
         **options: Unpack[ObjectOptions],
     ) -> None:
-        given = [kind for kind, keys in (("words", words), ("terms", terms)) if keys is not None]
+        given = {
+            kind: keys for kind, keys in (("words", words), ("terms", terms)) if keys is not None
+        }
         if len(given) > 1:
             raise OptionError("rows of an array are words or terms; give either, not both")
         self.source: Any = source
-        try:
-            self.form: Form = _form_of(source, given)
-        except OptionError:
-            raise
-        except Exception as error:  # an object's own attributes raise what they like
-            raise OptionError(
-                f"{_kind_of(source)} fails when it is looked at: {reason(error)}"
-            ) from error
-        self.kind = given[0] if given else None
-        self.keys = _listed(given[0], words if words is not None else terms) if given else None
+        self.kind: str | None = next(iter(given), None)
+        self.form = _form_of(source, self.kind)
+        self.keys = [] if self.kind is None else _listed(self.kind, given[self.kind])
         self.name = name
         self.version = version
         self.options = _as_text(options)
@@ -159,17 +129,17 @@ class Embedding:
     def __repr__(self) -> str:
         shown = {"name": self.name, "version": self.version, **self.options}
         told = (f", {name}={value!r}" for name, value in shown.items() if value is not None)
-        return f"medsim.Embedding({in_words(self)}{''.join(told)})"
+        return f"medsim.Embedding({self.location}{''.join(told)})"
 
-
-def in_words(given: Embedding) -> str:
-    """Return an object in a few words, for manifests and messages."""
-    kind = type(given.source)
-    named = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
-    if given.form == "function":
-        named = str(getattr(given.source, "__qualname__", named))
-        return f"Python function {named.rpartition('<locals>.')[2]}"
-    return f"Python object {named}"
+    @property
+    def location(self) -> str:
+        """The object in a few words, for manifests and messages."""
+        kind = type(self.source)
+        named = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+        if self.form == "function":
+            named = str(getattr(self.source, "__qualname__", named))
+            return f"Python function {named.rpartition('<locals>.')[2]}"
+        return f"Python object {named}"
 
 
 def embedding_spec(given: EmbeddingLike, name: str | None = None) -> EmbeddingSpec:
@@ -224,26 +194,21 @@ def wrapped_by_name(given: Mapping[str, Any], option: str) -> dict[str, str | Pa
     return found
 
 
-def _form_of(source: Any, keys: list[str]) -> Form:
+def _form_of(source: Any, kind: str | None) -> str:
     """Return the form of an object; OptionError if it has none, or needs no words or terms."""
-    if keys:
+    if kind is not None:
         if isinstance(source, (list, tuple)) or hasattr(source, "shape"):
             return "array"
-        raise OptionError(f"{keys[0]}=[...] names the rows of an array, not of {_kind_of(source)}")
-    if isinstance(source, (str, bytes, Path, type)) or source is None:
-        pass
-    elif isinstance(source, Mapping):
+        raise OptionError(f"{kind}=[...] names the rows of an array, not of {_kind_of(source)}")
+    if isinstance(source, Mapping):
         return "mapping"
-    elif hasattr(source, "key_to_index") and hasattr(source, "vectors"):
-        return "keyed vectors"
-    elif hasattr(source, "collect_schema") or (
-        hasattr(source, "columns") and hasattr(source, "to_numpy")
-    ):
-        return "frame"
-    elif callable(getattr(source, "encode", None)):
-        return "encoder"
-    elif callable(source):
-        return "function"
+    if not isinstance(source, (str, bytes, Path, type)):
+        if hasattr(source, "index_to_key"):
+            return "keyed vectors"
+        if callable(getattr(source, "encode", None)):
+            return "encoder"
+        if callable(source):
+            return "function"
     raise OptionError(f"{_kind_of(source)} is no embedding; accepted are {_ACCEPTED}")
 
 
@@ -253,20 +218,13 @@ def _listed(kind: str, keys: Any) -> list[Any]:
     Raises:
         OptionError: they are one text, or no words or terms at all.
     """
-    if isinstance(keys, (str, bytes)):
-        raise OptionError(f"{kind}={keys!r} is one text; a list of them is due, one for each row")
-    try:
-        return list(keys.tolist() if hasattr(keys, "tolist") else keys)
-    except TypeError as error:
-        raise OptionError(
-            f"{kind}= takes a list of texts, one for each row, not {_kind_of(keys)}"
-        ) from error
+    if isinstance(keys, str) or not isinstance(keys, Iterable):
+        raise OptionError(f"{kind}= takes a list of texts, one for each row, not {keys!r}")
+    return list(keys.tolist() if hasattr(keys, "tolist") else keys)
 
 
 def _kind_of(source: object) -> str:
     """Return the kind of an object, for a message."""
-    if source is None:
-        return "None"
     if isinstance(source, type):
         return f"the class {source.__name__} itself, of which no model was made,"
     kind = type(source)

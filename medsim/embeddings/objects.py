@@ -6,25 +6,24 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
-from medsim.core.reading import reason
-from medsim.embeddings import TERMS, WORDS, TermVectors
+from medsim.core.reading import reading, reason
+from medsim.embeddings import TERMS, WORDS, TermVectors, VectorSource
 from medsim.embeddings.encoders import encoded, kept_by, unit
-from medsim.embeddings.formats.rows import FITTING, keyed
-from medsim.embeddings.given import in_words
-from medsim.embeddings.numbers import as_vectors
-from medsim.embeddings.object_tables import gives_of, table_of
+from medsim.embeddings.formats import check_dimensions, first_not_finite
+from medsim.embeddings.formats.tables import FITTING, Keys, keyed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from medsim.embeddings import Request, WordVectors
-    from medsim.embeddings.formats.rows import Keys
     from medsim.embeddings.given import Embedding
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
     from medsim.kernels.types import Vectors
@@ -40,18 +39,17 @@ _DESCRIBES = {
     "encoder": "model with a method encode",
     "mapping": "mapping of words or terms to vectors",
     "keyed vectors": "word vectors as gensim has them",
-    "frame": "frame of words or terms and their vectors",
     "array": "array of vectors",
 }
-_OF_MODELS = ("normalize", "prefix")
+_MATRIX = 2
 _HASHED_ROWS = 1 << 14
 _SAME = 1e-2  # of a vector's length; rounding is less, even in half precision
 _N_PROBED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectSource:
-    """An object that a caller gave; see ``VectorSource``.
+class ObjectSource(VectorSource):
+    """An object that a caller gave.
 
     Attributes:
         name: of the embedding in results.
@@ -60,17 +58,6 @@ class ObjectSource:
     name: str
     given: Embedding
     options: EmbeddingOptions
-    format_name: ClassVar[str] = OBJECT
-
-    @property
-    def location(self) -> str:
-        """The object in a few words."""
-        return in_words(self.given)
-
-    @property
-    def describes(self) -> str:
-        """The kind of object, for messages."""
-        return _DESCRIBES[self.given.form]
 
     @property
     def of(self) -> str:
@@ -78,38 +65,71 @@ class ObjectSource:
         return f"embedding {self.name!r} ({self.location})"
 
     @property
-    def identity(self) -> str:
-        """The facts by which the embedding is known, for manifests."""
-        if self.given.version is None:
-            return VECTORS_USED
-        return f"{self._own_name}, version {self.given.version}, as given"
-
-    @property
-    def _own_name(self) -> str:
+    def own_name(self) -> str:
+        """The name by which a version is kept."""
         return self.given.name or self.name
 
-    def _of_version(self) -> str:
-        return canonical_digest([OBJECT, self._own_name, self.given.version])
+    def of_version(self) -> str:
+        """Return the SHA-256 of name and version."""
+        return canonical_digest([OBJECT, self.own_name, self.given.version])
+
+
+def object_source(spec: EmbeddingSpec) -> ObjectSource:
+    """Return an object as a source; no vector is looked at."""
+    given: Embedding = spec.place
+    is_model = given.form in {"function", "encoder"}
+    name = given.name or spec.name
+    return (ModelSource if is_model else TableSource)(
+        name=spec.name,
+        given=given,
+        options=spec.options,
+        location=given.location,
+        format_name=OBJECT,
+        describes=_DESCRIBES[given.form],
+        gives=TERMS if is_model else spec.options.keys or given.kind or WORDS,
+        identity=f"{name}, version {given.version}, as given" if given.version else VECTORS_USED,
+    )
 
 
 class TableSource(ObjectSource):
     """Vectors of words or terms in memory."""
 
     @cached_property
-    def gives(self) -> str:
-        """Whether vectors are of ``WORDS`` or of ``TERMS``."""
-        return self.options.keys or gives_of(self.given, self.of) or WORDS
-
-    @cached_property
     def _table(self) -> tuple[Keys, Vectors]:
-        self.options.check_fit(f"{self.describes}, {self.gives}", *FITTING[self.gives])
-        return table_of(self.given, self.gives, self.of, chosen=self.options.keys is not None)
+        """The words or terms, and their vectors: [n_keys, n_dimensions].
+
+        Raises:
+            InputError: they are not, or do not fit each other.
+        """
+        of, given, kind = self.of, self.given, str(self.gives)
+        self.options.check_fit(f"{self.describes}, {kind}", *FITTING[kind])
+        with reading(of, "words or terms and their vectors"):
+            if given.form == "mapping":
+                keys, rows = list(given.source), list(given.source.values())
+            elif given.form == "keyed vectors":
+                keys, rows = list(given.source.index_to_key), given.source.vectors
+            else:
+                keys, rows = given.keys, given.source
+        if not keys:
+            raise InputError(f"{of} has no {kind}")
+        if wrong := [key for key in keys if not isinstance(key, str)]:
+            raise InputError(f"{of} has {wrong[0]!r} among its {kind}, which is no text")
+        is_unclear = given.form == "mapping" and self.options.keys is None
+        if is_unclear and (several := [key for key in keys if len(key.split()) > 1]):
+            raise InputError(
+                f"{of} has the key {several[0]!r}, and it does not say whether keys are words or "
+                "terms; wrap it as medsim.Embedding(mapping, keys='terms'), or keys='words'"
+            )
+        vectors = _as_matrix(rows, of)
+        if len(vectors) != len(keys):
+            raise InputError(f"{of} has {len(keys):,} {kind} for {len(vectors):,} rows of vectors")
+        return Keys(path=of, values=keys, kind=kind), vectors
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of all words or terms and vectors, or that of name and version."""
         keys, vectors = self._table
         if self.given.version is not None:
-            return self._of_version()
+            return self.of_version()
         return _hash_of(keys.kind, keys.values, vectors)
 
     def read(self, request: Request) -> WordVectors | TermVectors:
@@ -121,11 +141,9 @@ class TableSource(ObjectSource):
 class ModelSource(ObjectSource):
     """A function or a model, which embeds any term."""
 
-    gives: ClassVar[str] = TERMS
-
     def fingerprint(self) -> str:
         """Return the SHA-256 of name and version; nothing where only its vectors tell."""
-        return "" if self.given.version is None else self._of_version()
+        return "" if self.given.version is None else self.of_version()
 
     def read(self, request: Request) -> TermVectors:
         """Return the vectors for a request; see ``medsim.embeddings.Load``.
@@ -134,7 +152,7 @@ class ModelSource(ObjectSource):
             InputError: the model fails, or gives what is no finite vector for each text; or it
                 gives a text another vector when it is asked again, or than is kept of its version.
         """
-        self.options.check_fit(self.describes, *_OF_MODELS)
+        self.options.check_fit(self.describes, "normalize", "prefix")
         if not request.terms:
             none = np.zeros((0, 1), np.float32)
             return TermVectors(vectors=none, covered=np.zeros(0, np.bool_), n_vocabulary=None)
@@ -148,36 +166,18 @@ class ModelSource(ObjectSource):
             if not _are_same(encoder.encode(terms), part.vectors[: len(terms)]):
                 raise InputError(
                     f"{self.of} gives {terms[0]!r} and others another vector than is kept of "
-                    f"{self._own_name}, version {self.given.version}; give a model that has "
+                    f"{self.own_name}, version {self.given.version}; give a model that has "
                     "changed another version"
                 )
         return encoded(encoder, request, self.fingerprint())
 
 
-@dataclass(frozen=True)
-class KnownVectors:
-    """The vectors that a model without a version made of terms; see ``VectorSource``."""
+@dataclass(frozen=True, kw_only=True)
+class KnownVectors(VectorSource):
+    """The vectors that a model without a version made of terms."""
 
-    model: ModelSource
     terms: Sequence[str]
     made: TermVectors
-    format_name: ClassVar[str] = OBJECT
-    gives: ClassVar[str] = TERMS
-
-    @property
-    def location(self) -> str:
-        """The model in a few words."""
-        return self.model.location
-
-    @property
-    def describes(self) -> str:
-        """The kind of object, for messages."""
-        return self.model.describes
-
-    @property
-    def identity(self) -> str:
-        """The facts by which the embedding is known, for manifests."""
-        return self.model.identity
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of all terms and vectors."""
@@ -192,18 +192,6 @@ class KnownVectors:
         return TermVectors(
             vectors=self.made.vectors[rows], covered=self.made.covered[rows], n_vocabulary=None
         )
-
-
-def object_source(spec: EmbeddingSpec) -> TableSource | ModelSource:
-    """Return an object as a source; no vector is looked at."""
-    is_model = spec.place.form in {"function", "encoder"}
-    source = ModelSource if is_model else TableSource
-    return source(name=spec.name, given=spec.place, options=spec.options)
-
-
-def identity_of(source: object) -> str | None:
-    """Return the facts by which an object is known, for manifests; None for other sources."""
-    return source.identity if isinstance(source, (ObjectSource, KnownVectors)) else None
 
 
 class _ObjectEncoder:
@@ -243,13 +231,53 @@ class _ObjectEncoder:
                 f"{of} fails on {counted(len(texts), 'text')}, {texts[0]!r} the first: "
                 f"{reason(error)}"
             ) from error
-        vectors = as_vectors(answer, of, terms).copy()  # a model may write into one array each time
+        vectors = _as_matrix(answer, of).copy()  # a model may write into one array each time
+        if len(vectors) != len(terms):
+            raise InputError(
+                f"{of} gives {counted(len(vectors), 'vector')} for {counted(len(terms), 'text')}, "
+                f"{terms[0]!r} the first; one for each is due"
+            )
+        if (at := first_not_finite(vectors)) is not None:
+            raise InputError(f"{of} gives {terms[at]!r} a vector that is not finite as float32")
         if self.n_dimensions and vectors.shape[1] != self.n_dimensions:
             raise InputError(
                 f"{of} gives {terms[0]!r} a vector of {vectors.shape[1]:,} numbers, and others one "
                 f"of {self.n_dimensions:,}"
             )
         return unit(vectors) if source.options.scales(default=False) else vectors
+
+
+def _as_matrix(answer: Any, of: str) -> Vectors:
+    """Return numbers in rows as float32, infinite where it cannot hold them.
+
+    Raises:
+        InputError: they are of text, of objects or of another shape; it begins with ``of``.
+    """
+    with reading(of, "an array of numbers, with a row for each text, word or term"):
+        found: NDArray[Any] = np.asarray(_plain(answer))
+    if found.dtype.kind not in "fiu":
+        kind = "text" if found.dtype.kind in "US" else found.dtype
+        raise InputError(f"{of} has or gives values of type {kind}, not numbers")
+    if found.ndim != _MATRIX:
+        raise InputError(
+            f"{of} has or gives an array of shape {found.shape}; rows by dimensions are due, as in "
+            "(1000, 300)"
+        )
+    check_dimensions(of, found.shape[1])
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(found, np.float32)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that NumPy takes: of tensors on any device and sparse matrices, their numbers.
+
+    NumPy has no bfloat16, and takes no tensor that keeps track of gradients.
+    """
+    if isinstance(value, (list, tuple)) and len(value) and hasattr(value[0], "detach"):
+        return [_plain(one) for one in value]
+    if hasattr(value, "detach"):
+        return value.detach().cpu().float().numpy()
+    return value.toarray() if hasattr(value, "toarray") else value
 
 
 def _are_same(vectors: Vectors, others: Vectors) -> bool:
@@ -266,6 +294,5 @@ def _hash_of(kind: str, keys: Sequence[str], vectors: Vectors) -> str:
     for at in range(0, len(keys), _HASHED_ROWS):
         block = slice(at, at + _HASHED_ROWS)
         digest.update(json.dumps(list(keys[block])).encode())
-        with np.errstate(over="ignore", invalid="ignore"):
-            digest.update(np.ascontiguousarray(vectors[block], "<f4").tobytes())
+        digest.update(np.ascontiguousarray(vectors[block], "<f4").tobytes())
     return digest.hexdigest()

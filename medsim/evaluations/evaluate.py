@@ -16,11 +16,10 @@ from medsim.core.output import OutputFolder, claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.embeddings import WORDS
 from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify, settled
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of
+from medsim.embeddings.encoders import cache_folder
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, Workers, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.sources import open_source
-from medsim.embeddings.vector_cache import cache_folder
 from medsim.evaluations.layout import (
     EvaluationFiles,
     coverage_path,

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from medsim.embeddings.lookup import CosineSearch, Neighbours
+from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.embeddings.metrics.workers import Workers
 from medsim.evaluations.output import RETRIEVED_COLUMNS
 from medsim.evaluations.retrieval_ranks import NOT_FOUND
 from medsim.evaluations.similarities import rows_of

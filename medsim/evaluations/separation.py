@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.embeddings.metrics import Metric
-    from medsim.embeddings.metrics.workers import Workers
+    from medsim.embeddings.metrics import Metric, Workers
     from medsim.evaluations.categories import Categories
     from medsim.evaluations.comparisons import Row
     from medsim.evaluations.layout import EvaluationFiles

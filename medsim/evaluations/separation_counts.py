@@ -24,7 +24,7 @@ from medsim.statistics.estimates import Estimate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from medsim.embeddings.metrics.workers import Workers
+    from medsim.embeddings.metrics import Workers
     from medsim.kernels.types import CountTable, Starts, Table, Vectors
 
 SIMILARITIES_AT_ONCE = 1 << 24  # 64 MiB

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.embeddings.metrics import Metric
-    from medsim.embeddings.metrics.workers import Workers
+    from medsim.embeddings.metrics import Metric, Workers
     from medsim.evaluations.inputs import EvaluationInput
     from medsim.evaluations.layout import EvaluationFiles
     from medsim.kernels.types import Ids

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from medsim.core import manifest
+from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.embeddings.proposals import INDEXES
 from medsim.evaluations.coverage import coverage_of, overlap_of, overlap_of_vocabularies
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layout import (

@@ -13,9 +13,9 @@ from medsim.builds.negatives.nearest import NearestSearch
 from medsim.core.errors import OptionError
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, settled
+from medsim.embeddings.encoders import cache_folder
+from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.embeddings.metrics.workers import Workers
-from medsim.embeddings.vector_cache import cache_folder
 from medsim.kernels.drawing import draw_distinct, pair_seeds
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from medsim.core.output_part import OutputPart
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
-from medsim.embeddings.vector_cache import cache_folder
+from medsim.embeddings.encoders import cache_folder
 from medsim.splits.options import SplitOptions, shares_of
 from medsim.splits.output import SPLIT_STATS_COLUMNS, SPLITS, Splits, SplitsManifest
 from medsim.splits.partition import find_partition

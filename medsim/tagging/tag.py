@@ -17,7 +17,7 @@ from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.embeddings.embedded_terms import identify, settled
-from medsim.embeddings.vector_cache import cache_folder
+from medsim.embeddings.encoders import cache_folder
 from medsim.tagging import SPLITS
 from medsim.tagging.conll import conll_text
 from medsim.tagging.corpus import Cutting, read_corpora

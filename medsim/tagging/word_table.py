@@ -10,9 +10,8 @@ import numpy as np
 
 from medsim.embeddings import Request, WordVectors
 from medsim.embeddings.embedded_terms import read_vectors
-from medsim.embeddings.metrics import WordBags
+from medsim.embeddings.metrics import WordBags, Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.tokens import forms, words_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.embeddings.embedded_terms import identify, settled
-from medsim.embeddings.vector_cache import cache_folder
+from medsim.embeddings.encoders import cache_folder
 from medsim.wic.making.instances import coin_flips
 from medsim.wic.models.answers import Setting, file_answers, unscored
 from medsim.wic.models.dataset import read_dataset

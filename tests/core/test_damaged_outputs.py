@@ -22,7 +22,7 @@ from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, read_rows, reading_output
 from medsim.core.output import claimed
-from medsim.embeddings.vector_cache import VectorCache
+from medsim.embeddings.encoders import VectorCache
 from medsim.wic.models.llm_replies import ReplyCache
 
 if TYPE_CHECKING:

@@ -41,7 +41,6 @@ RIGHT = """
 from typing import Any
 import medsim
 import numpy as np
-import polars as pl
 
 def embed(texts: list[str]) -> Any:
     return np.zeros((len(texts), 2))
@@ -55,7 +54,7 @@ build = medsim.build("hpo", "out", negatives=["random", "embedding"], embedding=
 results = medsim.evaluate(
     [build, "rated.csv"],
     {"file": "words.txt", "function": embed, "lambda": lambda texts: embed(texts),
-     "model": Model(), "mapping": {"hand": [1.0]}, "frame": pl.DataFrame(), "array": words},
+     "model": Model(), "mapping": {"hand": [1.0]}, "array": words},
     "out",
 )
 medsim.compare(results, "figure-B.1", correction="holm")

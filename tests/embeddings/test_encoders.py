@@ -19,9 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OutputError
-from medsim.embeddings import encoders, vector_cache
-from medsim.embeddings.encoders import encoded, unit
-from medsim.embeddings.vector_cache import Part, VectorCache
+from medsim.embeddings import encoders
+from medsim.embeddings.encoders import Part, VectorCache, encoded, unit
 
 TERMS = sorted({f"{word} {number}" for word in ("a", "ab", "Ödem") for number in range(40)})
 
@@ -178,7 +177,7 @@ class Reads:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.compared: list[str] = []
         self.loaded: list[str] = []
-        digest_of, safe_open = vector_cache._digest_of, vector_cache.safe_open
+        digest_of, safe_open = encoders._digest_of, encoders.safe_open
 
         def compared(path: Path) -> str:
             self.compared.append(path.name)
@@ -194,9 +193,9 @@ class Reads:
             with safe_open(path, framework=framework) as inner:
                 yield SimpleNamespace(get_slice=inner.get_slice, get_tensor=loaded)
 
-        monkeypatch.setattr(vector_cache, "_TICK_NS", 0)
-        monkeypatch.setattr(vector_cache, "_digest_of", compared)
-        monkeypatch.setattr(vector_cache, "safe_open", opened)
+        monkeypatch.setattr(encoders, "_TICK_NS", 0)
+        monkeypatch.setattr(encoders, "_digest_of", compared)
+        monkeypatch.setattr(encoders, "safe_open", opened)
 
 
 def test_a_second_look_up_does_not_read_the_parts_again(
@@ -245,7 +244,7 @@ def test_a_part_that_has_just_been_written_is_compared_each_time(
 ) -> None:
     """Its times would not tell of a change within the same tick."""
     reads = Reads(monkeypatch)
-    monkeypatch.setattr(vector_cache, "_TICK_NS", 10**12)
+    monkeypatch.setattr(encoders, "_TICK_NS", 10**12)
     encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
     for _ in range(2):
         encoded(CountingEncoder(), asked(TERMS, tmp_path), "")

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from oracles.hashing import mixed
 
 from medsim.core.errors import OptionError
-from medsim.embeddings import lookup, proposals
-from medsim.embeddings.lookup import CosineSearch, distinct_rows
-from medsim.embeddings.proposals import BLOCK, INDEXES, TorchIndex
+from medsim.embeddings import lookup
+from medsim.embeddings.lookup import BLOCK, INDEXES, CosineSearch, TorchIndex, distinct_rows
 
 
 def rounded_cosines(vectors: np.ndarray) -> np.ndarray:
@@ -201,16 +200,16 @@ def test_estimates_are_within_the_error_that_is_allowed_for(index: str) -> None:
     draw = np.random.default_rng(7)
     units = draw.standard_normal((500, 40)) * draw.uniform(1e-6, 1, (500, 40))
     units = (units / np.linalg.norm(units, axis=1, keepdims=True)).astype(np.float32)
-    made = proposals.made_index(index, lambda rows: units[rows], 500, seed=0, device="cpu")
+    made = lookup.made_index(index, lambda rows: units[rows], 500, seed=0, device="cpu")
 
     estimates, ids = made.search(units[:50], 20)
 
     wide = units.astype(np.float64)
     exact = (wide[:50, None] * wide[ids]).sum(axis=2)
     error = np.abs(estimates - exact)[ids >= 0].max()
-    assert error <= proposals.greatest_error(index, 40)
+    assert error <= lookup.greatest_error(index, 40)
     if index == "hnsw":
-        assert error > proposals.greatest_error("flat", 40)  # its points are in half precision
+        assert error > lookup.greatest_error("flat", 40)  # its points are in half precision
 
 
 class FakeTensor(np.ndarray):
@@ -266,8 +265,8 @@ class OnTheProcessor(TorchIndex):
 def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """PyTorch itself, which takes the processor for a GPU."""
     found = pytest.importorskip("torch", reason="medsim[sentence-transformers] is not installed")
-    monkeypatch.setattr(proposals, "gpu_library", lambda: found)
-    monkeypatch.setattr(proposals, "TorchIndex", OnTheProcessor)
+    monkeypatch.setattr(lookup, "gpu_library", lambda: found)
+    monkeypatch.setattr(lookup, "TorchIndex", OnTheProcessor)
     return found
 
 
@@ -277,7 +276,7 @@ def test_a_gpu_gives_the_same_as_the_processor(
     monkeypatch: pytest.MonkeyPatch, block: int, columns: int
 ) -> None:
     torch = fake_torch()
-    monkeypatch.setattr(proposals, "gpu_library", lambda: torch)
+    monkeypatch.setattr(lookup, "gpu_library", lambda: torch)
     check_is_as_on_the_processor(monkeypatch, block, columns)
     assert not torch.backends.cuda.matmul.allow_tf32
 
@@ -292,9 +291,8 @@ def test_pytorch_gives_the_same_as_faiss(
 
 
 def check_is_as_on_the_processor(monkeypatch: pytest.MonkeyPatch, block: int, columns: int) -> None:
-    monkeypatch.setattr(proposals, "_COLUMNS", columns)
-    for module in (proposals, lookup):
-        monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(lookup, "_COLUMNS", columns)
+    monkeypatch.setattr(lookup, "BLOCK", block)
     vectors, groups, hashes = points(5, 90, 4)
     queries, sizes = np.arange(90, dtype=np.int32), np.full(90, 8, np.int32)
     there, here = (
@@ -353,7 +351,7 @@ def test_a_gpu_that_fails_says_what_does_without(
         raise RuntimeError("CUDA error: out of memory\nmore")
 
     torch = fake_torch()
-    monkeypatch.setattr(proposals, "gpu_library", lambda: torch)
+    monkeypatch.setattr(lookup, "gpu_library", lambda: torch)
     setattr(torch, method, fail)
     vectors, groups, hashes = points(5, 90, 4)
     queries, sizes = np.arange(90, dtype=np.int32), np.full(90, 8, np.int32)
@@ -371,12 +369,12 @@ def test_without_pytorch_or_without_a_gpu_the_processor_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)  # as where it is not installed
-    assert proposals.gpu_library() is None
+    assert lookup.gpu_library() is None
     torch = fake_torch()
     monkeypatch.setitem(sys.modules, "torch", torch)
-    assert proposals.gpu_library() is torch
+    assert lookup.gpu_library() is torch
     torch.cuda.is_available = lambda: False
-    assert proposals.gpu_library() is None
+    assert lookup.gpu_library() is None
 
 
 @given(seed=st.integers(0, 1000), n_points=st.integers(2, 40))

@@ -23,7 +23,6 @@ from fixtures.encoders import (
 
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings.formats import onnx as format_onnx
-from medsim.embeddings.formats import onnx_session
 from medsim.embeddings.formats.onnx import FORMAT, OnnxEncoder
 from medsim.embeddings.options import EmbeddingOptions
 
@@ -239,9 +238,9 @@ def test_the_cache_is_of_the_content_of_the_model_and_not_of_its_name(
     cache = tmp_path / "cache"
     first = load(folder, asked(TERMS, cache))
     runs: list[int] = []
-    run = onnx_session.OnnxSession.run
+    run = format_onnx.OnnxSession.run
     monkeypatch.setattr(
-        onnx_session.OnnxSession, "run", lambda *given: runs.append(1) or run(*given)
+        format_onnx.OnnxSession, "run", lambda *given: runs.append(1) or run(*given)
     )
 
     again = load(folder, asked(TERMS, cache))

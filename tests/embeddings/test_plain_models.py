@@ -41,12 +41,6 @@ def write_shards(folder: Path) -> None:
         (folder / name).write_bytes(WEIGHTS)
 
 
-def name_shard(folder: Path, name: object) -> None:
-    write_shards(folder)
-    index = {"weight_map": {"a": name}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-
-
 def with_weights(folder: Path, *names: str, content: bytes = WEIGHTS) -> None:
     (folder / "model.safetensors").unlink()
     for name in names:
@@ -80,37 +74,7 @@ def test_its_fingerprint_is_of_what_decides_the_vectors(folder: Path) -> None:
     assert len(set(digests)) == 4
 
 
-@pytest.mark.parametrize(
-    "name", ["BertModel", "BertForMaskedLM", "BertForPreTraining", "ModernBertModel", None]
-)
-def test_encoders_are_read(folder: Path, name: str | None) -> None:
-    write_config(folder, model_type="bert", architectures=name and [name])
-
-    files = FORMATS.get("transformers").checked_files(folder, EmbeddingOptions())
-
-    assert [file.name for file in files] == ["model.safetensors", "config.json", "tokenizer.json"]
-
-
-def config(**settings: object) -> Callable[[Path], None]:
-    return lambda folder: write_config(folder, **settings)
-
-
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "causal": (
-        config(model_type="llama", architectures=["LlamaForCausalLM"]),
-        "is a model of type LlamaForCausalLM, and no encoder",
-    ),
-    "gpt2": (config(model_type="gpt2", architectures=["GPT2LMHeadModel"]), "no encoder of text"),
-    "t5": (
-        config(model_type="t5", architectures=["T5Model"], is_encoder_decoder=True),
-        "type T5Model, and no encoder",
-    ),
-    "classifier": (
-        config(model_type="bert", architectures=["BertForSequenceClassification"]),
-        "BertForSequenceClassification, and no encoder",
-    ),
-    "image": (config(model_type="vit", image_size=224), r"is a model of images \(vit\)"),
-    "no type": (config(architectures=["BertModel"]), "config.json has no model_type; add it"),
     "no object": (lambda folder: (folder / "config.json").write_text("[]"), "is no JSON object"),
     "damaged": (lambda folder: (folder / "config.json").write_text("{"), "is no JSON"),
     "no tokenizer": (lambda folder: (folder / "tokenizer.json").unlink(), "has no tokenizer"),
@@ -125,15 +89,6 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
         ),
         "is a Git LFS pointer",
     ),
-    "no shard": (
-        lambda folder: [write_shards(folder), (folder / SHARDS[1]).unlink()],
-        f"{SHARDS[1]} does not exist, and model.safetensors.index.json names it",
-    ),
-    "shard outside": (
-        lambda folder: name_shard(folder, "../a.safetensors"),
-        r"names '\.\./a\.safetensors', which is no file",
-    ),
-    "shard of no name": (lambda folder: name_shard(folder, 7), "names 7, which is no file"),
     "adapters": (
         lambda folder: (folder / "adapter_config.json").write_text("{}"),
         r"holds adapters \(PEFT\)",
@@ -166,19 +121,11 @@ def test_adapters_alone_are_found_and_refused(tmp_path: Path) -> None:
         fingerprint(tmp_path, found, EmbeddingOptions())
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("model.safetensors", r"it has config\.json, but no weights"),
-        ("config.json", r"it has weights, but no config\.json"),
-    ],
-)
-def test_a_folder_that_looks_like_a_model_says_what_it_lacks(
-    folder: Path, name: str, expected: str
-) -> None:
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_folder_that_looks_like_a_model_says_what_it_lacks(folder: Path, name: str) -> None:
     (folder / name).unlink()
 
-    with pytest.raises(InputError, match=f"in no known format: {expected}"):
+    with pytest.raises(InputError, match=r"in no known format: .* \(config\.json and model\.safe"):
         find_format(folder, EmbeddingOptions())
 
 

@@ -23,8 +23,8 @@ from fixtures.services import Fault, Handler, LocalService, answer_to, vector_of
 import medsim
 from medsim.core.errors import InputError, MedsimError, OptionError, ServiceError
 from medsim.embeddings import Request, TermVectors
+from medsim.embeddings import services as client
 from medsim.embeddings.options import parse_embedding
-from medsim.embeddings.services import client
 from medsim.embeddings.sources import open_source
 
 pytestmark = pytest.mark.slow

@@ -19,9 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import OptionError
-from medsim.embeddings.formats.onnx import OnnxEncoder
+from medsim.embeddings.formats.onnx import OnnxEncoder, Target
 from medsim.embeddings.options import parse_options
-from medsim.embeddings.targets import Target
 
 tokenizers = pytest.importorskip("tokenizers", reason="medsim[onnx] is not installed")
 pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")

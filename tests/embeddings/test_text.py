@@ -10,7 +10,7 @@ from fixtures.embeddings import ROWS, as_float32, as_rows, request, words_in, wr
 
 from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS
-from medsim.embeddings.formats import files
+from medsim.embeddings.formats import word2vec
 
 NAMES = {"word2vec-text": True, "glove": False}
 """Whether files of a format have a header."""
@@ -65,7 +65,7 @@ def test_blocks_may_end_anywhere(
 ) -> None:
     path = write_text(tmp_path / "vectors.txt", ROWS, header=NAMES[name])
     for size in (*range(1, 40), 1000):
-        monkeypatch.setattr(files, "BLOCK", size)
+        monkeypatch.setattr(word2vec, "BLOCK", size)
         assert as_rows(words_in(name, path, ROWS)) == as_float32(ROWS)
 
 
@@ -130,7 +130,7 @@ def test_a_damaged_packing_is_refused(tmp_path: Path, name: str) -> None:
     path = write_text(tmp_path / "vectors.gz", ROWS, header=NAMES[name])
     path.write_bytes(path.read_bytes()[:-9])
 
-    assert not FORMATS.get(name).recognises(path)
+    assert not FORMATS.get(name).knows(path)
     with pytest.raises(InputError, match="cannot be read"):
         words_in(name, path, ["heart"])
 
@@ -141,8 +141,8 @@ def test_a_line_without_end_is_refused(
 ) -> None:
     path = tmp_path / "vectors.txt"
     path.write_bytes(b"1 2\n" * NAMES[name] + b"heart 1 2" + b"0" * 90_000)
-    monkeypatch.setattr(files, "BLOCK", 1 << 10)
-    monkeypatch.setattr("medsim.embeddings.formats.text.BLOCK", 1 << 10)
+    monkeypatch.setattr(word2vec, "BLOCK", 1 << 10)
+    monkeypatch.setattr(word2vec, "_LONGEST_LINE", 1 << 10)
 
     with pytest.raises(InputError, match="has a line of more than 1,024 bytes"):
         words_in(name, path, ["heart"])

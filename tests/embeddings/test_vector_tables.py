@@ -11,7 +11,7 @@ from fixtures.embeddings import ROWS, as_float32, as_rows, terms_in, words_in
 
 from medsim.core.errors import InputError
 from medsim.core.parquet import scan_ipc_of_users, scan_of_users
-from medsim.embeddings.vocabulary import read_vocabulary
+from medsim.embeddings.formats.tables import read_vocabulary
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     "v.parquet": lambda frame, path: frame.write_parquet(path, row_group_size=2),

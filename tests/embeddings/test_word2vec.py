@@ -8,7 +8,7 @@ import pytest
 from fixtures.embeddings import ROWS, as_float32, as_rows, words_in, write_word2vec
 
 from medsim.core.errors import InputError
-from medsim.embeddings.formats import files
+from medsim.embeddings.formats import word2vec
 
 
 @pytest.mark.parametrize("file", ["vectors.bin", "vectors.bin.gz"])
@@ -24,7 +24,7 @@ def test_a_file_may_be_packed_and_rows_may_end_in_a_line_feed(
 def test_blocks_may_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_word2vec(tmp_path / "vectors.bin", ROWS)
     for size in range(4, 60):
-        monkeypatch.setattr(files, "BLOCK", size)
+        monkeypatch.setattr(word2vec, "BLOCK", size)
         assert as_rows(words_in("word2vec", path, ROWS)) == as_float32(ROWS)
 
 

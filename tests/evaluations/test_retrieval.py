@@ -16,7 +16,7 @@ from fixtures.release import random_release
 import medsim
 from medsim.core.errors import OptionError
 from medsim.core.progress import Stage
-from medsim.embeddings import lookup, proposals
+from medsim.embeddings import lookup
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints
@@ -360,7 +360,7 @@ def test_the_device_reaches_the_index(
 
     made_index = lookup.made_index
     monkeypatch.setattr(lookup, "made_index", watch)
-    monkeypatch.setattr(proposals, "gpu_library", lambda: None)
+    monkeypatch.setattr(lookup, "gpu_library", lambda: None)
     evaluate(made, f"on-{device}", device=device)
 
     assert set(asked_for) == {device}

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from medsim.embeddings.metrics.workers import Workers
+from medsim.embeddings.metrics import Workers
 from medsim.evaluations import separation_counts as module
 from medsim.evaluations.separation_counts import Separation, separation
 

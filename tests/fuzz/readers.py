@@ -40,7 +40,7 @@ from medsim.corpora.problems import Problems
 from medsim.corpora.pubtator import documents_of
 from medsim.embeddings import find_format
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.services.vectors import read_vectors
+from medsim.embeddings.services import read_vectors
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import read_words
 from medsim.studies.grade import read_pairs

@@ -17,7 +17,7 @@ from medsim.core.errors import OutputError
 from medsim.core.files import sync_folder, whole_file
 from medsim.core.manifest import MANIFEST
 from medsim.core.output import claimed
-from medsim.embeddings.vector_cache import Part, VectorCache
+from medsim.embeddings.encoders import Part, VectorCache
 from medsim.studies.output import StudyManifest
 
 MADE = StudyManifest(

@@ -1,1 +1,41 @@
-"""One module a format of embeddings, each registered by name."""
+"""Embedding formats, one module each, and the checks that their readers share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.core.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.kernels.types import Vectors
+
+BLOCK = 1 << 23
+"""Bytes read at a time."""
+
+MAX_DIMENSIONS = 65_536
+"""More than any embedding has."""
+
+DEFLATE_RATIO = 1032
+"""The most bytes that one of gzip or zip can unpack to."""
+
+
+def check_dimensions(path: Path | str, n_dimensions: int) -> None:
+    """Raise InputError for vectors without numbers or with absurdly many."""
+    if not 0 < n_dimensions <= MAX_DIMENSIONS:
+        raise InputError(
+            f"{path} claims vectors of {n_dimensions:,} numbers; 1 to {MAX_DIMENSIONS:,} are "
+            "accepted"
+        )
+
+
+def first_not_finite(vectors: Vectors) -> int | None:
+    """Return the first row with a value that is infinite or not a number, if there is one."""
+    if not len(vectors):
+        return None
+    # The extremes of a row carry what is not finite, without a flag for every value.
+    wrong = ~(np.isfinite(vectors.min(axis=1)) & np.isfinite(vectors.max(axis=1)))
+    return int(wrong.argmax()) if wrong.any() else None

@@ -11,12 +11,26 @@ import numpy as np
 from safetensors import safe_open
 
 from medsim.core.errors import InputError
-from medsim.core.reading import NPY, ZIP, check_file, kind_of, open_file, reading, what_it_is
+from medsim.core.reading import (
+    NPY,
+    ZIP,
+    beginning_of,
+    check_file,
+    kind_of,
+    open_file,
+    reading,
+    what_it_is,
+)
 from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.formats.files import BLOCK, DEFLATE_RATIO, check_dimensions, signature
+from medsim.embeddings.formats import BLOCK, DEFLATE_RATIO, check_dimensions
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
-from medsim.embeddings.formats.rows import FITTING, keyed
-from medsim.embeddings.vocabulary import candidates, find_vocabulary, read_vocabulary
+from medsim.embeddings.formats.tables import (
+    FITTING,
+    find_vocabulary,
+    keyed,
+    read_vocabulary,
+    vocabularies_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -49,8 +63,8 @@ def _recognises(path: Path) -> bool:
     if path.is_dir():
         arrays = _arrays_in(path)
         is_model = any((path / name).exists() for name in (CONFIG, ADAPTER, TOKENIZER))
-        return len(arrays) == 1 and not is_model and bool(candidates(arrays[0]))
-    beginning = signature(path)
+        return len(arrays) == 1 and not is_model and bool(vocabularies_of(arrays[0]))
+    beginning = beginning_of(path)
     if kind_of(beginning) is ZIP:
         with zipfile.ZipFile(path) as archive:
             return all(name.endswith(".npy") for name in archive.namelist())
@@ -99,7 +113,7 @@ def _array_file(path: Path) -> Path:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[_Array]:
-    beginning = signature(file)
+    beginning = beginning_of(file)
     if (kind := kind_of(beginning)) is NPY:
         opened = _npy(file)
     elif kind is ZIP:
@@ -115,7 +129,7 @@ def _opened(file: Path) -> Iterator[_Array]:
 def _is_safetensors(file: Path, beginning: bytes) -> bool:
     """Return whether a file begins with the size of a header, and then with one."""
     n_header = int.from_bytes(beginning[:8], "little")
-    return beginning[8:] == b"{" and n_header < file.stat().st_size
+    return beginning[8:9] == b"{" and n_header < file.stat().st_size
 
 
 @contextmanager

@@ -10,14 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.errors import InputError
-from medsim.core.reading import open_file, reading, what_it_is
+from medsim.core.reading import beginning_of, open_file, reading, what_it_is
 from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
-from medsim.embeddings.formats.files import (
-    check_dimensions,
-    itself,
-    signature,
-)
-from medsim.embeddings.formats.rows import first_not_finite
+from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.tokens import unseen
 from medsim.kernels.packing import starts_of
@@ -62,7 +57,7 @@ class _Model:
 
 
 def _recognises(path: Path) -> bool:
-    return signature(path).startswith(_MAGIC)
+    return beginning_of(path).startswith(_MAGIC)
 
 
 def _load(path: Path, request: Request) -> WordVectors:
@@ -208,5 +203,5 @@ def _after_matrix(path: Path, content: mmap.mmap, at: int, shape: tuple[int, int
 
 FORMATS.register(
     "fasttext",
-    Format(describes=_DESCRIBES, recognises=_recognises, files=itself, gives=WORDS, load=_load),
+    Format(describes=_DESCRIBES, recognises=_recognises, gives=WORDS, load=_load),
 )

@@ -27,6 +27,15 @@ ADAPTER = "adapter_config.json"
 TOKENIZER = "tokenizer.json"
 """The file of a tokenizer, as the library tokenizers writes it."""
 
+SETTINGS_SUFFIXES = frozenset({".json", ".jsonl", ".model", ".txt"})
+"""Suffixes of the files of settings and of tokenizers."""
+
+MOST_TOKENS = 512
+"""The tokens that are read of a text where a model does not say how many it reads."""
+
+PICKLES = "pytorch_model*.bin"
+"""Names of weights that are pickles."""
+
 _LOCATION = b"\n\x08location\x12"  # as Protocol Buffers write that key before its value
 _LONGEST_LOCATION = 1 << 12
 _ONE_BYTE = 127  # the most that a length of one byte says
@@ -35,16 +44,6 @@ _PROMPTS = "config_sentence_transformers.json"
 _TRANSFORMER = "sentence_bert_config.json"
 _TOKENIZER_SETTINGS = "tokenizer_config.json"
 
-SETTINGS_SUFFIXES = frozenset({".json", ".jsonl", ".model", ".txt"})
-"""Suffixes of the files of settings and of tokenizers."""
-
-MOST_TOKENS = 512
-"""The tokens that are read of a text where a model does not say how many it reads."""
-
-PICKLES = ("pytorch_model*.bin",)
-"""Names of weights that are pickles."""
-
-_OF_MODELS = SETTINGS_SUFFIXES | {".safetensors"}
 _AFTER_PADDING = {
     "camembert",
     "data2vec-text",
@@ -107,8 +106,9 @@ def kind(path: Path) -> str | None:
             return "onnx"
         if (path / MODULES).is_file():
             return "sentence-transformers"
-        if any((path / name).is_file() for name in (CONFIG, ADAPTER)) and _has_weights(path):
-            return "transformers"
+        if any((path / name).is_file() for name in (CONFIG, ADAPTER)):
+            names = ("*.safetensors", "*.safetensors.index.json", PICKLES)
+            return "transformers" if any(any(path.glob(name)) for name in names) else None
     return None
 
 
@@ -150,23 +150,12 @@ def onnx_weights(model: Path) -> list[str]:
 
 def lacks(folder: Path) -> str:
     """Return the part of a model that a folder in no known format lacks, for a message."""
-    with suppress(OSError):
-        inner = sorted(one.name for one in folder.iterdir() if one.is_dir() and kind(one))
-        if inner:
-            return f"; a model is in its folder {inner[0]}"
-        if (folder / "snapshots").is_dir():
-            return "; it is a folder of the cache of huggingface_hub, so name the model as hf:NAME"
-        if (folder / CONFIG).is_file():
-            return f": it has {CONFIG}, but no weights (model.safetensors or an .onnx file)"
-        if _has_weights(folder):
-            return f": it has weights, but no {CONFIG}"
-    return ": it is a folder without a model"
-
-
-def _has_weights(folder: Path) -> bool:
-    """Return whether a folder has weights, or pickles of them, or names of files of weights."""
-    names = ("*.safetensors", "*.safetensors.index.json", *PICKLES)
-    return any(True for name in names for _ in folder.glob(name))
+    inner = sorted(one.name for one in folder.iterdir() if one.is_dir() and kind(one))
+    if inner:
+        return f"; a model is in its folder {inner[0]}"
+    if (folder / "snapshots").is_dir():
+        return "; it is a folder of the cache of huggingface_hub, so name the model as hf:NAME"
+    return f": it is a folder without a model ({CONFIG} and model.safetensors, or an .onnx file)"
 
 
 def read_settings(folder: Path) -> Settings:
@@ -212,7 +201,8 @@ def model_files(folder: Path) -> list[Path]:
 
 def is_of_model(name: PurePath) -> bool:
     """Return whether a file is of a model's weights, tokenizer or settings, by its name."""
-    return name.suffix in _OF_MODELS and _OTHER_BACKENDS.isdisjoint(name.parts)
+    is_known = name.suffix in SETTINGS_SUFFIXES or name.suffix == ".safetensors"
+    return is_known and _OTHER_BACKENDS.isdisjoint(name.parts)
 
 
 def is_file(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Reads models of sentence-transformers, which need PyTorch."""
+"""Reads folders of transformers and of sentence-transformers, which need PyTorch."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from medsim.core.extras import needing
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import register_encoder
 from medsim.embeddings.formats.model_folder import (
+    ADAPTER,
     CONFIG,
     MODULES,
     MOST_TOKENS,
     PICKLES,
+    SETTINGS_SUFFIXES,
+    TOKENIZER,
+    is_file,
     model_files,
     read_modules,
     read_object,
     read_settings,
 )
-from medsim.embeddings.formats.plain_model import pickled, plain_files
 from medsim.embeddings.options import POOLINGS
 
 if TYPE_CHECKING:
@@ -35,9 +38,13 @@ if TYPE_CHECKING:
 NAME = "sentence-transformers"
 """Under which the format is registered."""
 
+PLAIN_NAME = "transformers"
+"""The name of the format of folders that sentence-transformers did not write."""
+
 _DESCRIBES = "model of sentence-transformers"
 _TERMS_A_RUN = 64
 _NO_CODE = "code that comes with a model is never run"
+_VOCABULARIES = (TOKENIZER, "vocab.txt", "vocab.json", "*.model")
 
 
 class SentenceEncoder:
@@ -46,12 +53,18 @@ class SentenceEncoder:
     Terms of a run are padded to the longest and the padding is masked, so a vector depends on its
     batch and on threads by rounding alone; so it does on a GPU, and the cache keeps those apart.
     PyTorch has one number of threads for the whole process.
+
+    Attributes:
+        path: the folder of the model.
+        model: the model of the library, which may be fine-tuned in place.
+        before: the text that is put before every text.
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
         is_plain = not (path / MODULES).exists()
         options.check_fit(NAME, *(["pooling"] if is_plain else []), "normalize", "prefix", "device")
-        if options.normalize == "no" and read_settings(path).normalize:
+        settings = read_settings(path)
+        if options.normalize == "no" and settings.normalize:
             raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
         _check_runs_no_code(path)
         with needing("folders of transformers need sentence-transformers", NAME):
@@ -69,7 +82,7 @@ class SentenceEncoder:
         }
         hint = _NO_CODE if "auto_map" in read_object(path / CONFIG) else ""
         with reading(path, _DESCRIBES, hint), _quiet(transformers):
-            self._model = sentence_transformers.SentenceTransformer(
+            self.model: Any = sentence_transformers.SentenceTransformer(
                 str(path),
                 local_files_only=True,
                 trust_remote_code=False,
@@ -77,19 +90,19 @@ class SentenceEncoder:
                 model_kwargs={"use_safetensors": True},
             ).float()  # vectors of half precision would depend on their batch
             if is_plain:
-                self.identity |= _complete(path, self._model, options.pooling or POOLINGS[0])
-        if self._model.device.type != "cpu":
-            self.identity["device"] = str(self._model.device.type)
-        self._path = path
+                self.identity |= _complete(path, self.model, options.pooling or POOLINGS[0])
+        if self.model.device.type != "cpu":
+            self.identity["device"] = str(self.model.device.type)
+        self.path = path
+        self.before = options.prefix or settings.prompt
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
-        self._before = options.prefix or read_settings(path).prompt
         self.n_dimensions = self.encode([""]).shape[1]  # its method for it changed names
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
-        with reading(self._path, _DESCRIBES):
-            vectors = self._model.encode(
+        with reading(self.path, _DESCRIBES):
+            vectors = self.model.encode(
                 list(terms),
                 prompt=self._prompt,
                 batch_size=_TERMS_A_RUN,
@@ -99,32 +112,48 @@ class SentenceEncoder:
             )
         return np.asarray(vectors, np.float32)
 
-    @property
-    def path(self) -> Path:
-        """The folder of the model."""
-        return self._path
-
-    @property
-    def model(self) -> Any:
-        """The model of the library, which may be fine-tuned in place."""
-        return self._model
-
-    @property
-    def before(self) -> str:
-        """The text that is put before every text."""
-        return self._before
-
 
 def _check_runs_no_code(path: Path) -> None:
     """Raise InputError for what would run code of the folder's choice: modules, and pickles."""
-    if not (path / MODULES).exists():
-        plain_files(path)
     for _, module in read_modules(path):
         if not module.startswith("sentence_transformers."):
             raise InputError(f"{path} needs {module}, which is not of sentence_transformers")
-    for weights in sorted(found for name in PICKLES for found in path.rglob(name)):
+    for weights in sorted(path.rglob(PICKLES)):
         if not any(weights.parent.glob("*.safetensors")):
-            raise InputError(pickled(weights, path))
+            raise InputError(
+                f"{weights} is a pickle, which could run any code, and is not read; if you trust "
+                "it, convert the folder to safetensors in Python: "
+                f"SentenceTransformer({str(path)!r}).save({f'{path}-safe'!r})"
+            )
+
+
+def plain_files(folder: Path) -> list[Path]:
+    """Return the files that decide the vectors of a plain folder of transformers.
+
+    They are its weights, and its settings and tokenizer, which lie beside them.
+
+    Raises:
+        InputError: a file is missing that the library would replace by something else.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder; a model of transformers is one with {CONFIG}")
+    if (folder / MODULES).exists():
+        raise InputError(f"{folder} has {MODULES}; read it with ,format={NAME}")
+    if (folder / ADAPTER).exists():
+        raise InputError(
+            f"{folder} holds adapters (PEFT), which are no model by themselves; merge them into "
+            "their model in Python: model.merge_and_unload().save_pretrained(FOLDER)"
+        )
+    _check_runs_no_code(folder)
+    read_object(folder / CONFIG)
+    beside = [file for file in sorted(folder.iterdir()) if is_file(file)]
+    if not any(file.match(name) for file in beside for name in _VOCABULARIES):
+        raise InputError(f"{folder} has no tokenizer; put the model's {TOKENIZER} there")
+    whole = [file for file in beside if file.name == "model.safetensors"]
+    weights = whole or [file for file in beside if file.match("model-*-of-*.safetensors")]
+    if not weights:
+        raise InputError(f"{folder} has no weights; put model.safetensors there")
+    return [*weights, *(file for file in beside if file.suffix in SETTINGS_SUFFIXES)]
 
 
 def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
@@ -179,4 +208,7 @@ FORMAT = register_encoder(
     "folder of sentence-transformers",
     SentenceEncoder,
     lambda path, _options: model_files(path),
+)
+register_encoder(
+    PLAIN_NAME, "folder of transformers", SentenceEncoder, lambda path, _options: plain_files(path)
 )

@@ -1,52 +1,271 @@
-"""Reads tables of words or terms and their vectors: Parquet, Arrow, Feather."""
+"""Rows of vectors that words or terms name, and tables of both (Parquet, Arrow, Feather)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.parquet import scan_ipc_of_users, scan_of_users
-from medsim.core.reading import ARROW, PARQUET, beginning_of, kind_of, reading, what_it_is
-from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.formats.files import check_dimensions, itself, signature
-from medsim.embeddings.formats.rows import FITTING, keyed
-from medsim.embeddings.vocabulary import chosen_column, table_keys
+from medsim.core.reading import (
+    ARROW,
+    PARQUET,
+    beginning_of,
+    check_file,
+    decoded,
+    is_left_behind,
+    kind_of,
+    open_file,
+    read_json,
+    reading,
+    what_it_is,
+)
+from medsim.core.terms import lowered
+from medsim.embeddings import FORMATS, TERMS, WORDS, Format, TermVectors, WordVectors
+from medsim.embeddings.formats import check_dimensions, first_not_finite
+from medsim.embeddings.options import TOKEN_OPTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Sequence
     from pathlib import Path
 
-    from medsim.embeddings import Request, TermVectors, WordVectors
-    from medsim.embeddings.formats.rows import Keys
+    from medsim.embeddings import Request
     from medsim.kernels.types import Rows, Vectors
 
+FITTING: dict[str, tuple[str, ...]] = {WORDS: ("keys", *TOKEN_OPTIONS), TERMS: ("keys", "case")}
+"""The options that fit rows of words and rows of terms."""
+
 _DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather)"
-_COLUMNS = ("vector", "embedding", "vectors", "embeddings")
+_KEYS = ("word", "token", "term", "index")
+_VECTORS = ("vector", "embedding", "vectors", "embeddings")
+_SUFFIXES = (".txt", ".json", ".parquet", ".csv", ".tsv")
+_ACCEPTED = ", ".join(_SUFFIXES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """The words or terms that name the rows of an embedding, and the file or object that has them.
+
+    Their ``kind`` is ``WORDS`` or ``TERMS``.
+    """
+
+    path: Path | str
+    values: Sequence[str]
+    kind: str
+
+
+def keyed(
+    keys: Keys, request: Request, take: Callable[[Rows], Vectors]
+) -> WordVectors | TermVectors:
+    """Return the vectors of the wanted words, or of the terms.
+
+    A term has the row that bears its text; else, with ``case=fallback``, the first row that bears
+    it in another case. With ``case=lower`` case never counts, with ``case=keep`` always.
+    """
+    if keys.kind == TERMS:
+        return _terms(keys, request, take)
+    rows = _rows(keys, frozenset(request.words))
+    return WordVectors(
+        words=list(rows),
+        vectors=_taken(keys, np.array(list(rows.values()), np.int64), take),
+        in_vocabulary=np.ones(len(rows), np.bool_),
+        n_vocabulary=len(keys.values),
+        vocabulary="\n".join(keys.values).encode("utf-8", "surrogatepass"),
+    )
+
+
+def _terms(keys: Keys, request: Request, take: Callable[[Rows], Vectors]) -> TermVectors:
+    terms, case = request.terms, request.options.case
+    exact = {} if case == "lower" else _rows(keys, frozenset(terms))
+    row_of = np.array([exact.get(term, -1) for term in terms], np.int64)
+    if case != "keep":
+        lower = lowered(terms)
+        wanted = frozenset(text for text, row in zip(lower, row_of, strict=True) if row < 0)
+        folded: dict[str, int] = {}
+        for row, key in enumerate(lowered(keys.values)):
+            if key in wanted:
+                folded.setdefault(key, row)
+        rest = np.array([folded.get(text, -1) for text in lower], np.int64)
+        row_of = np.where(row_of < 0, rest, row_of)
+    covered = row_of >= 0
+    rows, places = np.unique(row_of[covered], return_inverse=True)
+    taken = _taken(keys, rows, take)
+    vectors = np.zeros((len(terms), taken.shape[1]), np.float32)
+    vectors[covered] = taken[places]
+    return TermVectors(vectors=vectors, covered=covered, n_vocabulary=len(keys.values))
+
+
+def _rows(keys: Keys, wanted: Container[str]) -> dict[str, int]:
+    """Return the row of each key that is wanted, in order of row."""
+    rows: dict[str, int] = {}
+    for row, key in enumerate(keys.values):
+        if key in wanted:
+            if key in rows:
+                raise InputError(
+                    f"{keys.path}: {key!r} stands in row {rows[key] + 1:,} and again in row "
+                    f"{row + 1:,}"
+                )
+            rows[key] = row
+    return rows
+
+
+def _taken(keys: Keys, rows: Rows, take: Callable[[Rows], Vectors]) -> Vectors:
+    """Return the vectors of rows, all of them finite."""
+    vectors = take(rows)
+    if (at := first_not_finite(vectors)) is not None:
+        raise _fault(keys, rows[at], "a value that is not finite as float32")
+    return vectors
+
+
+def _fault(keys: Keys, row: int, has: str) -> InputError:
+    key = keys.values[row]
+    return InputError(f"{keys.path}: the vector of {key!r}, row {row + 1:,}, has {has}")
+
+
+def vocabularies_of(array: Path) -> list[Path]:
+    """Return the files that may name the rows of an array.
+
+    Those that bear its name, less the suffix; else all in its folder.
+    """
+    beside = sorted(
+        file
+        for file in array.parent.iterdir()
+        if file.suffix.lower() in _SUFFIXES and file.is_file() and not is_left_behind(file.name)
+    )
+    return [file for file in beside if file.stem == array.stem] or beside
+
+
+def find_vocabulary(array: Path, given: Path | None) -> Path:
+    """Return the file that names the rows of an array."""
+    if given is not None:
+        return given
+    found = vocabularies_of(array)
+    if len(found) == 1:
+        return found[0]
+    several = ", ".join(file.name for file in found)
+    fault = f"several files may ({several})" if found else f"none beside it does ({_ACCEPTED})"
+    raise InputError(f"{array} needs a file that names its rows, and {fault}; add ,vocabulary=FILE")
+
+
+def read_vocabulary(path: Path, keys: str | None) -> Keys:
+    """Return the words or terms of a file, in order of row.
+
+    A text file has one a line; a JSON file is a list of them, or an object that gives the row of
+    each, counted from 0; a table has them in a column of one of the names ``_KEYS``, or in its
+    only column of text. A column named "term" has terms, any other has words; ``keys`` overrules
+    that.
+    """
+    with reading(path, "a vocabulary"):
+        check_file(path)
+        match path.suffix.lower():
+            case ".txt":
+                return Keys(path=path, values=_lines(path), kind=keys or WORDS)
+            case ".json":
+                return Keys(path=path, values=_of_json(path), kind=keys or WORDS)
+            case ".parquet":
+                return _table_keys(path, scan_of_users(path), keys)
+            case ".csv" | ".tsv" as suffix:
+                table = pl.scan_csv(
+                    path.absolute(),
+                    glob=False,
+                    separator="\t" if suffix == ".tsv" else ",",
+                    quote_char=None if suffix == ".tsv" else '"',
+                    infer_schema=False,
+                    empty_string_is_null=False,
+                )
+                return _table_keys(path, table, keys)
+    raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
+
+
+def _lines(path: Path) -> list[str]:
+    with open_file(path) as stream:
+        lines = stream.read().split(b"\n")
+    if not lines[-1]:
+        del lines[-1]
+    return [
+        decoded(line.removesuffix(b"\r"), path, number)
+        for number, line in enumerate(lines, start=1)
+    ]
+
+
+def _of_json(path: Path) -> list[str]:
+    values = content = read_json(path)
+    if isinstance(content, dict):
+        rows = list(content.values())
+        if not all(type(row) is int for row in rows) or sorted(rows) != list(range(len(rows))):
+            raise InputError(f"{path} does not give each of the rows 0 to {len(rows) - 1:,} a word")
+        values = sorted(content, key=content.__getitem__)
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise InputError(f"{path} is neither a list of words nor an object of words and rows")
+    return values
+
+
+def _table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
+    """Return the words or terms of a table; see ``read_vocabulary``."""
+    schema = table.collect_schema()
+    name = _chosen_column(path, schema, _KEYS, "text", lambda one: one == pl.String)
+    n_rows, size = table.select(pl.len()).collect().item(), path.stat().st_size
+    if n_rows > size:  # as few bytes hold as many rows of nothing as one likes
+        raise InputError(f"{path} claims {n_rows:,} rows in {size:,} bytes")
+    values = table.select(name).collect().to_series()
+    if values.is_empty():
+        raise InputError(f"{path} has no rows")
+    if values.null_count():
+        row = int(values.is_null().arg_max() or 0)
+        raise InputError(f"{path}: row {row + 1:,} has no {name}")
+    kind = keys or (TERMS if name.lower() == "term" else WORDS)
+    return Keys(path=path, values=values.to_list(), kind=kind)
+
+
+def _chosen_column(
+    path: Path, schema: pl.Schema, names: tuple[str, ...], kind: str, fits: Callable[[Any], bool]
+) -> str:
+    """Return the column of a kind that has the first of some names, else the only one of it."""
+    fitting = [name for name, dtype in schema.items() if fits(dtype)]
+    found = [name for known in names for name in fitting if name.lower() == known][:1] or fitting
+    if len(found) != 1:
+        for name, dtype in schema.items():
+            if name.lower() in names and name not in fitting:
+                raise InputError(f"{path}: the column {name} has {dtype} values; expected {kind}")
+        raise InputError(
+            f"{path} has the columns {', '.join(schema)}; expected one column of {kind}, or one "
+            f"named {', '.join(names)}"
+        )
+    return found[0]
 
 
 def _recognises(path: Path) -> bool:
-    return kind_of(signature(path)) in {PARQUET, ARROW}
+    return kind_of(beginning_of(path)) in {PARQUET, ARROW}
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words or terms; see ``medsim.embeddings.Load``.
 
-    Its vectors are lists of numbers, in a column of one of the names ``_COLUMNS`` or in its only
+    Its vectors are lists of numbers, in a column of one of the names ``_VECTORS`` or in its only
     column of lists. A column of text named "term" has terms, any other has words; the option
     ``keys`` overrules that. Only the vectors that are wanted are collected.
     """
-    with reading(path, _DESCRIBES):
-        table = _scan(path)
-        keys = table_keys(path, table, request.options.keys)
-        request.options.check_fit(f"{_DESCRIBES}, rows of {keys.kind}", *FITTING[keys.kind])
-        schema = table.collect_schema()
-        column = chosen_column(path, schema, _COLUMNS, "lists of numbers", _is_vector)
-        vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
-        return keyed(keys, request, lambda rows: _taken(keys, vectors, rows))
+    beginning = beginning_of(path)
+    if (kind := kind_of(beginning)) not in {PARQUET, ARROW}:
+        raise InputError(f"{path} is not a Parquet or Arrow file: it {what_it_is(beginning)}")
+    table = scan_of_users(path) if kind is PARQUET else scan_ipc_of_users(path)
+    keys = _table_keys(path, table, request.options.keys)
+    request.options.check_fit(f"{_DESCRIBES}, rows of {keys.kind}", *FITTING[keys.kind])
+    schema = table.collect_schema()
+    column = _chosen_column(path, schema, _VECTORS, "lists of numbers", _is_vector)
+    vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
+    return keyed(keys, request, lambda rows: _vectors(keys, vectors, rows))
 
 
-def _taken(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
+def _is_vector(kind: pl.DataType) -> bool:
+    return isinstance(kind, (pl.List, pl.Array)) and kind.inner.is_numeric()
+
+
+def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
+    """Return the vectors of some rows of a table, collected alone."""
     n_dimensions = vectors.head(1).select(pl.col("vector").list.len()).collect().item() or 0
     check_dimensions(keys.path, n_dimensions)
     wanted = pl.LazyFrame({"row": rows}, schema={"row": pl.UInt32})
@@ -67,24 +286,4 @@ def _taken(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
     return flat.to_numpy().reshape(len(rows), n_dimensions)
 
 
-def _fault(keys: Keys, row: int, has: str) -> InputError:
-    key = keys.values[row]
-    return InputError(f"{keys.path}: the vector of {key!r}, row {row + 1:,}, has {has}")
-
-
-def _is_vector(kind: pl.DataType) -> bool:
-    return isinstance(kind, (pl.List, pl.Array)) and kind.inner.is_numeric()
-
-
-def _scan(path: Path) -> pl.LazyFrame:
-    beginning = beginning_of(path)
-    if (kind := kind_of(beginning)) is PARQUET:
-        return scan_of_users(path)
-    if kind is ARROW:
-        return scan_ipc_of_users(path)
-    raise InputError(f"{path} is not a Parquet or Arrow file: it {what_it_is(beginning)}")
-
-
-FORMATS.register(
-    "table", Format(describes=_DESCRIBES, recognises=_recognises, files=itself, load=_load)
-)
+FORMATS.register("table", Format(describes=_DESCRIBES, recognises=_recognises, load=_load))

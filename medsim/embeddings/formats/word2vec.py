@@ -1,33 +1,44 @@
-"""Reads word2vec's binary files (Mikolov et al. 2013): a header, then words and their numbers."""
+"""Reads word vectors of word2vec, fastText and GloVe: as text, or in word2vec's binary format."""
 
 from __future__ import annotations
 
 import re
-from itertools import chain
+from dataclasses import dataclass
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from medsim.core.errors import InputError
-from medsim.embeddings import FORMATS, WORDS, Format
-from medsim.embeddings.formats.files import (
-    blocks,
-    checked_header,
-    content_of,
-    header_of,
-    itself,
-    peek,
+from medsim.core.reading import (
+    GZIP,
+    beginning_of,
+    check_gap,
+    kind_of,
+    open_file,
+    unpacked,
+    what_it_is,
 )
-from medsim.embeddings.formats.rows import WantedWords
-from medsim.embeddings.formats.text import has_row
+from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
+from medsim.embeddings.formats import BLOCK, DEFLATE_RATIO, check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-    from medsim.embeddings import Request, WordVectors
-    from medsim.embeddings.formats.files import Header
+    from medsim.core.progress import Stage
+    from medsim.embeddings import Request
 
-_DESCRIBES = "word2vec, binary (.bin, .bin.gz)"
+_BINARY = "word2vec, binary (.bin, .bin.gz)"
+_WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
+_WITHOUT_HEADER = "GloVe, text without a header (.txt, .gz)"
+
+_PEEK = 1 << 21  # a header and a row of 65,536 numbers as they are written in practice
+_HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMBER_SIZE = 4
+_LONGEST_LINE = BLOCK
 _MAX_WORD = 65_536
 _TEXT_BYTES = 1 << 16  # that tell whether rows are text
 _LONGEST_CHARACTER = 4  # in UTF-8
@@ -35,32 +46,93 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _LINE_FEED = ord("\n")
 
 
-def _recognises(path: Path) -> bool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Header:
+    """The first line of a file, whose ``size`` is in bytes, its end included."""
+
+    n_words: int
+    n_dimensions: int
+    size: int
+
+
+class _WantedWords:
+    """Vectors of the wanted words that a file has, in the order in which they come.
+
+    Words are compared as UTF-8, so a word of the file that is no valid UTF-8 is none of those
+    wanted and is passed over.
+    """
+
+    def __init__(self, path: Path, wanted: Collection[str], unit: str) -> None:
+        self.path = path
+        self._unit = unit
+        self._rows: dict[bytes, int] = {}
+        self._vectors = bytearray()
+        self.vocabulary = bytearray()  # every word of the file, a line each
+        self.wanted = frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
+
+    def add(self, word: bytes, row: int, vector: bytes) -> None:
+        """Keep the vector of a wanted word: its numbers as float32, low byte first."""
+        if word in self._rows:
+            raise InputError(
+                f"{self.path}: {_text(word)!r} stands in {self._unit} {self._rows[word]:,} and "
+                f"again in {self._unit} {row:,}"
+            )
+        self._rows[word] = row
+        self._vectors += vector
+
+    def result(self, n_dimensions: int, n_vocabulary: int) -> WordVectors:
+        """Return the vectors of all that were added."""
+        vectors = np.frombuffer(self._vectors, "<f4").reshape(-1, n_dimensions)
+        words = [_text(word) for word in self._rows]
+        if (at := first_not_finite(vectors)) is not None:
+            row = list(self._rows.values())[at]
+            raise InputError(
+                f"{self.path}: {self._unit} {row:,}: the vector of {words[at]!r} has a value "
+                "that is not finite as float32"
+            )
+        return WordVectors(
+            words=words,
+            vectors=vectors.astype(np.float32, copy=False),
+            in_vocabulary=np.ones(len(words), np.bool_),
+            n_vocabulary=n_vocabulary,
+            vocabulary=self.vocabulary,
+        )
+
+
+def _text(word: bytes) -> str:
+    return word.decode("utf-8", "surrogatepass")
+
+
+def _recognises_binary(path: Path) -> bool:
     """Return whether a file begins with a header, and then not with text."""
-    beginning = peek(path)
-    header = header_of(beginning)
+    beginning = _content_of(path)
+    header = _header_of(beginning)
     return header is not None and not _is_text(beginning[header.size :], header.n_dimensions)
 
 
-def _is_text(rows: bytes, n_dimensions: int) -> bool:
-    """Return whether rows are lines of numbers, or of anything else that is text."""
-    text = rows[:_TEXT_BYTES].decode("utf-8", "ignore")
-    is_whole = len(text.encode()) > min(len(rows), _TEXT_BYTES) - _LONGEST_CHARACTER
-    return has_row(rows, n_dimensions) or (is_whole and not _CONTROL.search(text))
+def _recognises_with_header(path: Path) -> bool:
+    beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
+    header = _header_of(beginning)
+    return header is not None and _has_row(beginning[header.size :], header.n_dimensions)
 
 
-def _load(path: Path, request: Request) -> WordVectors:
+def _recognises_without_header(path: Path) -> bool:
+    beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
+    return _header_of(beginning) is None and _n_numbers(beginning) > 1
+
+
+def _load_binary(path: Path, request: Request) -> WordVectors:
     """Return the vectors of the wanted words; see ``medsim.embeddings.Load``.
 
     A word ends at the first space. The file is read in blocks, and only what is wanted is kept.
     """
-    request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
-    beginning = content_of(path)
-    header = checked_header(path, beginning, number_size=_NUMBER_SIZE)
+    request.options.check_fit(_BINARY, *TOKEN_OPTIONS)
+    beginning = _content_of(path)
+    header = _checked_header(path, beginning, number_size=_NUMBER_SIZE)
     if _is_text(beginning[header.size :], header.n_dimensions):
         raise InputError(f"{path} is text; expected word2vec's binary format")
-    found = WantedWords(path, request.words, "row")
-    stream = blocks(path, request.stage)
+    found = _WantedWords(path, request.words, "row")
+    stream = _blocks(path, request.stage)
     rest, n_rows = next(stream)[header.size :], 0
     for block in chain([b""], stream):
         rest, n_rows = _scanned(rest + block, n_rows, header, found)
@@ -74,7 +146,7 @@ def _load(path: Path, request: Request) -> WordVectors:
     return found.result(header.n_dimensions, header.n_words)
 
 
-def _scanned(block: bytes, n_rows: int, header: Header, found: WantedWords) -> tuple[bytes, int]:
+def _scanned(block: bytes, n_rows: int, header: _Header, found: _WantedWords) -> tuple[bytes, int]:
     """Keep the wanted words of a block, which begins with a row.
 
     What is left of the block comes back, and how many rows are before that.
@@ -92,13 +164,190 @@ def _scanned(block: bytes, n_rows: int, header: Header, found: WantedWords) -> t
         at = end + 1 + width
         n_rows += 1
         word = block[begin:end]
-        found.pass_by(word)
+        found.vocabulary += word + b"\n"
         if word in wanted:
             found.add(word, n_rows, block[end + 1 : at])
     return block[at:], n_rows
 
 
-FORMATS.register(
-    "word2vec",
-    Format(describes=_DESCRIBES, recognises=_recognises, files=itself, gives=WORDS, load=_load),
-)
+def _load_with_header(path: Path, request: Request) -> WordVectors:
+    request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
+    beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
+    header = _checked_header(path, beginning, number_size=2)
+    found = _WantedWords(path, request.words, "line")
+    lines = islice(_lines(path, request.stage), 1, None)
+    n_rows = _collect(lines, 2, header.n_dimensions, found)
+    if n_rows != header.n_words:
+        raise InputError(
+            f"{path} has {n_rows:,} rows; its header claims {header.n_words:,} rows of "
+            f"{header.n_dimensions:,} numbers"
+        )
+    return found.result(header.n_dimensions, n_rows)
+
+
+def _load_without_header(path: Path, request: Request) -> WordVectors:
+    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``.
+
+    The first line tells how many numbers a row has.
+    """
+    request.options.check_fit(_WITHOUT_HEADER, *TOKEN_OPTIONS)
+    beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
+    n_dimensions = _n_numbers(beginning)
+    if n_dimensions == 0:
+        raise InputError(f"{path} has no word with its numbers: it {what_it_is(beginning)}")
+    word, _, number = _fields(beginning)[0].partition(b"\t")
+    if word and _is_number(number):
+        raise InputError(f"{path} has a tab after its first word; a space is due there")
+    check_dimensions(path, n_dimensions)
+    found = _WantedWords(path, request.words, "line")
+    n_rows = _collect(_lines(path, request.stage), 1, n_dimensions, found)
+    return found.result(n_dimensions, n_rows)
+
+
+def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: _WantedWords) -> int:
+    """Keep the wanted words of a text, and return how many rows it has.
+
+    A word may have spaces, as some of GloVe's have: the last fields of a line are its numbers.
+    The numbers of other words are counted and not read, and blank lines count for nothing.
+    """
+    heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
+    n_rows, last = 0, first - 1
+    for number, line in enumerate(lines, start=first):
+        row = line.rstrip(b" \r")
+        if not row:
+            check_gap(found.path, last, number)
+            continue
+        last = number
+        n_rows += 1
+        n_numbers = row.count(b" ")
+        if n_numbers < n_dimensions:
+            raise _wrong_count(found.path, number, n_numbers, n_dimensions)
+        head = row[: row.find(b" ")]
+        word = head if n_numbers == n_dimensions else row.rsplit(b" ", n_dimensions)[0]
+        found.vocabulary += word + b"\n"
+        if n_rows == 1 or head in heads:
+            fields = row.split(b" ")
+            if n_numbers > n_dimensions and all(map(_is_number, fields[1:-n_dimensions])):
+                raise _wrong_count(found.path, number, n_numbers, n_dimensions)
+            vector = _vector(found.path, number, fields[-n_dimensions:])
+            if (stripped := word.strip(b" ")) in found.wanted:
+                found.add(stripped, number, vector)
+    return n_rows
+
+
+def _vector(path: Path, number: int, fields: list[bytes]) -> bytes:
+    """Return the numbers of a line as float32, low byte first."""
+    try:
+        numbers = [float(field) for field in fields]
+    except ValueError as error:
+        wrong = next(field for field in fields if not _is_number(field))
+        raise InputError(f"{path}: line {number:,} has {wrong!r} where a number is due") from error
+    with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
+        return np.array(numbers).astype("<f4").tobytes()
+
+
+def _wrong_count(path: Path, number: int, n_numbers: int, n_dimensions: int) -> InputError:
+    return InputError(
+        f"{path}: line {number:,} has {n_numbers:,} numbers where {n_dimensions:,} are due"
+    )
+
+
+def _lines(path: Path, stage: Stage) -> Iterator[bytes]:
+    rest = b""
+    is_first = True
+    for block in _blocks(path, stage):
+        *whole, rest = (rest + block).split(b"\n")
+        if is_first and whole:
+            whole[0] = whole[0].removeprefix(_BYTE_ORDER_MARK)
+            is_first = False
+        yield from whole
+        if len(rest) > _LONGEST_LINE:
+            raise InputError(f"{path} has a line of more than {_LONGEST_LINE:,} bytes")
+    yield rest.removeprefix(_BYTE_ORDER_MARK) if is_first else rest
+
+
+def _blocks(path: Path, stage: Stage) -> Iterator[bytes]:
+    """Yield a file's content in blocks, and tell how many bytes of the file have been read."""
+    size = path.stat().st_size
+    stage.total(size)
+    with open_file(path) as raw:
+        stream = unpacked(raw, path, size)
+        n_read = 0
+        while block := stream.read(BLOCK):
+            stage.advance(raw.tell() - n_read)
+            n_read = raw.tell()
+            yield block
+
+
+def _content_of(path: Path) -> bytes:
+    """Return the first 2 MiB of a file's content."""
+    with open_file(path) as raw:
+        return unpacked(raw, path, path.stat().st_size).read(_PEEK)
+
+
+def _header_of(beginning: bytes) -> _Header | None:
+    """Return the header that a file begins with, such as "400000 300", if it has one."""
+    found = _HEADER.match(beginning)
+    if not found:
+        return None
+    return _Header(n_words=int(found[1]), n_dimensions=int(found[2]), size=found.end())
+
+
+def _checked_header(path: Path, beginning: bytes, number_size: int) -> _Header:
+    """Return the header of a file after comparing it with the file's size.
+
+    Every row has a word and, of ``number_size`` bytes each at least, its numbers.
+    """
+    header = _header_of(beginning)
+    if header is None:
+        raise InputError(f'{path} has no header such as "400000 300": it {what_it_is(beginning)}')
+    check_dimensions(path, header.n_dimensions)
+    least = header.n_words * (1 + number_size * header.n_dimensions)
+    size = path.stat().st_size
+    ratio = DEFLATE_RATIO if kind_of(beginning_of(path)) is GZIP else 1
+    if header.n_words == 0 or header.size + least > size * ratio:
+        raise InputError(
+            f"{path}: its header claims {header.n_words:,} words of {header.n_dimensions:,} "
+            f"numbers, which a file of {size:,} bytes does not hold"
+        )
+    return header
+
+
+def _is_text(rows: bytes, n_dimensions: int) -> bool:
+    """Return whether rows are lines of numbers, or of anything else that is text."""
+    text = rows[:_TEXT_BYTES].decode("utf-8", "ignore")
+    is_whole = len(text.encode()) > min(len(rows), _TEXT_BYTES) - _LONGEST_CHARACTER
+    return _has_row(rows, n_dimensions) or (is_whole and not _CONTROL.search(text))
+
+
+def _has_row(text: bytes, n_dimensions: int) -> bool:
+    """Return whether a text begins with a word and numbers, at least as far as its line's end."""
+    fields = _fields(text)[1:]
+    return bool(fields) and all(map(_is_number, fields[-min(n_dimensions, 2) :]))
+
+
+def _n_numbers(text: bytes) -> int:
+    """Return how many numbers end the first line of a text, beside its first field."""
+    return len(list(takewhile(_is_number, reversed(_fields(text)[1:]))))
+
+
+def _fields(text: bytes) -> list[bytes]:
+    return text.partition(b"\n")[0].rstrip(b" \r").split(b" ")
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+for _name, _describes, _recognises, _load in (
+    ("word2vec", _BINARY, _recognises_binary, _load_binary),
+    ("word2vec-text", _WITH_HEADER, _recognises_with_header, _load_with_header),
+    ("glove", _WITHOUT_HEADER, _recognises_without_header, _load_without_header),
+):
+    FORMATS.register(
+        _name, Format(describes=_describes, recognises=_recognises, gives=WORDS, load=_load)
+    )

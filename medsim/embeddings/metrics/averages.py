@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
-from medsim.embeddings.metrics.costs import OF_ROWS, cost
+from medsim.embeddings.metrics import METRICS, OF_ROWS, Embedded, Metric, TermPoints, WordBags, cost
 from medsim.kernels.bag_pairs import averaged
 from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
 from medsim.kernels.vector_tables import cosine_table, kendall_table
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from medsim.embeddings.metrics.costs import Cost
-    from medsim.embeddings.metrics.workers import Workers
+    from medsim.embeddings.metrics import Cost, Workers
     from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
 
 BLOCK_VALUES = 1 << 28  # of prepared vectors that are held at once: 1 GiB

@@ -9,12 +9,10 @@ import numpy as np
 
 from medsim.core.errors import OptionError
 from medsim.embeddings.embedded_terms import embed_terms
-from medsim.embeddings.formats.onnx import OnnxEncoder
+from medsim.embeddings.formats.onnx import OnnxEncoder, Target
 from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
-from medsim.embeddings.metrics import METRICS, TermPoints
-from medsim.embeddings.metrics.workers import Workers
+from medsim.embeddings.metrics import METRICS, TermPoints, Workers
 from medsim.embeddings.sources import path_of
-from medsim.embeddings.targets import Target
 from medsim.wic.models.answers import round_name, threshold_answers
 from medsim.wic.models.model_specs import TARGET
 from medsim.wic.models.tuning import TextPairs, tune

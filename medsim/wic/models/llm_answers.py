@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
-from medsim.embeddings.services.client import RefusedError, ServiceClient
-from medsim.embeddings.services.vectors import CHARACTERS_A_TOKEN
+from medsim.embeddings.services import CHARACTERS_A_TOKEN, RefusedError, ServiceClient
 from medsim.wic.models.answers import majority, unscored
 from medsim.wic.models.encoder_answers import quoted, targets_of
 from medsim.wic.models.llm_prompts import messages_of, shots_of

@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from medsim.core.errors import OutputError, ServiceError
 from medsim.core.reading import open_file
-from medsim.embeddings.services.vectors import is_count, tokens_of
+from medsim.embeddings.services import is_count, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,18 +15,16 @@ from medsim.embeddings.formats.onnx import NAME as ONNX
 from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
 from medsim.embeddings.given import DEFAULT_NAME, as_embedding
 from medsim.embeddings.options import (
+    SERVICE,
     EmbeddingOptions,
     EmbeddingSpec,
+    ServiceOptions,
     check_name,
+    is_service,
+    open_service,
     parse_named,
     parse_options,
     parse_place,
-)
-from medsim.embeddings.services.options import (
-    SERVICE,
-    ServiceOptions,
-    is_service,
-    open_service,
     parsed_numbers,
 )
 from medsim.embeddings.sources import open_source
@@ -36,9 +34,9 @@ from medsim.wic.models.tuning import LOSSES, Tuning
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.embeddings import VectorSource
     from medsim.embeddings.given import EmbeddingLike
-    from medsim.embeddings.services.options import Service
-    from medsim.embeddings.sources import VectorSource
+    from medsim.embeddings.options import Service
 
 RANDOM = "random"
 """The model that answers by a coin."""

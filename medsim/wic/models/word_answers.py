@@ -12,9 +12,8 @@ import polars as pl
 from medsim.core.errors import OptionError
 from medsim.core.extras import needing
 from medsim.embeddings.embedded_terms import embed_terms
-from medsim.embeddings.metrics import WordBags
+from medsim.embeddings.metrics import WordBags, Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.embeddings.metrics.workers import Workers
 from medsim.wic.models.answers import ModelAnswers, majority, round_name, threshold_answers
 from medsim.wic.models.bilstm import BilstmRound, WordPairs, bilstm_scores
 from medsim.wic.models.model_specs import SENTENCE

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from oracles.metrics import METRICS as TWINS
 from oracles.metrics import SIMILARITIES
 
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, averages
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, Workers, averages
 from medsim.embeddings.metrics import pairs as paired
-from medsim.embeddings.metrics.workers import Workers
 
 OF_WORDS = sorted(name for name, metric in METRICS.all().items() if metric.of is WordBags)
 OF_TERMS = sorted(name for name, metric in METRICS.all().items() if metric.of is TermPoints)

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags
-from medsim.embeddings.metrics import workers as sharing
-from medsim.embeddings.metrics.workers import Workers
+from medsim.embeddings import metrics
+from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags, Workers
 
 every_metric = pytest.mark.parametrize("name", list(METRICS.all()))
 ONE = Workers(threads=1)
@@ -56,7 +55,7 @@ def test_a_table_depends_neither_on_threads_nor_on_what_is_asked_at_once(
 
     expected = metric.tabulated(embedded, terms, ONE)(slice(0, 60))
 
-    monkeypatch.setattr(sharing, "_COLUMNS_A_TASK", 37)
+    monkeypatch.setattr(metrics, "_COLUMNS_A_TASK", 37)
     table = metric.tabulated(embedded, terms, Workers(threads=5))
     parts = [table(slice(begin, begin + 20)) for begin in (0, 20, 40)]
     assert (np.concatenate(parts) == expected).all()
