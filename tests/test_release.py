@@ -14,7 +14,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
-from medsim.builds.cards.card import CITATION
+from medsim.builds.cards import CITATION
 
 ROOT = Path(__file__).parents[1]
 CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ import numpy as np
 import medsim
 from benchmarks.harness import Measured
 from benchmarks.harness.brute_force import distances
-from medsim.builds.output import TERM_FILE
+from medsim.builds.output import TERM
 
 if TYPE_CHECKING:
     from medsim.builds.output import BuildManifest
@@ -83,7 +83,7 @@ def fingerprint_of(built: medsim.Build) -> str:
     """
     digest = hashlib.sha256()
     for path, one in built.manifest.tables.items():
-        if path != TERM_FILE:
+        if path != TERM.files:
             digest.update(one.fingerprint.encode())
     return digest.hexdigest()[:16]
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from benchmarks.harness import MismatchError
 from benchmarks.harness.brute_force import BruteForce, distances
-from medsim.builds.negatives.layout import Candidates
-from medsim.builds.negatives.nearest import Nearest, NearestSearch
+from medsim.builds.negatives.nearest import Candidates, Nearest, NearestSearch
 from medsim.core.progress import Progress
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import numpy as np
 from distributed import CancelledError, Client, KilledWorker, LocalCluster, as_completed, get_worker
 
 from medsim.builds.negatives.candidates import CandidateSource, candidates_of, share_of
-from medsim.builds.negatives.layout import Candidates
-from medsim.builds.negatives.nearest import NearestSearch
+from medsim.builds.negatives.nearest import Candidates, NearestSearch
 from medsim.core.errors import ClusterError
 from medsim.core.manifest import library_versions, medsim_version
 from medsim.core.terms import PackedTerms
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
+    from medsim.builds.build import Run
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
-    from medsim.builds.stages import Run
     from medsim.core.progress import Progress, Stage
     from medsim.kernels.types import Ids
 

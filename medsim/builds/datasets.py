@@ -3,29 +3,185 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+from polars.io.plugins import register_io_source
 
 from medsim.builds.embedded import pair_cosines
 from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
-from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
+from medsim.builds.output import PAIR
 from medsim.builds.positives import pair_distances
-from medsim.builds.set_rows import SetRows, numbers_of, pair_keys
 from medsim.core import queries
+from medsim.core.checks import Finding
 from medsim.core.config import DIFFICULTIES
+from medsim.core.parquet import read_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from medsim.builds.negatives import SearchResult
-    from medsim.builds.positives import Positives
-    from medsim.builds.set_rows import Names
-    from medsim.builds.term_index import Derived
+    from medsim.builds.positives import Derived, Positives
     from medsim.core.progress import Stage
     from medsim.core.store import Store
-    from medsim.kernels.types import Ids
+    from medsim.kernels.types import Hashes, Ids, Rows
+
+
+_BATCH_ROWS = 1 << 18  # whose texts are in memory at once
+_DIGITS = np.array([f"{byte:02x}".encode() for byte in range(256)]).view(np.uint16)
+_ID_DIGITS = 16
+
+
+class PairKeys(NamedTuple):
+    """The ids of pairs and their order.
+
+    Attributes:
+        ids: uint64[n_pairs], each the number that its id is in hexadecimal digits.
+        order: int64[n_pairs], the rows of pairs in the order that is drawn from a seed.
+    """
+
+    ids: Hashes
+    order: Rows
+
+
+def pair_keys(
+    term1_ids: Ids, term2_ids: Ids, terms: pl.Series, store: Store, seed: int
+) -> PairKeys:
+    """Return the ids and the order of pairs, made of some texts at a time.
+
+    Args:
+        term1_ids: int32[n_pairs], rows of ``terms``.
+        term2_ids: int32[n_pairs], likewise.
+        terms: the texts.
+        store: where they are hashed.
+        seed: of the order.
+    """
+    n_pairs = len(term1_ids)
+    ids, places = np.empty(n_pairs, np.uint64), np.empty((2, n_pairs), np.uint64)
+    for begin in range(0, n_pairs, _BATCH_ROWS):
+        rows = slice(begin, begin + _BATCH_ROWS)
+        texts = {
+            "row": np.arange(begin, min(rows.stop, n_pairs)),
+            "term1": terms.gather(term1_ids[rows]),
+            "term2": terms.gather(term2_ids[rows]),
+        }
+        with store.lent("pair_text", pl.DataFrame(texts)):
+            found = store.frame("builds/pairs/pair_key", seed=str(seed))
+        ids[rows] = _number(found["pair_id"])
+        for half, name in enumerate(("place", "second_place")):
+            places[half, rows] = found[name].to_numpy().byteswap()  # DuckDB begins at the last byte
+    return PairKeys(ids, _order(places, ids, term1_ids, term2_ids))
+
+
+def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: Ids) -> Rows:
+    """Return the rows by both halves of their places, id and terms: int64[n_pairs].
+
+    The first half alone decides, unless two pairs have the same.
+    """
+    order = np.argsort(places[0], kind="stable")
+    first = places[0][order]
+    if (first[1:] == first[:-1]).any():
+        return np.lexsort((term2_ids, term1_ids, ids, places[1], places[0]))
+    return order
+
+
+def _number(pair_ids: pl.Series) -> Hashes:
+    """Return the numbers that ids of pairs write: uint64[n_pairs]."""
+    decoded = pair_ids.str.decode("hex").bin.reinterpret(dtype=pl.UInt64, endianness="big")
+    return decoded.to_numpy()
+
+
+def pair_id(ids: Hashes) -> pl.Series:
+    """Return the column of ids of pairs, the numbers in hexadecimal digits."""
+    digits = _DIGITS[ids.byteswap().view(np.uint8)]
+    bounds = np.arange(len(ids) + 1) * _ID_DIGITS
+    buffers = (pa.py_buffer(bounds), pa.py_buffer(digits))
+    return pl.Series("pair_id", pa.LargeStringArray.from_buffers(len(ids), *buffers))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """The texts and the concepts of a terminology's terms, and numbers of those.
+
+    Attributes:
+        terms: the texts, by term id.
+        concepts: the concepts that have descriptions, by number.
+        bearers: int32[n_terms], the concept of each term in a negative.
+    """
+
+    terms: pl.Series
+    concepts: pl.Series
+    bearers: Ids
+
+    @classmethod
+    def of(cls, derived: Positives, store: Store) -> Names:
+        """Return those of a terminology; the store has the table bearer."""
+        bearers = store.table("bearer").sort("term_id")["concept_id"]
+        return cls(
+            terms=derived.terms["term"],
+            concepts=derived.concepts,
+            bearers=numbers_of(bearers, derived.concepts).to_numpy(),
+        )
+
+
+def numbers_of(names: pl.Series, known: pl.Series) -> pl.Series:
+    """Return the rows of names among distinct known ones, null for others: int32[n_names]."""
+    rows = pl.DataFrame({"name": known, "row": np.arange(len(known), dtype=np.int32)})
+    own = pl.DataFrame({"name": names})
+    return own.join(rows, on="name", how="left", maintain_order="left")["row"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetRows:
+    """The rows of one set.
+
+    Attributes:
+        numbers: a row per pair: term1_id, term2_id, label, distance, concept1 and concept2 by their
+            numbers; pair, its id as a number; and what else its file has.
+        names: the texts for numbers.
+        schema: of its file.
+    """
+
+    numbers: pl.DataFrame
+    names: Names
+    schema: pl.Schema
+
+    def rows(self) -> pl.DataFrame | pl.LazyFrame:
+        """Return the rows of its file; many are made some at a time, whenever they are read."""
+        if self.numbers.height <= _BATCH_ROWS:
+            return self._texts(self.numbers, list(self.schema))
+
+        def batches(
+            columns: list[str] | None,
+            predicate: pl.Expr | None,
+            most: int | None,
+            _batch_rows: int | None,
+        ) -> Iterator[pl.DataFrame]:
+            numbers = self.numbers if most is None else self.numbers.head(most)
+            for part in numbers.iter_slices(_BATCH_ROWS):
+                frame = self._texts(part, columns or list(self.schema))
+                yield frame if predicate is None else frame.filter(predicate)
+
+        return register_io_source(batches, schema=self.schema)
+
+    def _texts(self, part: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+        """Return columns of the file, of some rows."""
+        terms, concepts = self.names.terms, self.names.concepts
+        made: dict[str, Callable[[], pl.Series]] = {
+            "pair_id": lambda: pair_id(part["pair"].to_numpy()),
+            "term1": lambda: terms.gather(part["term1_id"]),
+            "term2": lambda: terms.gather(part["term2_id"]),
+            "concept1": lambda: concepts.gather(part["concept1"]),
+            "concept2": lambda: concepts.gather(part["concept2"]),
+        }
+        found = {name: made[name]() if name in made else part[name] for name in columns}
+        return pl.DataFrame(found)
+
 
 TERM_IDS = ("term1_id", "term2_id")
 _NAMED = ("term1", "term2", "concept1", "concept2")
@@ -58,12 +214,12 @@ class SetKey:
         return f"{self.dataset}/{self.difficulty}/{self.negatives}"
 
     def columns(self) -> dict[str, str]:
-        """Return the values of ``SET_COLUMNS``, which its folders name."""
+        """Return the columns that its folders name, and their values."""
         return asdict(self)
 
     def schema(self) -> pl.Schema:
         """Return the columns of its file."""
-        return pl.Schema(EMBEDDED_PAIR_COLUMNS if self.negatives == "embedding" else PAIR_COLUMNS)
+        return pl.Schema(PAIR.all_columns() if self.negatives == "embedding" else PAIR.dtypes)
 
 
 def set_keys(strategy: str) -> list[SetKey]:
@@ -191,3 +347,90 @@ class SetMaker:
 
     def _remember(self, key: SetKey, term1_ids: Ids, term2_ids: Ids) -> None:
         self._made.append((key, UsedPairs(term1_ids=term1_ids, term2_ids=term2_ids)))
+
+
+_FOLDER = "builds/checks"
+_COLUMNS = {
+    "set_id": pl.UInt16,
+    "row": pl.Int32,
+    **dict.fromkeys(("term1_id", "term2_id"), pl.Int32),
+    "label": pl.Int8,
+    **dict.fromkeys(("distance", "concept1", "concept2"), pl.Int32),
+    **dict.fromkeys(("has_equal_terms", "is_linked"), pl.Boolean),
+}
+_NUMBERED = (  # what checks read, made once
+    "numbered_name",
+    "numbered_association",
+    "unfounded_name_pair",
+    "unfounded_substitution",
+)
+
+
+class CheckedPairs:
+    """The pairs of all sets of a build, as the checks of ``sql/builds/checks`` read them.
+
+    The store has the canonical tables, dataset, term, term_component, pool and bearer.
+    """
+
+    def __init__(self, store: Store, positives: Positives, names: Names) -> None:
+        self._store = store
+        self._nodes = positives.terms["node_id"].to_numpy()
+        self._components = store.table("term_component").sort("term_id")["component_id"].to_numpy()
+        self._sets: list[tuple[SetKey, Path]] = []
+        ids = np.arange(len(names.bearers), dtype=np.int32)
+        bearers = pl.DataFrame({"term_id": ids, "concept_number": names.bearers})
+        store.put("numbered_bearer", bearers)
+        store.append("numbered_pair", pl.DataFrame(schema=_COLUMNS))
+
+    def add(self, key: SetKey, numbers: pl.DataFrame, file: Path) -> None:
+        """Add the pairs of a set, as its file has them.
+
+        Args:
+            key: of the set.
+            numbers: term1_id, term2_id, label, distance, concept1 and concept2, by their numbers;
+                null where the terminology does not have what the file names.
+            file: where their ids are read if they violate a rule.
+        """
+        ends = numbers["term1_id"], numbers["term2_id"]
+        numbered = numbers.with_columns(
+            set_id=len(self._sets),
+            row=pl.int_range(pl.len()),
+            has_equal_terms=_same(self._nodes, *ends),
+            is_linked=_same(self._components, *ends),
+        )
+        columns = (pl.col(name).cast(of) for name, of in _COLUMNS.items())
+        self._store.append("numbered_pair", numbered.select(columns))
+        self._sets.append((key, file))
+
+    def findings(self) -> list[Finding]:
+        """Return the findings of each file of ``sql/builds/checks``."""
+        names = [list(key.columns().values()) for key, _ in self._sets]
+        sets = pl.DataFrame(names, schema=PAIR.folder_columns(), orient="row")
+        self._store.put("pair_set", sets.with_row_index("set_id"))
+        for table in _NUMBERED:
+            self._store.run(f"builds/pairs/{table}")
+        found = [
+            Finding(
+                name.removeprefix(f"{_FOLDER}/"),
+                queries.query(name).sentence,
+                list(self._named(self._store.frame(name))),
+            )
+            for name in queries.names(_FOLDER)
+        ]
+        self._store.drop("pair_set", "numbered_pair", "numbered_bearer", *_NUMBERED[:2])
+        return found
+
+    def _named(self, violations: pl.DataFrame) -> Iterator[str]:
+        """Yield the sets and the ids of pairs, in their order."""
+        named = []
+        for (number,), rows in violations.group_by("set_id"):
+            key, file = self._sets[int(str(number))]
+            ids = read_parquet(file, ["pair_id"])["pair_id"].gather(rows["row"])
+            named += [" ".join([*key.columns().values(), str(one)]) for one in ids]
+        yield from sorted(named)
+
+
+def _same(of_terms: Ids, first: pl.Series, second: pl.Series) -> pl.Series:
+    """Return whether two terms have the same value; null where one is unknown."""
+    values = pl.Series(of_terms)
+    return values.gather(first) == values.gather(second)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from medsim.builds.negatives import TermIndex
     from medsim.builds.output import Build
-    from medsim.builds.term_index import Derived
+    from medsim.builds.positives import Derived
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.given import EmbeddingLike

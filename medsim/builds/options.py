@@ -128,7 +128,7 @@ class SearchOptions(ReadingOptions):
     def recorded(self) -> dict[str, object]:
         """Return the options that decide the rows; corrections and embedding are not among them.
 
-        See ``medsim.builds.stages.recorded_options`` for those.
+        See ``medsim.builds.build.recorded_options`` for those.
         """
         easy = {"easy_distance": EASY_DISTANCE, "strategies": list(self.strategies)}
         return {**Options.recorded(self), **easy}

@@ -7,50 +7,174 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.builds.notes import ABOUT, KEYS, NOTES, ORDER
 from medsim.core import queries
 from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES, available_threads
 from medsim.core.errors import OptionError, counted, listed, unknown_name
-from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Columns, Kind, View, columns
+from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from medsim.core.config import Dataset, Difficulty, Strategy
     from medsim.core.manifest import Output
     from medsim.core.shown import Summary
 
-PAIR_COLUMNS: Columns = (
-    columns(pl.String, "pair_id", "term1", "term2")
-    | {"label": pl.Int8, "distance": pl.Int32}
-    | columns(pl.String, "concept1", "concept2")
+_SET = {
+    "dataset": Column(
+        pl.String,
+        "Dataset of positives: fsn_syn, syn_syn, same_as, replaced_by or possibly_equivalent_to.",
+    ),
+    "difficulty": Column(
+        pl.String,
+        "easy where the positives of the set have a distance of at most 5, hard where they have a "
+        "larger one; negatives have the difficulty of the set that they are in.",
+    ),
+    "negatives": Column(
+        pl.String,
+        "Strategy that chose the negatives of the set: random, levenshtein or embedding.",
+    ),
+}
+_PAIR_ID = Column(
+    pl.String,
+    "Identifier of the pair, the first 16 hexadecimal digits of an MD5 of its two terms in their "
+    "order; the same in every set and every build.",
 )
-"""The columns of a file of pairs; its folders name those of ``SET_COLUMNS``."""
+_DISTANCE = Column(pl.Int32, "Levenshtein distance of the lower-cased terms, in code points.")
 
-EMBEDDED_PAIR_COLUMNS: Columns = {**PAIR_COLUMNS, "similarity": pl.Float32}
-"""The columns of a file of pairs with embedding negatives.
+TERM = Table(
+    "terminology/term.parquet",
+    "A row per term that a pair of the build may have, in order of text.",
+    {
+        "term": Column(pl.String, "The term as the terminology spells it."),
+        "lower_term": Column(
+            pl.String,
+            "The term in lower case and in Unicode's form C (NFC), by which terms are compared.",
+        ),
+        "component": Column(
+            pl.Int32,
+            "Number of the connected component: terms that a chain of positives links, however "
+            "long, have the same; no negative joins two of them.",
+        ),
+        "difficulty": Column(
+            pl.String,
+            "easy if a positive of the term has a distance of at most 5, whatever the term's case; "
+            "else hard; null where the term is in no positive.",
+        ),
+    },
+    key=("term",),
+    order="By term.",
+    optional=True,
+)
+"""The terms that pairs may have."""
 
-The similarity is the cosine under the embedding; null where a term has no vector.
+PAIR = Table(
+    "pairs/dataset=*/difficulty=*/negatives=*/data.parquet",
+    "A row per pair of terms and set. A set is a dataset of one difficulty with negatives of one "
+    "strategy; the same positives are in the sets of every strategy.",
+    {
+        "pair_id": _PAIR_ID,
+        "term1": Column(
+            pl.String, "The first term; it is the anchor, for which negatives are chosen."
+        ),
+        "term2": Column(pl.String, "The second term."),
+        "label": Column(
+            pl.Int8,
+            "1 where the terms mean the same (a positive), 0 where they do not (a negative).",
+        ),
+        "distance": _DISTANCE,
+        "concept1": Column(
+            pl.String,
+            "Concept that gives the first term; of a negative, that of the positive it goes with.",
+        ),
+        "concept2": Column(
+            pl.String,
+            "Concept that gives the second term; of a negative, the smallest identifier among the "
+            "concepts that have the term as a name.",
+        ),
+        "similarity": Column(
+            pl.Float32,
+            "Cosine of the terms' vectors in the embedding that chose the negatives, -1 to 1; null "
+            "where a term has no vector, and in sets of other strategies.",
+            in_some_files=True,
+        ),
+        **_SET,
+    },
+    key=("pair_id",),
+    order="Drawn from the seed, so that the first rows are a sample of all.",
+)
+"""The pairs of all sets; only sets of embedding negatives have the similarity.
+
+Folders name the set. No file repeats these columns: pandas and PyArrow would refuse the folder.
 """
 
-SET_COLUMNS: Columns = columns(pl.String, "dataset", "difficulty", "negatives")
-"""The columns that name a set, in the order of the folders of its file.
-
-No file of pairs has them: pandas and PyArrow refuse a folder whose files repeat a column that
-folders name, as they give it another type.
-"""
-
-STATS_COLUMNS: Columns = (
-    SET_COLUMNS
-    | columns(pl.Int64, "n_positives", "n_negatives", "shortfall", "n_terms")
-    | columns(pl.Float64, "mean_distance_positives", "mean_distance_negatives")
-    | {"median_distance_negatives": pl.Float64}
-    | columns(pl.Int32, "min_distance_negatives", "max_distance_negatives")
+POSITIVE = Table(
+    about="A row per two terms that mean the same, whatever the datasets and strategies that have "
+    "the pair, and whatever its direction there.",
+    columns={
+        "pair_id": _PAIR_ID,
+        "term1": Column(
+            pl.String,
+            "The first term. Where datasets have the pair in both directions, that which comes "
+            "first in order of text is the first.",
+        ),
+        "term2": Column(pl.String, "The second term."),
+        "distance": _DISTANCE,
+        "difficulty": Column(pl.String, "easy where the distance is at most 5, else hard."),
+        "concept1": Column(
+            pl.String,
+            "Concept that gives the first term; of several, those with the smallest identifiers.",
+        ),
+        "concept2": Column(pl.String, "Concept that gives the second term."),
+        "datasets": Column(
+            pl.List(pl.String),
+            "The datasets that have the pair, in either direction, in order of name.",
+        ),
+    },
+    key=("pair_id",),
+    order="By pair_id, so that the first rows are a sample of all.",
+    query="builds/views/positive",
 )
-"""The columns of ``stats.parquet``: sizes, Levenshtein distances in code points."""
+"""Two terms that mean the same, once."""
+
+STATS = Table(
+    "stats.parquet",
+    "A row per set: its size and the Levenshtein distances of its pairs.",
+    {
+        **_SET,
+        "n_positives": Column(pl.Int64, "Number of pairs that mean the same."),
+        "n_negatives": Column(pl.Int64, "Number of pairs that do not."),
+        "shortfall": Column(
+            pl.Int64, "Negatives that could not be made for want of allowed terms."
+        ),
+        "n_terms": Column(pl.Int64, "Number of different terms in the positives."),
+        "mean_distance_positives": Column(
+            pl.Float64,
+            "Mean Levenshtein distance of the positives, in code points; null where there are "
+            "none.",
+        ),
+        "mean_distance_negatives": Column(
+            pl.Float64,
+            "Mean Levenshtein distance of the negatives, in code points; null where there are "
+            "none.",
+        ),
+        "median_distance_negatives": Column(
+            pl.Float64, "Median of the same; null where there are none."
+        ),
+        "min_distance_negatives": Column(pl.Int32, "Least of the same; null where there are none."),
+        "max_distance_negatives": Column(
+            pl.Int32, "Greatest of the same; null where there are none."
+        ),
+    },
+    key=("dataset", "difficulty", "negatives"),
+    order="By dataset, difficulty and negatives.",
+)
+"""The sizes of sets and their Levenshtein distances."""
+
+CARD = "README.md"
+"""The file that describes the others to people, and to the hub of Hugging Face."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,78 +203,11 @@ class BuildManifest(RunManifest):
         return {path: one for path, one in self.outputs.items() if path.endswith(".parquet")}
 
 
-PAIR_FILES = "pairs/dataset=*/difficulty=*/negatives=*/data.parquet"
-"""The paths of the files of pairs in a build."""
-
-TERM_FILE = "terminology/term.parquet"
-"""The file of a build with the terms that its pairs may have."""
-
-TERM_COLUMNS: Columns = (
-    columns(pl.String, "term", "lower_term")
-    | {"component": pl.Int32}
-    | columns(pl.String, "difficulty")
-)
-"""The columns of ``terminology/term.parquet``, a row per term in order of text.
-
-Terms that a chain of positives links have the same component. The difficulty is that of the easiest
-positive of the term, whatever its case; null where it is in none.
-"""
-
-
-POSITIVE_COLUMNS: Columns = (
-    columns(pl.String, "pair_id", "term1", "term2")
-    | {"distance": pl.Int32}
-    | columns(pl.String, "difficulty", "concept1", "concept2")
-    | {"datasets": pl.List(pl.String)}
-)
-"""The columns of the view of positives, a row per two terms that mean the same."""
-
-
-FURTHER: Mapping[str, Columns] = {
-    "description": {"preferred": pl.Boolean},
-    "pair": {"similarity": pl.Float32},
-}
-"""The columns that only some files of a view have: of a dialect, of embedding negatives."""
-
-CARD = "README.md"
-"""The file that describes the others to people, and to the hub of Hugging Face."""
-
-
-def _described(name: str, files: str, of_files: Columns, *, optional: bool = False) -> View:
-    """Return a view with its descriptions."""
-    return View(
-        files,
-        of_files,
-        optional=optional,
-        about=ABOUT[name],
-        notes=NOTES[name],
-        further=FURTHER.get(name, {}),
-        key=KEYS[name],
-        order=ORDER[name],
-    )
-
-
 BUILD = Kind(
     noun="build",
     command="medsim build",
     manifest=BuildManifest,
-    views={
-        **{  # builds of earlier versions have no codes
-            name: _described(name, f"terminology/{name}.parquet", table, optional=name == "code")
-            for name, table in CANONICAL_TABLES.items()
-        },
-        "term": _described("term", TERM_FILE, TERM_COLUMNS, optional=True),
-        "pair": _described("pair", PAIR_FILES, PAIR_COLUMNS),
-        "positive": View(
-            columns=POSITIVE_COLUMNS,
-            query="builds/views/positive",
-            about=ABOUT["positive"],
-            notes=NOTES["positive"],
-            key=KEYS["positive"],
-            order=ORDER["positive"],
-        ),
-        "stats": _described("stats", "stats.parquet", STATS_COLUMNS),
-    },
+    views={**CANONICAL_TABLES, "term": TERM, "pair": PAIR, "positive": POSITIVE, "stats": STATS},
     resumed_by="pairs",
     others={CARD: "Card: what the build is and holds, its limits, licence and citation."},
     recorded={
@@ -189,7 +246,11 @@ class Build(Opened[BuildManifest]):
 
     def stats(self) -> pl.DataFrame:
         """Return a row per dataset: sizes, mean distances, shortfalls."""
-        return self.read("stats.parquet")
+        return self.read(STATS.files)
+
+    def terms(self) -> pl.DataFrame:
+        """Return the terms that its pairs may have, the rows of ``TERM``."""
+        return self._checked(TERM.files)
 
     def pairs(
         self,
@@ -231,7 +292,7 @@ class Build(Opened[BuildManifest]):
         smaller by (term1, term2) stays.
 
         Returns:
-            ``POSITIVE_COLUMNS``, the datasets as a list in order of name; rows are in order of
+            Those of ``POSITIVE``, the datasets as a list in order of name; rows are in order of
             pair_id, so that the first are a sample of all.
         """
         with self._store(threads=available_threads()) as store:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
-from medsim.builds.distance_sections import distances, lengths
-from medsim.builds.result_section import result
-from medsim.builds.words import words_of_sets
+from medsim.builds.datasets import SetKey
+from medsim.builds.stats import table_2
+from medsim.core import queries
+from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
+from medsim.core.errors import counted, listed
+from medsim.pages import charts
 from medsim.pages.page import (
+    Chart,
     Folded,
     Page,
     PageTable,
@@ -24,8 +30,117 @@ from medsim.pages.page import (
 )
 
 if TYPE_CHECKING:
-    from medsim.builds.output import BuildManifest
-    from medsim.builds.report_data import BuildReportData
+    from collections.abc import Collection, Mapping, Sequence
+
+    from medsim.builds.output import Build, BuildManifest
+
+
+_EXAMPLES = 3  # of each kind in a set
+
+_SHOWN = ("term1", "term2", "distance", "similarity")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildReportData:
+    """The tables of the report of a build, besides its manifest.
+
+    Attributes:
+        sizes: table 2 of the paper, see ``medsim.builds.stats.table_2``.
+        distances: dataset, difficulty, kind ("positives", or whose negatives), distance, n.
+        lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
+        examples: dataset, difficulty, kind, term1, term2, distance, similarity (a cosine, where
+            an embedding made the negatives).
+    """
+
+    sizes: pl.DataFrame
+    distances: pl.DataFrame
+    lengths: pl.DataFrame
+    examples: pl.DataFrame
+
+
+def report_data_of(build: Build) -> BuildReportData:
+    """Return the tables of a build's report; one set of pairs is held at a time."""
+    stats = build.stats()
+    sets = _sets(build, stats)
+    distances, examples = [], []
+    seen: set[tuple[str, str]] = set()
+    for one in sets:
+        chosen = [0] if (one.dataset, one.difficulty) in seen else [1, 0]
+        seen.add((one.dataset, one.difficulty))
+        frame = _pairs(build, one)
+        for label in chosen:
+            pairs = frame.filter(label=label).with_columns(
+                dataset=pl.lit(one.dataset),
+                difficulty=pl.lit(one.difficulty),
+                kind=pl.lit("positives" if label else f"{one.negatives} negatives"),
+            )
+            key = ["dataset", "difficulty", "kind"]
+            counted = pairs.group_by(*key, "distance").agg(pl.len().cast(pl.Int64).alias("n"))
+            distances.append(counted.sort("distance"))
+            examples.append(pairs.head(_EXAMPLES).select(*key, *_SHOWN))
+    return BuildReportData(
+        sizes=table_2(build),
+        distances=pl.concat(distances),
+        lengths=_lengths(build, sets),
+        examples=pl.concat(examples),
+    )
+
+
+def _pairs(build: Build, key: SetKey) -> pl.DataFrame:
+    columns = [name for name in ("label", *_SHOWN) if name in key.schema()]
+    similarity = pl.col("similarity") if "similarity" in columns else pl.lit(None, pl.Float32)
+    return build.read(key.path, columns).with_columns(similarity=similarity)
+
+
+def _sets(build: Build, stats: pl.DataFrame) -> list[SetKey]:
+    rows = stats.select("dataset", "difficulty", "negatives").iter_rows(named=True)
+    order = list(stats["negatives"].unique(maintain_order=True))
+    keys = sorted((SetKey(**row) for row in rows), key=lambda key: order.index(key.negatives))
+    return [key for key in keys if key.path in build.manifest.outputs]
+
+
+def _lengths(build: Build, sets: Sequence[SetKey]) -> pl.DataFrame:
+    terms = pl.Series("term", [], pl.String)
+    for key in sets:
+        if key.negatives == sets[0].negatives:  # the other strategies have the same positives
+            pairs = build.read(key.path, ("term1", "term2", "label")).filter(label=1)
+            ends = [pairs[side].alias("term") for side in ("term1", "term2")]
+            terms = pl.concat([terms, *ends]).unique()
+    units = {"characters": terms.str.len_chars(), "words": terms.str.count_matches(r"\S+")}
+    frames = [
+        pl.DataFrame({"length": values.cast(pl.Int64)})
+        .group_by("length")
+        .agg(pl.len().cast(pl.Int64).alias("n"))
+        .sort("length")
+        .select(pl.lit(unit).alias("unit"), "length", "n")
+        for unit, values in units.items()
+    ]
+    return pl.concat(frames)
+
+
+_DIFFICULTIES = {
+    "easy": f"Sets whose positives differ by at most {EASY_DISTANCE} edits: letters put in, taken "
+    "out or changed.",
+    "hard": f"Sets whose positives differ by more than {EASY_DISTANCE} edits.",
+}
+_NEGATIVES = {
+    "random": "Two terms of different meaning; the second is drawn by chance.",
+    "levenshtein": "Two terms of different meaning that look alike: the second is the nearest to "
+    "the first by the number of letters put in, taken out or changed.",
+    "embedding": "Two terms of different meaning; the second is the one that the vectors of an "
+    "embedding find most similar to the first.",
+}
+
+
+def words_of_sets(has: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Return the meanings of the datasets, difficulties and negatives that a page has."""
+    datasets = {one.name: queries.query(one.query).sentence for one in queries.datasets()}
+    strategies = {name: text for name, text in _NEGATIVES.items() if name in has["negatives"]}
+    return {
+        **{name: text for name, text in datasets.items() if name in has["dataset"]},
+        **{name: text for name, text in _DIFFICULTIES.items() if name in has["difficulty"]},
+        **{f"{name} negatives": text for name, text in strategies.items()},
+    }
 
 
 def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
@@ -177,3 +292,196 @@ def _provenance(manifest: BuildManifest, name: str) -> Section:
         f"{name}, built by medsim {manifest.medsim}",
         commands,
     )
+
+
+_POSITIVES = "positives"
+
+
+def result(manifest: BuildManifest, data: BuildReportData) -> Section:
+    """Return what came out: how many pairs, how far apart, and what could not be made."""
+    parts = data.sizes.filter(pl.col("difficulty").is_in(DIFFICULTIES) & (pl.col(_POSITIVES) > 0))
+    sentences = [*_said_of_sizes(data.sizes, str(manifest.source.get("name")))]
+    if parts.height:
+        sentences.append(_distances(parts, data.distances))
+    if manifest.shortfall:
+        sentences.append(f"{counted(manifest.shortfall, 'negative')} could not be made.")
+    if manifest.warnings:
+        warnings = counted(len(manifest.warnings), "warning")
+        sentences.append(f"{warnings} under “Terminology and options”.")
+    return Section(
+        title="Result", prose="", parts=[_chart(parts)] if parts.height else [], result=sentences
+    )
+
+
+def _said_of_sizes(sizes: pl.DataFrame, name: str) -> list[str]:
+    """Return a sentence on the largest dataset, and one on those that are empty."""
+    whole = sizes.filter(pl.col("difficulty") == "all").drop_nulls(_POSITIVES)
+    empty = whole.filter(pl.col(_POSITIVES) == 0)["dataset"].to_list()
+    if len(empty) == whole.height:
+        return [f"{name} gives no positives, pairs of terms that mean the same."]
+    most = whole.sort(_POSITIVES, "dataset", descending=[True, False]).row(0, named=True)
+    hard = sizes.filter(dataset=most["dataset"], difficulty="hard")[_POSITIVES].sum()
+    of_all = f"{whole.height - len(empty)} of " if empty else "all "
+    of_all += counted(whole.height, "dataset")
+    said = (
+        f"{name} gives positives, pairs of terms that mean the same, for {of_all}. The largest, "
+        f"{most['dataset']}, has {most[_POSITIVES]:,}, of which {hard:,} are hard: their terms "
+        f"differ by more than {EASY_DISTANCE} edits."
+    )
+    return (
+        [said, f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} none."] if empty else [said]
+    )
+
+
+def _distances(parts: pl.DataFrame, distances: pl.DataFrame) -> str:
+    """Return a sentence on the distances in the largest hard set, or the largest if none is."""
+    hard = parts.filter(difficulty="hard")
+    most = (hard if hard.height else parts).sort(_POSITIVES, "dataset", descending=[True, False])
+    dataset, difficulty = most.select("dataset", "difficulty").row(0)
+    of_set = distances.filter(dataset=dataset, difficulty=difficulty)
+    means = {
+        kind: float(np.average(rows["distance"], weights=rows["n"]))
+        for (kind,), rows in of_set.group_by("kind", maintain_order=True)
+    }
+    own = means.pop(_POSITIVES)
+    said = f"In {dataset}, {difficulty}, positives are {own:.1f} edits apart in the mean"
+    if means:
+        said += ", " + listed([f"{kind} {mean:.1f}" for kind, mean in means.items()])
+    nearer = [str(kind) for kind, mean in means.items() if mean < own]
+    if nearer:
+        said += f": {listed(nearer)} look more alike than what means the same, so looks mislead"
+    return f"{said}."
+
+
+def _chart(sizes: pl.DataFrame) -> Chart:
+    """Return the positives of each dataset, easy and hard."""
+    rows = sizes.select(
+        pl.col("dataset").alias("y"),
+        pl.col("difficulty").alias("contender"),
+        *(pl.col("positives").alias(column) for column in ("value", "low", "high")),
+        pl.lit(True).alias("filled"),
+    )
+    return Chart(
+        title="Positives of each dataset",
+        says="Positives are pairs of terms that mean the same: easy ones differ by at most 5 "
+        "edits, hard ones by more. Each strategy adds as many negatives, wherever there are "
+        "enough.",
+        spec=charts.dots(
+            DIFFICULTIES,
+            x=charts.ValueAxis(
+                title="positives, on a logarithmic scale", scale={"type": "log"}, digits=",.0f"
+            ),
+            y=distinct(rows["y"]),
+            names=("difficulty", "dataset"),
+        ),
+        rows=rows,
+        table=PageTable(
+            caption="Positives", frame=sizes.select("dataset", "difficulty", "positives")
+        ),
+    )
+
+
+_COVERED = 0.99  # share of pairs and terms up to whose distance or length histograms are drawn
+_BINS = 60
+_QUANTILES = {"5%": 0.05, "25%": 0.25, "median": 0.5, "75%": 0.75, "95%": 0.95}
+
+
+def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
+    """Return how distances lie; see ``BuildReportData.distances``."""
+    if found.is_empty():
+        return None
+    panel = pl.format("{}, {}", "dataset", "difficulty").alias("panel")
+    counted = found.with_columns(panel).rename({"distance": "x"})
+    rows, end = _binned(counted, ["panel", "kind"])
+    panels = list(counted["panel"].unique(maintain_order=True))
+    table = _quantiles(counted, ["dataset", "difficulty", "kind"]).rename({"kind": "pairs of"})
+    spec = charts.histograms(kinds, x="Levenshtein distance", panels=panels, whole=True)
+    says = (
+        "Share of the pairs at each distance. Where negatives lie left of the positives, looks "
+        f"alone mislead. Distances above {end}, of at most {100 * (1 - _COVERED):.0f}% of pairs, "
+        "are in the table only."
+    )
+    chart = Chart(
+        title="Distances of positives and negatives",
+        says=says,
+        spec=spec,
+        rows=rows,
+        table=PageTable(caption="Levenshtein distances", frame=table, formats={"mean": ",.2f"}),
+    )
+    return Section(
+        title="Distances",
+        prose="How many characters have to be changed, added or removed to turn one term of a "
+        "pair into the other, ignoring case.",
+        parts=[chart],
+    )
+
+
+def lengths(found: pl.DataFrame) -> Section | None:
+    """Return how long terms are; see ``BuildReportData.lengths``."""
+    if found.is_empty():
+        return None
+    counted = found.rename({"unit": "panel", "length": "x"})
+    units = list(counted["panel"].unique(maintain_order=True))
+    binned = [_binned(counted.filter(panel=unit), ["panel"]) for unit in units]
+    rows = pl.concat([one for one, _ in binned]).with_columns(pl.lit("terms").alias("kind"))
+    ends = " and ".join(f"{end} {unit}" for unit, (_, end) in zip(units, binned, strict=True))
+    chart = Chart(
+        title="Lengths of terms",
+        says=f"Share of the different terms of all positives at each length, up to {ends}.",
+        spec=charts.histograms(
+            ["terms"], x="length", panels=units, columns=2, independent=True, whole=True
+        ),
+        rows=rows,
+        table=PageTable(
+            caption="Lengths of terms",
+            frame=_quantiles(counted, ["panel"]).rename({"panel": "in"}),
+            formats={"mean": ",.2f"},
+        ),
+    )
+    return Section(
+        title="Lengths",
+        prose="How long the terms are, counted in characters (code points) and in words between "
+        "spaces.",
+        parts=[chart],
+    )
+
+
+def _binned(counted: pl.DataFrame, key: Sequence[str]) -> tuple[pl.DataFrame, int]:
+    """Return shares in bins, in per cent, and the value at which they end.
+
+    ``counted`` says how many, n, have the value x, by the key of a histogram.
+    """
+    by_value = counted.group_by("x").agg(pl.col("n").sum()).sort("x")
+    below = by_value["n"].cum_sum() / by_value["n"].sum()
+    end = int(by_value.filter(below >= _COVERED)["x"][0])
+    width = max(1, -(-end // _BINS))
+    end = (end // width + 1) * width - 1  # of a whole bin
+    middle = pl.col("x") // width * width + (width - 1) / 2
+    rows = (
+        counted.with_columns((100 * pl.col("n") / pl.col("n").sum().over(key)).alias("share"))
+        .filter(pl.col("x") <= end)
+        .group_by(*key, middle.alias("x"), maintain_order=True)
+        .agg(pl.col("share").sum())
+    )
+    middles = pl.DataFrame({"x": [start + (width - 1) / 2 for start in range(0, end + 1, width)]})
+    grid = counted.select(key).unique(maintain_order=True).join(middles, how="cross")
+    return grid.join(rows, on=[*key, "x"], how="left", maintain_order="left").with_columns(
+        pl.col("share").fill_null(0.0)
+    ), end
+
+
+def _quantiles(counted: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
+    rows = []
+    groups = counted.partition_by(key, as_dict=True, maintain_order=True)
+    for name, group in groups.items():
+        ordered = group.sort("x")
+        below = ordered["n"].cum_sum()
+        n = int(ordered["n"].sum())
+        at = {
+            title: int(ordered.filter(below >= share * n)["x"][0])
+            for title, share in _QUANTILES.items()
+        }
+        mean = float((ordered["x"] * ordered["n"]).sum()) / n
+        named = dict(zip(key, name, strict=True))
+        rows.append({**named, "n": n, "mean": mean, **at, "largest": int(ordered["x"][-1])})
+    return pl.DataFrame(rows)

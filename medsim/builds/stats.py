@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.output import STATS_COLUMNS
+from medsim.builds.output import STATS
 from medsim.core.terms import is_multi_word
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
         "min_distance_negatives": distance.min(),
         "max_distance_negatives": distance.max(),
     }
-    return pl.DataFrame([row], schema=STATS_COLUMNS)
+    return pl.DataFrame([row], schema=STATS.dtypes)
 
 
 def table_2(build: Build) -> pl.DataFrame:

@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
+import secrets
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from zlib import crc32
 
+import numpy as np
 import polars as pl
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
-from medsim.builds.datasets import set_keys, with_concept_numbers
+from medsim.builds.datasets import (
+    TERM_IDS,
+    CheckedPairs,
+    Names,
+    SetKey,
+    SetMaker,
+    pair_id,
+    pair_keys,
+    positive_rows,
+    set_keys,
+    with_concept_numbers,
+    with_term_ids,
+)
 from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
-from medsim.builds.embedding_checks import check_most_similar, check_similarities
 from medsim.builds.options import VerifyOptions
 from medsim.builds.output import (
     BUILD,
     CARD,
-    PAIR_FILES,
-    STATS_COLUMNS,
-    TERM_COLUMNS,
-    TERM_FILE,
+    PAIR,
+    TERM,
     Build,
 )
-from medsim.builds.recomputed_checks import (
-    Recomputed,
-    Sample,
-    check_nearest,
-    check_positives,
-    check_random,
-    check_rows,
-    check_stats,
-    check_terms,
-    recompute,
-)
-from medsim.builds.rule_checks import CheckedPairs
+from medsim.builds.positives import pair_distances, reload
+from medsim.builds.stats import stats_row
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.files import digest_of
-from medsim.core.kinds import CANONICAL_TABLES, DIALECT_DESCRIPTION_COLUMNS
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import read_damaged_rows, reading_output
 from medsim.core.options import folder_of, public
@@ -45,12 +48,17 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.embeddings.embedded_terms import settled
 from medsim.embeddings.encoders import cache_folder
+from medsim.kernels.packing import tie_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from medsim.builds.datasets import SetKey
+    from medsim.builds.negatives import Embedding, TermIndex, UsedPairs
+    from medsim.builds.positives import Derived
+    from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.kernels.types import Flags, Hashes, Ids, Ranks, Rows, Table, Values, Vectors
 
 
 @public(VerifyOptions)
@@ -90,7 +98,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
     """Yield whether files are there, have their columns, and hold the rows of the manifest."""
     promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
-    expected = set(BUILD.views_in(build.folder).values()) - {PAIR_FILES}
+    expected = set(BUILD.views_in(build.folder).values()) - {PAIR.files}
     sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
     expected |= set(sets)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))
@@ -109,10 +117,9 @@ def _check_files(build: Build) -> Iterator[Finding]:
             changed.append(name)
     yield Finding("columns", "Every file has the columns of its table.", unreadable)
     yield Finding("fingerprint", "Every file holds the rows of the manifest.", changed)
-    if card is not None:  # earlier versions wrote none
-        path = build.folder / CARD
-        is_same = path.is_file() and digest_of(path) == card.fingerprint
-        yield Finding("card", "The card is that of the manifest.", [] if is_same else [CARD])
+    path = build.folder / CARD
+    is_same = card is not None and path.is_file() and digest_of(path) == card.fingerprint
+    yield Finding("card", "The card is that of the manifest.", [] if is_same else [CARD])
 
 
 def _check_content(
@@ -126,9 +133,7 @@ def _check_content(
     with Store(threads=threads) as store:
         with progress.stage("derive positives anew"):
             recomputed = recompute(build, store, threads)
-            findings = [check_positives(recomputed)]
-            if TERM_FILE in build.manifest.outputs:  # which builds of earlier versions lack
-                findings.append(check_terms(recomputed))
+            findings = [check_positives(recomputed), check_terms(recomputed)]
         with progress.stage("check the rules"):
             checked = CheckedPairs(store, recomputed.derived.positives, recomputed.names)
             for key, pairs in recomputed.pairs.items():
@@ -174,10 +179,389 @@ def _schema(build: Build, name: str, key: SetKey | None) -> pl.Schema:
     """Return the columns that a file must have."""
     if key is not None:
         return key.schema()
-    if name == TERM_FILE:
-        return pl.Schema(TERM_COLUMNS)
-    if name == "terminology/description.parquet" and "dialect" in build.manifest.options:
-        return pl.Schema(DIALECT_DESCRIPTION_COLUMNS)
-    if name.startswith("terminology/"):
-        return pl.Schema(CANONICAL_TABLES[Path(name).stem])
-    return pl.Schema(STATS_COLUMNS)
+    (table,) = (one for one in BUILD.views.values() if one.files == name)
+    of_dialect = table == CANONICAL_TABLES["description"] and "dialect" in build.manifest.options
+    return pl.Schema(table.all_columns() if of_dialect else table.dtypes)
+
+
+_NEW_SEEDS = 1_000_000  # short enough to be typed
+_ROUNDING = 1e-5  # relative, of means that were added up in another order
+_NEAR_ZERO = 1e-8  # absolute, of means near zero
+_QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fit in memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The first terms of each set whose negatives are compared with all terms.
+
+    Attributes:
+        size: how many of a set; None for all.
+        seed: of the hashes by which they are drawn.
+    """
+
+    size: int | None
+    seed: int
+
+    @classmethod
+    def of(cls, options: VerifyOptions) -> Sample:
+        """Return the sample that options ask for, by a new seed where they name none."""
+        seed = secrets.randbelow(_NEW_SEEDS) if options.seed is None else options.seed
+        return cls(size=None if options.sample == "all" else options.sample, seed=seed)
+
+    def text(self, n_compared: int, n_first_terms: int) -> str:
+        """Return how many first terms were compared, in words."""
+        text = f"{n_compared:,} of {n_first_terms:,} first terms"
+        return text if n_compared == n_first_terms else f"{text} (seed {self.seed})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSet:
+    """The rows of a set that name known terms, and the terms that negatives are chosen from.
+
+    Attributes:
+        key: of the set.
+        positives: int32[2, n_positives], the first and the second terms.
+        negatives: int32[2, n_negatives], likewise.
+        used: the negatives that it must not repeat.
+        pool: the terms that its negatives are drawn from, in order of text: int32[n_pool].
+    """
+
+    key: SetKey
+    positives: Ranks
+    negatives: Ranks
+    used: UsedPairs
+    pool: Ids
+
+    def n_wanted(self, first: int) -> int:
+        """Return the number of positives of a first term."""
+        return int(np.count_nonzero(self.positives[0] == first))
+
+    def chosen(self, first: int) -> Ids:
+        """Return the second terms of the negatives of a first term."""
+        firsts, seconds = self.negatives
+        return np.asarray(seconds[firsts == first], np.int32)
+
+    def sampled(self, firsts: Ids, hashes: Hashes, sample: Sample) -> Ids:
+        """Return the first terms of a sample, and all that have not as many negatives as positives.
+
+        Args:
+            firsts: those to draw from, in order of text.
+            hashes: of all terms; with the seed and the set they decide which are drawn.
+            sample: how many are drawn, by which seed.
+        """
+        if sample.size is None:
+            return firsts
+        of_set = np.uint64(crc32(self.key.path.encode()))
+        order = np.argsort(tie_hashes(np.uint64(sample.seed), of_set, hashes[firsts]))
+        n_positives, n_negatives = (
+            np.bincount(ends[0], minlength=len(hashes))[firsts]
+            for ends in (self.positives, self.negatives)
+        )
+        is_sampled = n_positives != n_negatives
+        is_sampled[order[: sample.size]] = True
+        found: Ids = firsts[is_sampled]
+        return found
+
+    def refused(self, first: int, index: TermIndex) -> Flags:
+        """Return which terms of the pool a first term must not be paired with: bool[n_pool].
+
+        They are those linked to it, those of its pairs in earlier sets, and the first terms served
+        before it in this set that took it.
+        """
+        linked = index.components[self.pool] == index.components[first]
+        ids1, ids2 = self.used.term1_ids, self.used.term2_ids
+        firsts, seconds = self.negatives
+        took_it = firsts[(firsts < first) & (seconds == first)]
+        taken = [ids2[ids1 == first], ids1[ids2 == first], took_it]
+        return np.asarray(linked | np.isin(self.pool, np.concatenate(taken)), np.bool_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recomputed:
+    """A build, and the same derived anew from its canonical tables."""
+
+    build: Build
+    store: Store
+    derived: Derived
+    names: Names
+    pairs: dict[SetKey, pl.DataFrame]
+    seed: int
+    threads: int
+
+    def maker(self, strategy: str) -> SetMaker:
+        """Return the maker of the sets of one strategy."""
+        derived, store = self.derived, self.store
+        seed, threads = self.seed, self.threads
+        return SetMaker(strategy, derived, self.names, store, seed=seed, threads=threads)
+
+    def sets(self, strategy: str, sample: Sample, stage: Stage) -> Iterator[CheckedSet]:
+        """Yield the sets of a strategy in the order in which they were made."""
+        maker, keys = self.maker(strategy), set_keys(strategy)
+        sizes = [self.pairs[key].filter(label=1)["term1_id"].n_unique() for key in keys]
+        stage.total(sum(n if sample.size is None else min(n, sample.size) for n in sizes))
+        for key in keys:
+            pairs = self.pairs[key].drop_nulls(TERM_IDS)
+            positives, negatives = (
+                pairs.filter(label=label).select(TERM_IDS).to_numpy().T for label in (1, 0)
+            )
+            pool = self.derived.index.pool
+            yield CheckedSet(
+                key=key,
+                positives=positives,
+                negatives=negatives,
+                used=maker.used_before(key),
+                pool=np.unique(positives) if pool is None else pool,
+            )
+            maker.take_over(key, pairs.drop(TERM_IDS).lazy())
+
+
+def recompute(build: Build, store: Store, threads: int) -> Recomputed:
+    """Return a build with all that its canonical tables give."""
+    try:
+        seed = int(str(build.manifest.options["seed"]))
+    except (KeyError, ValueError) as error:
+        raise InputError(f"{build.folder}: the manifest lacks {error}") from error
+    derived = reload(build, store, threads)
+    terms = derived.positives.terms
+    keys = [key for strategy in build.strategies for key in set_keys(strategy)]
+    return Recomputed(
+        build=build,
+        store=store,
+        derived=derived,
+        names=Names.of(derived.positives, store),
+        pairs={key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys},
+        seed=seed,
+        threads=threads,
+    )
+
+
+def check_positives(recomputed: Recomputed) -> Finding:
+    """Return whether every set has the positives that the rules give, and no others."""
+    columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
+    wrong = []
+    for key, pairs in recomputed.pairs.items():
+        expected = positive_rows(recomputed.derived.positives, key).select(columns)
+        found = with_concept_numbers(pairs.filter(label=1), recomputed.names).select(columns)
+        n_missing = expected.join(found, on=columns, how="anti").height
+        n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
+        wrong += [str(key)] * (n_missing + n_surplus)
+    return Finding("positives", "The positives are those that the rules give.", wrong)
+
+
+def check_terms(recomputed: Recomputed) -> Finding:
+    """Return whether the terms of pairs have the components and difficulties of the positives."""
+    found, expected = recomputed.build.read(TERM.files), recomputed.derived.terms()
+    wrong = [] if found.equals(expected) else [TERM.files]
+    return Finding("terms", "Terms that positives link have one component.", wrong)
+
+
+def check_rows(recomputed: Recomputed) -> Finding:
+    """Return whether ids, distances and the order of rows follow from the texts and the seed."""
+    terms, wrong = recomputed.derived.positives.terms, []
+    for key, pairs in recomputed.pairs.items():
+        known = pairs.drop_nulls(TERM_IDS)
+        first, second = (known[side] for side in TERM_IDS)
+        ends = first.to_numpy(), second.to_numpy()
+        ids, order = pair_keys(*ends, terms["term"], recomputed.store, recomputed.seed)
+        distance = pair_distances(terms["lower_term"], first, second, recomputed.threads)
+        is_wrong = (
+            (known["pair_id"] != pair_id(ids))
+            | (known["distance"] != distance)
+            | pl.Series(order != np.arange(len(order)))
+        )
+        n_unknown = pairs.height - known.height
+        wrong += [str(key)] * (n_unknown + int(is_wrong.fill_null(value=True).sum()))
+    return Finding("rows", "Ids, distances and the order of rows follow from the texts.", wrong)
+
+
+def check_stats(recomputed: Recomputed) -> Finding:
+    """Return whether the statistics are those of the rows, and the shortfall theirs."""
+    rows = [stats_row(key.columns(), pairs) for key, pairs in recomputed.pairs.items()]
+    expected = pl.concat(rows).sort("dataset", "difficulty", "negatives")
+    wrong = [] if statistics_agree(recomputed.build.stats(), expected) else ["stats.parquet"]
+    if recomputed.build.manifest.shortfall != expected["shortfall"].sum():
+        wrong.append("shortfall in manifest.json")
+    return Finding("stats", "The statistics are those of the rows.", wrong)
+
+
+def statistics_agree(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
+    """Return whether two tables have one schema and equal rows, means but for rounding.
+
+    A missing value is equal to a missing one alone, so that a lost mean is found.
+    """
+    if found.schema != expected.schema or found.height != expected.height:
+        return False
+    for name, dtype in expected.schema.items():
+        ours, theirs = expected[name], found[name]
+        if dtype.is_float():
+            close = {"rel_tol": _ROUNDING, "abs_tol": _NEAR_ZERO}
+            same = ours.is_close(theirs, **close, nans_equal=True)
+            if not (ours.is_null() == theirs.is_null()).all() or not same.all():
+                return False
+        elif not ours.equals(theirs):
+            return False
+    return True
+
+
+def check_random(recomputed: Recomputed, stage: Stage) -> Finding:
+    """Return whether drawing the random negatives again gives the same."""
+    maker = recomputed.maker("random")
+    wrong = []
+    for key in set_keys("random"):
+        drawn = maker.draw(key, stage).numbers
+        found = with_concept_numbers(recomputed.pairs[key], recomputed.names)
+        if not drawn.sort(pl.all()).equals(found.select(drawn.columns).sort(pl.all())):
+            wrong.append(str(key))
+    return Finding("random", "The seed gives the random negatives again.", wrong)
+
+
+def check_nearest(recomputed: Recomputed, sample: Sample, stage: Stage) -> Finding:
+    """Return whether sampled first terms have their nearest allowed terms, by brute force."""
+    wrong, n_compared, n_first_terms = [], 0, 0
+    for one in recomputed.sets("levenshtein", sample, stage):
+        every = np.unique(one.positives[0])
+        firsts = one.sampled(every, recomputed.derived.index.hashes, sample)
+        n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(every)
+        for first, expected in _greedy(recomputed, one, firsts):
+            stage.advance()
+            if set(one.chosen(first).tolist()) != set(expected.tolist()):
+                wrong.append(str(one.key))
+    compared = sample.text(n_compared, n_first_terms)
+    stage.found(compared)
+    promise = f"{compared} have the nearest terms that brute force finds."
+    return Finding("nearest", promise, wrong, n_compared=n_compared, n_first_terms=n_first_terms)
+
+
+def _greedy(recomputed: Recomputed, one: CheckedSet, firsts: Ids) -> Iterator[tuple[int, Ids]]:
+    """Yield first terms and the terms that the greedy rule gives them, compared with all."""
+    index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
+    texts = lower[one.pool].to_list()
+    for begin in range(0, len(firsts), _QUERIES_AT_ONCE):
+        batch = firsts[begin : begin + _QUERIES_AT_ONCE]
+        distances = cdist(
+            lower[batch].to_list(),
+            texts,
+            scorer=Levenshtein.distance,
+            dtype=np.int32,
+            workers=recomputed.threads,
+        )
+        for first, distance in zip(batch.tolist(), distances, strict=True):
+            wanted = one.n_wanted(first)
+            near = _not_farther(distance, np.flatnonzero(~one.refused(first, index)), wanted)
+            seed, hashes = np.uint64(recomputed.seed), index.hashes
+            ties = tie_hashes(seed, hashes[first], hashes[one.pool[near]])
+            order = np.lexsort((near, ties, distance[near]))
+            yield first, one.pool[near[order]][:wanted]
+
+
+def _not_farther(distance: Ids, allowed: Rows, wanted: int) -> Rows:
+    """Return the allowed rows that are no farther than the last that is wanted."""
+    if wanted >= len(allowed):
+        return allowed
+    bound = np.partition(distance[allowed], wanted - 1)[wanted - 1]
+    return allowed[np.asarray(distance[allowed] <= bound, np.bool_)]
+
+
+_OF_COSINES = 1e-6  # of a cosine in single precision, and of vectors that an encoder makes again
+_TERMS_AT_ONCE = 1 << 15
+_FIRSTS_AT_ONCE = 16  # so that their cosines with all terms fit in memory
+
+
+def check_similarities(recomputed: Recomputed) -> Finding:
+    """Return whether stored similarities are the cosines of the terms' vectors."""
+    embedding, wrong = _embedding(recomputed), []
+    for key in set_keys("embedding"):
+        pairs = recomputed.pairs[key].drop_nulls(TERM_IDS)
+        expected = _cosines(embedding, *(pairs[side].to_numpy() for side in TERM_IDS))
+        found = pairs["similarity"].fill_null(np.nan).to_numpy()
+        agree = np.isclose(found, expected, rtol=0, atol=_OF_COSINES, equal_nan=True)
+        wrong += [str(key)] * int(np.count_nonzero(~agree))
+    return Finding("similarities", "Similarities are cosines of the vectors.", wrong)
+
+
+def check_most_similar(recomputed: Recomputed, sample: Sample, stage: Stage) -> Finding:
+    """Return whether sampled first terms have their most similar allowed terms.
+
+    Each is compared with every term that has a vector, in double precision. Candidates whose
+    cosines differ by no more than rounding may stand for each other.
+    """
+    embedding, index = _embedding(recomputed), recomputed.derived.index
+    wrong, n_compared, n_first_terms = [], 0, 0
+    for every in recomputed.sets("embedding", sample, stage):
+        missing = (embedding.rows[every.negatives] < 0).any(axis=0)
+        wrong += [str(every.key)] * int(np.count_nonzero(missing))
+        one = replace(every, pool=every.pool[embedding.rows[every.pool] >= 0])
+        embedded = np.unique(one.positives[0])
+        embedded = embedded[embedding.rows[embedded] >= 0]
+        firsts = one.sampled(embedded, index.hashes, sample)
+        n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(embedded)
+        for first, cosines in _compared_with_all(embedding, firsts, one.pool):
+            chosen = np.isin(one.pool, one.chosen(first))
+            allowed, n_wanted = ~one.refused(first, index), one.n_wanted(first)
+            if not _are_most_similar(chosen, cosines, allowed, n_wanted):
+                wrong.append(str(one.key))
+            stage.advance()
+    compared = sample.text(n_compared, n_first_terms)
+    stage.found(compared)
+    return Finding(
+        "most_similar",
+        f"{compared} have the most similar terms that brute force finds.",
+        wrong,
+        n_compared=n_compared,
+        n_first_terms=n_first_terms,
+    )
+
+
+def _embedding(recomputed: Recomputed) -> Embedding:
+    """Return the vectors of the terms."""
+    if recomputed.derived.index.embedding is None:
+        raise InputError(f"{recomputed.build.folder}: its embedding negatives need their embedding")
+    return recomputed.derived.index.embedding
+
+
+def _compared_with_all(
+    embedding: Embedding, firsts: Ids, pool: Ids
+) -> Iterator[tuple[int, Values]]:
+    """Yield first terms and their cosines with all terms of a pool: float64[n_pool]."""
+    rows = embedding.rows[pool]
+    for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
+        batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
+        queries = _units(embedding.vectors[embedding.rows[batch]])
+        cosines = np.zeros((len(batch), len(pool)))
+        for at in range(0, len(pool), _TERMS_AT_ONCE):
+            block = slice(at, at + _TERMS_AT_ONCE)
+            cosines[:, block] = queries @ _units(embedding.vectors[rows[block]]).T
+        yield from zip(batch.tolist(), cosines, strict=True)
+
+
+def _are_most_similar(chosen: Flags, cosines: Values, allowed: Flags, n_wanted: int) -> bool:
+    """Return whether as many terms are chosen as are due, all allowed, and none left is nearer.
+
+    The arrays, [n_pool], are of one first term.
+    """
+    n_due = min(n_wanted, int(np.count_nonzero(allowed)))
+    if np.count_nonzero(chosen) != n_due or (chosen & ~allowed).any():
+        return False
+    left = allowed & ~chosen
+    if n_due == 0 or not left.any():
+        return True
+    return bool(cosines[left].max() <= cosines[chosen].min() + _OF_COSINES)
+
+
+def _cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids) -> Values:
+    """Return the cosine of each pair: float64[n_pairs], NaN where one has no vector."""
+    left, right = embedding.rows[left_ids], embedding.rows[right_ids]
+    known = np.flatnonzero((left >= 0) & (right >= 0))
+    cosines = np.full(len(left), np.nan)
+    for begin in range(0, len(known), _TERMS_AT_ONCE):
+        pairs = known[begin : begin + _TERMS_AT_ONCE]
+        first, second = (_units(embedding.vectors[rows[pairs]]) for rows in (left, right))
+        cosines[pairs] = (first * second).sum(axis=1)
+    return cosines
+
+
+def _units(vectors: Vectors) -> Table:
+    wide = np.asarray(vectors, np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    scaled: Table = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    return scaled

@@ -59,8 +59,7 @@ def write_report(options: ReportOptions) -> Path:
 
 
 def _page_of_build(opened: Build) -> Page:
-    from medsim.builds.page import build_page
-    from medsim.builds.report_data import report_data_of
+    from medsim.builds.page import build_page, report_data_of
 
     return build_page(opened.manifest, report_data_of(opened))
 

@@ -277,28 +277,95 @@ def columns(dtype: type[pl.DataType], *names: str) -> Columns:
 
 CanonicalTable = Literal["concept", "description", "association", "is_a", "code"]
 
-CANONICAL_TABLES: dict[str, Columns] = {
-    "concept": columns(pl.String, "concept_id")
-    | columns(pl.Boolean, "active")
-    | columns(pl.String, "module_id", "semantic_tag"),
-    "description": columns(pl.String, "description_id", "concept_id", "term", "kind")
-    | columns(pl.Boolean, "active")
-    | columns(pl.String, "language"),
-    "association": columns(pl.String, "source_id", "target_id", "kind")
-    | columns(pl.Boolean, "active"),
-    "is_a": columns(pl.String, "child_id", "parent_id"),
-    "code": columns(pl.String, "concept_id", "vocabulary", "code"),
+CANONICAL_TABLES: Mapping[str, Table] = {
+    "concept": Table(
+        "terminology/concept.parquet",
+        "A row per concept of the terminology, active or not.",
+        {
+            "concept_id": Column(pl.String, "Identifier of the concept in its terminology."),
+            "active": Column(
+                pl.Boolean, "Whether the concept is in use; false where it was retired."
+            ),
+            "module_id": Column(
+                pl.String,
+                "Module of SNOMED CT that the concept belongs to; empty where there is none.",
+            ),
+            "semantic_tag": Column(
+                pl.String,
+                "Semantic tag of the fully specified name, or semantic type, such as disorder; "
+                "empty where there is none.",
+            ),
+        },
+        key=("concept_id",),
+        order="By concept_id.",
+    ),
+    "description": Table(
+        "terminology/description.parquet",
+        "A row per name of a concept, active or not, in any language.",
+        {
+            "description_id": Column(pl.String, "Identifier of the name."),
+            "concept_id": Column(pl.String, "Concept that the name is of."),
+            "term": Column(pl.String, "The name, without its semantic tag."),
+            "kind": Column(
+                pl.String,
+                "fsn for the fully specified or main name of the concept, synonym for any other.",
+            ),
+            "active": Column(pl.Boolean, "Whether the name is in use."),
+            "language": Column(pl.String, "Language of the name as a code such as en."),
+            "preferred": Column(
+                pl.Boolean,
+                "Whether the dialect that the build was made for prefers the name to others of its "
+                "kind; in builds for a dialect alone.",
+                in_some_files=True,
+            ),
+        },
+        key=("description_id",),
+        order="By description_id.",
+    ),
+    "association": Table(
+        "terminology/association.parquet",
+        "A row per association from one concept, most often a retired one, to another.",
+        {
+            "source_id": Column(pl.String, "Concept that the association starts from."),
+            "target_id": Column(pl.String, "Concept that stands in for it."),
+            "kind": Column(
+                pl.String,
+                "same_as, replaced_by or possibly_equivalent_to, of which datasets are made; of "
+                "UMLS also synonymous; of SNOMED CT also moved_to, moved_from, was_a, similar_to, "
+                "alternative, refers_to, possibly_replaced_by, partially_equivalent_to, or the "
+                "identifier of another reference set.",
+            ),
+            "active": Column(pl.Boolean, "Whether the association is in use."),
+        },
+        key=("source_id", "target_id", "kind"),
+        order="By source_id, target_id and kind.",
+    ),
+    "is_a": Table(
+        "terminology/is_a.parquet",
+        "A row per is-a relationship of a concept and a parent of it.",
+        {
+            "child_id": Column(pl.String, "The more specific concept."),
+            "parent_id": Column(pl.String, "The more general concept, a direct parent."),
+        },
+        key=("child_id", "parent_id"),
+        order="By child_id and parent_id.",
+    ),
+    "code": Table(
+        "terminology/code.parquet",
+        "A row per code that another vocabulary has for a concept.",
+        {
+            "concept_id": Column(pl.String, "Concept that the code is for."),
+            "vocabulary": Column(
+                pl.String, "Name of the other vocabulary as UMLS has it, such as SNOMEDCT_US."
+            ),
+            "code": Column(pl.String, "The code in that vocabulary."),
+        },
+        key=("concept_id", "vocabulary", "code"),
+        order="By concept_id, vocabulary and code.",
+        optional=True,
+    ),
 }
-"""The tables that every source fills, each with its columns in order.
-
-Codes are those that other vocabularies, named as UMLS names them, have for a concept.
-"""
-
-DIALECT_DESCRIPTION_COLUMNS: Columns = {
-    **CANONICAL_TABLES["description"],
-    "preferred": pl.Boolean,
-}
-"""The columns of descriptions in a dialect, and whether it prefers them to others of their kind."""
+"""The tables that every source fills, as builds keep them."""
 
 TERM_COLUMNS: Columns = {
     "term": pl.String,

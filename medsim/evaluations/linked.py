@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.term_index import terms_of
 from medsim.core.terms import pack
 from medsim.kernels.packing import term_hashes
 
@@ -41,14 +40,14 @@ class LinkedTerms:
         return np.asarray(term_hashes(packed.codes, packed.starts), np.uint64)
 
 
-def linked_terms(build: Build, threads: int) -> LinkedTerms:
+def linked_terms(build: Build) -> LinkedTerms:
     """Return the terms that a build draws negatives from, with what positives link.
 
     They are the terms of all positives, or with ``pool=terminology`` those of the terminology. Of
     terms that are equal when case is ignored the first in order of text stands for all.
     """
     terms = (
-        terms_of(build, threads)
+        build.terms()
         .unique("lower_term", keep="first", maintain_order=True)
         .select(
             "term",

@@ -113,7 +113,7 @@ def _target(one: EvaluationInput, options: EvaluateOptions, progress: Progress) 
     linked = categories = None
     if options.retrieval and one.build is not None:
         with progress.stage(f"link terms of {one.name}") as stage:
-            linked = linked_terms(one.build, options.n_threads)
+            linked = linked_terms(one.build)
             n_linked = int(linked.terms["is_linked"].sum())
             stage.found(f"{n_linked:,} of {linked.terms.height:,} terms have a linked term")
     if options.separates and one.build is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.cards.card import CITATION
+from medsim.builds.cards import CITATION
 from medsim.builds.output import BUILD
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from polars.datatypes import DataTypeClass
 
-    from medsim.builds.cards.card import Card
-    from medsim.builds.cards.configs import Config
+    from medsim.builds.cards import Card, Config
     from medsim.core.output import OutputFolder
 
 CROISSANT = "croissant.json"

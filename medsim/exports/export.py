@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medsim.builds.cards.card import split_of
+from medsim.builds.cards import split_of
 from medsim.builds.output import Build
 from medsim.core import manifest
 from medsim.core.config import checked_threads

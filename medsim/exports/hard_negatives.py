@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.embedded import check_same, embedding_of
-from medsim.builds.negatives.layout import Candidates
-from medsim.builds.negatives.nearest import NearestSearch
+from medsim.builds.negatives.nearest import Candidates, NearestSearch
 from medsim.core.errors import OptionError
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, settled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.builds.cards.licences import licence_of
+from medsim.builds.cards import licence_of
 from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:

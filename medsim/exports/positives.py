@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.output import PAIR_FILES
-from medsim.builds.term_index import content_hashes, terms_of
+from medsim.builds.output import PAIR
+from medsim.builds.positives import content_hashes
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES
 from medsim.core.errors import InputError, OptionError
@@ -30,7 +30,7 @@ class SplitTerms:
     """The terms that pairs of a split may have; row ``i`` has the id ``i``, in order of text.
 
     Attributes:
-        frame: their rows, see ``medsim.builds.term_index.TERM_COLUMNS``.
+        frame: the rows of ``medsim.builds.output.TERM``.
         components: int32[n_terms], equal for terms that a chain of positives links.
         hashes: uint64[n_terms], of the terms' exact content.
     """
@@ -49,9 +49,9 @@ class SplitTerms:
         return pack(self.frame["lower_term"])
 
 
-def split_terms(build: Build, threads: int) -> SplitTerms:
+def split_terms(build: Build) -> SplitTerms:
     """Return the terms of the build that one split is."""
-    frame = terms_of(build, threads)
+    frame = build.terms()
     return SplitTerms(
         frame=frame,
         components=frame["component"].to_numpy(),
@@ -85,7 +85,7 @@ def exported_pairs(
         run.progress.stage("choose pairs") as stage,
         Store(threads=run.threads, spill=run.output.spill) as store,
     ):
-        store.view_files(build.folder, {"pair": PAIR_FILES})
+        store.view_files(build.folder, {"pair": PAIR.files})
         store.put("chosen_set", _chosen_sets(run))
         store.put("term", terms.frame.select("term").with_row_index("term_id"))
         pairs = store.frame(

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.notes import NOTES
-from medsim.builds.output import BUILD, EMBEDDED_PAIR_COLUMNS, SET_COLUMNS
+from medsim.builds.output import PAIR, POSITIVE
 from medsim.core.kinds import View, columns
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ _ANCHOR = "Term that others are compared with."
 _POSITIVE = "Term that means the same as the anchor."
 _NEGATIVE = "Term that does not mean the same, the N-th hard negative."
 _SENTENCES = {"sentence1": "The first term.", "sentence2": "The second term."}
-_PAIR = BUILD.views["pair"]
-_POSITIVES = BUILD.views["positive"]
 
 SAPBERT: Mapping[str, View] = {
     "names": View(
@@ -55,10 +52,10 @@ JSONL: Mapping[str, View] = {
             "query": _ANCHOR,
             "pos": "The one term that means the same, as a list.",
             "neg": "The hard negatives, terms that do not mean the same.",
-            "pair_id": NOTES["pair"]["pair_id"],
+            "pair_id": PAIR.notes["pair_id"],
             "concept1": "Concept that gives the query.",
             "concept2": "Concept that gives the positive.",
-            "distance": NOTES["pair"]["distance"],
+            "distance": PAIR.notes["distance"],
         },
         key=("query", "pos"),
         order=_DRAWN,
@@ -133,25 +130,21 @@ MTEB: Mapping[str, View] = {
 HUGGINGFACE: Mapping[str, View] = {
     "positives": View(
         "positives/SPLIT-*.parquet",
-        _POSITIVES.dtypes,
-        about=f"{_POSITIVES.about} {_SPLIT}",
-        notes=_POSITIVES.notes,
-        key=_POSITIVES.key,
-        order=_POSITIVES.order,
+        POSITIVE.dtypes,
+        about=f"{POSITIVE.about} {_SPLIT}",
+        notes=POSITIVE.notes,
+        key=POSITIVE.key,
+        order=POSITIVE.order,
     ),
     "pairs": View(
         "*/SPLIT-*.parquet",
-        _PAIR.dtypes,
+        PAIR.dtypes,
         about=(
             "A row per pair and set: pairs has all sets, and every other folder the set that it "
             f"is named after. {_SPLIT}"
         ),
-        notes=_PAIR.notes,
-        further={
-            name: one
-            for name, one in {**EMBEDDED_PAIR_COLUMNS, **SET_COLUMNS}.items()
-            if name not in _PAIR.dtypes
-        },
+        notes=PAIR.notes,
+        further={name: one.dtype for name, one in PAIR.columns.items() if name not in PAIR.dtypes},
         order="One set after the other, each in its own order.",
     ),
 }

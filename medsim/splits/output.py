@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.builds.notes import KEYS, NOTES
-from medsim.builds.output import CARD, STATS_COLUMNS, Build
+from medsim.builds.output import CARD, STATS, Build
 from medsim.core import queries
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.kinds import Columns, Kind, View, columns
+from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.splits.options import SPLIT_NAMES
@@ -21,14 +20,35 @@ if TYPE_CHECKING:
 
     from medsim.core.shown import Summary
 
-CONCEPT_SPLIT_COLUMNS: Columns = columns(pl.String, "concept_id", "group_id", "split")
-"""The columns of ``concepts.parquet``: a row per concept.
+_SPLIT = Column(
+    pl.String, f"Name of the split: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
+)
 
-The group is all that positives, shared names and corrections link, named by its smallest concept.
-"""
+CONCEPT_SPLIT = Table(
+    "concepts.parquet",
+    "A row per concept: its group and its split.",
+    {
+        "concept_id": Column(pl.String, "Identifier of the concept in its terminology."),
+        "group_id": Column(
+            pl.String,
+            "Smallest identifier in the concept's group: all concepts that positives, shared names "
+            "or corrections link, directly or through others.",
+        ),
+        "split": _SPLIT,
+    },
+    key=("concept_id",),
+    order="By concept_id.",
+)
+"""The split of each concept."""
 
-SPLIT_STATS_COLUMNS: Columns = {"split": pl.String, **STATS_COLUMNS}
-"""The columns of ``stats.parquet``: those of a build's, by split."""
+SPLIT_STATS = Table(
+    STATS.files,
+    "A row per split and set: its size and the Levenshtein distances of its pairs.",
+    {"split": _SPLIT, **STATS.columns},
+    key=("split", *STATS.key),
+    order="By split (train, validation, test), dataset, difficulty and negatives.",
+)
+"""The statistics of the builds of all splits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,38 +70,12 @@ class SplitsManifest(RunManifest):
     splits: dict[str, dict[str, object]]
 
 
-_SPLIT_NOTE = f"Name of the split: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
-
 SPLITS = Kind(
     noun="set of splits",
     command="medsim split",
     manifest=SplitsManifest,
     resumed_by="train/pairs",
-    views={
-        "concept_split": View(
-            "concepts.parquet",
-            CONCEPT_SPLIT_COLUMNS,
-            about="A row per concept: its group and its split.",
-            notes={
-                "concept_id": "Identifier of the concept in its terminology.",
-                "group_id": (
-                    "Smallest identifier in the concept's group: all concepts that positives, "
-                    "shared names or corrections link, directly or through others."
-                ),
-                "split": _SPLIT_NOTE,
-            },
-            key=("concept_id",),
-            order="By concept_id.",
-        ),
-        "stats": View(
-            "stats.parquet",
-            SPLIT_STATS_COLUMNS,
-            about="A row per split and set: its size and the Levenshtein distances of its pairs.",
-            notes={"split": _SPLIT_NOTE, **NOTES["stats"]},
-            key=("split", *KEYS["stats"]),
-            order="By split (train, validation, test), dataset, difficulty and negatives.",
-        ),
-    },
+    views={"concept_split": CONCEPT_SPLIT, "stats": SPLIT_STATS},
     others={
         CARD: "Card of the splits, as that of a build.",
         **{
@@ -117,8 +111,8 @@ class Splits(Opened[SplitsManifest]):
         return Build(self.folder / name)
 
     def stats(self) -> pl.DataFrame:
-        """Return a row per split and set: ``SPLIT_STATS_COLUMNS``."""
-        return self._checked("stats.parquet")
+        """Return the rows of ``SPLIT_STATS``."""
+        return self._checked(SPLIT_STATS.files)
 
     def sizes(self) -> pl.DataFrame:
         """Return the sizes of the splits and their shares.

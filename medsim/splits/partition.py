@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import hashlib
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.builds.corrections import corrections_in
 from medsim.builds.embedded import check_same, embedding_of, paired_terms
-from medsim.builds.term_index import reload
-from medsim.core.errors import InputError, OptionError, counted
+from medsim.builds.output import Build
+from medsim.builds.positives import reload, reload_names
+from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.manifest import Skipped
+from medsim.core.options import folder_of
 from medsim.core.store import Store
 from medsim.core.terms import lowered
 from medsim.embeddings.embedded_terms import settled
-from medsim.splits.groups import find_groups, find_left_out, place_groups
+from medsim.kernels.components import components
 from medsim.splits.options import shares_of
-from medsim.splits.rules import apply_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from medsim.builds.options import Correction
-    from medsim.builds.output import Build
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.splits.options import SplitOptions
-    from medsim.splits.rules import Assignment
+
 
 _SET = ["dataset", "difficulty"]
 
@@ -38,7 +41,7 @@ class Partition:
     """The parts of a build that go to each split.
 
     Attributes:
-        concepts: a row per concept: ``CONCEPT_SPLIT_COLUMNS``.
+        concepts: a row per concept: ``CONCEPT_SPLIT``.
         left_out: descriptions that no split has: description_id, concept_id, split.
         positives: a row per split and set that has positives: split, dataset, difficulty,
             n_positives.
@@ -95,7 +98,7 @@ def find_partition(
             check_same(build, settled(named, terms, progress, threads=threads))
         del derived, derived_pairs
         with progress.stage("share out the concepts") as stage:
-            groups = find_groups(store, build, language)
+            groups = find_groups(store, language)
             assignment = apply_rule(store, build, options, shares, threads)
             concepts = place_groups(store, assignment.shares, assignment.assigned, options.seed)
             stage.found(
@@ -167,3 +170,258 @@ def _corrections(
             if not ends and name is not None:
                 of_split[name].append(one)
     return {name: tuple(found) for name, found in of_split.items()}
+
+
+_NUMBERS = 1 << 32  # of hashes of 8 hexadecimal digits
+
+ASSIGNED_COLUMNS = {"group_id": pl.String, "split": pl.String}
+"""The columns of groups whose split a rule names."""
+
+
+def find_groups(store: Store, language: str) -> pl.DataFrame:
+    """Return the group of each concept: concept_id, group_id, in order of concept_id.
+
+    A group is all concepts that chains of shared terms (ignoring case), positives, corrections and
+    synonymy link; it is named by its smallest concept. The table concept_group is left in the
+    store, and numbered_concept and concept_term.
+
+    Args:
+        store: with the canonical tables and what ``index_terms`` leaves there.
+        language: of the names.
+    """
+    store.run("splits/numbered_concept")
+    store.run("splits/concept_term", language=language)
+    links = store.frame("splits/link")
+    concept_ids = store.table("numbered_concept").sort("concept_number")["concept_id"]
+    n_nodes = store.n_rows("term")
+    roots = components(
+        len(concept_ids) + n_nodes, links["left_id"].to_numpy(), links["right_id"].to_numpy()
+    )
+    group_ids = concept_ids.gather(roots[: len(concept_ids)])  # concepts come before components
+    groups = pl.DataFrame({"concept_id": concept_ids, "group_id": group_ids})
+    store.put("concept_group", groups)
+    return groups
+
+
+def place_groups(
+    store: Store, shares: Mapping[str, Fraction], assigned: pl.DataFrame, seed: int
+) -> pl.DataFrame:
+    """Return the split of each concept, ``CONCEPT_SPLIT``; the table concept_split is left.
+
+    Args:
+        store: with the table concept_group.
+        shares: of the splits that groups are shared out to by their hashes; 1 together.
+        assigned: groups whose split a rule names, ``ASSIGNED_COLUMNS``.
+        seed: of the hash.
+    """
+    store.put("split_bound", _bounds(shares))
+    store.put("assigned_group", assigned)
+    store.run("splits/concept_split", seed=str(seed))
+    return store.table("concept_split").sort("concept_id")
+
+
+def _bounds(shares: Mapping[str, Fraction]) -> pl.DataFrame:
+    """Return the numbers of each split: from ``low`` to less than ``high``."""
+    rows, low, reached, total = [], 0, Fraction(0), sum(shares.values())
+    for name, share in shares.items():
+        reached += share
+        high = math.ceil(_NUMBERS * reached / total)
+        rows.append((name, low, high))
+        low = high
+    schema = {"split": pl.String, "low": pl.Int64, "high": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def find_left_out(store: Store, language: str) -> pl.DataFrame:
+    """Return the descriptions that would show a term of one split in another.
+
+    They make no term: they are inactive, or in another language.
+
+    Args:
+        store: with the tables description, term, numbered_concept, concept_term and concept_split;
+            the table term_split is left there.
+        language: of the names.
+
+    Returns:
+        description_id, concept_id, split.
+    """
+    texts = store.frame("splits/other_text", language=language)["term"]
+    lower = pl.Series("lower_term", lowered(texts.to_list()), dtype=pl.String)
+    store.put("other_text", pl.DataFrame([texts, lower]))
+    store.run("splits/term_split")
+    store.run("splits/left_out", language=language)
+    store.drop("other_text")
+    return store.table("left_out")
+
+
+_TEST = "test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """The outcome of a rule: groups whose split it names, and shares for the others.
+
+    Attributes:
+        shares: of the splits that groups are shared out to by their hashes.
+        assigned: the groups whose split the rule names: ``ASSIGNED_COLUMNS``.
+        facts: about the rule, for the manifest.
+        about: the same in a few words.
+    """
+
+    shares: Mapping[str, Fraction]
+    assigned: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ASSIGNED_COLUMNS))
+    facts: Mapping[str, object] = field(default_factory=dict)
+    about: str = ""
+
+
+def apply_rule(
+    store: Store,
+    build: Build,
+    options: SplitOptions,
+    shares: Mapping[str, Fraction],
+    threads: int,
+) -> Assignment:
+    """Return the outcome of the rule for the groups of a build.
+
+    Args:
+        store: with what ``find_groups`` leaves there.
+        build: that is split.
+        options: of the run.
+        shares: of the splits.
+        threads: to use.
+
+    Raises:
+        InputError: the earlier build cannot be read.
+        OptionError: the rule does not fit the build.
+    """
+    if options.by == "category":
+        return _by_category(store, build, options, shares)
+    if options.by == "release":
+        return _by_release(store, build, options, shares, threads)
+    return Assignment(shares=shares)
+
+
+def _by_category(
+    store: Store, build: Build, options: SplitOptions, shares: Mapping[str, Fraction]
+) -> Assignment:
+    groups = store.frame("splits/group_category")
+    sizes = groups.group_by("category").agg(pl.col("n_concepts").sum())
+    if sizes.filter(pl.col("category") != "").is_empty():
+        raise OptionError(
+            f"{build.folder} has no categories: its concepts have no semantic tags, as those of "
+            "RF2, UMLS and OMOP have; leave out `by` category"
+        )
+    dealt = deal_categories(
+        dict(sizes.iter_rows()), shares, options.test_categories, seed=options.seed
+    )
+    splits = pl.DataFrame(
+        [(category, name) for name, categories in dealt.items() for category in categories],
+        schema={"category": pl.String, "split": pl.String},
+        orient="row",
+    )
+    return Assignment(
+        shares=shares,
+        assigned=groups.join(splits, on="category").select(*ASSIGNED_COLUMNS),
+        facts={"categories": dealt},
+        about=f"of {counted(sizes.height, 'category', 'categories')}",
+    )
+
+
+def deal_categories(
+    sizes: Mapping[str, int],
+    shares: Mapping[str, Fraction],
+    of_test: Sequence[str],
+    *,
+    seed: int,
+) -> dict[str, list[str]]:
+    """Return the categories of each split, in order of name.
+
+    The largest comes first, of equally large ones the smaller by the hash of seed and name; each
+    goes to the split that lacks most concepts of its share; of several, to the smallest.
+
+    Args:
+        sizes: how many concepts each category has.
+        shares: of the splits.
+        of_test: the categories of the test split; if there are any, the others are dealt to the
+            other splits.
+        seed: of the hash.
+
+    Raises:
+        OptionError: a category is unknown.
+    """
+    for category in of_test:
+        if category not in sizes:
+            raise OptionError(unknown_name("category", category, sorted(filter(None, sizes))))
+    dealt: dict[str, list[str]] = {name: [] for name in shares}
+    dealt[_TEST] += set(of_test)
+    rest = {name: size for name, size in sizes.items() if name not in of_test}
+    open_to = {name: share for name, share in shares.items() if name != _TEST or not of_test}
+    total = sum(rest.values())
+    lacks = {name: total * share / sum(open_to.values()) for name, share in open_to.items()}
+    for category in sorted(rest, key=lambda one: (-rest[one], _hash(seed, one), one)):
+        neediest = max(lacks, key=lambda name: (lacks[name], lacks[name] / open_to[name]))
+        dealt[neediest].append(category)
+        lacks[neediest] -= rest[category]
+    return {name: sorted(categories) for name, categories in dealt.items()}
+
+
+def _hash(seed: int, text: str) -> str:
+    return hashlib.md5(f"{seed} {text}".encode(), usedforsecurity=False).hexdigest()
+
+
+def _by_release(
+    store: Store,
+    build: Build,
+    options: SplitOptions,
+    shares: Mapping[str, Fraction],
+    threads: int,
+) -> Assignment:
+    if options.since is None:  # which the options' check refuses
+        raise OptionError("`by` release needs a build of an earlier release; add `since`")
+    earlier = Build(folder_of(options.since))
+    _check_earlier(earlier, build)
+    with Store(threads=threads) as own:
+        terms = reload_names(earlier, own)
+        own.run("splits/numbered_concept")
+        store.put("earlier_concept", own.table("numbered_concept").select("concept_id"))
+        store.put("earlier_term", terms.select("lower_term").unique(maintain_order=True))
+    ages = store.frame("splits/group_age")
+    store.drop("earlier_concept", "earlier_term")
+    new = ages.filter("is_new").select("group_id", split=pl.lit(_TEST))
+    n_mixed = int(ages["is_mixed"].sum())
+    return Assignment(
+        shares={name: share for name, share in shares.items() if name != _TEST},
+        assigned=new,
+        facts={
+            "since": str(earlier.folder.absolute()),
+            "release_date": earlier.manifest.source.get("release_date"),
+            "n_new_groups": new.height,
+            "n_mixed_groups": n_mixed,
+        },
+        about=f"{new.height:,} of them new, {n_mixed:,} with both old and new",
+    )
+
+
+def _check_earlier(earlier: Build, build: Build) -> None:
+    """Raise OptionError unless a build is of an earlier release of the same terminology."""
+    ours, theirs = build.manifest, earlier.manifest
+    facts: dict[str, tuple[Any, Any]] = {
+        "vocabulary": (ours.source.get("vocabulary"), theirs.source.get("vocabulary")),
+        "language": (ours.options.get("language"), theirs.options.get("language")),
+    }
+    for noun, (own, other) in facts.items():
+        if own is not None and other is not None and own != other:
+            raise OptionError(
+                f"`since` {earlier.folder} is of {noun} {other!r}, {build.folder} of {own!r}; name "
+                "an earlier build of the same terminology and language"
+            )
+    day, before = (one.source.get("release_date") for one in (ours, theirs))
+    if day is not None and before is not None and str(before) >= str(day):
+        raise OptionError(
+            f"`since` {earlier.folder} is of {before}, {build.folder} of {day}; name a build of an "
+            "earlier release"
+        )
+    if earlier.folder.samefile(build.folder):
+        raise InputError(
+            f"`since` {earlier.folder} is the build that is split; name an earlier one"
+        )

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.builds.build import write_build, write_terminology
-from medsim.builds.cards.card import splits_card
+from medsim.builds.build import Run, derive, run_key, write_build, write_terminology
+from medsim.builds.cards import splits_card
 from medsim.builds.corrections import correction_rows
 from medsim.builds.embedded import identity_of, paired_terms
 from medsim.builds.options import SearchOptions
-from medsim.builds.output import BUILD, CARD, Build
-from medsim.builds.stages import Run, derive, run_key
+from medsim.builds.output import BUILD, CARD, STATS, Build
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import MOST_COUNT, checked_threads
@@ -30,14 +29,14 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.embeddings.encoders import cache_folder
 from medsim.splits.options import SplitOptions, shares_of
-from medsim.splits.output import SPLIT_STATS_COLUMNS, SPLITS, Splits, SplitsManifest
+from medsim.splits.output import CONCEPT_SPLIT, SPLIT_STATS, SPLITS, Splits, SplitsManifest
 from medsim.splits.partition import find_partition
 from medsim.terminologies.sources import SourceFile, Terminology
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.builds.term_index import Derived
+    from medsim.builds.positives import Derived
     from medsim.core.output import OutputFolder
     from medsim.splits.partition import Partition
 
@@ -143,12 +142,8 @@ def _write_split(
 
 def _fill(store: Store, build: Build, partition: Partition, name: str) -> None:
     """Fill the canonical tables with the rows of one split."""
-    views = BUILD.views_in(build.folder)
-    known = {f"whole_{table}": views[table] for table in CANONICAL_TABLES if table in views}
-    store.view_files(build.folder, known)
-    for table, columns in CANONICAL_TABLES.items():
-        if table not in views:  # as builds of earlier versions lack codes
-            store.put(f"whole_{table}", pl.DataFrame(schema=columns))
+    whole = {f"whole_{table}": one.files for table, one in CANONICAL_TABLES.items()}
+    store.view_files(build.folder, whole)
     store.put("concept_split", partition.concepts.filter(split=name))
     store.put("left_out", partition.left_out.filter(split=name))
     for table in CANONICAL_TABLES:
@@ -234,13 +229,13 @@ def _write_whole(
         "redistributable": str(build.manifest.source["redistributable"]),
     }
     stats = pl.concat(
-        read_parquet(part.folder / "stats.parquet")
+        read_parquet(part.folder / STATS.files)
         .with_columns(split=pl.lit(name))
-        .select(*SPLIT_STATS_COLUMNS)
+        .select(*SPLIT_STATS.dtypes)
         for name, part in parts.items()
     )
-    output.write("concepts.parquet", partition.concepts, key)
-    output.write("stats.parquet", stats, key)
+    output.write(CONCEPT_SPLIT.files, partition.concepts, key)
+    output.write(SPLIT_STATS.files, stats, key)
     manifests = {name: read_manifest(part.folder, BUILD) for name, part in parts.items()}
     output.write_text(CARD, splits_card(manifests, options.recorded()), 0)
     SplitsManifest(

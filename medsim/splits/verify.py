@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.builds.options import VerifyOptions
-from medsim.builds.output import Build
-from medsim.builds.recomputed_checks import Sample
+from medsim.builds.output import CARD, Build
+from medsim.builds.positives import reload
+from medsim.builds.verify import Sample
 from medsim.builds.verify import verify as verify_build
 from medsim.core.checks import FINDING_COLUMNS, Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
+from medsim.core.files import digest_of
+from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
+from medsim.core.places import own_files, strangers
 from medsim.core.progress import progress_of
-from medsim.splits.options import AnyVerifyOptions
-from medsim.splits.output import Splits
-from medsim.splits.split_checks import check_against_build, check_files, check_separation
+from medsim.core.store import Store
+from medsim.core.terms import lowered
+from medsim.splits.options import AnyVerifyOptions, SplitOptions, shares_of
+from medsim.splits.output import CONCEPT_SPLIT, SPLIT_STATS, SPLITS, Splits
+from medsim.splits.partition import ASSIGNED_COLUMNS, find_groups, find_partition, place_groups
+from medsim.splits.split import build_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from medsim.core.progress import Progress
+
 
 SPLIT_FINDING_COLUMNS = {"split": pl.String, **FINDING_COLUMNS}
 """The columns of the findings on splits; those on all of them together have no split."""
@@ -96,3 +108,196 @@ def _findings(whole: Sequence[Finding], of_splits: dict[str, Verification]) -> V
         n_first_terms=sum(found.n_first_terms for found in of_splits.values()),
         seed=next((found.seed for found in of_splits.values()), 0),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Contents:
+    """The groups and terms of one split, derived anew from its tables.
+
+    Attributes:
+        groups: concept_id, group_id.
+        terms: lower_term, of the names of the build's language.
+        other_texts: lower_term, of the descriptions that make no term.
+        n_foreign: how many terms of pairs are none of the split.
+    """
+
+    groups: pl.DataFrame
+    terms: pl.DataFrame
+    other_texts: pl.DataFrame
+    n_foreign: int
+
+
+def check_files(splits: Splits) -> list[Finding]:
+    """Return whether the files of splits are those of their manifests."""
+    promised = splits.manifest.outputs
+    wrong = list(strangers(splits.folder, own_files(splits.folder, SPLITS)))
+    changed = []
+    for table in (CONCEPT_SPLIT, SPLIT_STATS):
+        name = table.files
+        if name not in promised or not (splits.folder / name).is_file():
+            wrong.append(name)
+            continue
+        frame = splits.read(name)
+        if (
+            frame.schema != pl.Schema(table.dtypes)
+            or fingerprint(frame) != promised[name].fingerprint
+        ):
+            changed.append(name)
+    for path in (CARD, *(f"{name}/{MANIFEST}" for name in splits.names)):
+        if path not in promised or not (splits.folder / path).is_file():
+            wrong.append(path)
+        elif promised[path].fingerprint != digest_of(splits.folder / path):
+            changed.append(path)
+    for name in splits.names:
+        if f"{name}/{MANIFEST}" not in (*wrong, *changed):
+            own: dict[str, Output] = splits[name].manifest.outputs
+            changed += [f"{name}/{one}" for one in own if promised.get(f"{name}/{one}") != own[one]]
+    return [
+        Finding("files", "The files of splits are there, and no others.", sorted(set(wrong))),
+        Finding("fingerprint", "The files are those of the manifest of splits.", changed),
+    ]
+
+
+def check_separation(splits: Splits, threads: int) -> list[Finding]:
+    """Return whether splits share nothing, and lie where the hashes of their groups say."""
+    concepts = splits.read("concepts.parquet")
+    contents = {name: _contents(build, threads) for name, build in splits.builds.items()}
+    return [
+        _check_concepts(concepts, contents),
+        _check_terms(contents),
+        Finding(
+            "pair",
+            "The terms of a pair are terms of its own split.",
+            [name for name, one in contents.items() if one.n_foreign],
+        ),
+        _check_groups(concepts, contents),
+        _check_rule(splits, concepts, threads),
+        _check_stats(splits),
+    ]
+
+
+def _contents(build: Build, threads: int) -> _Contents:
+    language = str(build.manifest.options["language"])
+    with Store(threads=threads) as store:
+        derived = reload(build, store, threads)
+        groups = find_groups(store, language)
+        texts = store.frame("splits/other_text", language=language)["term"]
+    terms = derived.positives.terms
+    pairs = build.pairs()
+    ends = [pairs.select(term=column) for column in ("term1", "term2")]
+    of_pairs = pl.concat(ends).unique().collect()
+    return _Contents(
+        groups=groups,
+        terms=terms.select("lower_term").unique(),
+        other_texts=pl.DataFrame(
+            {"lower_term": lowered(texts.to_list())}, {"lower_term": pl.String}
+        ),
+        n_foreign=of_pairs.join(terms, on="term", how="anti").height,
+    )
+
+
+def _check_concepts(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Finding:
+    wrong = concepts.filter(pl.col("concept_id").is_duplicated())["concept_id"].to_list()
+    for name, found in contents.items():
+        own = concepts.filter(split=name)
+        wrong += found.groups.join(own, on="concept_id", how="anti")["concept_id"].to_list()
+    return Finding("concept", "No concept is in two splits.", wrong)
+
+
+def _check_terms(contents: dict[str, _Contents]) -> Finding:
+    wrong: list[str] = []
+    for one, other in combinations(contents.values(), 2):
+        for left, right in (
+            (one.terms, other.terms),
+            (one.other_texts, other.terms),
+            (one.terms, other.other_texts),
+        ):
+            wrong += left.join(right, on="lower_term", how="semi")["lower_term"].to_list()
+    return Finding("term", "No term of a split is in another, ignoring case.", wrong)
+
+
+def _check_groups(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Finding:
+    """Return whether groups are whole; a concept that no table names any more is one by itself."""
+    per_group = concepts.group_by("group_id").agg(pl.col("split").n_unique())
+    wrong = per_group.filter(pl.col("split") > 1)["group_id"].to_list()
+    found = pl.concat(one.groups for one in contents.values())
+    both = concepts.join(found, on="concept_id", how="left", suffix="_found")
+    own = pl.coalesce("group_id_found", "concept_id")
+    wrong += both.filter(pl.col("group_id") != own)["group_id"].to_list()
+    return Finding("group", "Names, positives and corrections link no two splits.", wrong)
+
+
+def _check_rule(splits: Splits, concepts: pl.DataFrame, threads: int) -> Finding:
+    """Return whether the hash of each group names its split."""
+    options, promise = splits.manifest.options, "The split of a group follows from the rule."
+    if options.get("by") != "hash":
+        return Finding("rule", promise, note="checked where `build` names the build that was split")
+    with Store(threads=threads) as store:
+        store.put("concept_group", concepts.select("concept_id", "group_id"))
+        assigned = pl.DataFrame(schema=ASSIGNED_COLUMNS)
+        shares, seed = shares_of(str(options["ratios"])), int(str(options["seed"]))
+        expected = place_groups(store, shares, assigned, seed)
+    differs = concepts["split"] != expected["split"]
+    return Finding("rule", promise, concepts.filter(differs)["group_id"].to_list())
+
+
+def _check_stats(splits: Splits) -> Finding:
+    """Return whether the statistics are those of the splits, and the positives of the manifest."""
+    expected = pl.concat(
+        build.stats().with_columns(split=pl.lit(name)).select(*SPLIT_STATS.dtypes)
+        for name, build in splits.builds.items()
+    )
+    wrong = [] if splits.read("stats.parquet").equals(expected) else ["stats.parquet"]
+    for name in splits.names:
+        known: Any = splits.manifest.splits[name]["positives"]
+        sets = expected.filter(split=name).group_by("dataset", "difficulty")
+        per_set = sets.agg(pl.col("n_positives").max())
+        found = per_set.group_by("dataset").agg(pl.col("n_positives").sum())
+        counts = dict(found.iter_rows())
+        wrong += [name for dataset, n in known.items() if counts.get(dataset, 0) != n]
+    return Finding("stats", "The statistics are those of the splits.", wrong)
+
+
+def check_against_build(
+    splits: Splits, build: Build, options: VerifyOptions, threads: int, progress: Progress
+) -> list[Finding]:
+    """Return whether splits are those of a build: its concepts, and its positives once each.
+
+    Raises:
+        OptionError: another build was split.
+    """
+    if build_digest(build) != splits.manifest.build:
+        raise OptionError(
+            f"`build` {build.folder} is not the build that was split: its files hold other rows"
+        )
+    manifest = splits.manifest
+    again = SplitOptions.from_record(
+        manifest.options,
+        build=build.folder,
+        out=splits.folder,
+        since=manifest.rule.get("since"),
+        embedding=options.embedding,
+        cache=options.cache,
+    )
+    partition = find_partition(build, again, None, threads, progress)
+    concepts = splits.read("concepts.parquet")
+    moved = [] if concepts.equals(partition.concepts) else ["concepts.parquet"]
+    expected = _positives(build)
+    found = pl.concat(_positives(one) for one in splits.builds.values())
+    wrong = [
+        *expected.join(found, on=expected.columns, how="anti")["term1"],
+        *found.join(expected, on=expected.columns, how="anti")["term1"],
+        *found.filter(found.is_duplicated())["term1"],
+    ]
+    return [
+        Finding("build", "The concepts of the build are shared out by the rule.", moved),
+        Finding("positives", "The splits have the positives of the build, each once.", wrong),
+    ]
+
+
+def _positives(build: Build) -> pl.DataFrame:
+    """Return the positives of every set, with its name, each once whatever the strategies."""
+    rows = build.pairs(negatives=build.strategies[0]).filter(pl.col("label") == 1)
+    return rows.select(
+        "dataset", "difficulty", "term1", "term2", "distance", "concept1", "concept2"
+    ).collect()

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.datasets import SetKey, set_keys
-from medsim.builds.output import PAIR_COLUMNS, Build
+from medsim.builds.output import PAIR, Build
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.opened import reading_output
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _CLASSES = (1, 0)  # labels
-_READ = [name for name in PAIR_COLUMNS if name != "distance"]
+_READ = [name for name in PAIR.dtypes if name != "distance"]
 
 
 @public(SampleOptions)

@@ -14,14 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import medsim
-from medsim.builds.cards.card import Card
-from medsim.builds.cards.configs import BuildFiles
-from medsim.builds.cards.front_matter import front_matter
-from medsim.builds.cards.licences import licence_of
+from medsim.builds.cards import BuildFiles, Card, front_matter, licence_of
 from medsim.builds.verify import _check_files
 
 if TYPE_CHECKING:
-    from medsim.builds.cards.licences import Licence
+    from medsim.builds.cards import Licence
 
 pytestmark = pytest.mark.slow
 
@@ -155,7 +152,7 @@ def test_terms_are_in_no_card(shared_build) -> None:
     [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (256_808, "100K<n<1M"), (10**6, "1M<n<10M")],
 )
 def test_sizes_are_those_of_the_hub(n_rows: int, category: str) -> None:
-    from medsim.builds.cards.card import _size
+    from medsim.builds.cards import _size
 
     assert _size(n_rows) == category
 

@@ -10,7 +10,7 @@ import pytest
 from fixtures.stores import empty_store
 from fixtures.tables import COLUMNS, put, put_datasets
 
-from medsim.builds.rule_checks import _COLUMNS, _NUMBERED
+from medsim.builds.datasets import _COLUMNS, _NUMBERED
 from medsim.core import queries
 
 if TYPE_CHECKING:

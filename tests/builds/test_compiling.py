@@ -13,8 +13,7 @@ from numba import config
 
 import medsim
 from medsim.builds import compiling
-from medsim.builds.compiled import PARTS
-from medsim.builds.compiling import compiled_meanwhile
+from medsim.builds.compiling import PARTS, compiled_meanwhile
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.progress import Progress
 
@@ -158,8 +157,8 @@ def test_all_that_a_build_needs_is_compiled(tmp_path: Path) -> None:
         "import sys\n"
         "import medsim\n"
         "from numba.core import event\n"
-        "from medsim.builds import compiled\n"
-        "for part in compiled.PARTS.values():\n"
+        "from medsim.builds import compiling\n"
+        "for part in compiling.PARTS.values():\n"
         "    part()\n"
         "with event.install_recorder('numba:compile') as recorder:\n"
         "    medsim.synth(sys.argv[1] + '/rf2.zip', concepts=300)\n"

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.builds.distance_sections import distances, lengths
+from medsim.builds.page import distances, lengths
 
 
 def counted(values: list[int], **named) -> pl.DataFrame:

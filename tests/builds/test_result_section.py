@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from medsim.builds.result_section import result
+from medsim.builds.page import result
 
 
 def sentences(

@@ -12,8 +12,8 @@ from fixtures.release import random_release
 
 import medsim
 from medsim.builds import build as builds
-from medsim.builds import positives, set_rows
-from medsim.builds.set_rows import numbers_of, pair_id, pair_keys
+from medsim.builds import datasets, positives
+from medsim.builds.datasets import numbers_of, pair_id, pair_keys
 from medsim.core.errors import BrokenPromiseError
 from medsim.core.parquet import holds, write_parquet
 
@@ -42,7 +42,7 @@ def expected_order(pairs: list[tuple[int, int]], seed: int) -> tuple[list[str], 
 def test_pairs_have_the_ids_and_the_order_of_their_hashes(
     store: Store, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
-    monkeypatch.setattr(set_rows, "_BATCH_ROWS", batch)
+    monkeypatch.setattr(datasets, "_BATCH_ROWS", batch)
     pairs = [(one, two) for one in range(4) for two in range(4)]
     ids, order = expected_order(pairs, 7)
     first, second = np.array(pairs, np.int32).T
@@ -61,7 +61,7 @@ def test_a_set_without_pairs_has_no_ids(store: Store) -> None:
 def test_pairs_of_one_first_half_are_in_order_of_the_rest() -> None:
     columns = np.array([[1, 1, 1, 1, 0], [9, 8, 8, 8, 9], [0, 5, 4, 4, 9], [0, 0, 2, 1, 0]])
     halves, ids, terms = columns[:2].astype(np.uint64), columns[2].astype(np.uint64), columns[3]
-    order = set_rows._order(halves, ids, terms.astype(np.int32), np.zeros(5, np.int32))
+    order = datasets._order(halves, ids, terms.astype(np.int32), np.zeros(5, np.int32))
     assert order.tolist() == [4, 3, 2, 1, 0]
 
 
@@ -80,7 +80,7 @@ def test_sets_made_some_rows_at_a_time_have_the_same_rows(
 ) -> None:
     random_release(5, 40).write_folder(tmp_path / "release", "Snapshot")
     whole = medsim.build(tmp_path / "release", tmp_path / "whole", negatives=["random"])
-    monkeypatch.setattr(set_rows, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(datasets, "_BATCH_ROWS", 7)
     monkeypatch.setattr(positives, "_COMPARED_PAIRS", 7)
     parts = medsim.build(tmp_path / "release", tmp_path / "parts", negatives=["random"])
     assert whole.stats()["n_positives"].max() > 7

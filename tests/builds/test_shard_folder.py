@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from medsim.builds.shard_folder import ShardedRun, ShardFolder
+from medsim.builds.shards import ShardedRun, ShardFolder
 from medsim.core.errors import OutputError
 
 

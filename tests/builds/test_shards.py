@@ -19,7 +19,7 @@ from fixtures.builds import run
 from fixtures.release import Release, random_release
 
 import medsim
-from medsim.builds.shard_folder import ShardFolder
+from medsim.builds.shards import ShardFolder
 
 pytestmark = pytest.mark.slow
 

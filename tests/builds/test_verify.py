@@ -20,9 +20,8 @@ from fixtures.builds import (
 from rapidfuzz.distance import Levenshtein
 
 import medsim
-from medsim.builds.output import TERM_FILE
-from medsim.builds.recomputed_checks import statistics_agree
-from medsim.builds.term_index import terms_of
+from medsim.builds.output import TERM
+from medsim.builds.verify import statistics_agree
 
 pytestmark = pytest.mark.slow
 
@@ -110,7 +109,7 @@ def allowed_terms(folder: Path, pairs: pl.DataFrame, first: str) -> pl.DataFrame
     every = medsim.open(folder).pairs(negatives="levenshtein").collect()
     paired = {*every.filter(term1=first)["term2"], *every.filter(term2=first)["term1"]}
     positives = pairs.filter(label=1)
-    component = dict(pl.read_parquet(folder / TERM_FILE).select("term", "component").iter_rows())
+    component = dict(pl.read_parquet(folder / TERM.files).select("term", "component").iter_rows())
     allowed = [
         (Levenshtein.distance(first.lower(), term.lower()), term)
         for term in {*positives["term1"], *positives["term2"]}
@@ -222,7 +221,7 @@ def test_a_change_is_found_where_the_manifest_was_changed_with_it(copy: Path, na
     ("damage", "check"),
     [
         (lambda folder: (folder / RANDOM).unlink(), "files"),
-        (lambda folder: (folder / TERM_FILE).unlink(), "files"),
+        (lambda folder: (folder / TERM.files).unlink(), "files"),
         (lambda folder: shutil.copy(folder / RANDOM, folder / "pairs" / "x.parquet"), "files"),
         (lambda folder: (folder / RANDOM).write_bytes(b"PAR1"), "columns"),
         (lambda folder: shutil.copy(folder / "stats.parquet", folder / RANDOM), "columns"),
@@ -252,28 +251,9 @@ def test_a_description_changed_after_the_build_breaks_the_positives(copy: Path) 
     ],
 )
 def test_other_terms_than_those_that_positives_link_are_found(copy: Path, changed) -> None:
-    alter(copy, TERM_FILE, changed)
+    alter(copy, TERM.files, changed)
 
     assert medsim.verify(copy, sample=0).broken == ["terms"]
-
-
-def test_a_build_without_terms_verifies_and_its_terms_are_derived(
-    pristine: Path, copy: Path
-) -> None:
-    expected = terms_of(medsim.open(pristine), 1)
-    (copy / TERM_FILE).unlink()
-    manifest = json.loads((copy / "manifest.json").read_text())
-    del manifest["outputs"][TERM_FILE]
-    (copy / "manifest.json").write_text(json.dumps(manifest))
-
-    assert medsim.verify(copy, sample=0).holds
-    older = medsim.open(copy)
-    assert "term" not in older.views()["view"].to_list()
-    assert terms_of(older, 1).equals(expected)
-    assert expected.height > 100
-    positives = older.pairs().filter(label=1).select("term1", "term2").collect()
-    components = dict(expected.select("term", "component").rows())
-    assert all(components[one] == components[other] for one, other in positives.iter_rows())
 
 
 STATS = pl.DataFrame({"dataset": ["d1", "d2"], "n": [3, 0], "mean": [1 / 3, None]})

@@ -22,7 +22,7 @@ from medsim.core.errors import InputError, OptionError, OutputError
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.builds.report_data import report_data_of as build_data_of
+from medsim.builds.page import report_data_of as build_data_of
 from medsim.cli import report
 from medsim.cli.report import _library
 from medsim.evaluations.report_data import EvaluationReportData, report_data_of

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import medsim
-from medsim.builds.output import BUILD, TERM_FILE
+from medsim.builds.output import BUILD, TERM
 from medsim.builds.stats import table_2
 from medsim.core.errors import InputError, MedsimError, OutputError, listed
 from medsim.core.files import read_own_json
@@ -99,13 +99,13 @@ def test_a_damaged_table_is_named_by_all_that_read_it(
 
 
 def test_a_table_that_the_manifest_names_is_missed(damaged: Path) -> None:
-    (damaged / TERM_FILE).unlink()  # which builds of earlier versions lack
+    (damaged / TERM.files).unlink()  # which builds of earlier versions lack
 
     for read in (lambda one: one.views(), lambda one: one.sql("from pair")):
         with pytest.raises(InputError) as error:
             read(medsim.open(damaged))
-        assert_said(error.value, TERM_FILE)
-    with pytest.raises(InputError, match=TERM_FILE):
+        assert_said(error.value, TERM.files)
+    with pytest.raises(InputError, match=TERM.files):
         medsim.export(damaged, damaged.parent / "database", "duckdb")
 
 

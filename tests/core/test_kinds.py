@@ -75,7 +75,7 @@ def test_sql_sees_the_declared_views_with_their_columns(
         assert {file.relative_to(opened.folder).as_posix() for file in files} <= set(
             opened.manifest.outputs
         )
-        if (columns := declared[view].columns) is not None:
+        if columns := declared[view].dtypes:
             for file in (one for one in files if one.suffix == ".parquet"):
                 found = pl.read_parquet_schema(file)
                 expected = [one for one in columns.items() if one[0] not in ADDED]

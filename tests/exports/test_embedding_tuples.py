@@ -6,14 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.builds import pairs_of
-from fixtures.previous import unpacked
 from fixtures.release import small_release
 from oracles.hashing import term_hash, tie_hash
 from oracles.pairs import farness
 
 import medsim
-from medsim.builds.term_index import terms_of
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +30,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
     folder = tmp_path_factory.mktemp("embedded")
     small_release().write_folder(folder / "release", "Full")
     plain = medsim.build(folder / "release", folder / "plain", negatives=["random"])
-    known = {term: vector_of(term) for term in terms_of(plain, 1)["term"]}
+    known = {term: vector_of(term) for term in plain.terms()["term"]}
     rows = [(term, vector) for term, vector in known.items() if vector is not None]
     schema = {"term": pl.String, "vector": pl.List(pl.Float32)}
     pl.DataFrame(rows, schema, orient="row").write_parquet(folder / "terms.parquet")
@@ -59,7 +56,7 @@ def test_negatives_by_an_embedding_are_the_most_similar_unlinked_terms(
         cache="none",
     )
 
-    terms = terms_of(build, 1)
+    terms = build.terms()
     component = dict(terms.select("term", "component").iter_rows())
     distance = farness({term: vector_of(term) for term in component})
     expected, n_unknown, n_few = {}, 0, 0
@@ -79,19 +76,3 @@ def test_negatives_by_an_embedding_are_the_most_similar_unlinked_terms(
     assert [row[:2] for row in found] == list(expected)
     assert export.manifest.skipped == [{"reason": "anchor has no vector", "n_rows": n_unknown}]
     assert n_unknown > 0 == n_few
-
-
-def test_builds_of_an_earlier_version_give_the_same_kinds_of_training_data(
-    tmp_path: Path,
-) -> None:
-    build = medsim.Build(unpacked(tmp_path, "builds") / "build")
-    positives = {pair for pairs in pairs_of(build, 1, "levenshtein").values() for pair in pairs}
-
-    export = medsim.export(build, tmp_path / "out", "sentence-transformers", n_negatives=2)
-    lines = medsim.export(build, tmp_path / "lines", "sapbert")
-
-    component = dict(terms_of(build, 1).select("term", "component").iter_rows())
-    assert set(export.read("pair/train-00000-of-00001.parquet").rows()) == positives
-    for anchor, _, *negatives in export.read(TUPLE).rows():
-        assert component[anchor] not in {component[term] for term in negatives}
-    assert lines.manifest.outputs["train.txt"].rows > 50

@@ -15,8 +15,7 @@ from oracles.pairs import levenshtein
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.builds.negatives.layout import Candidates
-from medsim.builds.negatives.nearest import NearestSearch, nearest
+from medsim.builds.negatives.nearest import Candidates, NearestSearch, nearest
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
 

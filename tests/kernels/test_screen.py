@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numba import config, njit
 from oracles.pairs import levenshtein
 
-from medsim.builds.negatives import layout
+from medsim.builds.negatives import nearest as layout
 from medsim.core.terms import pack
 from medsim.kernels.edit_table import filled, outlined
 from medsim.kernels.instructions import LANES, WORDS

@@ -14,7 +14,7 @@ from oracles.splits import crossings, groups, names, split_of
 
 import medsim
 from medsim.core.errors import OptionError
-from medsim.splits.rules import deal_categories
+from medsim.splits.partition import deal_categories
 
 pytestmark = pytest.mark.slow
 

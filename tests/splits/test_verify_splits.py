@@ -16,7 +16,7 @@ from medsim.builds.options import VerifyOptions
 from medsim.core.errors import OptionError
 from medsim.core.files import digest_of
 from medsim.core.manifest import fingerprint
-from medsim.splits import split_checks
+from medsim.splits import verify as split_checks
 
 pytestmark = pytest.mark.slow
 

@@ -18,8 +18,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 import medsim
-from medsim.builds import term_index
-from medsim.builds.term_index import node_components
+from medsim.builds.positives import node_components
 from medsim.cli import app
 from medsim.core.errors import MedsimError, OptionError, OutputError
 from medsim.core.manifest import Skipped
@@ -210,17 +209,13 @@ def joined(build: medsim.Build) -> set[frozenset[str]]:
     return {frozenset(one) for one in texts if len(one) > 1}
 
 
-def test_joined_terms_are_read_from_a_build_or_derived_where_it_cannot_tell(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_joined_terms_are_read_from_a_build_or_derived_where_it_cannot_tell(folder: Path) -> None:
     names = {frozenset(pair) for pair in SYNONYMS.items()}
     kept, corrected = medsim.Build(folder / "build"), medsim.Build(folder / "build")
     corrected.manifest.options["corrections"] = [["sign", "organ", True]]
 
     assert joined(kept) == names
     assert joined(corrected) == {*names, frozenset(("sign", "organ"))}
-    monkeypatch.setattr(term_index, "TERM_FILE", "terminology/of_later.parquet")
-    assert joined(kept) == names
 
 
 def test_several_terminologies_associate_words_the_first_giving_the_reason(

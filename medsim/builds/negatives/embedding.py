@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.builds.negatives import STRATEGIES
-from medsim.builds.negatives.candidates import TERMINOLOGY, CandidateSource
-from medsim.builds.negatives.served import ServedNegatives
+from medsim.builds.negatives.candidates import TERMINOLOGY, CandidateSource, ServedNegatives
 from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:

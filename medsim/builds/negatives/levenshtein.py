@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.builds.negatives import STRATEGIES
-from medsim.builds.negatives.candidates import TERMINOLOGY, candidate_source
-from medsim.builds.negatives.search_plan import PartOfPool, search_plan
-from medsim.builds.negatives.served import ServedNegatives
+from medsim.builds.negatives.candidates import (
+    TERMINOLOGY,
+    PartOfPool,
+    ServedNegatives,
+    candidate_source,
+    search_plan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

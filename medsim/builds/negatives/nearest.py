@@ -9,25 +9,259 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numba import config
 
-from medsim.builds.negatives.layout import (
-    Candidates,
-    groups,
-    laid_out,
-    slate,
-    workspace,
-)
 from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import OptionError
+from medsim.core.terms import pack
 from medsim.kernels.best import Best, empty_slots, filled_slots
-from medsim.kernels.edit_search import Pool, Search, search, search_neighbours
+from medsim.kernels.edit_distance import Workspace
+from medsim.kernels.edit_search import Pool, Search, search, search_neighbours, signatures, suffixes
+from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, Slate
+from medsim.kernels.instructions import LANES, WORDS
+from medsim.kernels.lanes import MARGIN, N_FIELDS
+from medsim.kernels.packing import are_ascending, term_hashes
+from medsim.kernels.screen import N_PLANES, Screen
 from medsim.kernels.sliced import search_group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from medsim.kernels.edit_distance import Workspace
-    from medsim.kernels.edit_table import Slate
-    from medsim.kernels.types import Ids, Starts
+    import polars as pl
+
+    from medsim.core.terms import PackedTerms
+    from medsim.kernels.types import Codes, Hashes, Ids, Starts
+
+
+_NUMBERED = 1 << 20  # characters that are numbered at a time
+_LINE_BYTES = 64  # of a processor's cache
+_SPREAD = 4  # a block's terms are longer than its shortest by one in so many characters at most
+_MOST_EQUALS = 1 << 19  # vectors of a block's table of characters; larger ones are slower than none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The terms that a search is about; rows are in order of text.
+
+    Attributes:
+        terms: lower-cased, packed.
+        components: int32[n_terms]; terms with the same one are never candidates of each other, and
+            terms with the same text must have the same one.
+        hashes: uint64[n_terms], of each term's own content; they order equal distances.
+    """
+
+    terms: PackedTerms
+    components: Ids
+    hashes: Hashes
+
+    @classmethod
+    def of(cls, terms: Sequence[str], components: Ids | None = None) -> Candidates:
+        """Return terms as candidates of each other.
+
+        Args:
+            terms: distinct, in order of code points; compared as they are, so lower-case them first
+                where case shall not count.
+            components: int32[n_terms], equal for terms that are linked; by default none are.
+
+        Raises:
+            OptionError: the terms are not distinct and in order, or components are missing.
+        """
+        packed = pack(terms)
+        if not are_ascending(packed.codes, packed.starts):
+            raise OptionError("terms to search must be distinct and in order of code points")
+        if components is None:
+            components = np.arange(len(terms), dtype=np.int32)
+        components = np.asarray(components, np.int32)
+        if components.shape != (len(terms),):
+            raise OptionError("each term must have a component")
+        return cls(
+            terms=packed, components=components, hashes=term_hashes(packed.codes, packed.starts)
+        )
+
+
+def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
+    """Return the pool by length, then by text, with characters numbered by frequency.
+
+    The result does not depend on ``threads``.
+    """
+    ids = _by_length(np.diff(candidates.terms.starts))
+    terms = candidates.terms.take(ids)
+    return _pool(terms, ids, candidates.components, candidates.hashes, threads)
+
+
+def laid_out_column(lower: pl.Series, components: Ids, hashes: Hashes, threads: int = 1) -> Pool:
+    """Return ``laid_out`` of a column of terms in order of text, which are packed only once.
+
+    The others are as in ``Candidates``.
+    """
+    ids = _by_length(lower.str.len_chars().to_numpy())
+    return _pool(pack(lower.gather(ids)), ids, components, hashes, threads)
+
+
+def _by_length(lengths: Starts) -> Ids:
+    """Return the rows of terms by length, then as they come: int32[n_terms]."""
+    longest = lengths.max(initial=0)
+    # NumPy sorts numbers of 16 bits by their digits.
+    order = np.argsort(lengths.astype(np.min_scalar_type(longest)), kind="stable")
+    return order.astype(np.int32)
+
+
+def _pool(terms: PackedTerms, ids: Ids, components: Ids, hashes: Hashes, threads: int) -> Pool:
+    """Return the pool of terms by length, which have the rows ``ids``."""
+    n_characters = _number(terms.codes)
+    lengths = np.diff(terms.starts)
+    longest = int(lengths.max(initial=0))
+    length_starts = np.searchsorted(lengths, np.arange(longest + 2)).astype(np.int64)
+    of_characters, by_end = in_threads(
+        threads,
+        lambda part: part(terms.codes, terms.starts),
+        [signatures, lambda codes, starts: ids[np.lexsort(suffixes(codes, starts))]],
+    )
+    return Pool(
+        codes=terms.codes,
+        starts=terms.starts,
+        signatures=of_characters,
+        length_starts=length_starts,
+        block_starts=_block_starts(length_starts),
+        components=components[ids],
+        hashes=hashes[ids],
+        ids=ids,
+        places=_inverse(ids),
+        by_end=by_end,
+        ranks=_inverse(by_end),
+        n_characters=n_characters,
+    )
+
+
+def _inverse(order: Ids) -> Ids:
+    """Return the inverse of an order, the place of each row in it: int32[n_terms]."""
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return ranks
+
+
+def _block_starts(length_starts: Starts) -> Starts:
+    """Return the first places of blocks, and the end of the last: int64[n_blocks + 1].
+
+    A block is full, or ends where terms become too long for it: the more its lengths differ, the
+    wider is the band that has to be computed.
+    """
+    starts = [0]
+    while starts[-1] < length_starts[-1]:
+        shortest = int(np.searchsorted(length_starts, starts[-1], side="right")) - 1
+        longest = min(shortest + shortest // _SPREAD, len(length_starts) - 2)
+        starts.append(min(starts[-1] + LANES, int(length_starts[longest + 1])))
+    return np.array(starts, np.int64)
+
+
+def _number(codes: Codes) -> int:
+    """Number characters from 0, the most frequent first, in place; return how many there are."""
+    counts = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
+    parts = [codes[first : first + _NUMBERED] for first in range(0, len(codes), _NUMBERED)]
+    for part in parts:
+        counts += np.bincount(part, minlength=len(counts))
+    by_frequency = np.argsort(-counts, kind="stable")
+    n_characters = int(np.count_nonzero(counts))
+    numbers = np.empty(len(counts), np.uint32)
+    numbers[by_frequency] = np.arange(len(counts), dtype=np.uint32)
+    for part in parts:
+        part[:] = numbers[part]
+    return max(1, n_characters)
+
+
+def _longest(pool: Pool) -> int:
+    return max(1, len(pool.length_starts) - 2)
+
+
+def workspace(pool: Pool) -> Workspace:
+    """Return room to compare terms of a pool one by one."""
+    n_words = -(-_longest(pool) // 64)
+    return Workspace(
+        masks=np.zeros(pool.n_characters * n_words, np.uint64),
+        plus=np.zeros(n_words, np.uint64),
+        minus=np.zeros(n_words, np.uint64),
+    )
+
+
+def slate(pool: Pool) -> Slate:
+    """Return room to compare terms of a pool block by block."""
+    longest = _longest(pool)
+    n_equals = min(pool.n_characters * longest, _MOST_EQUALS) * WORDS
+    n_kept = KEPT_PASSES + 3
+    n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more, for what has overflowed
+    return Slate(
+        equals=_aligned(n_equals),
+        states=_aligned(n_kept * (longest + 2 * MARGIN) * 2 * WORDS),
+        counts=_aligned(n_kept * n_planes * WORDS),
+        screen=Screen(
+            windows=_aligned(n_equals + WORDS),
+            preset=_aligned(N_PLANES * WORDS),
+            ruled_out=_aligned(WORDS),
+            present=np.zeros(pool.n_characters, np.int32),
+            reach=np.zeros(3, np.int64),
+        ),
+        plan=np.zeros((longest + 2, N_FIELDS), np.int64),
+    )
+
+
+def _aligned(n_words: int) -> Hashes:
+    """Return zeros that begin where a cache line does, so that no vector crosses one."""
+    words = np.zeros(n_words + _LINE_BYTES // 8, np.uint64)
+    first = -words.ctypes.data % _LINE_BYTES // 8
+    return words[first : first + n_words]
+
+
+_LEAST = 2048  # queries that a group has, where enough are of near lengths
+_GROUPS_A_THREAD = 8  # at least, so that all threads end at about the same time
+
+
+def groups(task: Search, threads: int) -> list[Ids]:
+    """Return the queries that want anything, in groups of near lengths, costliest first.
+
+    Returns:
+        Each int32[n], numbers of queries in order of length, then of text.
+    """
+    lengths = np.diff(task.pool.starts)[task.pool.places[task.queries]]
+    bounds = _bounds(task.best)
+    wants = np.flatnonzero(np.diff(task.best.starts))
+    order = wants[np.lexsort((task.queries[wants], bounds[wants], lengths[wants]))]
+    most = max(_LEAST, len(order) // (_GROUPS_A_THREAD * threads))
+    parts = [
+        near[begin : begin + most]
+        for near in _near_lengths(order.astype(np.int32), lengths)
+        for begin in range(0, len(near), most)
+    ]
+    parts.sort(key=lambda part: _cost(bounds[part]), reverse=True)
+    return [part[np.lexsort((task.queries[part], lengths[part]))] for part in parts]
+
+
+def _bounds(best: Best) -> Starts:
+    """Return for each query the largest distance that may enter."""
+    sizes = np.diff(best.starts)
+    bounds = np.full(len(sizes), np.iinfo(np.int32).max, np.int64)
+    full = np.flatnonzero((best.counts == sizes) & (sizes > 0))
+    bounds[full] = best.distances[best.starts[full + 1] - 1]
+    return bounds
+
+
+def _near_lengths(order: Ids, lengths: Starts) -> Iterator[Ids]:
+    """Yield queries, in order of length, cut where they are enough or lengths differ too much."""
+    cuts = np.flatnonzero(np.diff(lengths[order])) + 1
+    first = 0
+    for cut in [*cuts.tolist(), len(order)]:
+        stop = cut == len(order) or not _belong(lengths[order[first]], lengths[order[cut]])
+        if cut > first and (stop or cut - first >= _LEAST):
+            yield order[first:cut]
+            first = cut
+
+
+def _belong(shortest: int, length: int) -> bool:
+    """Return whether queries of two lengths are searched together; empty ones are by themselves."""
+    return shortest > 0 and length <= shortest + shortest // 4 + 4
+
+
+def _cost(bounds: Starts) -> float:
+    """Return the approximate cost of queries: terms of lengths within the bound, times the band."""
+    return float(np.square(np.minimum(bounds, 1 << 12)).sum())
+
 
 _QUERIES_A_TASK = 64
 _SEEDS = 1 << 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.builds.words import words_of_sets
+from medsim.builds.page import words_of_sets
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.cards.card import Card, options_of_splits
-from medsim.builds.cards.configs import ALL_PAIRS, Config, set_config
+from medsim.builds.cards import ALL_PAIRS, Card, Config, options_of_splits, set_config
 from medsim.builds.datasets import set_keys
 from medsim.builds.output import CARD
 from medsim.core.errors import OptionError

@@ -30,7 +30,7 @@ def write_json_lines(run: Export) -> list[Skipped]:
     skipped: list[Skipped] = []
     n_positives = 0
     for name, build in run.splits.items():
-        tuples = tuples_of(run, build, split_terms(build, run.threads))
+        tuples = tuples_of(run, build, split_terms(build))
         n_positives += tuples.pairs.height
         skipped += tuples.skipped
         with run.progress.stage(f"write {name}.jsonl"):

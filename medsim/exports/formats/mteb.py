@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.cards.card import CITATION
-from medsim.builds.cards.licences import licence_of
+from medsim.builds.cards import CITATION, licence_of
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
@@ -31,7 +30,7 @@ from medsim.splits.output import Splits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from medsim.builds.cards.licences import Licence
+    from medsim.builds.cards import Licence
     from medsim.builds.output import Build
     from medsim.evaluations.linked import LinkedTerms
     from medsim.evaluations.ratings import RatedPairs
@@ -226,7 +225,7 @@ def _set_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator
 
 def _retrieval_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator[_Task]:
     """Yield the task of finding linked terms, if there are any."""
-    linked = linked_terms(source.build, run.threads)
+    linked = linked_terms(source.build)
     is_query = _queries(linked, skipped)
     if not is_query.any():
         return

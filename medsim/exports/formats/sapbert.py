@@ -56,7 +56,7 @@ def write_sapbert(run: Export) -> list[Skipped]:
 
 def _with_names(run: Export, build: Build) -> pl.DataFrame:
     """Return the positives of a split with the texts name1 and name2."""
-    terms = split_terms(build, run.threads)
+    terms = split_terms(build)
     pairs = exported_positives(run, build, terms)
     return pairs.select(
         "concept1",

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.cards.front_matter import front_matter
-from medsim.builds.cards.licences import licence_of
+from medsim.builds.cards import front_matter, licence_of
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.exports.formats import FORMATS, ExportFormat
@@ -47,7 +46,7 @@ def write_sentence_transformers(run: Export) -> list[Skipped]:
     skipped: list[Skipped] = []
     folder = _Folder(run)
     for split, build in run.splits.items():
-        terms = split_terms(build, run.threads)
+        terms = split_terms(build)
         tuples = tuples_of(run, build, terms)
         skipped += tuples.skipped
         columns = ["anchor", "positive"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.output import Build
-from medsim.builds.term_index import node_components, reload_names
+from medsim.builds.positives import node_components, reload_names
 from medsim.core.errors import InputError
 from medsim.core.reading import decoded, open_file
 from medsim.core.store import Store

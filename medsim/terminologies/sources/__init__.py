@@ -147,7 +147,7 @@ class Source:
                     f"`{option}` is an option of {listed(owners)}, and {path} is read as "
                     f"{self.name}"
                 )
-        store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
+        store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"].dtypes))
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
         with bounded(options.bounds), reading(path, self.name):
             terminology = self.load(path, store, options)

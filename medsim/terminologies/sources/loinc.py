@@ -54,9 +54,11 @@ class _Rows:
     """The rows of the canonical tables as they are read, and what was left out."""
 
     scopes: frozenset[str]
-    concept: RowBuffer = field(default_factory=lambda: RowBuffer(CANONICAL_TABLES["concept"]))
+    concept: RowBuffer = field(
+        default_factory=lambda: RowBuffer(CANONICAL_TABLES["concept"].dtypes)
+    )
     description: RowBuffer = field(
-        default_factory=lambda: RowBuffer(CANONICAL_TABLES["description"])
+        default_factory=lambda: RowBuffer(CANONICAL_TABLES["description"].dtypes)
     )
     n_empty: int = 0
     n_other_scope: int = 0
@@ -94,7 +96,7 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
     store.put("concept", rows.concept.frame())
     store.put("description", rows.description.frame())
     for name, found in (("association", replaced), ("is_a", is_a)):
-        frame = pl.DataFrame(list(found), schema=CANONICAL_TABLES[name], orient="row")
+        frame = pl.DataFrame(list(found), schema=CANONICAL_TABLES[name].dtypes, orient="row")
         store.put(name, frame.sort(frame.columns))
     return Terminology(
         source="loinc",

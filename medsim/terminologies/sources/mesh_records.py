@@ -46,9 +46,11 @@ _CLASSES = {
 _SCOPES = {"NRW": "narrow", "BRD": "broad", "REL": "related"}
 _INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
 _SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
-    **{table: CANONICAL_TABLES[table] for table in ("concept", "description", "association")},
+    **{
+        table: CANONICAL_TABLES[table].dtypes for table in ("concept", "description", "association")
+    },
     "mesh_tree": {"number": pl.String, "concept_id": pl.String},
-    "mesh_heading": CANONICAL_TABLES["is_a"],
+    "mesh_heading": CANONICAL_TABLES["is_a"].dtypes,
 }
 
 

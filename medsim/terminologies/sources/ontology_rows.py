@@ -126,8 +126,8 @@ class OntologyRows:
             "code": list(self._code),
         }
         return {
-            table: pl.DataFrame(rows[table], schema=columns, orient="row").sort(list(columns))
-            for table, columns in CANONICAL_TABLES.items()
+            table: pl.DataFrame(rows[table], declared.dtypes, orient="row").sort(*declared.dtypes)
+            for table, declared in CANONICAL_TABLES.items()
         }
 
     def fill(self, store: Store) -> None:

@@ -35,12 +35,10 @@ from medsim.builds.negatives import (
     UsedPairs,
     candidates,
     embedding,
-    served,
 )
-from medsim.builds.negatives.candidates import candidate_source, share_of
+from medsim.builds.negatives.candidates import candidate_source, search_plan, share_of
 from medsim.builds.negatives.levenshtein import levenshtein_negatives
 from medsim.builds.negatives.nearest import NearestSearch
-from medsim.builds.negatives.search_plan import search_plan
 from medsim.core import config
 from medsim.core.errors import OptionError
 from medsim.core.progress import Stage
@@ -415,10 +413,10 @@ def test_no_pool_is_laid_out_while_rows_are_made(monkeypatch: pytest.MonkeyPatch
         held.append(set(laid_out))
         return against_positives(*arguments)
 
-    against_positives = served._against_positives
+    against_positives = candidates._against_positives
     monkeypatch.setattr(candidates.CandidateSource, "search", noted)
     monkeypatch.setattr(candidates.CandidateSource, "release", released)
-    monkeypatch.setattr(served, "_against_positives", with_rows)
+    monkeypatch.setattr(candidates, "_against_positives", with_rows)
 
     negatives_of("levenshtein", two_pools_in_turns())
 

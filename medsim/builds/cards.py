@@ -4,24 +4,238 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.cards.configs import ALL_PAIRS, SIMILAR_PAIRS, BuildFiles
-from medsim.builds.cards.front_matter import front_matter
-from medsim.builds.cards.licences import licence_of
+from medsim.builds.datasets import set_keys
 from medsim.builds.output import BUILD
-from medsim.core.config import EASY_DISTANCE
+from medsim.core.config import EASY_DISTANCE, STRATEGIES
 from medsim.core.formats.md import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from medsim.builds.cards.configs import Config
-    from medsim.builds.cards.licences import Licence
+    from medsim.builds.datasets import SetKey
     from medsim.builds.output import BuildManifest
+    from medsim.core.kinds import Columns
+    from medsim.core.manifest import Output
+
+
+OTHER = "other"
+"""The hub's identifier of licences that it has no identifier for."""
+
+_ON_THE_HUB = {
+    "cc0": ("1.0",),
+    "cc-by": ("2.0", "2.5", "3.0", "4.0"),
+    "cc-by-sa": ("3.0", "4.0"),
+    "cc-by-nc": ("2.0", "3.0", "4.0"),
+    "cc-by-nc-sa": ("2.0", "3.0", "4.0"),
+    "cc-by-nd": ("4.0",),
+    "cc-by-nc-nd": ("3.0", "4.0"),
+}
+_COMMONS = re.compile(
+    r"creativecommons\.org/(?:licenses|publicdomain)/(?P<of_link>[a-z-]+)/(?P<link_version>\d\.\d)"
+    r"|\bcc[ -]?(?P<of_words>0|by(?:-[a-z]{2})*)[ -](?P<version>\d\.\d)",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"https?://[^\s;,<>\"]+[^\s;,<>\".]")
+_NOT_IN_NAME = re.compile(r"[^a-z0-9.]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Licence:
+    """The licence of a terminology.
+
+    Attributes:
+        terms: of use, in words.
+        hub_id: the hub's identifier, ``OTHER`` where it has none.
+        name: an identifier of its own where the hub has none.
+        link: where it can be read; None where that is not known.
+        allows_passing_on: whether datasets made of the content may be passed on; None where that
+            is not known.
+    """
+
+    terms: str
+    hub_id: str
+    name: str
+    link: str | None
+    allows_passing_on: bool | None
+
+    def metadata(self) -> dict[str, object]:
+        """Return the entries of a card's YAML."""
+        if self.hub_id != OTHER:
+            return {"license": self.hub_id}
+        link = {} if self.link is None else {"license_link": self.link}
+        return {"license": OTHER, "license_name": self.name, **link}
+
+
+def licence_of(source: Mapping[str, object]) -> Licence:
+    """Return the licence of the source of a manifest.
+
+    Where the manifest does not know whether the content may be passed on, but its terms name a
+    licence of Creative Commons under which what is made of it may be, it may.
+    """
+    terms = str(source.get("terms_of_use") or "")
+    hub_id, link = _commons_id(terms) or OTHER, _LINK.search(terms)
+    known = source.get("redistributable")
+    if known is None and hub_id != OTHER and "-nd" not in hub_id:
+        known = True
+    name = _NOT_IN_NAME.sub("-", str(source.get("name")).lower()).strip("-.")
+    return Licence(
+        terms=terms,
+        hub_id=hub_id,
+        name=f"{name}-terms-of-use".lstrip("-"),
+        link=link[0] if link else None,
+        allows_passing_on=known if isinstance(known, bool) else None,
+    )
+
+
+def _commons_id(terms: str) -> str | None:
+    """Return the hub's identifier of the licence of Creative Commons that terms name."""
+    found = _COMMONS.search(terms)
+    if found is None:
+        return None
+    kind = (found["of_link"] or found["of_words"]).lower()
+    version = found["link_version"] or found["version"]
+    family = "cc0" if kind in {"zero", "0"} else f"cc-{kind}"
+    return f"{family}-{version}" if version in _ON_THE_HUB.get(family, ()) else None
+
+
+ALL_PAIRS = "pairs"
+"""The configuration that is loaded where none is named."""
+
+SIMILAR_PAIRS = "pairs-embedding"
+"""The configuration of all embedding negatives of a build that has others as well.
+
+The files of a configuration must have the same columns, and these have the similarity too.
+"""
+
+_UNNAMED = "Folders name the set of a pair; an export for Hugging Face has it in columns."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """A table that is loaded by its name.
+
+    Attributes:
+        name: such as "fsn_syn-hard-levenshtein".
+        about: a sentence that says what its rows are.
+        view: the view of builds that describes its columns.
+        columns: of its files.
+        files: paths by split; a split without rows is left out, since none can be loaded.
+        rows: by split.
+    """
+
+    name: str
+    about: str
+    view: str
+    columns: Columns
+    files: Mapping[str, Sequence[str]]
+    rows: Mapping[str, int]
+
+    def metadata(self) -> dict[str, object]:
+        """Return its entry in a card's YAML."""
+        default = {"default": True} if self.name == ALL_PAIRS else {}
+        data_files = [
+            {"split": split, "path": paths[0] if len(paths) == 1 else list(paths)}
+            for split, paths in self.files.items()
+        ]
+        return {"config_name": self.name, **default, "data_files": data_files}
+
+
+def set_config(key: SetKey) -> tuple[str, str]:
+    """Return the name of the configuration of a set, and a sentence that says what it has."""
+    name = f"{key.dataset}-{key.difficulty}-{key.negatives}"
+    return name, f"The {key.difficulty} positives of {key.dataset}, and {key.negatives} negatives."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildFiles:
+    """The files of a build, or of splits.
+
+    Attributes:
+        outputs: those of the builds' manifests, by split.
+        nested: whether each split lies in a folder of its name.
+    """
+
+    outputs: Mapping[str, Mapping[str, Output]]
+    nested: bool = False
+
+    def configs(self) -> list[Config]:
+        """Return the configurations that have rows, the default first."""
+        keys = [key for strategy in STRATEGIES for key in set_keys(strategy)]
+        keys = [key for key in keys if any(key.path in one for one in self.outputs.values())]
+        found = [
+            *(self._of_sets(*one) for one in _of_many(keys)),
+            *(self._of_sets(*set_config(key), [key]) for key in keys),
+            *(self._of_table(name) for name, view in BUILD.views.items() if view.dtypes),
+        ]
+        return [one for one in found if one.rows]
+
+    def _of_sets(self, name: str, about: str, keys: Sequence[SetKey]) -> Config:
+        columns: Columns = {**keys[0].schema()}
+        return self._config(name, about, "pair", columns, [key.path for key in keys])
+
+    def _of_table(self, name: str) -> Config:
+        view = BUILD.views[name]
+        return self._config(name, view.about, name, view.dtypes, [view.files])
+
+    def _config(
+        self, name: str, about: str, view: str, columns: Columns, paths: Sequence[str]
+    ) -> Config:
+        files: dict[str, list[str]] = {}
+        rows: dict[str, int] = {}
+        for split, outputs in self.outputs.items():
+            filled = [path for path in paths if path in outputs and outputs[path].rows]
+            if filled:
+                files[split] = [f"{split}/{path}" if self.nested else path for path in filled]
+                rows[split] = sum(outputs[path].rows for path in filled)
+        return Config(name=name, about=about, view=view, columns=columns, files=files, rows=rows)
+
+
+def _of_many(keys: Sequence[SetKey]) -> Iterator[tuple[str, str, Sequence[SetKey]]]:
+    """Yield name, sentence and sets of the configurations that have many sets."""
+    similar = [key for key in keys if key.negatives == "embedding"]
+    others = [key for key in keys if key.negatives != "embedding"]
+    if similar and others:
+        about = "The pairs of all sets but those with embedding negatives."
+        yield ALL_PAIRS, f"{about} {_UNNAMED}", others
+        about = "The pairs of all sets with embedding negatives."
+        yield SIMILAR_PAIRS, f"{about} {_UNNAMED}", similar
+    elif keys:
+        yield ALL_PAIRS, f"The pairs of all sets. {_UNNAMED}", keys
+
+
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+def front_matter(metadata: Mapping[str, object]) -> str:
+    """Return mappings, lists, texts, numbers and booleans as YAML between two lines of hyphens.
+
+    A text is written as in JSON, which YAML reads as the same text whatever is in it, but for
+    characters that YAML does not allow or takes for the end of a line; those are escaped.
+    """
+    return "\n".join(["---", *_lines(metadata), "---"])
+
+
+def _lines(value: object) -> list[str]:
+    if isinstance(value, Mapping):
+        return [line for name, one in value.items() for line in _entry(f"{name}:", one)]
+    if isinstance(value, list):
+        return [line for one in value for line in _entry("-", one)]
+    text = json.dumps(value, ensure_ascii=False)
+    return [_NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)]
+
+
+def _entry(head: str, value: object) -> list[str]:
+    first, *others = _lines(value)
+    if head != "-" and isinstance(value, (Mapping, list)):
+        return [head, *(f"  {line}" for line in (first, *others))]
+    return [f"{head} {first}", *(f"  {line}" for line in others)]
+
 
 WHOLE = "train"
 """The split of a build that was not split, as ``datasets`` names it where there is one."""

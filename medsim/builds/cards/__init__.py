@@ -1,1 +1,0 @@
-"""Cards of datasets: what they are, in words for people and in YAML for Hugging Face's hub."""
