@@ -2,14 +2,14 @@
 
 import sys
 
-from medsim.core import interrupts, surroundings
+from medsim.core import surroundings
 from medsim.core.errors import MedsimError
 
 
 def main() -> None:
     """Run the command line; SIGTERM ends it as an interrupt does."""
     surroundings.prepare()
-    with interrupts.ending_in_one_line():
+    with surroundings.ending_in_one_line():
         try:
             surroundings.check_threads()
         except MedsimError as error:

@@ -16,8 +16,8 @@ import medsim
 from docs.tools.markdown import code, codes, page
 from medsim.cli import app
 from medsim.core.console import _flag, _shown
-from medsim.core.formats import table_formats
 from medsim.core.options import Option, Options, declared, signature_of
+from medsim.core.printing import TABLE_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -235,5 +235,5 @@ def _own_entries(command: Any, options: type[Options]) -> Iterator[Entry]:
 
 def _own_value(one: Any) -> str:
     if one.name == "form":
-        return f"one of {codes(table_formats())}"
+        return f"one of {codes(TABLE_FORMATS)}"
     return code(one.metavar) if one.metavar else _NOUNS[str]

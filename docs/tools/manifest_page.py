@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin, get_type_
 from docs.tools.command_pages import all_commands
 from docs.tools.markdown import code, escaped, page
 from docs.tools.table_pages import COMMANDS_OF_SCALES, TITLES, kinds
-from medsim.core.hints import union_members
 from medsim.core.manifest import Manifest, Output, RunManifest, Skipped
-from medsim.core.options import declared, signature_of
+from medsim.core.options import declared, signature_of, union_members
 from medsim.core.progress import StageRecord
 from medsim.terminologies.sources import SourceFile, Terminology
 

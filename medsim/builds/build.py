@@ -30,8 +30,7 @@ from medsim.builds.positives import Derived, derive_positives, index_terms
 from medsim.builds.stats import stats_row
 from medsim.core import manifest, queries
 from medsim.core.config import checked_threads
-from medsim.core.errors import BrokenPromiseError, counted, listed
-from medsim.core.extras import needing
+from medsim.core.errors import BrokenPromiseError, counted, listed, needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.options import Correction, SearchOptions
     from medsim.builds.positives import Positives
-    from medsim.core.output_part import OutputPart
+    from medsim.core.output import OutputPart
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.terminologies.sources import Terminology
 

@@ -13,7 +13,7 @@ import polars as pl
 from medsim.builds.datasets import set_keys
 from medsim.builds.output import BUILD
 from medsim.core.config import EASY_DISTANCE, STRATEGIES
-from medsim.core.formats.md import render
+from medsim.core.table_formats import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -403,7 +403,7 @@ class Card:
             }
             for one in self.configs
         ]
-        yield render(pl.DataFrame(rows))
+        yield markdown(pl.DataFrame(rows))
         yield "## Columns"
         columns: dict[str, dict[str, str]] = {}
         for one in self.configs:
@@ -413,7 +413,7 @@ class Card:
             yield f"### {view}"
             notes = BUILD.views[view].notes
             table = [(name, kind, notes.get(name, "")) for name, kind in types.items()]
-            yield render(pl.DataFrame(table, ["column", "type", "what it holds"], orient="row"))
+            yield markdown(pl.DataFrame(table, ["column", "type", "what it holds"], orient="row"))
 
     def _making(self) -> Iterator[str]:
         yield "## How it was made"
@@ -424,7 +424,7 @@ class Card:
             *((f"file {name}", about) for name, about in self._files()),
             *((name, _shown(name, value)) for name, value in self.options.items()),
         ]
-        yield render(pl.DataFrame(rows, ["what", "value"], orient="row"))
+        yield markdown(pl.DataFrame(rows, ["what", "value"], orient="row"))
 
     def _files(self) -> Iterator[tuple[str, str]]:
         files = self.source.get("files")

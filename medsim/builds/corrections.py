@@ -10,8 +10,7 @@ import polars as pl
 from medsim.builds.options import Correction
 from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped
-from medsim.core.tables.named import read_table
-from medsim.core.tables.text import unguarded
+from medsim.core.tables import read_table, unguarded
 from medsim.core.terms import lowered
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import typer
 
 from medsim.builds import commands as datasets
 from medsim.cli import commands as outputs
-from medsim.core.console import Program, app
-from medsim.core.option_file import read_option_file
+from medsim.core.console import Program, app, read_option_file
 from medsim.evaluations import commands as evaluation
 from medsim.exports import commands as exports
 from medsim.splits import commands as splits

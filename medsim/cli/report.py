@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
-from medsim.core.errors import OutputError
-from medsim.core.extras import needing
+from medsim.core.errors import OutputError, needing
 from medsim.core.files import write_file
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public

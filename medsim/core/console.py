@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
+import io
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Concatenate, TypeVar, get_origin
+from typing import Annotated, Any, ClassVar, Concatenate, TypeVar, get_origin
 
 import typer
+from typer.core import TyperGroup
 
-from medsim.core import interrupts, surroundings
-from medsim.core.errors import BrokenPromiseError, MedsimError, OptionError, listed, one_line
-from medsim.core.help import HELP_OPTIONS, HelpedGroup, choices_shown, completed
-from medsim.core.hints import names_in, types_of, union_members
-from medsim.core.option_file import OptionFile, between_commas
-from medsim.core.options import Option, Options, declared, signature_of
+from medsim.core import surroundings
+from medsim.core.errors import (
+    BrokenPromiseError,
+    InputError,
+    MedsimError,
+    OptionError,
+    listed,
+    one_line,
+    unknown_name,
+)
+from medsim.core.options import (
+    Option,
+    Options,
+    declared,
+    names_in,
+    signature_of,
+    type_of,
+    types_of,
+    union_members,
+)
 from medsim.core.progress import Progress
+from medsim.core.reading import decoded, open_file, reading
 
 Declared = TypeVar("Declared", bound=Options)
 Run = Callable[Concatenate[Declared, ...], None]
@@ -35,7 +54,7 @@ EXIT_CODES: Mapping[int, str] = {
     0: "done",
     MedsimError.exit_code: "the input or the value of an option is at fault; one line says what",
     2: "no such command or option, one is missing, or its value is no number or no day",
-    interrupts.EXIT_CODE: "interrupted, by SIGINT or SIGTERM",
+    surroundings.INTERRUPTED: "interrupted, by SIGINT or SIGTERM",
 }
 """How any command may end."""
 
@@ -52,6 +71,36 @@ VERIFYING_EXIT_CODES: Mapping[int, str] = {
 """How a command that verifies may end."""
 
 
+HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+"""The settings of a context by which every command has help."""
+
+_LONGEST_METAVAR = 64  # more choices stand in the text of help
+
+
+class HelpedGroup(TyperGroup):
+    """A group of commands whose help lists them in panels, each with its first sentence."""
+
+    panels: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """The names of the commands of each panel; those of none are under "Commands"."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the panels of commands."""
+        known = dict.fromkeys(self.list_commands(ctx))
+        placed = {name for names in self.panels.values() for name in names}
+        others = [name for name in known if name not in placed]
+        width = max(map(len, known))
+        for title, names in {**self.panels, "Commands": others}.items():
+            if names:
+                with formatter.section(title):
+                    rows = [(name.ljust(width), self._sentence(ctx, name)) for name in names]
+                    formatter.write_dl(rows)
+
+    def _sentence(self, ctx: Any, name: str) -> str:
+        command = self.get_command(ctx, name)
+        text = inspect.cleandoc((command and command.help) or "")
+        return " ".join(text.partition("\n\n")[0].split())
+
+
 class Program(HelpedGroup):
     """Commands whose known failures end in one line and their exit code."""
 
@@ -65,12 +114,12 @@ class Program(HelpedGroup):
             error.message = one_line(f"{error.message}{_from_file(error)}")
             raise
         except MedsimError as error:
-            if interrupts.came():
+            if surroundings.interrupted():
                 raise
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(error.exit_code) from error
         except OSError as error:
-            if interrupts.came() or error.filename is None:
+            if surroundings.interrupted() or error.filename is None:
                 raise
             typer.echo(f"error: {one_line(f'{error.filename}: {error.strerror}')}", err=True)
             raise typer.Exit(MedsimError.exit_code) from error
@@ -310,3 +359,156 @@ def _own_flag(parameter: inspect.Parameter) -> str:
     given = (flag for info in infos for flag in (info.default, *(info.param_decls or ())))
     flags = (flag for flag in given if isinstance(flag, str) and flag.startswith("--"))
     return next(flags, f"--{parameter.name.replace('_', '-')}")
+
+
+def choices_shown(choices: Sequence[str], *, several: bool) -> tuple[str | None, str]:
+    """Return what help shows of choices: a name of the value, and a sentence where that is long."""
+    if not choices:
+        return None, ""
+    metavar = f"<{'|'.join(choices)}>{',...' if several else ''}"
+    if len(metavar) <= _LONGEST_METAVAR:
+        return metavar, ""
+    return None, f" One of {', '.join(choices)}."
+
+
+def completed(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
+    """Return the function by which a shell completes choices; None of anything else."""
+    if not choices:
+        return None
+    return lambda incomplete: [one for one in choices if one.startswith(incomplete)]
+
+
+_OWN, _SHARED = "medsim.toml", "pyproject.toml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionFile:
+    """Options that a file gives to commands.
+
+    Attributes:
+        name: of the file, with the table where it has others as well; empty where there is none.
+        values: by command, then by parameter as the command line reads it.
+    """
+
+    name: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
+    """Return the options that a file in a folder gives to the commands of a program.
+
+    The file medsim.toml goes first. A table is named by its command, its keys by options without
+    their dashes.
+
+    Raises:
+        InputError: the file is no TOML in UTF-8.
+        OptionError: it names a command or an option that there is not.
+    """
+    for path, keys in ((folder / _OWN, ()), (folder / _SHARED, ("tool", "medsim"))):
+        if not path.exists():
+            continue
+        name = f"{path} [{'.'.join(keys)}]" if keys else str(path)
+        table: Any = _read(path) if not keys or _has_own(path) else {}
+        for key in keys:
+            table = table.get(key, {})
+            if not isinstance(table, Mapping):
+                raise OptionError(f"{name} takes a table of commands, not {type_of(table)}")
+        if table:
+            return OptionFile(name=name, values=_of_group(program, table, name))
+    return OptionFile()
+
+
+def _has_own(path: Path) -> bool:
+    """Return whether a file of others has a table of medsim's; of a damaged one, if it seems so."""
+    content = _bytes(path)
+    if b"tool.medsim" in content:
+        return True
+    try:
+        return "medsim" in tomllib.loads(content.decode())["tool"]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return False
+
+
+def _bytes(path: Path) -> bytes:
+    with reading(path), open_file(path) as stream:
+        return stream.read()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    text = decoded(_bytes(path), path)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no TOML ({error})") from error
+
+
+def _of_group(group: Any, table: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the values of the commands of a group."""
+    found = {}
+    for name, value in table.items():
+        command = group.commands.get(name)
+        if command is None:
+            raise OptionError(f"{where}: {unknown_name('command', name, [*group.commands])}")
+        if not isinstance(value, Mapping):
+            raise OptionError(f"{where}: {name} takes a table of options, not {type_of(value)}")
+        of_name = _of_group if hasattr(command, "commands") else _of_command
+        found[name] = of_name(command, value, f"{where}: {name}")
+    return found
+
+
+def _of_command(command: Any, table: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the values of the options of a command."""
+    known = {
+        flag.removeprefix("--"): option
+        for option in command.params
+        for flag in option.opts
+        if flag.startswith("--") and not option.is_eager
+    }
+    found = {}
+    for name, value in table.items():
+        option = known.get(name.replace("_", "-"))
+        if option is None:
+            raise OptionError(f"{where}: {unknown_name('option', name, [*known])}")
+        found[option.name] = _as_given(option, value, f"{where}: {name}")
+    return found
+
+
+def _as_given(option: Any, value: object, where: str) -> object:
+    """Return a value as the command line would give it, for the same checks."""
+    if isinstance(value, bool) != option.is_flag:
+        expected = "true or false" if option.is_flag else "a value"
+        raise OptionError(f"{where} takes {expected}, not {type_of(value)}")
+    if isinstance(value, bool):
+        return value
+    several = isinstance(value, list)
+    if isinstance(value, Mapping):
+        texts = [f"{name}={_text(one, where)}" for name, one in value.items()]
+    else:
+        texts = [_text(one, where) for one in (value if isinstance(value, list) else [value])]
+    if option.multiple:
+        return texts
+    if isinstance(value, Mapping):
+        raise OptionError(f"{where} takes a value, not {type_of(value)}")
+    return comma_joined(texts) if several else texts[0]
+
+
+def between_commas(text: str) -> tuple[str, ...]:
+    """Return the values that stand in one text between commas, in double quotes if they have any.
+
+    None of a text of white space.
+    """
+    (values,) = csv.reader([" ".join(text.splitlines())], skipinitialspace=True)
+    return tuple(value.strip() for value in values) if text.strip() else ()
+
+
+def comma_joined(values: Sequence[str]) -> str:
+    """Return the text of which ``between_commas`` makes values."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(values)
+    return text.getvalue()
+
+
+def _text(value: object, where: str) -> str:
+    if isinstance(value, (bool, list, Mapping)):
+        raise OptionError(f"{where} takes a text or a number, not {type_of(value)}")
+    return value.isoformat() if isinstance(value, date) else str(value)

@@ -1,8 +1,15 @@
 """The error tree: every failure that is not a bug, with its exit code."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
 
 LONGEST_VALUE = 300
 """The most characters of a value in a message."""
@@ -101,3 +108,17 @@ def listed(names: Sequence[object], most: int | None = None) -> str:
     if most is not None and len(texts) > most:
         texts[most:] = [f"{len(texts) - most:,} more"]
     return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
+
+
+@contextmanager
+def needing(need: str, extra: str) -> Iterator[None]:
+    """Turn what an import of the body raises where libraries are missing into an OptionError.
+
+    Args:
+        need: the libraries and what needs them, such as "a chart needs Altair".
+        extra: that brings them.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise OptionError(f"{need}; install medsim with its extra {extra}") from error

@@ -14,8 +14,8 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.files import read_own_json
-from medsim.core.hints import fits, type_of, types_of
 from medsim.core.manifest import MANIFEST, Manifest, Output, kind_of
+from medsim.core.options import fits, type_of, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

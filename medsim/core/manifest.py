@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
+from medsim.core.canonical import text_parts
 from medsim.core.files import read_own_json, whole_file
-from medsim.core.text_parts import text_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import polars as pl
 
@@ -21,11 +23,10 @@ from medsim.core.files import (
     sync_tree,
     whole_file,
 )
-from medsim.core.manifest import Output, content_of, fingerprint
+from medsim.core.manifest import MANIFEST, Output, content_of, fingerprint, kind_of
 from medsim.core.parquet import read_parquet, scan_parquet, write_parquet
 from medsim.core.path_lock import path_lock
 from medsim.core.places import check_free, check_not_read, own_files, resolved, strangers
-from medsim.core.set_aside import name_aside, put_back, remove_set_aside, set_aside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from medsim.core.kinds import Kind
+
 
 _JOB = "job.json"
 _PARTIAL = f"{_JOB}.partial"
@@ -338,3 +340,119 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
             place = error.filename or out.parent
             raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
         yield
+
+
+class OutputPart:
+    """An output that lies in another one, such as the build of a split; see ``OutputFolder``.
+
+    Attributes:
+        folder: where it lies until the whole is published.
+        outputs: what has been written to it, by path inside it.
+    """
+
+    def __init__(self, whole: OutputFolder, name: str) -> None:
+        self._whole, self._name = whole, name
+        self.folder = whole.folder / name
+        self.outputs: dict[str, Output] = {}
+
+    def exists(self, name: str) -> bool:
+        """Return whether an interrupted run of the same job wrote a file."""
+        return self._whole.exists(self._path(name))
+
+    def scan(self, name: str) -> pl.LazyFrame | None:
+        """Return the rows of a file that is there already, None if it is not or is damaged."""
+        return self._whole.scan(self._path(name))
+
+    def write(
+        self, name: str, rows: pl.DataFrame | pl.LazyFrame, metadata: Mapping[str, str]
+    ) -> None:
+        """Write rows as Parquet; the file appears whole or not at all."""
+        self._whole.write(self._path(name), rows, metadata)
+        self._note(name)
+
+    def write_text(self, name: str, text: str, n_rows: int) -> None:
+        """Write a text file, which appears whole or not at all."""
+        self._whole.write_text(self._path(name), text, n_rows)
+        self._note(name)
+
+    def write_file(self, name: str, write: Callable[[Path], int]) -> None:
+        """Write a file of any size, which appears whole or not at all."""
+        self._whole.write_file(self._path(name), write)
+        self._note(name)
+
+    def register_existing(self, name: str, rows: pl.DataFrame | pl.LazyFrame) -> None:
+        """Note the rows of a file that an interrupted run wrote."""
+        self._whole.register_existing(self._path(name), rows)
+        self._note(name)
+
+    def register_manifest(self) -> None:
+        """Note the manifest, which is written last, as a file of the whole."""
+        digest = digest_of(self.folder / MANIFEST)
+        self._whole.outputs[self._path(MANIFEST)] = Output(rows=1, fingerprint=digest)
+
+    def _path(self, name: str) -> str:
+        return f"{self._name}/{name}"
+
+    def _note(self, name: str) -> None:
+        self.outputs[name] = self._whole.outputs[self._path(name)]
+
+
+_EARLIER = "earlier"
+_MARK = "set-aside-by-medsim"
+
+
+def name_aside(out: Path) -> Path:
+    """Return a new name for the folder into which an earlier output is moved."""
+    return out.with_name(f".{out.name}.{uuid4().hex[:8]}.replaced")
+
+
+def set_aside(out: Path) -> None:
+    """Move an output into a new folder beside it, which is known by its mark."""
+    folder = name_aside(out)
+    folder.mkdir()
+    (folder / _MARK).touch()
+    sync_tree(folder)
+    out.rename(folder / _EARLIER)
+
+
+def put_back(out: Path, kind: Kind[Any]) -> None:
+    """Undo a publishing that was interrupted between its two renames."""
+    earlier = [folder / _EARLIER for folder in _all_set_aside(out)]
+    for folder in earlier:
+        if folder.is_dir() and (not out.exists() or (out.is_dir() and not any(out.iterdir()))):
+            folder.rename(out)
+    remove_set_aside(out, kind)
+
+
+def remove_set_aside(out: Path, kind: Kind[Any]) -> None:
+    """Remove the earlier outputs that are replaced: those in whose place there is a newer one.
+
+    Empty folders go too: a run was killed before it made the mark, or after it removed it.
+    """
+    for folder in _named_aside(out):
+        with suppress(OSError):
+            folder.rmdir()
+    for folder in _all_set_aside(out):
+        if kind_of(out) == kind.name or not (folder / _EARLIER).exists():
+            with suppress(OSError):
+                if (folder / _EARLIER).exists():
+                    remove(folder / _EARLIER)  # before the mark, by which the folder is known
+                (folder / _MARK).unlink()
+                folder.rmdir()  # a file that somebody put there stays
+
+
+def _all_set_aside(out: Path) -> list[Path]:
+    """Return the folders beside an output into which medsim moved earlier ones, newest first."""
+    with suppress(OSError):
+        own = [one for one in _named_aside(out) if (one / _MARK).is_file()]
+        return sorted(own, key=lambda one: one.stat().st_mtime_ns, reverse=True)
+    return []
+
+
+def _named_aside(out: Path) -> list[Path]:
+    """Return the folders beside an output that are named as ``name_aside`` does."""
+    name = re.compile(rf"\.{re.escape(out.name)}\.[0-9a-f]{{8}}\.replaced")
+    with suppress(OSError):  # a folder may take files and not be listed
+        found = (path for path in out.parent.iterdir() if name.fullmatch(path.name))
+        return [path for path in found if not path.is_symlink()]
+    return []

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from medsim.core.errors import CONTROL, OutputError, StatementError, one_line
-from medsim.core.formats import (
-    FittedFormat,
-    StreamedFormat,
-    TableFormat,
-    table_format,
-    table_format_name,
-    table_formats,
+from medsim.core.console import completed
+from medsim.core.errors import (
+    CONTROL,
+    OptionError,
+    OutputError,
+    StatementError,
+    one_line,
+    unknown_name,
 )
-from medsim.core.help import completed
 from medsim.core.progress import Progress, progress_of
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.checks import Verification
+    from medsim.core.table_formats import TableFormat
 
 _MOST_CELLS = 2_000_000  # of a table for people
 _PLAIN_WORD = re.compile(r"[\w.,:@%+/=-]+")
@@ -40,14 +40,25 @@ _PLAIN = str.maketrans(  # what tables for people have, for terminals that lack 
 )
 
 
+TABLE_FORMATS = ("csv", "json", "latex", "md", "table")
+"""The names of the formats in which tables are printed."""
+
+
+def _known_format(name: str) -> str:
+    """Return the name of a format, if it is one."""
+    if name not in TABLE_FORMATS:
+        raise OptionError(unknown_name("format", name, list(TABLE_FORMATS)))
+    return name
+
+
 Format = Annotated[
     str,
     typer.Option(
         "--format",
         "-f",
-        metavar=f"<{'|'.join(table_formats())}>",
-        callback=table_format_name,
-        autocompletion=completed(table_formats()),
+        metavar=f"<{'|'.join(TABLE_FORMATS)}>",
+        callback=_known_format,
+        autocompletion=completed(TABLE_FORMATS),
         help="How to print the table.",
     ),
 ]
@@ -61,9 +72,9 @@ def print_table(
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
 ) -> None:
     """Print a table to standard output; in a format for people what ``readable`` makes of it."""
-    rendering = table_format(form)
-    frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
-    if rendering.FOR_PEOPLE and not any(one.height for one in frames):
+    rendering = _format(form)
+    frames = readable(frame) if readable and rendering.for_people else [frame]
+    if rendering.for_people and not any(one.height for one in frames):
         typer.echo("the table has no rows", err=True)
     _print(["\n\n".join(_rendered(rendering, one) for one in frames)], form)
 
@@ -73,11 +84,11 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
 
     Of more rows than are looked at on a terminal it has the first ones.
     """
-    rendering = table_format(form)
-    if isinstance(rendering, StreamedFormat):
+    rendering = _format(form)
+    if rendering.pieces:
         _print(rendering.pieces(frames), form)
         return
-    few = terminal_width() is not None and isinstance(rendering, FittedFormat)
+    few = terminal_width() is not None and rendering.fitted is not None
     found = _few(frames, _MOST_ROWS if few else None)
     _print([_rendered(rendering, found.head(_MOST_ROWS) if few else found)], form)
     if few and found.height > _MOST_ROWS:
@@ -86,7 +97,7 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
 
 def tell_signs(progress: Progress | None, form: str, signs: str) -> None:
     """Tell what signs and names in a table say, where it is printed for people."""
-    if table_format(form).FOR_PEOPLE:
+    if _format(form).for_people:
         progress_of(progress).say(signs)
 
 
@@ -129,9 +140,15 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns
 
 
+def _format(name: str) -> TableFormat:
+    from medsim.core.table_formats import TABLE_FORMATS  # noqa: PLC0415 — help does without it
+
+    return TABLE_FORMATS[name]
+
+
 def _rendered(rendering: TableFormat, frame: pl.DataFrame) -> str:
     width = terminal_width()
-    if width is not None and isinstance(rendering, FittedFormat):
+    if width is not None and rendering.fitted:
         return rendering.fitted(frame, width)
     return rendering.render(frame)
 
@@ -168,7 +185,7 @@ def _print(pieces: Iterable[str], form: str) -> None:
         is_warned, is_shown = False, terminal_width() is not None
         for piece in pieces:
             text = CONTROL.sub(_escaped, piece) if is_shown else piece
-            if not _is_encodable(text) and table_format(form).FOR_PEOPLE:
+            if not _is_encodable(text) and _format(form).for_people:
                 text = text.translate(_PLAIN)
             if not is_warned and not _is_encodable(text):
                 is_warned = True

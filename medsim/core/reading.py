@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from medsim.core import interrupts
+from medsim.core import surroundings
 from medsim.core.errors import InputError, MedsimError, OptionError
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def reading(
     except MedsimError:
         raise
     except BaseException as error:
-        if interrupts.came() or not (isinstance(error, Exception) or _is_panic(error)):
+        if surroundings.interrupted() or not (isinstance(error, Exception) or _is_panic(error)):
             raise
         if found := _other_kind_at(path, form, reads):
             raise found from error

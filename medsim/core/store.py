@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import threading
-from contextlib import contextmanager, suppress
+from collections import deque
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 import duckdb
 
 from medsim.core import queries
-from medsim.core.config import available_memory
-from medsim.core.database_file import attached_file, identifier
+from medsim.core.config import available_memory, thread_pool
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
 from medsim.core.files import check_own_file
-from medsim.core.pipes import close_unclaimed, pump
-from medsim.core.plain_paths import PlainPaths
 from medsim.core.reading import reading
-from medsim.core.result_columns import told_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from concurrent.futures import ThreadPoolExecutor
 
     import polars as pl
     import pyarrow as pa
 
-    from medsim.core.database_file import DatabaseFile
+    from medsim.core.kinds import Table, View
+
 
 # How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
 _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
@@ -369,3 +372,197 @@ def _message(error: Exception) -> str:
     first, *rest = str(error).splitlines()
     hints = [line for line in rest[:1] if line.startswith(("Did you mean", "Candidate bindings"))]
     return " ".join([first.partition(' Use "SET ')[0], *hints])
+
+
+READ_SINCE = "v1.0.0"
+"""The oldest version of DuckDB that reads the files."""
+
+_NAME = "database_file"  # under which it is attached
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFile:
+    """A database file that is attached to the database whose views are copied.
+
+    Attributes:
+        execute: runs a statement there.
+    """
+
+    execute: Callable[..., Any]
+
+    def append(
+        self, view: str, declared: View | Table, added: Mapping[str, tuple[str, str]]
+    ) -> int:
+        """Append the rows of a view to the table of its name; return their number.
+
+        The table and its columns have what the view declares of them as comments.
+
+        Args:
+            view: its name.
+            declared: its description.
+            added: columns that the table has before those of the view, by name: the value of
+                every row, and a note.
+        """
+        table = f"{_NAME}.{identifier(view)}"
+        values = {name: value for name, (value, _) in added.items()}
+        named = "".join(f"${name} as {identifier(name)}, " for name in values)
+        rows = f"select {named}* from {identifier(view)}"  # noqa: S608 — quoted
+        self.execute(f"create table if not exists {table} as {rows} limit 0", values)
+        (n_rows,) = self.execute(f"insert into {table} by name {rows}", values).fetchone()
+        notes = {**declared.notes, **{name: note for name, (_, note) in added.items()}}
+        self.execute(f"comment on table {table} is {_literal(declared.about)}")
+        for column, *_ in self.execute(f"describe {table}").fetchall():
+            if column in notes:
+                place = f"{table}.{identifier(column)}"
+                self.execute(f"comment on column {place} is {_literal(notes[column])}")
+        return int(n_rows)
+
+
+@contextmanager
+def attached_file(execute: Callable[..., Any], path: str) -> Iterator[DatabaseFile]:
+    """Give the body a database file, which is made where there is none and is whole at its end."""
+    version = _literal(READ_SINCE)
+    execute(f"attach $path as {_NAME} (storage_version {version})", {"path": path})
+    yield DatabaseFile(execute)
+    execute(f"detach {_NAME}")
+
+
+def identifier(name: str) -> str:
+    """Return a name of a table or column as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+_CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before it reads on
+
+
+def close_unclaimed(ends: list[int]) -> bool:
+    """Close the end of a pipe that no pump has taken; return whether there was one.
+
+    An interrupt may come before the pump's thread runs. If it runs later, it finds nothing to do:
+    taking an element out of a list happens once, whichever thread is first.
+    """
+    try:
+        os.close(ends.pop())
+    except IndexError:
+        return False
+    return True
+
+
+def pump(chunks: Iterable[bytes], unclaimed: list[int], failures: list[BaseException]) -> None:
+    """Write chunks to a pipe until they end or nobody reads."""
+    try:
+        writing = unclaimed.pop()
+    except IndexError:
+        return
+    try:
+        with thread_pool(1) as maker, os.fdopen(writing, "wb", buffering=0) as pipe:
+            for chunk in _made_ahead(chunks, maker):
+                _write_all(pipe.fileno(), chunk)
+    except BrokenPipeError:
+        return
+    except BaseException as error:  # noqa: BLE001 — raised again in the thread that asked
+        failures.append(error)
+
+
+def _made_ahead(chunks: Iterable[bytes], maker: ThreadPoolExecutor) -> Iterator[bytes]:
+    """Yield chunks that the one thread of ``maker`` makes before they are asked for."""
+    rest = iter(chunks)
+    ahead = deque(maker.submit(next, rest, None) for _ in range(_CHUNKS_AHEAD))
+    while (chunk := ahead.popleft().result()) is not None:
+        ahead.append(maker.submit(next, rest, None))
+        yield chunk
+
+
+def _write_all(descriptor: int, chunk: bytes) -> None:
+    rest = memoryview(chunk)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+_PLAIN = re.compile(r"/[\w/ .,:@+-]*")  # nothing that DuckDB takes for a pattern or a column
+
+
+class PlainPaths:
+    """Paths to folders in which DuckDB finds no pattern and no column, until they are closed.
+
+    It takes brackets for patterns even where they are escaped, a backslash for a slash, and ``a=b``
+    for a column of every row. Where the path of a folder has such, a link in a temporary folder
+    leads there.
+    """
+
+    def __init__(self) -> None:
+        self._links = ExitStack()
+        self._known: dict[Path, str] = {}
+
+    def of(self, folder: Path) -> str:
+        """Return the path to use for a folder.
+
+        Raises:
+            OutputError: no link can be made.
+        """
+        place = folder.resolve()
+        if _PLAIN.fullmatch(str(place)):
+            return str(place)
+        if place not in self._known:
+            try:
+                holder = self._links.enter_context(TemporaryDirectory(prefix="medsim-"))
+                if not _PLAIN.fullmatch(holder):
+                    raise OutputError(
+                        f"{holder} has characters that DuckDB does not take as they are; set TMPDIR"
+                    )
+                link = Path(holder, "folder")
+                link.symlink_to(place, target_is_directory=True)
+            except OSError as error:
+                raise OutputError(
+                    f"{folder} is read by a link; none can be made ({error.strerror}): set TMPDIR"
+                ) from error
+            self._known[place] = str(link)
+        return self._known[place]
+
+    def close(self) -> None:
+        """Remove the links."""
+        self._links.close()
+
+
+# The types of DuckDB that Polars has as well, and prints whatever their values.
+_PLAIN_TYPES = frozenset(
+    (
+        *("boolean", "tinyint", "smallint", "integer", "bigint", "hugeint", "float", "double"),
+        *("utinyint", "usmallint", "uinteger", "ubigint", "decimal", "varchar", "blob", "uuid"),
+        *("null", "list", "array", "struct", "tuple"),
+    )
+)
+_TEMPORAL = frozenset(
+    ("date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone")
+)
+
+
+def told_apart(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.DuckDBPyRelation:
+    """Return a relation whose columns have names of their own and types that Polars has."""
+    taken: set[str] = set()
+    chosen = []
+    for place, (given, kind) in enumerate(zip(relation.columns, relation.types, strict=True), 1):
+        name = next(one for one in _names_like(given) if one.lower() not in taken)
+        taken.add(name.lower())
+        column = duckdb.SQLExpression(f"#{place}")
+        plain = _is_plain(kind, _PLAIN_TYPES if as_text else _PLAIN_TYPES | _TEMPORAL)
+        chosen.append((column if plain else column.cast("VARCHAR")).alias(name))
+    return relation.project(*chosen)
+
+
+def _names_like(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}_{number}" for number in count(1))
+
+
+def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> bool:
+    """Return whether a type is accepted, and so are those of what it holds."""
+    if kind.id not in accepted:
+        return False
+    inner = kind.children if kind.id in {"list", "array", "struct", "tuple"} else ()
+    types = (one for _, one in inner if isinstance(one, type(kind)))
+    return all(_is_plain(one, accepted) for one in types)

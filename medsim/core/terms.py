@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.text_parts import text_parts
+from medsim.core.canonical import text_parts
 from medsim.kernels.packing import starts_of, taken
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from medsim.core.errors import OptionError
-from medsim.core.extras import needing
+from medsim.core.errors import OptionError, needing
 
 
 def check_language(language: str) -> None:

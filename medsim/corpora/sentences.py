@@ -11,8 +11,7 @@ from itertools import chain, islice
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
-from medsim.core.errors import OptionError
-from medsim.core.extras import needing
+from medsim.core.errors import OptionError, needing
 from medsim.corpora import ENGLISH
 
 if TYPE_CHECKING:

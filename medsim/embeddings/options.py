@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.hints import types_of
-from medsim.core.options import Option, Options
+from medsim.core.options import Option, Options, types_of
 from medsim.core.reading import expanded
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 import numpy as np
 
 from medsim.core.canonical import canonical_digest
-from medsim.core.errors import InputError, OptionError, ServiceError
-from medsim.core.extras import needing
+from medsim.core.errors import InputError, OptionError, ServiceError, needing
 from medsim.core.reading import parsed_json
 from medsim.embeddings import TERMS, VectorSource
 from medsim.embeddings.encoders import LAYOUT, Part, collected

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError, OptionError
-from medsim.core.extras import needing
+from medsim.core.errors import InputError, OptionError, needing
 from medsim.core.reading import reading, reason
 from medsim.embeddings import VectorSource, find_format, fingerprint
 from medsim.embeddings.formats.model_folder import (

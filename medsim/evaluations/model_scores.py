@@ -10,14 +10,14 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.kinds import columns
 from medsim.core.opened import read_rows
-from medsim.core.tables.named import is_parquet, read_table
+from medsim.core.tables import is_parquet, read_table
 from medsim.evaluations.ratings.properties import is_missing, number_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from medsim.core.progress import Progress
-    from medsim.core.tables.named import Table
+    from medsim.core.tables import Table
 
 SCORE_COLUMNS = columns(pl.String, "set", "statistic", "model") | columns(pl.Float64, "value")
 """The columns of scores of models: a row per set and model; a missing value is null."""

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from medsim.core.errors import OptionError, counted, listed, unknown_name
-from medsim.core.extras import needing
+from medsim.core.errors import OptionError, counted, listed, needing, unknown_name
 from medsim.core.kinds import TERM_COLUMNS, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
-from medsim.core.cells import number
 from medsim.core.errors import counted, listed
+from medsim.core.shown import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -22,8 +22,7 @@ from medsim.core.errors import BrokenPromiseError
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.output import claimed
-from medsim.core.output_part import OutputPart
+from medsim.core.output import OutputPart, claimed
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store

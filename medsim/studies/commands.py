@@ -126,7 +126,7 @@ def score(
 
     Example: medsim study score study answers/ --format latex
     """
-    from medsim.core.cells import why_missing
+    from medsim.core.shown import why_missing
     from medsim.studies.score import check_table, score_study
     from medsim.studies.score_tables import readable_scores
     from medsim.studies.score_views import WHY_MISSING

@@ -16,7 +16,7 @@ from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
 from medsim.core.output import claimed
 from medsim.core.reading import decoded
-from medsim.core.tables.text import bytes_of
+from medsim.core.tables import bytes_of
 from medsim.studies.output import ASSIGNMENT, ASSIGNMENT_COLUMNS, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import SCALES, Entry, Scale, Sheet
 from medsim.studies.sheets.written import labelling_config, rendered_sheet, tasks, written_csv

@@ -11,7 +11,7 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
-from medsim.core.tables.named import read_table
+from medsim.core.tables import read_table
 from medsim.core.terms import lowered
 from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
 from medsim.studies.folder import Study, StudyDraft, draw_id, presentations_of, write_study
@@ -22,7 +22,7 @@ from medsim.studies.sheets import GRADED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.core.tables.named import Table
+    from medsim.core.tables import Table
 
 _SIDES = ("term1", "term2")
 _TAKEN = frozenset({*GRADED_ITEM_COLUMNS, *RATED_COLUMNS} - set(_SIDES))

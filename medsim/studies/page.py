@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.cells import number
 from medsim.core.errors import counted
 from medsim.core.files import check_own_file
+from medsim.core.shown import number
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,

@@ -16,7 +16,7 @@ from medsim.core.output import claimed
 from medsim.core.places import check_free, check_not_read, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import Shown, Summary
-from medsim.core.tables.text import guarded
+from medsim.core.tables import guarded
 from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
 from medsim.studies.agreed import compared_tables

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from medsim.core.cells import MISSING, readable_text, texts
+from medsim.core.shown import MISSING, readable_text, texts
 from medsim.statistics.estimates import defined
 from medsim.studies.score_views import WHY_MISSING
 

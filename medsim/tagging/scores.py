@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.cells import MISSING
+from medsim.core.shown import MISSING
 from medsim.statistics.entity_scores import STATISTICS, estimates_of
 from medsim.statistics.estimates import defined, interval_of
 from medsim.tagging.entities import entities_of

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core import interrupts, manifest
+from medsim.core import manifest, surroundings
 from medsim.core.config import in_threads
-from medsim.core.errors import InputError
-from medsim.core.extras import needing
+from medsim.core.errors import InputError, needing
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
@@ -184,7 +183,7 @@ def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None
             scores = []
 
             def score(network: Network) -> float:
-                if interrupts.came():  # else the program would wait for all epochs
+                if surroundings.interrupted():  # else the program would wait for all epochs
                     raise KeyboardInterrupt
                 scores.append(one.f1("dev", network.tags(vectors, one.splits["dev"].windows)))
                 stage.advance()

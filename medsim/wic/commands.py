@@ -74,7 +74,7 @@ def evaluate(
 
     Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
     """
-    from medsim.core.cells import why_missing
+    from medsim.core.shown import why_missing
     from medsim.wic.evaluate import evaluate_wic
     from medsim.wic.readable import WHY_MISSING, readable_accuracies, readable_comparisons
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError
 from medsim.core.opened import open_output
-from medsim.core.tables.named import read_table
+from medsim.core.tables import read_table
 
 if TYPE_CHECKING:
     from medsim.core.opened import Opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from medsim.core.cells import MISSING
+from medsim.core.shown import MISSING
 from medsim.wic import GROUPS
 from medsim.wic.models.dataset import SEEN
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.cells import number
 from medsim.core.errors import counted, listed
+from medsim.core.shown import number
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,

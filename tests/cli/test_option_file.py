@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from medsim.cli import app
-from medsim.core.option_file import between_commas, comma_joined
+from medsim.core.console import between_commas, comma_joined
 
 OWN, SHARED = "medsim.toml", "pyproject.toml"
 

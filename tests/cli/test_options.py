@@ -13,8 +13,7 @@ from fixtures.commands import commands
 
 import medsim
 from medsim.core.console import _flag, _with_flags
-from medsim.core.hints import union_members
-from medsim.core.options import declared
+from medsim.core.options import declared, union_members
 
 FUNCTIONS = {
     "build": "build",

@@ -21,9 +21,9 @@ from rich.cells import cell_len
 from typer.testing import CliRunner, Result
 
 from medsim.cli import app
-from medsim.core.formats import table
 from medsim.core.printing import quoted
 from medsim.core.progress import Progress
+from medsim.core.table_formats import TABLE_FORMATS, TableFormat
 
 if TYPE_CHECKING:
     import polars as pl
@@ -186,13 +186,13 @@ def screens_of(
     """Return what a command prints at every width, and into pipes."""
     screens: dict[int, list[str]] = {width: [] for width in WIDTHS}
 
-    def at_every_width(rendering: object, frame: pl.DataFrame) -> str:
-        assert rendering is table
+    def at_every_width(rendering: TableFormat, frame: pl.DataFrame) -> str:
+        assert rendering is TABLE_FORMATS["table"]
         for width, texts in screens.items():
-            texts.append(table.fitted(frame, width))
+            texts.append(rendering.fitted(frame, width))
             assert max(map(cell_len, texts[-1].splitlines())) <= width
             assert not {*re.findall(r" = (\w+)", texts[-1])} & {*names_below(texts[-1])}
-        return table.render(frame)
+        return rendering.render(frame)
 
     monkeypatch.setattr("medsim.core.printing._rendered", at_every_width)
     found = run(command, folders)

@@ -17,8 +17,7 @@ from medsim.builds.options import BuildOptions, ShardOptions
 from medsim.cli.options import ReportOptions
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
-from medsim.core.hints import union_members
-from medsim.core.options import Options, declared
+from medsim.core.options import Options, declared, union_members
 from medsim.embeddings import lookup
 from medsim.embeddings.options import parse_embedding
 from medsim.evaluations.options import INDEXES, EvaluateOptions

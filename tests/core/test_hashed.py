@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from medsim.core.files import HashedReader, open_hashed
 from medsim.core.store import Store
-from medsim.core.tables.named import read_table
+from medsim.core.tables import read_table
 from medsim.evaluations import inputs
 from medsim.evaluations.ratings import words
 from medsim.evaluations.ratings.words import read_words

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.builds.output import BUILD, BuildManifest
-from medsim.core import text_parts
+from medsim.core import canonical
 from medsim.core.errors import InputError
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST, Output, fingerprint, library_versions, medsim_version
@@ -216,6 +216,6 @@ def test_lazy_rows_and_texts_hashed_some_at_a_time_have_the_same_fingerprint(
     expected = fingerprint(FRAME)
     assert fingerprint(FRAME.lazy()) == expected
     for at_once in (1, 2, 5):
-        monkeypatch.setattr(text_parts, "_TEXTS", at_once)
+        monkeypatch.setattr(canonical, "_TEXTS", at_once)
         assert fingerprint(FRAME) == expected
         assert fingerprint(pl.concat([FRAME.head(2), FRAME.tail(3)]).lazy()) == expected

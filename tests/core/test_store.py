@@ -13,9 +13,9 @@ from fixtures.disks import disk_that_is_full_after
 
 from medsim.core import queries
 from medsim.core.errors import OutputError, StatementError
-from medsim.core.formats import table_format, table_formats
 from medsim.core.kinds import View
 from medsim.core.store import QueryError, Store
+from medsim.core.table_formats import TABLE_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -414,7 +414,7 @@ FAR_DAYS = (
 )
 
 
-@pytest.mark.parametrize("form", table_formats())
+@pytest.mark.parametrize("form", sorted(TABLE_FORMATS))
 def test_every_type_of_duckdb_is_printed_in_every_format(locked: Store, form: str) -> None:
     days = ", ".join(f"{value} as day{number}" for number, value in enumerate(FAR_DAYS))
     statement = "select *, [date 'infinity'] as days, FAR from test_all_types()"
@@ -422,7 +422,7 @@ def test_every_type_of_duckdb_is_printed_in_every_format(locked: Store, form: st
         frame = pl.from_arrow(reader.read_all())
 
     assert isinstance(frame, pl.DataFrame)
-    found = table_format(form).render(frame)
+    found = TABLE_FORMATS[form].render(frame)
     for text in ("infinity", "0044-03-15 (BC)", "290309-12-22 (BC) 00:00:00", "24:00:00"):
         assert text in found
 

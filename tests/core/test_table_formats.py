@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.core.formats import StreamedFormat, table_format, table_formats
+from medsim.core.printing import TABLE_FORMATS as NAMES
+from medsim.core.table_formats import TABLE_FORMATS
 
 TABLE, JSON, CSV, MD, LATEX = "table", "json", "csv", "md", "latex"
 READ_BY_PEOPLE = [TABLE, MD, LATEX]
@@ -32,7 +33,7 @@ FRAME = pl.DataFrame(
 
 def rendered(frame: pl.DataFrame, form: str) -> str:
     """Return a frame in a format."""
-    return table_format(form).render(frame)
+    return TABLE_FORMATS[form].render(frame)
 
 
 def lines_of(frame: pl.DataFrame, form: str) -> list[str]:
@@ -100,19 +101,23 @@ def test_latex_is_a_tabular() -> None:
     ]
 
 
+def test_help_knows_the_formats_that_there_are() -> None:
+    assert sorted(TABLE_FORMATS) == list(NAMES)
+
+
 def test_no_format_ends_in_a_line_feed() -> None:
-    for form in table_formats():
+    for form in NAMES:
         assert not rendered(FRAME, form).endswith("\n")
 
 
 @pytest.mark.parametrize("form", [CSV, JSON])
 def test_rows_that_come_in_parts_are_the_table_of_all(form: str) -> None:
-    module = table_format(form)
-    assert isinstance(module, StreamedFormat)
+    pieces = TABLE_FORMATS[form].pieces
+    assert pieces is not None
     for sizes in ([0], [0, 3], [2, 0, 1], [0, 1, 1, 1, 0]):
         starts = [sum(sizes[:at]) for at in range(len(sizes))]
         parts = [FRAME.slice(start, size) for start, size in zip(starts, sizes, strict=True)]
-        assert "".join(module.pieces(iter(parts))) == rendered(FRAME.head(sum(sizes)), form)
+        assert "".join(pieces(iter(parts))) == rendered(FRAME.head(sum(sizes)), form)
 
 
 # What terms may hold
@@ -191,7 +196,7 @@ def test_a_last_row_of_nulls_is_not_lost() -> None:
     assert lines_of(frame, MD)[-1] == "|  |"
 
 
-@pytest.mark.parametrize("form", table_formats())
+@pytest.mark.parametrize("form", NAMES)
 def test_a_frame_without_rows_has_its_columns(form: str) -> None:
     frame = pl.DataFrame(schema={"term": pl.String, "n": pl.Int64})
     expected = {
@@ -272,7 +277,7 @@ SENTENCES = pl.DataFrame({"n": [1, 2], "promise": ["A pair appears once. " * 9, 
 
 
 def fitted(frame: pl.DataFrame, width: int) -> list[str]:
-    return table_format(TABLE).fitted(frame, width).split("\n")
+    return TABLE_FORMATS[TABLE].fitted(frame, width).split("\n")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -301,7 +306,7 @@ def test_no_line_begins_with_the_star_that_marks_the_word_before_it(width: int) 
     cells = ["1.000 avg_cos +0\u22120 *", "0.867 cos +0\u22120 *", "0.5 max_jaccard +0\u22121"]
     frame = pl.DataFrame({"set": ["a", "b", "c"], **dict.fromkeys(("one", "two_"), cells)})
 
-    lines = table_format(TABLE).fitted(frame, width).splitlines()
+    lines = TABLE_FORMATS[TABLE].fitted(frame, width).splitlines()
 
     assert not [line for line in lines if "  * " in f"{line} "]
     assert sum(line.count("+0\u22120 *") for line in lines) >= 2

@@ -7,10 +7,10 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from medsim.core import text_parts as module
+from medsim.core import canonical as module
+from medsim.core.canonical import text_parts
 from medsim.core.manifest import fingerprint
 from medsim.core.terms import pack
-from medsim.core.text_parts import text_parts
 
 TEXTS = ["", "a", "caf\u00e9", "b\U0001d4b3", "a text that is longer than a view of it", "", "z"]
 

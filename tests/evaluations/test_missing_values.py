@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import medsim
 from medsim.cli import app
-from medsim.core.cells import MISSING
+from medsim.core.shown import MISSING
 from medsim.evaluations.conclusions import best_metrics, embedding_standings
 from medsim.evaluations.output import COMPARISON_COLUMNS
 from medsim.evaluations.page.standing_sections import leaderboard

@@ -12,7 +12,7 @@ from fixtures.scores import EASY, HARD, RESULTS, result
 from polars.testing import assert_frame_equal
 
 import medsim
-from medsim.core.cells import MISSING
+from medsim.core.shown import MISSING
 from medsim.evaluations.conclusions import at_metrics, metric_spread
 from medsim.evaluations.options import TABLES
 from medsim.evaluations.output import RESULT_COLUMNS

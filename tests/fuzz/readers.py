@@ -30,10 +30,10 @@ from typer.main import get_command
 
 from medsim.builds.corrections import read_corrections
 from medsim.cli import app
+from medsim.core.console import read_option_file
 from medsim.core.errors import ServiceError
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
-from medsim.core.option_file import read_option_file
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.files import digest_of, open_corpus
 from medsim.corpora.problems import Problems

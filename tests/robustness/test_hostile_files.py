@@ -29,7 +29,7 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.instances import published_instances
 from medsim.core.reading import MIB
-from medsim.core.tables.named import read_table
+from medsim.core.tables import read_table
 from medsim.corpora.problems import Problems
 from medsim.embeddings import find_format, fingerprint
 from medsim.embeddings.options import EmbeddingOptions, parse_embedding

@@ -14,13 +14,13 @@ pytestmark = pytest.mark.slow
 PROGRAM = """
 import os, signal, sys, time
 
-from medsim.core import interrupts
+from medsim.core import surroundings
 
 def interrupt(number={number}):
     os.kill(os.getpid(), number)
 
 {definitions}
-with interrupts.ending_in_one_line():
+with surroundings.ending_in_one_line():
     {body}
 """
 

@@ -17,8 +17,7 @@ import pytest
 
 import medsim
 from medsim.builds.output import BUILD
-from medsim.core.output import claimed
-from medsim.core.set_aside import set_aside
+from medsim.core.output import claimed, set_aside
 from medsim.evaluations.output import EVALUATION
 
 pytestmark = pytest.mark.slow

@@ -22,8 +22,8 @@ from typer.testing import CliRunner
 import medsim
 from medsim import WicScores, evaluate_wic
 from medsim.cli import app
-from medsim.core.cells import MISSING, why_missing
 from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.shown import MISSING, why_missing
 from medsim.statistics.estimates import wilson
 from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.core.extras import needing
+from medsim.core.errors import needing
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import register_encoder
 from medsim.embeddings.formats.model_folder import model_files

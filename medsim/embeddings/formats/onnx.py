@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from medsim.core.config import in_threads
-from medsim.core.errors import InputError, OptionError
-from medsim.core.extras import needing
+from medsim.core.errors import InputError, OptionError, needing
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import register_encoder, unit
 from medsim.embeddings.formats.model_folder import (

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.core.errors import InputError, OptionError
-from medsim.core.extras import needing
+from medsim.core.errors import InputError, OptionError, needing
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import register_encoder
 from medsim.embeddings.formats.model_folder import (

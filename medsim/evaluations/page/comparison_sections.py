@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.cells import number
+from medsim.core.shown import number
 from medsim.evaluations.conclusions import ALPHA, all_metrics
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, tabulated_names

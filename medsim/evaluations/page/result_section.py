@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.core.cells import number
 from medsim.core.errors import counted, listed
+from medsim.core.shown import number
 from medsim.evaluations.conclusions import best_metrics, embedding_standings, with_standing
 from medsim.evaluations.page.standing_sections import FILLED, board_table
 from medsim.evaluations.sets import FEW, SET, with_enough_pairs

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.cells import number
+from medsim.core.shown import number
 from medsim.evaluations.conclusions import retrieval_at_best_metric
 from medsim.evaluations.retrieval_ranks import LENGTHS
 from medsim.evaluations.statistic import statistics_of

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.tables.text import SEPARATORS
+from medsim.core.tables import SEPARATORS
 
 DIRECTIONS = {"similar": True, "different": False}
 """The directions of ratings: whether a higher one means more similar."""
@@ -33,7 +33,7 @@ class RatedColumns:
     Attributes:
         term1: the column of first terms; None, and so are the others, leaves columns to the layout
             that recognises the file.
-        separator: the character between columns, one of ``medsim.core.tables.text.SEPARATORS``;
+        separator: the character between columns, one of ``medsim.core.tables.SEPARATORS``;
             None lets the file tell.
         higher_is_similar: whether a higher rating means more similar; None takes what the layout
             says, and True where there is none.

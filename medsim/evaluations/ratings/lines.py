@@ -8,13 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.tables.named import is_parquet, read_table
-from medsim.core.tables.text import (
+from medsim.core.tables import (
     SEPARATORS,
     Text,
     cells_of_lines,
     first_lines,
+    is_parquet,
     lines_of,
+    read_table,
     read_text,
 )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
-from medsim.core.tables.text import SEPARATORS
+from medsim.core.tables import SEPARATORS
 from medsim.evaluations.ratings.columns import HOW_TO_NAME, RatedColumns
 from medsim.evaluations.ratings.layouts import LAYOUTS
 from medsim.evaluations.ratings.lines import JSON, TAB, first_cells, unquoted_cells
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from medsim.core.tables.text import Text
+    from medsim.core.tables import Text
     from medsim.evaluations.ratings.layouts import Layout
 
 _OWN = RatedColumns(term1="term1", term2="term2", ratings=("rating",))  # names that say all

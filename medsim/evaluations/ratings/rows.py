@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from medsim.core.tables.text import Text
+    from medsim.core.tables import Text
     from medsim.evaluations.ratings.positions import ColumnPositions
 
 

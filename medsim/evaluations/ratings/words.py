@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.tables.named import read_table
+from medsim.core.tables import read_table
 from medsim.core.terms import lowered
 from medsim.evaluations.ratings.properties import WORD_PROPERTIES, property_in, topic_names
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from medsim.core.tables.named import Table
+    from medsim.core.tables import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.cells import number
 from medsim.core.errors import listed
+from medsim.core.shown import number
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 

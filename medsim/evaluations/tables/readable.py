@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core import cells
-from medsim.core.cells import MISSING, number
+from medsim.core import shown
+from medsim.core.shown import MISSING, number
 from medsim.evaluations.sets import FEW, SET, parts_of_sets
 from medsim.evaluations.statistic import statistics_of
 from medsim.evaluations.tables.labels import (
@@ -55,7 +55,7 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
 def _with_dashes(frame: pl.DataFrame) -> pl.DataFrame:
     lacking = [one for one in frame if one.name in _WHY_MISSING and one.null_count()]
     return frame.with_columns(
-        cells.texts(one, cells.readable_text).fill_null(MISSING) for one in lacking
+        shown.texts(one, shown.readable_text).fill_null(MISSING) for one in lacking
     )
 
 
@@ -92,7 +92,7 @@ def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:
         is_missing = any(MISSING in row for frame in frames for row in frame.rows())
         return "no metric differs significantly from another" if is_missing else ""
     of_rows = [rows] if "mean_similarity" in rows.columns else frames
-    said = (cells.why_missing(frame, _WHY_MISSING) for frame in of_rows)
+    said = (shown.why_missing(frame, _WHY_MISSING) for frame in of_rows)
     return "; ".join(filter(None, dict.fromkeys(said)))
 
 

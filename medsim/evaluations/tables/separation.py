@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.cells import MISSING
 from medsim.core.errors import InputError
+from medsim.core.shown import MISSING
 from medsim.evaluations.statistic import statistics_of
 from medsim.evaluations.tables.labels import apart, percent, rounded
 

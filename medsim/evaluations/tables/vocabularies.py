@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.cells import number
+from medsim.core.shown import number
 from medsim.evaluations.sets import whole_sets
 from medsim.evaluations.tables.labels import apart
 

@@ -13,8 +13,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, listed
 from medsim.core.reading import is_left_behind, parsed_json, reading
-from medsim.core.tables.named import table_of
-from medsim.core.tables.text import checked_lines, read_text, unguarded
+from medsim.core.tables import checked_lines, read_text, table_of, unguarded
 from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets import CONTROL, FORMAT
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from medsim.core.tables.text import Text
+    from medsim.core.tables import Text
     from medsim.studies.sheets import Scale
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")

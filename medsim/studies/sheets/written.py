@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from medsim.core.tables.text import guarded
+from medsim.core.tables import guarded
 from medsim.pages.markup import asset, document, embedded_json
 from medsim.studies.sheets import CONTROL, FORMAT, MARKS
 

@@ -12,8 +12,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.core.tables.named import read_table
-from medsim.core.tables.text import unguarded
+from medsim.core.tables import read_table, unguarded
 from medsim.core.terms import lowered
 from medsim.studies.words.forms import forms_of
 

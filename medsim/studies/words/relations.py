@@ -14,15 +14,21 @@ from medsim.builds.positives import node_components, reload_names
 from medsim.core.errors import InputError
 from medsim.core.reading import decoded, open_file
 from medsim.core.store import Store
-from medsim.core.tables.named import read_table
-from medsim.core.tables.text import LONGEST_LINE, checked_lines, lines_of, read_text, unguarded
+from medsim.core.tables import (
+    LONGEST_LINE,
+    checked_lines,
+    lines_of,
+    read_table,
+    read_text,
+    unguarded,
+)
 from medsim.studies.words.frequencies import has_white_space, normalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from medsim.core.tables.named import Table
+    from medsim.core.tables import Table
     from medsim.studies.words.forms import Forms
 
 

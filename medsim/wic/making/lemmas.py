@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from medsim.core.extras import needing
+from medsim.core.errors import needing
 from medsim.core.terms import last_lemma, lowered
 from medsim.corpora import ENGLISH
 

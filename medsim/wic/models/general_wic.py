@@ -10,7 +10,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.reading import reading
-from medsim.core.tables.text import read_text
+from medsim.core.tables import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path

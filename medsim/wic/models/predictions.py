@@ -11,8 +11,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.reading import parsed_json, reading
-from medsim.core.tables.named import Table, read_table
-from medsim.core.tables.text import read_text
+from medsim.core.tables import Table, read_table, read_text
 from medsim.wic.making.instances import IDENTITY
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.core.extras import needing
+from medsim.core.errors import needing
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import average_precision
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import OptionError
-from medsim.core.extras import needing
+from medsim.core.errors import OptionError, needing
 from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.metrics import WordBags, Workers
 from medsim.embeddings.metrics.averages import points_of

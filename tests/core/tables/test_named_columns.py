@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from medsim.builds.corrections import read_corrections
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
-from medsim.core.tables.named import read_table, table_of
-from medsim.core.tables.text import Text
+from medsim.core.tables import Text, read_table, table_of
 from medsim.evaluations.model_scores import read_model_scores
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import read_words

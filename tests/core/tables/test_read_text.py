@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.core.tables.text import Text, cells_of_lines, lines_of, read_text
+from medsim.core.tables import Text, cells_of_lines, lines_of, read_text
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff<"))
 PAGE = "<HTML>\r\n<BODY>\r\n<pre>\r\ncue,target\r\na,b\r\n</pre>\r\n</BODY>\r\n</HTML>\r\n"

@@ -11,7 +11,7 @@ from fixtures.embeddings import write_words
 from scipy import stats
 
 import medsim
-from medsim.core.cells import MISSING
+from medsim.core.shown import MISSING
 from medsim.evaluations.coverage import overlap_of_vocabularies
 from medsim.evaluations.output import COVERAGE_COLUMNS
 from medsim.evaluations.tables.readable import readable, why_missing_in

@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.core.tables.text import Text, guarded, unguarded
+from medsim.core.tables import Text, guarded, unguarded
 from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Entry, Scale
 from medsim.studies.sheets.answers import (
     Given,

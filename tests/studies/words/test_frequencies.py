@@ -16,7 +16,7 @@ from scipy import stats
 from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictionaryFactory
 
 from medsim.core.errors import InputError, OptionError
-from medsim.core.tables.text import guarded
+from medsim.core.tables import guarded
 from medsim.studies.words.forms import Forms, forms_of
 from medsim.studies.words.frequencies import (
     by_list,

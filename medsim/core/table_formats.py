@@ -1,4 +1,4 @@
-"""Tables for a terminal, with columns that are aligned, and as wide as it is."""
+"""Formats in which tables are printed: for people as they read them, for programs as they are."""
 
 from __future__ import annotations
 
@@ -8,17 +8,35 @@ from itertools import accumulate
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING
 
+import polars as pl
 from rich.cells import cell_len
 
-from medsim.core.cells import readable
+from medsim.core import shown
 from medsim.core.errors import counted, listed
+from medsim.core.shown import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    import polars as pl
 
-FOR_PEOPLE = True
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFormat:
+    """A format of printed tables.
+
+    Attributes:
+        render: returns a frame as text, without a line feed at its end.
+        for_people: whether it is to be read rather than parsed: then numbers are rounded and tables
+            are laid out for a reader.
+        fitted: returns a frame as text whose lines have at most so many columns of a terminal.
+        pieces: yields the text of frames as one, for more rows than are to be held at once.
+    """
+
+    render: Callable[[pl.DataFrame], str]
+    for_people: bool
+    fitted: Callable[[pl.DataFrame, int], str] | None = None
+    pieces: Callable[[Iterator[pl.DataFrame]], Iterator[str]] | None = None
+
+
 _GAP = "   "  # between columns
 _NARROW_GAP = 2
 _ROWS_ALIKE = 4  # of two columns, that are no chance
@@ -27,7 +45,7 @@ _STAR = re.compile(r" \*$")
 _BOUND_STAR = "\ue000*"  # no space, so that no line begins with what marks the word before it
 
 
-def render(frame: pl.DataFrame) -> str:
+def _table(frame: pl.DataFrame) -> str:
     """Return a frame as lines, numbers to the right and all else to the left."""
     if not frame.width:
         return ""
@@ -39,19 +57,19 @@ def render(frame: pl.DataFrame) -> str:
     return "\n".join([head, f" {rule}", *body])
 
 
-def fitted(frame: pl.DataFrame, width: int) -> str:
+def _fitted_table(frame: pl.DataFrame, width: int) -> str:
     """Return a frame as lines of at most ``width`` columns of a terminal.
 
     In what does not fit, a line above tells columns of one value, and those like another; texts are
     folded. Where that is not enough, names are cut at underscores, or rows and columns change
     places if rows are fewer; else the last columns are left out, and a line below names them.
     """
-    whole = render(frame)
+    whole = _table(frame)
     if cell_len(max(whole.splitlines(), key=cell_len, default="")) <= width:
         return whole
-    texts = [tuple(_STAR.sub(_BOUND_STAR, one) for one in row) for row in readable(frame)]
+    cells = [tuple(_STAR.sub(_BOUND_STAR, one) for one in row) for row in readable(frame)]
     numeric = [kind.is_numeric() for kind in frame.dtypes]
-    grid = _Grid(columns=list(zip(*texts, strict=True)), numeric=numeric, width=width)
+    grid = _Grid(columns=list(zip(*cells, strict=True)), numeric=numeric, width=width)
     hoisted = grid.hoisted()
     named = hoisted.with_folded_names(spaced=False)
     turned = hoisted.turned() if frame.height < len(hoisted.columns) else named
@@ -81,10 +99,10 @@ class _Grid:
         n_rows = len(self.columns[0]) - 1
         hidden, like, left = {}, {}, []
         first: dict[tuple[str, ...], str] = {}
-        for at, (name, *texts) in enumerate(self.columns):
-            other = first.setdefault(tuple(texts), name)
-            if n_rows > 1 and len(set(texts)) == 1:
-                hidden[name] = f"{name} {texts[0] or 'empty'}"
+        for at, (name, *values) in enumerate(self.columns):
+            other = first.setdefault(tuple(values), name)
+            if n_rows > 1 and len(set(values)) == 1:
+                hidden[name] = f"{name} {values[0] or 'empty'}"
             elif n_rows >= _ROWS_ALIKE and other != name:
                 like[name] = other
                 hidden[name] = f"{name} = {other}"
@@ -149,14 +167,14 @@ class _Grid:
             pad_edge=False,
             collapse_padding=True,
         )
-        for ((name, *texts), number), width in zip(self._shown(), self._widths(), strict=True):
+        for ((name, *values), number), width in zip(self._shown(), self._widths(), strict=True):
             table.add_column(
                 Text(name),
                 justify="right" if number else "left",
                 vertical="top",
                 width=width,
                 overflow="fold",
-                no_wrap=not any(" " in one for one in texts),
+                no_wrap=not any(" " in one for one in values),
             )
         for row in zip(*(texts[1:] for texts, _ in self._shown()), strict=True):
             table.add_row(*map(Text, row))
@@ -231,3 +249,82 @@ def _padded(row: list[str], widths: list[int], numeric: list[bool]) -> str:
         space = " " * (width - cell_len(text))
         cells.append(space + text if right else text + space)
     return f" {_GAP.join(cells)}".rstrip()
+
+
+def _csv(frame: pl.DataFrame) -> str:
+    """Return a frame as CSV; values of kinds that CSV lacks are text."""
+    return "".join(_csv_pieces(iter([frame])))
+
+
+def _csv_pieces(frames: Iterator[pl.DataFrame]) -> Iterator[str]:
+    """Yield the text of frames as one table, a piece for each."""
+    for number, frame in enumerate(frames):
+        lacking = (
+            c for c in frame if c.dtype.is_nested() or isinstance(c.dtype, (pl.Binary, pl.Duration))
+        )
+        text = frame.with_columns(map(shown.texts, lacking)).write_csv(include_header=number == 0)
+        yield ("\n" if number and text else "") + text.removesuffix("\n")
+
+
+def _json(frame: pl.DataFrame) -> str:
+    """Return a frame as JSON; bytes, which JSON lacks, are text."""
+    return "".join(_json_pieces(iter([frame])))
+
+
+def _json_pieces(frames: Iterator[pl.DataFrame]) -> Iterator[str]:
+    """Yield the text of frames as one array."""
+    between = "["
+    for frame in frames:
+        lacking = [shown.texts(c) for c in frame if c.dtype == pl.Binary]
+        if rows := frame.with_columns(lacking).write_json().removeprefix("[").removesuffix("]"):
+            yield between + rows
+            between = ","
+    yield "[]" if between == "[" else "]"
+
+
+_MARKUP = re.compile(r"[|<\\]")  # characters that Markdown would take for more than text
+
+
+def markdown(frame: pl.DataFrame) -> str:
+    """Return a frame as a table of Markdown."""
+    rules = ["--:" if kind.is_numeric() else "---" for kind in frame.dtypes]
+    head, *rows = [[_MARKUP.sub(r"\\\g<0>", value) for value in row] for row in readable(frame)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, rules, *rows])
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\N{MINUS SIGN}": "$-$",
+}
+
+
+def _latex(frame: pl.DataFrame) -> str:
+    """Return a frame as a tabular environment."""
+    columns = "".join("r" if kind.is_numeric() else "l" for kind in frame.dtypes)
+    head, *rows = map(_latex_row, readable(frame))
+    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+    return "\n".join([begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", end])
+
+
+def _latex_row(values: list[str]) -> str:
+    row = " & ".join("".join(_LATEX.get(c, c) for c in value) for value in values) + r" \\"
+    return "{}" + row if row.startswith(("[", "*")) else row  # else an option of the line before
+
+
+TABLE_FORMATS = {
+    "csv": TableFormat(render=_csv, pieces=_csv_pieces, for_people=False),
+    "json": TableFormat(render=_json, pieces=_json_pieces, for_people=False),
+    "latex": TableFormat(render=_latex, for_people=True),
+    "md": TableFormat(render=markdown, for_people=True),
+    "table": TableFormat(render=_table, fitted=_fitted_table, for_people=True),
+}
+"""The formats by their names, which ``printing`` has as well, for help that needs no Polars."""
