@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
 from medsim.core.errors import OutputError
-from medsim.core.reading import LineBound, bounds, open_file
+from medsim.core.reading import open_file
 
 try:
     import fcntl
@@ -233,11 +233,11 @@ class HashedReader(io.BufferedReader):
     """A buffered reader of bytes that hashes what it takes from its file.
 
     Every byte is taken from the file once, in order, so the digest is of what readers were given,
-    even if the file changes meanwhile. It cannot seek. With ``lines``, no line may be too long.
+    even if the file changes meanwhile. It cannot seek.
     """
 
-    def __init__(self, stream: IO[bytes], lines: LineBound | None = None) -> None:
-        self._source = _HashedSource(stream, lines)
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._source = _HashedSource(stream)
         super().__init__(self._source)
 
     def finish(self) -> str:
@@ -255,10 +255,9 @@ class HashedReader(io.BufferedReader):
 class _HashedSource(io.RawIOBase):
     """The bytes of a stream, hashed as they are handed on."""
 
-    def __init__(self, stream: IO[bytes], lines: LineBound | None) -> None:
+    def __init__(self, stream: IO[bytes]) -> None:
         super().__init__()
         self._stream = stream
-        self._lines = lines
         self.digest = hashlib.sha256()
         self.n_bytes = 0
 
@@ -271,8 +270,6 @@ class _HashedSource(io.RawIOBase):
         room = memoryview(buffer)
         part = self._stream.read(len(room))
         room[: len(part)] = part
-        if self._lines is not None:
-            self._lines.check(part)
         self.digest.update(part)
         self.n_bytes += len(part)
         return len(part)
@@ -286,15 +283,13 @@ class _HashedSource(io.RawIOBase):
 
 
 def open_hashed(path: Path) -> HashedReader:
-    """Return a reader of a file that hashes what is read, and refuses lines out of bounds.
+    """Return a reader of a file that hashes what is read.
 
     Raises:
         InputError: it is no file, but a folder, a pipe or a device.
         OSError: it cannot be opened.
     """
-    longest = bounds().longest_line
-    lines = None if longest is None else LineBound(path, longest)
-    return HashedReader(open_file(path), lines)
+    return HashedReader(open_file(path))
 
 
 def check_own_file(path: Path) -> None:

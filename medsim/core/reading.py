@@ -9,7 +9,6 @@ import os
 import re
 import stat
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -32,45 +31,15 @@ _KINDS = {
 }
 _PANIC = "PanicException"  # of libraries in Rust; it is no Exception, and has no module to import
 _LONGEST_REASON = 200
-_MOST_EMPTY = 1_000_000
 _HARMLESS = MIB  # what is no larger does no harm, however little it was packed into
 BEGINNING = 1 << 16
 """The bytes of a file that tell its kind."""
 
-_LINE_ENDS = (b"\n", b"\r")
-_WITHOUT_LINES = (b"{", b"<")  # how JSON and XML begin
+LONGEST_LINE = 16 * MIB
+"""The most bytes of a line of a terminology, or of a record of XML; DuckDB reads no longer one."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """The bounds of files that are read as streams, which a user may lift.
-
-    Attributes:
-        longest_line: the most bytes of a line, or of an element of XML; None where lines are not
-            bounded.
-        greatest_ratio: how many times its size a packed file may unpack to.
-    """
-
-    longest_line: int | None = None
-    greatest_ratio: int = 200  # text is packed 10 times, XML 20 times; a bomb 1,000 times
-
-
-_BOUNDS = ContextVar("bounds", default=Bounds())  # noqa: B039 — frozen
-
-
-def bounds() -> Bounds:
-    """Return the bounds that are in force."""
-    return _BOUNDS.get()
-
-
-@contextmanager
-def bounded(own: Bounds) -> Iterator[None]:
-    """Let bounds be in force in the body, in the thread that runs it."""
-    token = _BOUNDS.set(own)
-    try:
-        yield
-    finally:
-        _BOUNDS.reset(token)
+GREATEST_RATIO = 200
+"""How many times its size a packed file may unpack to: text is packed 10 times, XML 20 times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,43 +264,37 @@ def expanded(path: str | Path) -> Path:
         ) from error
 
 
-def unpacked(
-    stream: io.BufferedReader, path: Path | str, size: int, own: Bounds | None = None
-) -> io.BufferedReader:
+def unpacked(stream: io.BufferedReader, path: Path | str, size: int) -> io.BufferedReader:
     """Return the content of a stream, unpacked if gzip packed it, as its first bytes tell.
 
     Args:
         stream: of bytes as they lie on the disk.
         path: of the file, or its name, for messages.
         size: how many bytes it has; they must not unpack to many times as many.
-        own: bounds in place of those in force, which those of another thread are not.
     """
     if kind_of(stream.peek(2)[:2]) is not GZIP:
         return stream
-    ratio = (own or bounds()).greatest_ratio
     content = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
-    return io.BufferedReader(_Unpacked(content, path, size, ratio))
+    return io.BufferedReader(_Unpacked(content, path, size))
 
 
-def check_ratio(path: Path | str, n_packed: int, n_bytes: int, greatest: int) -> None:
+def check_ratio(path: Path | str, n_packed: int, n_bytes: int) -> None:
     """Raise InputError where a file unpacks to what no honest one does."""
-    if n_bytes > _HARMLESS and n_bytes > greatest * max(1, n_packed):
+    if n_bytes > _HARMLESS and n_bytes > GREATEST_RATIO * max(1, n_packed):
         raise InputError(
-            f"{path} unpacks from {n_packed:,} bytes to more than {greatest:,} times as many, as a "
-            "bomb does; if you trust it, unpack it yourself, or raise `greatest_ratio` where there "
-            "is that option"
+            f"{path} unpacks from {n_packed:,} bytes to more than {GREATEST_RATIO:,} times as "
+            "many, as a bomb does; if you trust it, unpack it yourself"
         )
 
 
 class _Unpacked(io.RawIOBase):
     """The content of a packed stream, as far as its size is in proportion."""
 
-    def __init__(self, content: IO[bytes], path: Path | str, size: int, ratio: int) -> None:
+    def __init__(self, content: IO[bytes], path: Path | str, size: int) -> None:
         super().__init__()
         self._content = content
         self._path = path
         self._size = size
-        self._ratio = ratio
         self._n_bytes = 0
 
     def readable(self) -> bool:
@@ -344,62 +307,15 @@ class _Unpacked(io.RawIOBase):
         part = self._content.read(len(room))
         room[: len(part)] = part
         self._n_bytes += len(part)
-        check_ratio(self._path, self._size, self._n_bytes, self._ratio)
+        check_ratio(self._path, self._size, self._n_bytes)
         return len(part)
 
 
-class LineBound:
-    """Looks at a text in parts, and refuses a line that is longer than any of its kind.
-
-    JSON and XML have no lines: a text that begins as they do is not looked at, unless it is known
-    to have lines. A line is seen to be too long once a part is: some bytes late.
-    """
-
-    def __init__(self, path: Path | str, longest: int | None, *, has_lines: bool = False) -> None:
-        self._path = path
-        self._longest = longest
-        self._line = 1
-        self._n_bytes = 0  # of the line so far
-        self._may_have_none = not has_lines
-
-    def check(self, part: bytes) -> None:
-        """Raise InputError if the line that the next part of a text goes on with is too long."""
-        if self._longest is None:
-            return
-        if self._may_have_none and part.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_WITHOUT_LINES):
-            self._longest = None
-            return
-        self._may_have_none = False
-        firsts = [at for end in _LINE_ENDS if (at := part.find(end)) >= 0]
-        last = max(part.rfind(end) for end in _LINE_ENDS)
-        if self._n_bytes + min(firsts, default=len(part)) > self._longest:
-            raise too_long(f"{self._path}: line {self._line:,}", self._longest)
-        self._line += part.count(b"\n")
-        self._n_bytes = len(part) - last - 1 if last >= 0 else self._n_bytes + len(part)
-
-
-def too_long(place: str, longest: int) -> InputError:
+def too_long(place: str, most: int = LONGEST_LINE) -> InputError:
     """Return the error for a line or a record that has too many bytes."""
     return InputError(
-        f"{place} has more than {longest >> 20:,} MiB; raise `longest_line` if it is meant to"
+        f"{place} has more than {most >> 20:,} MiB, which none has; is the file damaged?"
     )
-
-
-def check_gap(name: Path | str, last: int, line: int) -> None:
-    """Raise InputError where so many lines without content follow each other as no file has.
-
-    They cost little to pack, and a reader as much time as any.
-
-    Args:
-        name: of the file, or its path.
-        last: the number of the last line that had content.
-        line: the number of the line that is read.
-    """
-    if line - last > _MOST_EMPTY:
-        raise InputError(
-            f"{name}: more than {_MOST_EMPTY:,} lines without content follow line {last:,}; remove "
-            "them"
-        )
 
 
 def decoded(

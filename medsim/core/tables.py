@@ -13,7 +13,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
 from medsim.core.parquet import checked_frame
-from medsim.core.reading import BEGINNING, HTML, UTF_16, check_gap, kind_of, reading
+from medsim.core.reading import BEGINNING, HTML, UTF_16, kind_of, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -120,12 +120,7 @@ def lines_of(text: Text) -> Iterator[str]:
 
 def checked_lines(path: Path, lines: Iterable[str]) -> Iterator[str]:
     """Yield lines as they are."""
-    last = 0
     for number, line in enumerate(lines, start=1):
-        if line.isspace():
-            check_gap(path, last, number)
-        else:
-            last = number
         if len(line) > LONGEST_LINE:
             raise InputError(f"{path}: line {number} has more than {LONGEST_LINE:,} characters")
         yield line

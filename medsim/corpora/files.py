@@ -9,7 +9,6 @@ from medsim.core.files import open_hashed
 from medsim.core.reading import (
     BEGINNING,
     GZIP,
-    check_gap,
     decoded,
     other_kind,
     reading,
@@ -53,7 +52,7 @@ def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator
 
     They come without their ends, and without lines that are ``blank`` unless these are asked for.
     """
-    number = last = 0
+    number = 0
     with reading(path, "a corpus"):
         stream = unpacked(file, path, path.stat().st_size)
         while data := stream.readline(LONGEST_LINE + 1):
@@ -64,9 +63,5 @@ def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator
                     "a title or an abstract has"
                 )
             line = decoded(data, path, number).removesuffix("\n").removesuffix("\r")
-            check_gap(path, last, number)
-            has_content = bool(line.strip())
-            if has_content:
-                last = number
-            if blank or has_content:
+            if blank or line.strip():
                 yield number, line

@@ -10,7 +10,6 @@ from typing import Annotated, Literal, get_args
 
 from medsim.core.config import MOST_SEED
 from medsim.core.options import Option, Options, Reporting
-from medsim.core.reading import MIB, Bounds
 
 MOST_CONCEPTS = 9_000_000
 """The most active concepts of an invented release; more need longer identifiers than RF2 has."""
@@ -20,11 +19,6 @@ SynonymScope = Literal["exact", "narrow", "broad", "related"]
 SYNONYM_SCOPES: tuple[SynonymScope, ...] = get_args(SynonymScope)
 """The scopes that synonyms have, as OBO names them."""
 
-LONGEST_LINE = 1
-"""The most MiB that a line of a terminology may have by default; real ones have a few KiB.
-
-The most that may be asked for, 16, is that of the SQL macro delimited_rows as well.
-"""
 
 SOURCE = Option(
     "A release of RF2, UMLS, RxNorm, LOINC, OMOP's vocabularies or MeSH's XML, as zip or folder; "
@@ -87,33 +81,6 @@ class ReadingOptions(Options):
             kept_empty=False,
         ),
     ] = False
-    longest_line: Annotated[
-        int | None,
-        Option(
-            "Longest line, or record of XML, that is read of a terminology, in MiB; 1 by default.",
-            least=1,
-            most=16,
-            key="longest_line",
-            kept_empty=False,
-        ),
-    ] = None
-    greatest_ratio: Annotated[
-        int | None,
-        Option(
-            "How many times its size a packed file of a terminology may unpack to; 200 by default.",
-            least=1,
-            most=1_000_000,
-            key="greatest_ratio",
-            kept_empty=False,
-        ),
-    ] = None
-
-    @property
-    def bounds(self) -> Bounds:
-        """The bounds of the files that are read."""
-        longest = self.longest_line or LONGEST_LINE
-        ratio = self.greatest_ratio or Bounds().greatest_ratio
-        return Bounds(longest_line=longest * MIB, greatest_ratio=ratio)
 
 
 @dataclass(frozen=True, slots=True)

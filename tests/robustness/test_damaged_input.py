@@ -77,8 +77,8 @@ def build(source: Path, tmp_path: Path, *options: str) -> str:
         (DESCRIPTIONS, replace_line(3, set_value(7, b"a\rb")), "line 3 has a carriage return"),
         (
             DESCRIPTIONS,
-            replace_line(3, set_value(7, b"x" * (1 << 20))),
-            "line 3 has more than 1 MiB",
+            replace_line(3, set_value(7, b"x" * (1 << 24))),
+            "line 3 has more than 16 MiB",
         ),
         (CONCEPTS, replace_line(2, set_value(1, b"20201332")), "effectiveTime '20201332'"),
         (CONCEPTS, replace_line(2, set_value(2, b"yes")), "line 2 has active 'yes'"),

@@ -272,7 +272,7 @@ def test_a_carriage_return_within_a_line_ends_none(tmp_path: Path) -> None:
         (f"{TERM}def: \udcff".encode(errors="surrogateescape"), "line 6 is not UTF-8: byte 0xff"),
         (TERM.encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
         (bytes(300), r"has no \[Term\]"),
-        (bytes(2_000_000), "line 1 has more than 1 MiB, which no line"),
+        (bytes(2_000_000), "line 1 has more than 1 MiB, which none has"),
         (f"{TERM}comment: {'x' * 1_048_576}", "line 6 has more than 1 MiB"),
     ],
     ids=range(11),

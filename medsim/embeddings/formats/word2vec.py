@@ -13,7 +13,6 @@ from medsim.core.errors import InputError
 from medsim.core.reading import (
     GZIP,
     beginning_of,
-    check_gap,
     kind_of,
     open_file,
     unpacked,
@@ -211,13 +210,11 @@ def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: _Want
     The numbers of other words are counted and not read, and blank lines count for nothing.
     """
     heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
-    n_rows, last = 0, first - 1
+    n_rows = 0
     for number, line in enumerate(lines, start=first):
         row = line.rstrip(b" \r")
         if not row:
-            check_gap(found.path, last, number)
             continue
-        last = number
         n_rows += 1
         n_numbers = row.count(b" ")
         if n_numbers < n_dimensions:

@@ -13,7 +13,7 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
-from medsim.core.reading import beginning_of, bounded, kind_of, reading
+from medsim.core.reading import beginning_of, kind_of, reading
 from medsim.core.registry import Registry
 from medsim.terminologies.options import ReadingOptions
 
@@ -149,7 +149,7 @@ class Source:
                 )
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"].dtypes))
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
-        with bounded(options.bounds), reading(path, self.name):
+        with reading(path, self.name):
             terminology = self.load(path, store, options)
         for term in store.frame("terminologies/quoted")["term"]:
             raise InputError(

@@ -7,18 +7,15 @@ import stat
 import zipfile
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 from medsim.core.errors import InputError, MedsimError
 from medsim.core.reading import (
     BEGINNING,
-    MIB,
     ZIP,
-    Bounds,
     beginning_of,
-    bounds,
     check_ratio,
     kind_of,
     open_file,
@@ -41,7 +38,6 @@ MAX_ENTRY_BYTES = 64 << 30
 
 _ENCRYPTED = 0x1
 _UNREAD_METHODS = {9: "Deflate64", 93: "Zstandard", 95: "xz", 98: "PPMd"}  # of entries of zips
-_LONGEST_LINE = MIB  # where no bounds are in force
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,24 +49,17 @@ class ReleaseFile:
         inner: its path there, with slashes.
         size: in bytes, as it lies in the folder or as the zip unpacks it.
         entry: of the zip; None in a folder.
-        bounds: those in force when the release was listed, as it may be read in another thread.
     """
 
     release: Path
     inner: str
     size: int
     entry: zipfile.ZipInfo | None = None
-    bounds: Bounds = field(default_factory=bounds)
 
     @property
     def name(self) -> str:
         """Its file name without folders."""
         return PurePosixPath(self.inner).name
-
-    @property
-    def longest_line(self) -> int:
-        """The most bytes that a line of it may have."""
-        return self.bounds.longest_line or _LONGEST_LINE
 
     @contextmanager
     def open(self, reads: Collection[FileKind] = ()) -> Iterator[io.BufferedReader]:
@@ -84,7 +73,7 @@ class ReleaseFile:
         try:
             with self._packed(where) as stream:
                 size = self.entry.compress_size if self.entry else self.size
-                content = unpacked(stream, where, size, self.bounds)
+                content = unpacked(stream, where, size)
                 beginning = content.peek(BEGINNING)
                 yield content
         except InputError as error:
@@ -110,7 +99,7 @@ class ReleaseFile:
             with open_file(self.release / self.inner) as stream:
                 yield stream
             return
-        check_ratio(where, self.entry.compress_size, self.size, self.bounds.greatest_ratio)
+        check_ratio(where, self.entry.compress_size, self.size)
         with (
             open_file(self.release) as file,
             zipfile.ZipFile(file) as archive,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
-from medsim.core.reading import LineBound, check_gap, decoded
+from medsim.core.reading import LONGEST_LINE, decoded, too_long
 from medsim.terminologies.sources import SourceFile
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def csv_rows(
             the text is not CSV in UTF-8.
     """
     with file.open() as stream:
-        hashed = HashedReader(stream, LineBound(file.inner, file.longest_line, has_lines=True))
+        hashed = HashedReader(stream)
         rows = csv.reader(_lines(file, hashed), strict=True)
-        line = last = 1
+        line = 1
         try:
             header = [name.strip().lower() for name in next(rows, [])]
             places = _places(file, header, columns, optional)
@@ -51,10 +52,7 @@ def csv_rows(
                         f"{len(header)}"
                     )
                 if row:
-                    last = line
                     yield line, [row[place] if place is not None else "" for place in places]
-                else:
-                    check_gap(file.inner, last, line)
                 line = rows.line_num + 1
         except csv.Error as error:
             raise InputError(f"{file.inner}: line {line}: not CSV ({error})") from error
@@ -85,5 +83,8 @@ def _places(
 
 
 def _lines(file: ReleaseFile, stream: IO[bytes]) -> Iterator[str]:
-    for number, line in enumerate(stream, start=1):
+    lines = iter(partial(stream.readline, LONGEST_LINE + 1), b"")
+    for number, line in enumerate(lines, start=1):
+        if len(line) > LONGEST_LINE:
+            raise too_long(f"{file.inner}: line {number:,}")
         yield decoded(line, file.inner, number)

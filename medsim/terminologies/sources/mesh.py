@@ -14,7 +14,7 @@ from defusedxml import EntitiesForbidden
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
-from medsim.core.reading import XML, too_long
+from medsim.core.reading import LONGEST_LINE, XML, too_long
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -147,7 +147,7 @@ def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
     builder = ET.TreeBuilder()
     holder = builder.start("file", {})  # an element of our own gives access to what is not whole
     parser = ET.XMLParser(target=builder)  # noqa: S314 — there are no entities
-    n_whole, n_bytes, longest = 0, 0, file.bounds.longest_line
+    n_whole = n_bytes = 0
     try:
         while chunk := stream.read(_CHUNK_BYTES):
             parser.feed(chunk)
@@ -158,8 +158,8 @@ def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
                 del outermost[: len(whole)]
                 n_whole += len(whole)
                 n_bytes = 0 if whole else n_bytes
-            if longest is not None and n_bytes > longest:
-                raise too_long(f"{file.inner}: record {n_whole + 1:,}", longest)
+            if n_bytes > LONGEST_LINE:
+                raise too_long(f"{file.inner}: record {n_whole + 1:,}")
         parser.close()
     except ET.ParseError as error:
         raise _no_xml(file, error) from error

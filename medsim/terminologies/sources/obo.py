@@ -73,7 +73,7 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     file = file_alone(path)
     with file.open() as stream:
         hashed = HashedReader(stream)
-        frames = read_frames(hashed, path.name, file.longest_line)
+        frames = read_frames(hashed, path.name)
         header = next(frames)
         _check_header(header, left_out)
         scopes = _scopes(header)

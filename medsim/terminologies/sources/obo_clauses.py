@@ -14,7 +14,7 @@ from datetime import date
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.reading import MIB, check_gap, decoded, too_long
+from medsim.core.reading import MIB, decoded, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,32 +104,27 @@ class Frame:
     clauses: list[tuple[int, str, str]] = field(default_factory=list)
 
 
-def read_frames(stream: IO[bytes], name: str, longest: int = MIB) -> Iterator[Frame]:
+def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
     """Yield the header and the stanzas of a file, without comments and empty lines.
 
     Args:
         stream: of the file.
         name: of the file, for messages.
-        longest: the most bytes of a line of a stanza.
 
     Raises:
         InputError: a line is too long, not UTF-8, or begins with a bracket and no stanza.
     """
-    frame, last = Frame("", 1), 0
+    frame = Frame("", 1)
     for number, line in enumerate(_lines(stream, name), start=1):
         text = line.lstrip(" \t")
         if not text or text[0] == "!":
-            check_gap(name, last, number)
             continue
-        last = number
         if text[0] == "[":
             found = _STANZA.fullmatch(text.rstrip())
             if not found:
                 raise InputError(f"{name}: line {number}: no stanza of OBO: {shown(text)}")
             yield frame
             frame = Frame(found[1], number)
-        elif frame.kind and len(line) > longest:
-            raise too_long(f"{name}: line {number:,}", longest)
         else:
             tag, colon, rest = text.partition(":")
             frame.clauses.append((number, tag, rest) if colon else (number, "", text))
@@ -178,10 +173,7 @@ def _bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
     while line := stream.readline(MAX_HEADER_LINE + 1):
         number += 1
         if len(line) > MAX_HEADER_LINE:
-            raise InputError(
-                f"{name}: line {number:,} has more than {MAX_HEADER_LINE >> 20} MiB, which no line "
-                "of OBO may have"
-            )
+            raise too_long(f"{name}: line {number:,}", MAX_HEADER_LINE)
         if number == 1:
             has_returns = b"\r" in line.rstrip(b"\r\n")
         if has_returns:

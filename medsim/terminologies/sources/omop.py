@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
+from medsim.core.reading import LONGEST_LINE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, is_named, release_files
 from medsim.terminologies.sources.csv_rows import check_column
@@ -167,7 +168,7 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
         InputError: the first line is no header with tabs, or lacks a column.
     """
     with file.open() as stream:
-        line = stream.readline(file.longest_line)
+        line = stream.readline(LONGEST_LINE)
     header = line.removeprefix(BOM_UTF8).decode("utf-8", "replace").rstrip("\r\n").lower()
     names = header.split("\t")
     for column in kind.columns:
@@ -211,7 +212,7 @@ def _read_version(file: ReleaseFile) -> tuple[SourceFile, date | None]:
     """Return the file of vocabularies, and the day of their release that it states."""
     with file.open() as stream:
         hashed = HashedReader(stream)
-        found = _VERSION.search(hashed.read(file.longest_line))
+        found = _VERSION.search(hashed.read(LONGEST_LINE))
         read = SourceFile.read_by(hashed, file.inner)
     if found:
         with suppress(ValueError):  # a day that no calendar has

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
-from medsim.core.reading import JSON, parsed_json
+from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
 from medsim.terminologies.rf2_writer import ORIGIN_FILE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
@@ -140,7 +140,7 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
         if file.name == ORIGIN_FILE:
             try:
                 with file.open(reads={JSON}) as stream:
-                    origin = parsed_json(file.inner, stream.read(file.bounds.longest_line or -1))
+                    origin = parsed_json(file.inner, stream.read(LONGEST_LINE))
                 redistributable, terms = origin["redistributable"], origin["terms"]
             except (LookupError, TypeError) as error:
                 raise InputError(f"{file.inner}: not what medsim writes there") from error

@@ -10,7 +10,7 @@ import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
-from medsim.core.reading import LineBound, check_gap, decoded
+from medsim.core.reading import LONGEST_LINE, decoded, too_long
 from medsim.core.store import QueryError
 from medsim.terminologies.sources import SourceFile
 
@@ -78,7 +78,7 @@ def _text_of(
     """
     for file in files:
         with file.open() as stream:
-            hashed = HashedReader(stream, LineBound(file.inner, file.longest_line, has_lines=True))
+            hashed = HashedReader(stream)
             yield from _rows(row_format, file, hashed)
             read.append(SourceFile.read_by(hashed, file.inner))
 
@@ -92,7 +92,7 @@ def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterat
     """
     mark = codecs.BOM_UTF8
     if row_format.check_header is not None:
-        row_format.check_header(file, stream.readline(file.longest_line))
+        row_format.check_header(file, stream.readline(LONGEST_LINE))
         mark = b""
     decoder = codecs.getincrementaldecoder("utf-8")()
     carry, last_line = b"", b""
@@ -106,6 +106,8 @@ def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterat
         _, line_feed, tail = text.rpartition(b"\n")
         last_line = tail if line_feed else last_line + tail
         yield text
+        if len(last_line) > LONGEST_LINE:
+            _raise_fault(row_format, [file])
     is_cut = bool(last_line) and row_format.is_cut(last_line)
     if carry or is_cut or not _decodes(decoder, b"", final=True):
         _raise_fault(row_format, [file])
@@ -120,17 +122,17 @@ def _raise_fault(row_format: RowFormat, files: list[ReleaseFile]) -> None:
     """
     for file in files:
         with file.open() as stream:
-            number = last = 0
+            number = 0
             if row_format.check_header is not None:
-                stream.readline(file.longest_line)
+                stream.readline(LONGEST_LINE)
                 number = 1
-            while line := stream.readline(file.longest_line + len(b"\r\n")):
+            while line := stream.readline(LONGEST_LINE + len(b"\r\n")):
                 number += 1
+                if len(line.rstrip(b"\r\n")) > LONGEST_LINE:
+                    raise too_long(f"{file.inner}: line {number:,}")
                 text = decoded(line, file.inner, number)
                 if fault := _line_fault(row_format, text):
                     raise InputError(f"{file.inner}: line {number} {fault}")
-                last = number if text.strip() else last
-                check_gap(file.inner, last, number)
 
 
 def _line_fault(row_format: RowFormat, text: str) -> str:
