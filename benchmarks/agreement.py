@@ -13,6 +13,7 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
+from medsim.statistics.resampling import Resampling
 from medsim.studies.agreement import Judgements, nominal_alpha
 from medsim.studies.sheets import JUDGEMENT
 
@@ -107,7 +108,7 @@ def race(job: Job) -> Race:
     turns = []
     for _ in range(job.rounds):
         with progress.stage("all pairs"):
-            ours, alpha_seconds = timed(lambda: nominal_alpha(whole, len(JUDGEMENT), resamples=0))
+            ours, alpha_seconds = timed(lambda: nominal_alpha(whole, len(JUDGEMENT), _drawing(0)))
         theirs, package_seconds = timed(lambda: _package(whole))
         if not abs(ours.value - theirs) <= _ROUNDING:
             raise MismatchError(f"alpha is {ours.value:.6f}, and {theirs:.6f} by the package")
@@ -141,8 +142,12 @@ def invented(n_pairs: int, seed: int = 0) -> Judgements:
 
 
 def _interval(table: Judgements) -> tuple[float, float, float]:
-    found = nominal_alpha(table, len(JUDGEMENT), resamples=_RESAMPLES, threads=1)
+    found = nominal_alpha(table, len(JUDGEMENT), _drawing(_RESAMPLES))
     return found.value, found.low, found.high
+
+
+def _drawing(resamples: int) -> Resampling:
+    return Resampling(seed=0, resamples=resamples, threads=1)
 
 
 def _package(table: Judgements) -> float:

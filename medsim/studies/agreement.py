@@ -6,19 +6,27 @@ import math
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import polars as pl
 
-from medsim.core.config import checked_threads
 from medsim.kernels.resampling import drawn_rows
 from medsim.statistics.bca import bca_estimate, in_tasks
-from medsim.statistics.estimates import Estimate
-from medsim.statistics.resampling import RESAMPLES, Resampling, check_resampling
+from medsim.statistics.estimates import Estimate, defined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from medsim.kernels.types import Counts, CountTable, Table, Values
+    from medsim.statistics.resampling import Resampling
 
+Row: TypeAlias = dict[str, object]
 
+Judgements: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int8]]
+"""A value of each annotator for each unit, -1 where there is none: int8[n_units, n_annotators]."""
+
+NONE = -1
+"""The value of a unit to which an annotator gave no answer."""
+
+_PAIRABLE = 2
 _RESAMPLES_A_TASK = 64
 
 
@@ -40,12 +48,7 @@ def over_units(
             defined; such resamples are left out.
         resampling: 0 resamples give no interval. Each takes time O(n_units), each thread 4 bytes a
             unit.
-
-    Raises:
-        OptionError: the seed or the number of resamples is out of range.
     """
-    if resampling.resamples:
-        check_resampling(resampling.seed, resampling.resamples)
     sums = n_units @ features
     estimate = float(statistic(sums[None, :])[0])
     if not resampling.resamples or np.isnan(estimate):
@@ -61,25 +64,11 @@ def over_units(
         ]
         return statistic(np.array(drawn) @ features)
 
-    threads = checked_threads(resampling.threads)
-    drawn = in_tasks(resampled, resampling.resamples, _RESAMPLES_A_TASK, threads)
+    drawn = in_tasks(resampled, resampling.resamples, _RESAMPLES_A_TASK, resampling.threads)
     return bca_estimate(estimate, drawn, left_out)
 
 
-Judgements: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int8]]
-"""A value of each annotator for each unit, -1 where there is none: int8[n_units, n_annotators]."""
-
-_PAIRABLE = 2
-
-
-def nominal_alpha(
-    table: Judgements,
-    n_values: int,
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    threads: int | None = None,
-) -> Estimate:
+def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
     """Return Krippendorff's alpha of nominal values, with its bootstrap interval over units.
 
     It is 1 less the disagreement that is seen over that which is expected by chance (Krippendorff,
@@ -93,20 +82,15 @@ def nominal_alpha(
     Args:
         table: values from 0 to ``n_values`` - 1, or -1 for none.
         n_values: how many values there could be; (n_annotators + 1) ** n_values is below 2 ** 63.
-        seed: of the draws, which depend neither on the order of units nor on that of annotators.
-        resamples: how many, at least 100; 0 for no interval. Each takes time O(n_units).
-        threads: how many to use; results do not depend on it. Each takes 4 bytes a unit.
+        resampling: of the interval; its draws depend neither on the order of units nor on that of
+            annotators.
 
     Returns:
         1 where all agree, about 0 where they agree by chance. NaN where no unit has two values. NaN
         as well where only one value occurs: without variation there is no evidence of reliability
         (Krippendorff 2011).
-
-    Raises:
-        OptionError: a number is out of range.
     """
     kinds, n_units = _kinds(table, n_values)
-    resampling = Resampling(seed=seed, resamples=resamples, threads=checked_threads(threads))
     return over_units(_features(kinds), n_units, _alpha, resampling)
 
 
@@ -142,9 +126,6 @@ def _alpha(sums: Table) -> Values:
     return alphas
 
 
-_NONE = -1
-
-
 def cohens_kappa(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
     """Return Cohen's kappa (Educational and Psychological Measurement 1960) of two annotators.
 
@@ -160,7 +141,7 @@ def cohens_kappa(table: Judgements, n_values: int, resampling: Resampling) -> Es
     Returns:
         NaN where both answered no unit, or gave all units one and the same answer.
     """
-    both = table[(table != _NONE).all(axis=1)]
+    both = table[(table != NONE).all(axis=1)]
     if not len(both):
         return Estimate(value=math.nan)
     kinds, n_units = np.unique(both, axis=0, return_counts=True)
@@ -179,7 +160,7 @@ def mean_accuracy(correct: Judgements, resampling: Resampling) -> Estimate:
         resampling: of units; resamples in which an annotator has no answer are left out.
     """
     kinds, n_units = np.unique(correct, axis=0, return_counts=True)
-    features = np.column_stack([kinds == 1, kinds != _NONE]).astype(np.float64)
+    features = np.column_stack([kinds == 1, kinds != NONE]).astype(np.float64)
     return over_units(features, n_units, _mean_share, resampling)
 
 
@@ -200,3 +181,26 @@ def _mean_share(sums: Table) -> Values:
     np.divide(right, given, out=shares, where=given > 0)
     found: Values = shares.mean(axis=1)
     return found
+
+
+def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Table:
+    """Return float64[n_annotators, n_items]: mean values of answers, NaN where there is none."""
+    table = np.full((len(names), items.height), np.nan)
+    means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
+    column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
+    row_of = {name: row for row, name in enumerate(names)}
+    for name, item_id, value in means.iter_rows():
+        table[row_of[name], column_of[item_id]] = value
+    return table
+
+
+def with_ends(name: str, estimate: Estimate) -> Row:
+    """Return an estimate as the columns NAME, NAME_low and NAME_high, None where not defined."""
+    ends = {"": estimate.value, "_low": estimate.low, "_high": estimate.high}
+    return {name + end: defined(value) for end, value in ends.items()}
+
+
+def table_of(rows: Sequence[Row]) -> pl.DataFrame:
+    """Return rows, which have the same columns, as a table; columns of None alone are numbers."""
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))

@@ -16,7 +16,7 @@ from medsim.evaluations.ratings.properties import property_in
 from medsim.studies.folder import Study, StudyDraft, draw_id, presentations_of, write_study
 from medsim.studies.grade import read_pairs
 from medsim.studies.options import DomainsOptions, InspectOptions, InstancesOptions
-from medsim.studies.output import CONTEXT_ITEM_COLUMNS, DOMAIN_ITEM_COLUMNS
+from medsim.studies.output import CONTEXT_ITEMS, DOMAIN_ITEMS
 from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, MARKS
 from medsim.studies.words.frequencies import BIOMEDICAL, kept_words
 
@@ -100,7 +100,8 @@ def domains_study(options: DomainsOptions) -> Study:
             )
             .sort("item_id")
             .head(size)
-            .select(pl.col(name).cast(kind) for name, kind in DOMAIN_ITEM_COLUMNS.items())
+            .select(*DOMAIN_ITEMS.dtypes)
+            .cast(pl.Schema(DOMAIN_ITEMS.dtypes))
         )
         stage.found(f"{items.height:,} of {words.height:,} words")
     source: dict[str, object] = {
@@ -158,7 +159,7 @@ def shown_counts(study: Study) -> pl.DataFrame:
 def _drawn_instances(
     path: Path, instances: pl.DataFrame, options: InstancesOptions
 ) -> pl.DataFrame:
-    """Return ``CONTEXT_ITEM_COLUMNS``: the instances that are drawn, in order of item_id.
+    """Return ``CONTEXT_ITEMS``: the instances that are drawn, in order of item_id.
 
     Their ids are digests of their sentences and offsets, so that no draw depends on their order; of
     instances that stand twice the first counts.
@@ -184,7 +185,7 @@ def _drawn_instances(
         pl.struct("sentence1", "start1", "end1").map_elements(_marked, pl.String).alias("marked1"),
         pl.struct("sentence2", "start2", "end2").map_elements(_marked, pl.String).alias("marked2"),
     )
-    return drawn.select(pl.col(name).cast(kind) for name, kind in CONTEXT_ITEM_COLUMNS.items())
+    return drawn.select(*CONTEXT_ITEMS.dtypes).cast(pl.Schema(CONTEXT_ITEMS.dtypes))
 
 
 def _marked(place: dict[str, Any]) -> str:

@@ -127,9 +127,8 @@ def score(
     Example: medsim study score study answers/ --format latex
     """
     from medsim.core.shown import why_missing
-    from medsim.studies.score import check_table, score_study
-    from medsim.studies.score_tables import readable_scores
-    from medsim.studies.score_views import WHY_MISSING
+    from medsim.studies.output import WHY_MISSING
+    from medsim.studies.score import check_table, readable_scores, score_study
 
     check_table(options.study, table)  # before what takes long
     shown = score_study(**options.given()).table(table)
@@ -204,8 +203,9 @@ def _after(options: ScoreOptions) -> list[str]:
     """Return what to do next with the scores that are written."""
     from medsim.core.options import folder_of
     from medsim.studies.folder import Study
+    from medsim.studies.output import SCORE_TABLES
 
-    tables = Study(folder_of(options.study)).scale.tables
+    tables = SCORE_TABLES[Study(folder_of(options.study)).scale.name]
     draws = "medsim report {out} -o scores.html draws them"
     return [draws, *(step for table, step in _TAKES.items() if table in tables)]
 

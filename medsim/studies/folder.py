@@ -17,7 +17,7 @@ from medsim.core.opened import Opened
 from medsim.core.output import claimed
 from medsim.core.reading import decoded
 from medsim.core.tables import bytes_of
-from medsim.studies.output import ASSIGNMENT, ASSIGNMENT_COLUMNS, ITEMS, STUDY, StudyManifest
+from medsim.studies.output import ASSIGNED, ASSIGNMENT, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import SCALES, Entry, Scale, Sheet
 from medsim.studies.sheets.written import labelling_config, rendered_sheet, tasks, written_csv
 
@@ -96,7 +96,7 @@ class StudyDraft:
 
     Attributes:
         items: a row per pair, with item_id; what annotators must not see.
-        assignment: ``ASSIGNMENT_COLUMNS``, in order of annotator and position.
+        assignment: ``ASSIGNED``, in order of annotator and position.
         source: of the items, for the manifest.
         notice: what must be known before a sheet is passed on; None where there is nothing.
         page_size: how many pairs are shown before a pause; 0 for no pauses.
@@ -157,7 +157,7 @@ def presentations_of(
     n_pages: int = 1,
     shown: Sequence[str] = ("term1", "term2"),
 ) -> pl.DataFrame:
-    """Return the presentations of one annotator: ``ASSIGNMENT_COLUMNS``, in order of position.
+    """Return the presentations of one annotator: ``ASSIGNED``, in order of position.
 
     Every page has its share of the items of each group, and of those that are shown for a second
     time (Chiu et al. 2018): shares differ by one item at most. The two presentations of an item
@@ -208,7 +208,7 @@ def presentations_of(
             texts.reverse()
         left, right = (*texts, "")[:2]
         rows.append((annotator, len(rows) + 1, entry_id, item_id, showing, left, right))
-    return pl.DataFrame(rows, schema=ASSIGNMENT_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=ASSIGNED.dtypes, orient="row")
 
 
 def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet]:

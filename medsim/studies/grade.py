@@ -16,7 +16,7 @@ from medsim.core.terms import lowered
 from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
 from medsim.studies.folder import Study, StudyDraft, draw_id, presentations_of, write_study
 from medsim.studies.options import GradeOptions, annotators_of
-from medsim.studies.output import GRADED_ITEM_COLUMNS, RATED_COLUMNS
+from medsim.studies.output import GRADED_ITEMS, RATED_COLUMNS
 from medsim.studies.sheets import GRADED
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from medsim.core.tables import Table
 
 _SIDES = ("term1", "term2")
-_TAKEN = frozenset({*GRADED_ITEM_COLUMNS, *RATED_COLUMNS} - set(_SIDES))
+_TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATED_COLUMNS} - set(_SIDES))
 
 
 @public(GradeOptions)
@@ -113,7 +113,7 @@ def _items(pairs: pl.DataFrame, options: GradeOptions) -> pl.DataFrame:
         .with_columns(group.cast(pl.Int32).alias("group"))
         .drop("rank")
         .sort("item_id")
-        .select(*GRADED_ITEM_COLUMNS, pl.exclude(GRADED_ITEM_COLUMNS))
+        .select(*GRADED_ITEMS.dtypes, pl.exclude(GRADED_ITEMS.dtypes))
     )
 
 

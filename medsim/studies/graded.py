@@ -20,9 +20,9 @@ from medsim.statistics.rater_agreement import (
     rater_agreement,
     row_means,
 )
+from medsim.studies.agreement import Row, answer_table, table_of, with_ends
 from medsim.studies.options import OUTLIER_SHARE
 from medsim.studies.output import RATED_COLUMNS
-from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,7 +1,9 @@
-"""Tables of a study of a build: the quality of datasets, and agreement of annotators."""
+"""Tables of studies whose answers are named: of builds, and of what a few people are asked."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,10 +11,30 @@ import numpy as np
 import polars as pl
 
 from medsim.evaluations.sets import SET_COLUMNS
+from medsim.statistics.accuracies import accuracy_of
 from medsim.statistics.estimates import Estimate, share_of
-from medsim.studies.agreement import nominal_alpha
-from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
-from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME
+from medsim.studies.agreement import (
+    NONE,
+    Row,
+    answer_table,
+    cohens_kappa,
+    mean_accuracy,
+    nominal_alpha,
+    table_of,
+    with_ends,
+)
+from medsim.studies.output import SCORE_TABLES
+from medsim.studies.sheets import (
+    ASSOCIATED,
+    ASSOCIATION,
+    CONTEXT,
+    DOMAIN,
+    DONT_KNOW,
+    JUDGEMENT,
+    NOT_SAME,
+    SAME,
+)
+from medsim.studies.words.frequencies import AMBIGUOUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +44,39 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Rows
     from medsim.statistics.resampling import Resampling
     from medsim.studies.agreement import Judgements
+    from medsim.studies.sheets import Scale
 
+MEAN = "mean"
+"""The name that stands for all annotators in the table of accuracies."""
+
+NO_TRUTH = -1
+"""The value of pairs that have no ground truth."""
 
 FEWEST_PAIRS = 10
-"""Of fewer no interval of alpha is made: their resamples say little."""
+"""Of fewer units no interval is made: their resamples say little."""
 
-_ALL = "all"
-_NONE = -1
+_TWO = 2
+_SHOWN = {
+    CONTEXT.name: ["cat", "label", "marked1", "marked2"],
+    DOMAIN.name: ["word"],
+    ASSOCIATION.name: ["term1", "term2"],
+}
+
+
+class Quality(NamedTuple):
+    """The quality of labels against a ground truth, with Wilson's intervals; NaN of no pairs.
+
+    Attributes:
+        no_ground_truth: the share of pairs that have none, and count in none of the others.
+        accuracy: of pairs with a ground truth, the share that is labelled as it says.
+        recall: of pairs that are the same, the share that is labelled positive.
+        precision: of pairs that are labelled positive, the share that is the same.
+    """
+
+    no_ground_truth: Estimate
+    accuracy: Estimate
+    recall: Estimate
+    precision: Estimate
 
 
 def judged_tables(
@@ -48,152 +96,52 @@ def judged_tables(
     names = answers["annotator"].unique().sort().to_list()
     n_shown = items.height
     items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
-    values = answer_table(items, answers, names)
-    table = np.ascontiguousarray(np.nan_to_num(values, nan=_NONE).astype(np.int8).T)
+    table = _table(items, answers, names)
     truth = majority(table)
     items = items.with_columns(pl.Series("truth", truth))
     return {
         "quality": _quality(items, table, resampling),
-        "agreement": _agreement(table, names, resampling),
-        "annotators": _annotators(table, truth, names, n_shown),
-        "disagreements": _disagreements(items, table, names),
+        "agreement": _agreement_of_judgements(table, names, resampling),
+        "annotators": _judges(table, truth, names, n_shown),
+        "disagreements": _misjudged(items, table, names),
         "corrections": _corrections(items, table),
     }
 
 
-def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> pl.DataFrame:
-    numbered = items.select(*SET_COLUMNS, "label", "truth").with_row_index("row")
-    groups = [((_ALL, None, None), numbered)]
-    groups += sorted(numbered.group_by(SET_COLUMNS), key=lambda group: group[0])
-    rows: list[Row] = []
-    for named, group in groups:
-        of = table[group["row"].to_numpy().astype(np.int64)]
-        found = quality(group["label"].to_numpy(), group["truth"].to_numpy())
-        rows.append(
-            dict(zip(SET_COLUMNS, named, strict=True))
-            | {"n_pairs": group.height}
-            | with_ends("no_ground_truth", found.no_ground_truth)
-            | with_ends("alpha", _alpha(of, resampling))
-            | with_ends("accuracy", found.accuracy)
-            | with_ends("recall", found.recall)
-            | with_ends("precision", found.precision)
-        )
-    return table_of(rows)
+def compared_tables(
+    scale: Scale, items: pl.DataFrame, answers: pl.DataFrame, resampling: Resampling
+) -> dict[str, pl.DataFrame]:
+    """Return the tables of a study, the first of which is what it was made for.
 
+    Args:
+        scale: of instances, domains or associations.
+        items: of the study.
+        answers: ``ANSWER_COLUMNS``, at least one.
+        resampling: of bootstrap intervals.
 
-def _alpha(table: Judgements, resampling: Resampling) -> Estimate:
-    n_units = int(((table != _NONE).sum(axis=1) > 1).sum())
-    return nominal_alpha(
-        table,
-        len(JUDGEMENT),
-        seed=resampling.seed,
-        resamples=resampling.resamples if n_units >= FEWEST_PAIRS else 0,
-        threads=resampling.threads,
-    )
-
-
-def _agreement(table: Judgements, names: Sequence[str], resampling: Resampling) -> pl.DataFrame:
-    """Return alpha with "don't know" as a judgement of its own, and as none."""
-    everyone = list(range(len(names)))
-    two = combinations(everyone, 2) if len(names) > 2 else ()  # noqa: PLR2004 — else they are all
-    rows: list[Row] = []
-    for members in (everyone, *two):
-        for dont_know, kept in (
-            ("a judgement", table),
-            ("left out", np.where(table == DONT_KNOW, np.int8(_NONE), table)),
-        ):
-            part = np.ascontiguousarray(kept[:, list(members)])
-            rows.append(
-                {
-                    "annotators": " & ".join(names[at] for at in members),
-                    "dont_know": dont_know,
-                    "n_pairs": int(((part != _NONE).sum(axis=1) > 1).sum()),
-                }
-                | with_ends("alpha", _alpha(part, resampling))
-            )
-    return table_of(rows)
-
-
-def _annotators(table: Judgements, truth: Rows, names: Sequence[str], n_shown: int) -> pl.DataFrame:
-    rows: list[Row] = []
-    for column, name in enumerate(names):
-        own = table[:, column]
-        decided = (truth != NO_TRUTH) & (own != _NONE) & (own != DONT_KNOW)
-        n_alike = int((own == truth)[decided].sum())
-        counts = {
-            f"n_{answer}": int((own == value).sum())
-            for value, answer in enumerate(JUDGEMENT.answers)
-        }
-        rows.append(
-            {"annotator": name, **counts, "n_missing": n_shown - int((own != _NONE).sum())}
-            | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
-        )
-    return table_of(rows)
-
-
-def _disagreements(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
-    answers = pl.DataFrame(table, [f"answer of {name}" for name in names])
-    given = np.ma.masked_equal(table, _NONE)
-    differ = pl.Series(np.asarray(given.min(axis=1) != given.max(axis=1)))
-    label = pl.when(label=1).then(pl.lit("positive")).otherwise(pl.lit("negative")).alias("label")
-    judged = pl.col("truth") != NO_TRUTH
-    why = (
-        pl.when(judged & (pl.col("truth") != pl.col("label")))
-        .then(pl.lit("judged otherwise"))
-        .when(~judged)
-        .then(pl.lit("no ground truth"))
-        .when(differ)
-        .then(pl.lit("not judged alike"))
-    )
-    return (
-        items.with_columns(why.alias("why"), _answer_of("truth"), label)
-        .select("why", "term1", "term2", "label", "truth", *SET_COLUMNS, "pair_id")
-        .hstack(answers.select(_answer_of(name) for name in answers.columns))
-        .drop_nulls("why")
-        .sort("why", *SET_COLUMNS, "pair_id")
-    )
-
-
-def _corrections(items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
-    votes = {
-        f"n_{answer}": (table == value).sum(axis=1)
-        for value, answer in enumerate(JUDGEMENT.answers)
-    }
-    return (
-        items.with_columns(
-            pl.Series(name, counts, dtype=pl.Int64) for name, counts in votes.items()
-        )
-        .filter(pl.col("truth") != NO_TRUTH, pl.col("truth") != pl.col("label"))
-        .with_columns(_answer_of("truth").alias("judged"))
-        .select("term1", "term2", "judged", *votes, *SET_COLUMNS, "pair_id")
-        .sort("judged", *SET_COLUMNS, "pair_id")
-    )
-
-
-def _answer_of(column: str) -> pl.Expr:
-    """Return values as files have the answers; null where there is none."""
-    known = range(len(JUDGEMENT))
-    return pl.col(column).replace_strict(known, JUDGEMENT.answers, default=None)
-
-
-NO_TRUTH = -1
-"""The value of pairs that have no ground truth."""
-
-
-class Quality(NamedTuple):
-    """The quality of labels against a ground truth, with Wilson's intervals; NaN of no pairs.
-
-    Attributes:
-        no_ground_truth: the share of pairs that have none, and count in none of the others.
-        accuracy: of pairs with a ground truth, the share that is labelled as it says.
-        recall: of pairs that are the same, the share that is labelled positive.
-        precision: of pairs that are labelled positive, the share that is the same.
+    Returns:
+        accuracy: of each annotator and their mean against the labels of instances. domains: the
+        words that all annotators say to be of one domain. confirmed: the pairs that all say to be
+        associated. agreement: Cohen's kappa of every two annotators, and Krippendorff's alpha of
+        these and of all. annotators: how often each gave which answer. disagreements: what was not
+        answered alike, or otherwise than a label says.
     """
-
-    no_ground_truth: Estimate
-    accuracy: Estimate
-    recall: Estimate
-    precision: Estimate
+    names = answers["annotator"].unique().sort().to_list()
+    table = _table(items, answers, names)
+    first = (
+        _accuracy(items, table, names, resampling)
+        if scale is CONTEXT
+        else _agreed(scale, items, table)
+    )
+    counts = [
+        {"annotator": name, **_counts(scale, own)} for name, own in zip(names, table.T, strict=True)
+    ]
+    return {
+        next(iter(SCORE_TABLES[scale.name])): first,
+        "agreement": _agreement(scale, table, names, resampling),
+        "annotators": table_of(counts),
+        "disagreements": _disagreements(scale, items, table, names),
+    }
 
 
 def majority(table: Judgements) -> NDArray[np.int8]:
@@ -224,3 +172,210 @@ def quality(labels: NDArray[np.int8], truth: NDArray[np.int8]) -> Quality:
         recall=share_of(n_found, int(same.sum())),
         precision=share_of(n_found, int(positive.sum())),
     )
+
+
+def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Judgements:
+    values = np.nan_to_num(answer_table(items, answers, names), nan=NONE)
+    return np.ascontiguousarray(values.astype(np.int8).T)
+
+
+def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> pl.DataFrame:
+    numbered = items.select(*SET_COLUMNS, "label", "truth").with_row_index("row")
+    groups = [(("all", None, None), numbered)]
+    groups += sorted(numbered.group_by(SET_COLUMNS), key=lambda group: group[0])
+    rows: list[Row] = []
+    for named, group in groups:
+        of = table[group["row"].to_numpy().astype(np.int64)]
+        found = quality(group["label"].to_numpy(), group["truth"].to_numpy())
+        rows.append(
+            dict(zip(SET_COLUMNS, named, strict=True))
+            | {"n_pairs": group.height}
+            | with_ends("no_ground_truth", found.no_ground_truth)
+            | with_ends("alpha", _alpha(of, len(JUDGEMENT), resampling))
+            | with_ends("accuracy", found.accuracy)
+            | with_ends("recall", found.recall)
+            | with_ends("precision", found.precision)
+        )
+    return table_of(rows)
+
+
+def _agreement_of_judgements(
+    table: Judgements, names: Sequence[str], resampling: Resampling
+) -> pl.DataFrame:
+    """Return alpha with "don't know" as a judgement of its own, and as none."""
+    rows: list[Row] = []
+    for members in _groups(len(names)):
+        for dont_know, kept in (
+            ("a judgement", table),
+            ("left out", np.where(table == DONT_KNOW, np.int8(NONE), table)),
+        ):
+            part = np.ascontiguousarray(kept[:, members])
+            named: Row = {"annotators": " & ".join(names[at] for at in members)}
+            named |= {"dont_know": dont_know, "n_pairs": _n_shared(part)}
+            rows.append(named | with_ends("alpha", _alpha(part, len(JUDGEMENT), resampling)))
+    return table_of(rows)
+
+
+def _agreement(
+    scale: Scale, table: Judgements, names: Sequence[str], resampling: Resampling
+) -> pl.DataFrame:
+    rows: list[Row] = []
+    for members in _groups(len(names)):
+        part = np.ascontiguousarray(table[:, members])
+        kappa = Estimate(value=math.nan)
+        if len(members) == _TWO:
+            kappa = cohens_kappa(part, len(scale), _for_units(resampling, _n_shared(part)))
+        named: Row = {"annotators": " & ".join(names[at] for at in members)}
+        named |= {f"n_{scale.noun}s": _n_shared(part)}
+        alpha = _alpha(part, len(scale), resampling)
+        rows.append(named | with_ends("kappa", kappa) | with_ends("alpha", alpha))
+    return table_of(rows)
+
+
+def _groups(n_annotators: int) -> list[list[int]]:
+    """Return the places of all annotators, then of every two where there are more."""
+    everyone = list(range(n_annotators))
+    two = combinations(everyone, _TWO) if n_annotators > _TWO else ()
+    return [everyone, *map(list, two)]
+
+
+def _n_shared(table: Judgements) -> int:
+    """Return how many units have two answers or more."""
+    return int(((table != NONE).sum(axis=1) > 1).sum())
+
+
+def _alpha(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
+    return nominal_alpha(table, n_values, _for_units(resampling, _n_shared(table)))
+
+
+def _for_units(resampling: Resampling, n_units: int) -> Resampling:
+    """Return a resampling that makes no intervals of few units."""
+    return resampling if n_units >= FEWEST_PAIRS else replace(resampling, resamples=0)
+
+
+def _counts(scale: Scale, own: Rows) -> dict[str, int]:
+    """Return how often an annotator gave which answer."""
+    return {f"n_{answer}": int((own == value).sum()) for value, answer in enumerate(scale.answers)}
+
+
+def _judges(table: Judgements, truth: Rows, names: Sequence[str], n_shown: int) -> pl.DataFrame:
+    rows: list[Row] = []
+    for name, own in zip(names, table.T, strict=True):
+        decided = (truth != NO_TRUTH) & (own != NONE) & (own != DONT_KNOW)
+        n_alike = int((own == truth)[decided].sum())
+        n_missing = n_shown - int((own != NONE).sum())
+        rows.append(
+            {"annotator": name, **_counts(JUDGEMENT, own), "n_missing": n_missing}
+            | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
+        )
+    return table_of(rows)
+
+
+def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
+    """Return pairs that were judged otherwise than labelled, or not by all alike."""
+    given = np.ma.masked_equal(table, NONE)
+    differ = pl.Series(np.asarray(given.min(axis=1) != given.max(axis=1)))
+    label = pl.when(label=1).then(pl.lit("positive")).otherwise(pl.lit("negative")).alias("label")
+    judged = pl.col("truth") != NO_TRUTH
+    why = (
+        pl.when(judged & (pl.col("truth") != pl.col("label")))
+        .then(pl.lit("judged otherwise"))
+        .when(~judged)
+        .then(pl.lit("no ground truth"))
+        .when(differ)
+        .then(pl.lit("not judged alike"))
+    )
+    truth = pl.Series("truth", _named(JUDGEMENT, items["truth"].to_numpy()), pl.String)
+    return (
+        items.with_columns(why.alias("why"), truth, label)
+        .select("why", "term1", "term2", "label", "truth", *SET_COLUMNS, "pair_id")
+        .hstack(_answers_of(JUDGEMENT, table, names))
+        .drop_nulls("why")
+        .sort("why", *SET_COLUMNS, "pair_id")
+    )
+
+
+def _corrections(items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
+    votes = {
+        f"n_{answer}": (table == value).sum(axis=1)
+        for value, answer in enumerate(JUDGEMENT.answers)
+    }
+    judged = pl.Series("judged", _named(JUDGEMENT, items["truth"].to_numpy()), pl.String)
+    return (
+        items.with_columns(
+            judged, *(pl.Series(name, counts, pl.Int64) for name, counts in votes.items())
+        )
+        .filter(pl.col("truth") != NO_TRUTH, pl.col("truth") != pl.col("label"))
+        .select("term1", "term2", "judged", *votes, *SET_COLUMNS, "pair_id")
+        .sort("judged", *SET_COLUMNS, "pair_id")
+    )
+
+
+def _accuracy(
+    items: pl.DataFrame, table: Judgements, names: Sequence[str], resampling: Resampling
+) -> pl.DataFrame:
+    labels = items["label"].to_numpy()[:, None]
+    correct = np.where(table == NONE, NONE, table == labels).astype(np.int8)
+    answered = correct != NONE
+    n_answered = int(answered.any(axis=1).sum())
+    found = [accuracy_of(own[given] == 1) for own, given in zip(correct.T, answered.T, strict=True)]
+    found.append(mean_accuracy(correct, _for_units(resampling, n_answered)))
+    counts = [*answered.sum(axis=0).tolist(), n_answered]
+    return table_of(
+        [
+            {"annotator": name, "n_instances": n} | with_ends("accuracy", one)
+            for name, n, one in zip([*names, MEAN], counts, found, strict=True)
+        ]
+    )
+
+
+def _agreed(scale: Scale, items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
+    """Return the words that all say to be of one domain, or the pairs that all say to be so."""
+    first = table[:, 0]
+    alike = (table == first[:, None]).all(axis=1) & (first != NONE)
+    if scale is ASSOCIATION:
+        return items.filter(alike & (first == ASSOCIATED)).drop("item_id").sort("term1", "term2")
+    domain = pl.Series("domain", _named(scale, first), pl.String)
+    return (
+        items.select("word", domain, pl.exclude("item_id", "word"))
+        .filter(pl.Series(alike), pl.col("domain") != AMBIGUOUS)
+        .sort("word")
+    )
+
+
+def _disagreements(
+    scale: Scale, items: pl.DataFrame, table: Judgements, names: Sequence[str]
+) -> pl.DataFrame:
+    """Return items with unlike answers, and instances with another label than the answer."""
+    given = np.ma.masked_equal(table, NONE)
+    least, most = given.min(axis=1).filled(NONE), given.max(axis=1).filled(NONE)
+    shown, otherwise = items.select(_SHOWN[scale.name]), np.zeros(len(table), np.bool_)
+    if scale is CONTEXT:
+        labels = items["label"].to_numpy()
+        otherwise = (least != NONE) & (most != labels)
+        shown = shown.with_columns(pl.Series("label", _named(scale, labels)))
+    why = (
+        pl.when(pl.Series(least != most))
+        .then(pl.lit("not answered alike"))
+        .when(pl.Series(otherwise))
+        .then(pl.lit("otherwise than labelled"))
+    )
+    return (
+        shown.select(why.alias("why"), pl.all())
+        .hstack(_answers_of(scale, table, names))
+        .drop_nulls("why")
+        .sort("why", *shown.columns)
+    )
+
+
+def _answers_of(scale: Scale, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
+    """Return a column with the answers of each annotator."""
+    said = {
+        f"answer of {name}": _named(scale, own) for name, own in zip(names, table.T, strict=True)
+    }
+    return pl.DataFrame(said, dict.fromkeys(said, pl.String))
+
+
+def _named(scale: Scale, values: np.ndarray) -> list[str | None]:
+    """Return values as files have the answers; None where there is none."""
+    return [None if value == NONE else scale.answers[value] for value in values.tolist()]

@@ -18,7 +18,7 @@ from medsim.core.terms import lowered
 from medsim.kernels.packing import tie_hashes
 from medsim.studies.folder import Study, StudyDraft, draw_id, presentations_of, write_study
 from medsim.studies.options import SampleOptions, annotators_of
-from medsim.studies.output import JUDGED_ITEM_COLUMNS
+from medsim.studies.output import JUDGED_ITEMS
 from medsim.studies.sheets import JUDGEMENT
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
-    """Return ``JUDGED_ITEM_COLUMNS``: the pairs that are drawn, in order of item_id.
+    """Return ``JUDGED_ITEMS``: the pairs that are drawn, in order of item_id.
 
     Every class of every dataset has its pairs in an order of its own, and takes its next that no
     other has taken, one at a time in turn; so what datasets share is shared out evenly.
@@ -94,7 +94,7 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
                 rows.append({**row, **key.columns(), "label": label, "item_id": item_id})
     if not rows:
         raise InputError(f"{build.folder} has no pairs to judge")
-    return pl.DataFrame(rows, schema=JUDGED_ITEM_COLUMNS).sort("item_id")
+    return pl.DataFrame(rows, schema=JUDGED_ITEMS.dtypes).sort("item_id")
 
 
 def _next(

@@ -15,16 +15,15 @@ from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.places import check_free, check_not_read, resolved
 from medsim.core.progress import progress_of
-from medsim.core.shown import Shown, Summary
+from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded
 from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
-from medsim.studies.agreed import compared_tables
 from medsim.studies.folder import Study
 from medsim.studies.graded import LEAST_AGREEMENT, OUTLIERS, graded_tables
-from medsim.studies.judged import judged_tables
+from medsim.studies.judged import compared_tables, judged_tables
 from medsim.studies.options import Place, ScoreOptions
-from medsim.studies.output import SCORES, ScoresManifest
+from medsim.studies.output import SCORE_TABLES, SCORES, WHY_MISSING, ScoresManifest
 from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
 from medsim.studies.sheets.written import annotated_tasks
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 def check_table(study: Place, name: str | None) -> None:
     """Raise OptionError if a study has no table of that name."""
-    _chosen(name, [*Study(folder_of(study)).scale.tables, "missing"])
+    _chosen(name, [*SCORE_TABLES[Study(folder_of(study)).scale.name], "missing"])
 
 
 def _chosen(name: str | None, known: list[str]) -> str:
@@ -185,6 +184,8 @@ def _for_spreadsheets(name: str, table: pl.DataFrame) -> str:
     return table.write_csv(include_bom=True)
 
 
+_ENDS = ("_low", "_high")
+_LONGEST = 80  # characters of a term in a table to be read
 _PATTERN = 10  # ratings in a row of which the page warns as well
 _PATTERNS = {
     "longest_run": "are equal",
@@ -232,3 +233,36 @@ def warnings_of_raters(
     whole = tables["agreement"].filter(pairs="all", raters="all")["iaa1"].to_list()
     if not leave_out and any(value is not None and value < LEAST_AGREEMENT for value in whole):
         yield f"raters hardly agree at all (IAA-1 {whole[0]:.2f}): no rating of theirs says much"
+
+
+def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with one column for each three such as alpha, alpha_low and alpha_high."""
+    return table.select(_cells(table))
+
+
+def _cells(table: pl.DataFrame) -> Iterator[pl.Series]:
+    columns = table.columns
+    ends = {column + end for column in columns for end in _ENDS}
+    for column in columns:
+        if column in ends:
+            continue
+        if all(column + end in columns for end in _ENDS):
+            rows = table.select(column, *(column + end for end in _ENDS)).rows()
+            yield pl.Series(column, [_cell(*row) for row in rows], dtype=pl.String)
+        elif table[column].dtype == pl.String:
+            yield table[column].map_elements(_shortened, pl.String)
+        elif column in WHY_MISSING and table[column].null_count():
+            yield texts(table[column], readable_text).fill_null(MISSING)
+        else:
+            yield table[column]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _cell(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return MISSING
+    text = f"{value:.3f}" if low is None or high is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
+    return text.replace("-", "\N{MINUS SIGN}")

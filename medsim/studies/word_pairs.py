@@ -21,7 +21,7 @@ from medsim.core.shown import Shown, Summary
 from medsim.core.terms import pack
 from medsim.kernels.packing import mixed, term_hashes, tie_hashes
 from medsim.studies.options import N_QUARTERS, PairsOptions
-from medsim.studies.output import WORD_PAIR_COLUMNS
+from medsim.studies.output import WORD_PAIRS
 from medsim.studies.words.frequencies import (
     BIOMEDICAL,
     DOMAINS,
@@ -60,7 +60,7 @@ class WordPairs(Shown):
     """Pairs of words to rate.
 
     Attributes:
-        frame: ``medsim.studies.output.WORD_PAIR_COLUMNS``, in an order drawn from the seed.
+        frame: ``medsim.studies.output.WORD_PAIRS``, in an order drawn from the seed.
         left_out: how many words were left out, and why, in the order of the filters.
         warnings: what a reader should know, a sentence each.
         frequency_correlation: Spearman's, of how often the words that the filters left are used in
@@ -372,7 +372,7 @@ def _finished(pairs: pl.DataFrame, words: pl.DataFrame, word_class: str) -> pl.D
         )
         pairs = pairs.join(of_word, on=f"word{side}_id", how="left", maintain_order="left")
     named = pairs.with_columns(pl.lit(word_class).alias("class"))
-    return named.select(pl.col(name).cast(kind) for name, kind in WORD_PAIR_COLUMNS.items())
+    return named.select(*WORD_PAIRS.dtypes).cast(pl.Schema(WORD_PAIRS.dtypes))
 
 
 def _warnings(found: dict[str, pl.DataFrame]) -> tuple[str, ...]:

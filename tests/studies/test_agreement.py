@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
-from medsim.core.errors import OptionError
 from medsim.statistics.resampling import Resampling
 from medsim.studies import agreement
 from medsim.studies.agreement import cohens_kappa, mean_accuracy, nominal_alpha
 from medsim.studies.judged import NO_TRUTH, majority
 from medsim.studies.sheets import NOT_SAME, SAME
 
+NO_INTERVAL = Resampling(seed=0, resamples=0, threads=1)
 PUBLISHED = np.array(
     [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
@@ -32,8 +32,12 @@ PUBLISHED = np.array(
 """Example C of Krippendorff 2011: four observers, twelve units, values 1 to 5, 0 where missing."""
 
 
+def resampling(resamples: int = 2000, seed: int = 0, threads: int = 1) -> Resampling:
+    return Resampling(seed=seed, resamples=resamples, threads=threads)
+
+
 def alpha(table: np.ndarray, n_values: int) -> float:
-    return nominal_alpha(table.astype(np.int8), n_values, resamples=0).value
+    return nominal_alpha(table.astype(np.int8), n_values, NO_INTERVAL).value
 
 
 def of_the_library(table: np.ndarray, n_values: int) -> float:
@@ -77,14 +81,14 @@ def test_alpha_is_that_of_the_library(table: np.ndarray) -> None:
 
 def test_units_of_which_nothing_pairs_and_nobody_who_disagrees_are_nan() -> None:
     for table in ([[0, -1], [-1, 1]], [[-1, -1]], [[1, 1], [1, 1]]):
-        found = nominal_alpha(np.array(table, np.int8), 2, resamples=200)
+        found = nominal_alpha(np.array(table, np.int8), 2, resampling(200))
         assert math.isnan(found.value)
         assert math.isnan(found.low)
     assert math.isnan(alpha(np.empty((0, 3)), 2))
 
 
 def test_perfect_agreement_is_1_without_an_interval() -> None:
-    found = nominal_alpha(np.array([[0, 0], [1, 1], [1, 1]], np.int8), 2, resamples=200)
+    found = nominal_alpha(np.array([[0, 0], [1, 1], [1, 1]], np.int8), 2, resampling(200))
 
     assert found.value == 1
     assert np.isnan([found.low, found.high]).all()
@@ -95,7 +99,7 @@ def test_the_sums_without_a_unit_give_the_alpha_without_it(monkeypatch) -> None:
     seen = []
     monkeypatch.setattr(agreement, "bca_estimate", lambda *parts: seen.append(parts))
 
-    nominal_alpha(table, 3, resamples=100)
+    nominal_alpha(table, 3, resampling(100))
 
     pairable = (table >= 0).sum(axis=1) >= 2
     expected = [of_the_library(np.delete(table, u, 0), 3) for u in np.flatnonzero(pairable)]
@@ -114,7 +118,7 @@ def test_the_interval_is_near_that_of_scipy_for_other_resamples() -> None:
         rng=np.random.default_rng(0),
     ).confidence_interval
 
-    found = nominal_alpha(table, 3, seed=5)
+    found = nominal_alpha(table, 3, resampling(seed=5))
 
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.03)
     assert found.low < found.value < found.high
@@ -124,24 +128,12 @@ def test_results_depend_neither_on_threads_nor_on_any_order() -> None:
     table = judged(50, seed=4)
     rng = np.random.default_rng(0)
 
-    found = nominal_alpha(table, 3, resamples=300, threads=1)
+    found = nominal_alpha(table, 3, resampling(300, threads=1))
 
     shuffled = rng.permuted(table[rng.permutation(50)], axis=1)
-    assert nominal_alpha(table, 3, resamples=300, threads=4) == found
-    assert nominal_alpha(shuffled, 3, resamples=300) == found
-    assert nominal_alpha(table, 3, resamples=300, seed=1) != found
-
-
-def test_resamples_out_of_range_are_refused() -> None:
-    with pytest.raises(OptionError, match="5 resamples are out of range"):
-        nominal_alpha(judged(9, seed=1), 3, resamples=5)
-
-
-NONE = Resampling(seed=0, resamples=0, threads=1)
-
-
-def resampling(seed: int = 0, resamples: int = 2000, threads: int = 1) -> Resampling:
-    return Resampling(seed=seed, resamples=resamples, threads=threads)
+    assert nominal_alpha(table, 3, resampling(300, threads=4)) == found
+    assert nominal_alpha(shuffled, 3, resampling(300)) == found
+    assert nominal_alpha(table, 3, resampling(300, seed=1)) != found
 
 
 def judged_by_two(n: int, share: float, seed: int) -> np.ndarray:
@@ -157,7 +149,7 @@ def test_kappa_is_that_of_scikit_learn(answers: list[tuple[int, int]]) -> None:
     from sklearn.metrics import cohen_kappa_score
 
     both = [pair for pair in answers if -1 not in pair]
-    found = cohens_kappa(np.array(answers, np.int8), 3, NONE).value
+    found = cohens_kappa(np.array(answers, np.int8), 3, NO_INTERVAL).value
 
     if len({value for pair in both for value in pair}) < 2:
         assert math.isnan(found)
@@ -169,7 +161,7 @@ def test_kappa_of_a_published_table() -> None:
     # 20 and 15 of 50 alike, 5 and 10 not: 0.7 seen, 0.5 by chance.
     table = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
 
-    assert cohens_kappa(np.array(table, np.int8), 2, NONE).value == pytest.approx(0.4)
+    assert cohens_kappa(np.array(table, np.int8), 2, NO_INTERVAL).value == pytest.approx(0.4)
 
 
 def test_the_interval_of_kappa_is_near_that_of_a_large_sample() -> None:

@@ -16,7 +16,7 @@ from medsim.core.errors import InputError, OptionError
 from medsim.studies.folder import instructions_of, presentations_of
 from medsim.studies.grade import read_pairs
 from medsim.studies.options import annotators_of
-from medsim.studies.output import ASSIGNMENT_COLUMNS
+from medsim.studies.output import ASSIGNED
 from medsim.studies.sheets import GRADED, SCALES
 
 
@@ -34,7 +34,7 @@ def test_every_pair_is_shown_once_and_repeated_ones_twice(
 
     found = presentations_of(seed, "ada", shown, n_twice, n_pages)
 
-    assert found.schema == pl.Schema(ASSIGNMENT_COLUMNS)
+    assert found.schema == pl.Schema(ASSIGNED.dtypes)
     assert found["position"].to_list() == list(range(1, found.height + 1))
     assert found["entry_id"].is_unique().all()
     first, second = (found.filter(showing=showing)["item_id"] for showing in (1, 2))

@@ -16,7 +16,7 @@ from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
 from medsim.studies.graded import graded_tables, scaled_means
 from medsim.studies.judged import judged_tables
-from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
+from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEMS, JUDGED_ITEMS
 from medsim.studies.score import warnings_of_raters
 
 RESAMPLING = Resampling(seed=0, resamples=100, threads=1)
@@ -29,7 +29,7 @@ def items_of(labels: dict[str, list[int]]) -> pl.DataFrame:
         for name, all_labels in labels.items()
         for at, label in enumerate(all_labels)
     ]
-    return pl.DataFrame(rows, schema=JUDGED_ITEM_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=JUDGED_ITEMS.dtypes, orient="row")
 
 
 def answers_of(given: dict[str, dict[str, int]]) -> pl.DataFrame:
@@ -153,7 +153,7 @@ def graded_items(number: int) -> pl.DataFrame:
         (f"i{at}", f"a{at:03}", f"b{at:03}", 0 if at < 20 else at % 2 + 1, "xy"[at % 2])
         for at in range(number)
     ]
-    return pl.DataFrame(rows, schema={**GRADED_ITEM_COLUMNS, "domain": pl.String}, orient="row")
+    return pl.DataFrame(rows, schema={**GRADED_ITEMS.dtypes, "domain": pl.String}, orient="row")
 
 
 def simulated_ratings(items: pl.DataFrame, *, bad: str) -> pl.DataFrame:

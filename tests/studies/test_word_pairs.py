@@ -23,7 +23,7 @@ from medsim.cli import app
 from medsim.core.errors import MedsimError, OptionError, OutputError
 from medsim.core.manifest import Skipped
 from medsim.core.store import Store
-from medsim.studies.output import WORD_PAIR_COLUMNS
+from medsim.studies.output import WORD_PAIRS
 
 pytestmark = pytest.mark.slow
 
@@ -122,7 +122,7 @@ def test_forms_of_a_word_are_no_pair_and_their_norms_stay(tmp_path: Path) -> Non
 def test_quarters_are_equal_and_each_pair_is_what_it_says(usual: medsim.WordPairs) -> None:
     found = usual
 
-    assert found.frame.schema == pl.Schema(WORD_PAIR_COLUMNS)
+    assert found.frame.schema == pl.Schema(WORD_PAIRS.dtypes)
     assert found.warnings == ()
     assert found.quarters().select("domain", "associated", "pairs").rows() == [
         ("biomedical", True, 6),
@@ -395,7 +395,7 @@ def test_the_command_writes_the_pairs_and_prints_the_quarters(
     assert result.stdout.splitlines()[0] == "domain,associated,pairs,words"
     assert "left out, a symbol, or a hyphen: 1" in result.stderr
     read = pl.read_csv if name.endswith("csv") else pl.read_parquet
-    written = read(tmp_path / name).cast(dict(WORD_PAIR_COLUMNS))
+    written = read(tmp_path / name).cast(dict(WORD_PAIRS.dtypes))
     assert written.equals(usual.frame)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 

@@ -46,7 +46,6 @@ class Scale:
         noun: by which sentences name an entry.
         graded: whether answers are ratings, which files have as numbers.
         marked: whether texts are sentences in which a target stands between ``MARKS``.
-        tables: of its scores, beside "missing"; the first is shown by default.
     """
 
     name: str
@@ -56,7 +55,6 @@ class Scale:
     noun: str = "pair"
     graded: bool = False
     marked: bool = False
-    tables: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.choices)
@@ -82,7 +80,6 @@ JUDGEMENT = Scale(
     name="judgement",
     question="Could these two be used interchangeably in consultation notes?",
     choices=(_SAME, _NOT_SAME, Answer(DONT_KNOW, "dont_know", "Don\u2019t know", "d")),
-    tables=("quality", "agreement", "annotators", "disagreements", "corrections"),
 )
 """Whether two terms mean the same (Schulz and Juric 2020, section 3.3)."""
 
@@ -91,7 +88,6 @@ GRADED = Scale(
     question="How similar are these two?",
     choices=tuple(Answer(rating, str(rating), str(rating), str(rating)) for rating in range(7)),
     graded=True,
-    tables=("agreement", "raters", "rated", "parts"),
 )
 """Degrees of similarity of two words (Chiu et al. 2018)."""
 
@@ -100,7 +96,6 @@ CONTEXT = Scale(
     question="Do the two marked terms have the same meaning?",
     choices=(_SAME, _NOT_SAME),
     marked=True,
-    tables=("accuracy", "agreement", "annotators", "disagreements"),
 )
 """Whether two terms have the same meaning in their sentences (Rouhizadeh et al. 2024)."""
 
@@ -114,7 +109,6 @@ DOMAIN = Scale(
     ),
     parts=("word",),
     noun="word",
-    tables=("domains", "agreement", "annotators", "disagreements"),
 )
 """The domain in which a word is mostly used (Chiu et al. 2018)."""
 
@@ -128,7 +122,6 @@ ASSOCIATION = Scale(
         Answer(ASSOCIATED, "associated", "Associated", "a"),
         Answer(NOT_ASSOCIATED, "not_associated", "Not associated", "n"),
     ),
-    tables=("confirmed", "agreement", "annotators", "disagreements"),
 )
 """Whether two words are associated in a biomedical sense (Chiu et al. 2018)."""
 

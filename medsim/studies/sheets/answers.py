@@ -221,7 +221,7 @@ def _frame(kept: dict[str, Given], assignment: pl.DataFrame) -> pl.DataFrame:
     rows = [(entry_id, given.value) for entry_id, given in kept.items()]
     answers = pl.DataFrame(rows, schema, orient="row")
     joined = assignment.join(answers, on="entry_id").sort("annotator", "position")
-    return joined.select(pl.col(name).cast(kind) for name, kind in ANSWER_COLUMNS.items())
+    return joined.select(*ANSWER_COLUMNS).cast(pl.Schema(ANSWER_COLUMNS))
 
 
 def _missing(frame: pl.DataFrame, assignment: pl.DataFrame) -> pl.DataFrame:
