@@ -15,6 +15,7 @@ from medsim.builds.options import (
 )
 from medsim.core.console import MAKING_EXIT_CODES, app, command
 from medsim.core.errors import OptionError
+from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, tell_next
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def build(
         print_table(known_sources(), form)
         return
     if shard is None:
-        _print_made(run(**options.given()), form, options.progress)
+        _print_made(call(run, options), form, options.progress)
         return
     if options.dask is not None:
         raise OptionError("--shard and --dask exclude each other: each shares out the search")
@@ -80,7 +81,7 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
     """
     from medsim.builds.shards import merge as run
 
-    _print_made(run(**options.given()), form, options.progress)
+    _print_made(call(run, options), form, options.progress)
 
 
 @command(app, WarmOptions, then=("build",))
@@ -94,7 +95,7 @@ def warm(options: WarmOptions) -> None:
     """
     from medsim.builds.compiling import warm as run
 
-    run(**options.given())
+    call(run, options)
 
 
 @command(app, StatsOptions, then=("sql", "eval"))

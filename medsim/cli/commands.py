@@ -7,6 +7,7 @@ from typing import Any
 
 from medsim.cli.options import ReportOptions, SqlOptions
 from medsim.core.console import app, command
+from medsim.core.options import call
 from medsim.core.printing import Format, print_frames, print_table, quoted, tell_next
 
 
@@ -42,5 +43,5 @@ def report(options: ReportOptions) -> None:
     """
     from medsim.cli.report import write_report
 
-    write_report(**options.given())
+    call(write_report, options)
     tell_next(options.progress, f"open {quoted(options.out)} in a browser; it needs no network")

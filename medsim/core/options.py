@@ -277,6 +277,12 @@ def public(options: Callable[P, Declared]) -> Callable[[Callable[[Declared], R]]
     return decorated
 
 
+def call(function: Callable[..., R], options: Options) -> R:
+    """Return what a ``public`` function returns for options that are made."""
+    result: R = inspect.unwrap(function)(options)
+    return result
+
+
 def _with_args(doc: str, options: type[Options]) -> str:
     """Return a docstring with its section Args before the first other section."""
     text = inspect.cleandoc(doc)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from medsim.core.console import app, command
+from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, tell_missing, tell_next, tell_signs
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
 
@@ -32,7 +33,7 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
     from medsim.evaluations.evaluate import evaluate as run
     from medsim.evaluations.tables.readable import readable
 
-    _print_compared(table_of(run(**options.given())), form, readable, options.progress)
+    _print_compared(table_of(call(run, options)), form, readable, options.progress)
     asked = {
         "retrieval": options.retrieval,
         "separation": options.separates,
@@ -60,7 +61,7 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     from medsim.evaluations.compare import compare as table_of
     from medsim.evaluations.tables.readable import as_in_paper
 
-    _print_compared(table_of(**options.given()), form, as_in_paper, options.progress)
+    _print_compared(call(table_of, options), form, as_in_paper, options.progress)
 
 
 def _print_compared(
@@ -100,7 +101,7 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
     from medsim.evaluations.correlate import correlate as run
     from medsim.evaluations.tables.readable import readable_correlations
 
-    found = run(**options.given())
+    found = call(run, options)
     print_table(found, form, readable=lambda frame: [readable_correlations(frame)])
     signs = (
         "Pearson's r; *, **, ***: p below 0.05, 0.01, 0.001 after Holm's correction; "

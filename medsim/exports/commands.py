@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from medsim.core.console import app, command
+from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, tell_next
 from medsim.exports.options import ExportOptions
 
@@ -20,7 +21,7 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     from medsim.exports.export import export as run
     from medsim.exports.formats import FORMATS
 
-    files = run(**options.given()).files()
+    files = call(run, options).files()
     print_table(files, form)
     out = str(options.out)
     names = files["file"].to_list()

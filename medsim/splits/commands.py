@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import MAKING_EXIT_CODES, VERIFYING_EXIT_CODES, app, command
+from medsim.core.options import call
 from medsim.core.printing import Format, print_outcome, print_table, quoted, tell_next
 from medsim.splits.options import AnyVerifyOptions, SplitOptions
 
@@ -20,7 +21,7 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
     from medsim.splits.output import readable_sizes
     from medsim.splits.split import split as run
 
-    print_table(run(**options.given()).sizes(), form, readable=readable_sizes)
+    print_table(call(run, options).sizes(), form, readable=readable_sizes)
     tell_next(
         options.progress,
         f"medsim export {quoted(options.out)} -o FOLDER --for TOOL writes files to train on",
@@ -37,6 +38,6 @@ def verify(options: AnyVerifyOptions, *, form: Format = "table") -> None:
     """
     from medsim.splits.verify import verify as run
 
-    found = run(**options.given())
+    found = call(run, options)
     print_table(found.findings, form)
     print_outcome(found, options.folder, options.progress)

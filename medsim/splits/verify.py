@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.builds.options import VerifyOptions
 from medsim.builds.output import CARD, Build
 from medsim.builds.positives import reload
 from medsim.builds.verify import Sample
@@ -19,7 +18,7 @@ from medsim.core.errors import OptionError
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.opened import open_output, reading_output
-from medsim.core.options import folder_of, public
+from medsim.core.options import call, folder_of, public
 from medsim.core.places import own_files, strangers
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
@@ -32,6 +31,7 @@ from medsim.splits.split import build_digest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.builds.options import VerifyOptions
     from medsim.core.progress import Progress
 
 
@@ -62,7 +62,7 @@ def verify(options: AnyVerifyOptions) -> Verification:
         return _verify_splits(opened, options)
     if options.build is not None:
         raise OptionError(f"`build` is for splits; {opened.folder} is a build")
-    return verify_build(**options.given(VerifyOptions))
+    return call(verify_build, options)
 
 
 def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
@@ -74,13 +74,9 @@ def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
         if any(one.violations for one in whole):
             return _findings(whole, {})
         of_splits = {
-            name: verify_build(
-                **{
-                    **options.given(VerifyOptions),
-                    "folder": build.folder,
-                    "seed": seed,
-                    "progress": progress.part(name),
-                }
+            name: call(
+                verify_build,
+                replace(options, folder=build.folder, seed=seed, progress=progress.part(name)),
             )
             for name, build in splits.builds.items()
         }

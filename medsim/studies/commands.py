@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from medsim.core.console import command, subcommands
+from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, tell_missing, tell_next, tell_signs
 from medsim.core.progress import progress_of
 from medsim.studies.options import (
@@ -17,7 +18,6 @@ from medsim.studies.options import (
     InspectOptions,
     InstancesOptions,
     PairsFileOptions,
-    PairsOptions,
     SampleOptions,
     ScoreOptions,
 )
@@ -39,7 +39,7 @@ def sample(options: SampleOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.sample import drawn_counts, sample_study
 
-    print_table(drawn_counts(sample_study(**options.given()).items()), form)
+    print_table(drawn_counts(call(sample_study, options).items()), form)
     _tell_next(options)
 
 
@@ -53,7 +53,7 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.grade import grade_study, shares_of
 
-    print_table(shares_of(grade_study(**options.given())), form)
+    print_table(shares_of(call(grade_study, options)), form)
     _tell_next(options)
 
 
@@ -68,7 +68,7 @@ def instances(options: InstancesOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.asking import instances_study, shown_counts
 
-    print_table(shown_counts(instances_study(**options.given())), form)
+    print_table(shown_counts(call(instances_study, options)), form)
     _tell_next(options)
 
 
@@ -83,7 +83,7 @@ def domains(options: DomainsOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.asking import domains_study, shown_counts
 
-    print_table(shown_counts(domains_study(**options.given())), form)
+    print_table(shown_counts(call(domains_study, options)), form)
     _tell_next(options)
 
 
@@ -98,7 +98,7 @@ def inspect(options: InspectOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.asking import inspect_study, shown_counts
 
-    print_table(shown_counts(inspect_study(**options.given())), form)
+    print_table(shown_counts(call(inspect_study, options)), form)
     _tell_next(options)
 
 
@@ -131,7 +131,7 @@ def score(
     from medsim.studies.score import check_table, readable_scores, score_study
 
     check_table(options.study, table)  # before what takes long
-    shown = score_study(**options.given()).table(table)
+    shown = call(score_study, options).table(table)
     print_table(shown, form, readable=lambda frame: [readable_scores(frame)])
     if signs := "; ".join(text for name, text in _SIGNS.items() if name in shown.columns):
         tell_signs(options.progress, form, signs)
@@ -157,7 +157,7 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
 
     check_not_read(Path(options.out), options.paths_read())
     check_pairs_place(Path(options.out), overwrite=options.overwrite)
-    chosen = choose_pairs(**options.given(PairsOptions))
+    chosen = call(choose_pairs, options)
     chosen.write(options.out, overwrite=options.overwrite)
     progress = progress_of(options.progress)
     for one in chosen.left_out:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import app, command
+from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, tell_missing, tell_next, tell_signs
 from medsim.tagging.options import TagOptions
 
@@ -22,7 +23,7 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
     from medsim.tagging.scores import readable_results
     from medsim.tagging.tag import tag as run
 
-    made = run(**options.given())
+    made = call(run, options)
     print_table(made.results(), form, readable=lambda frame: [readable_results(frame)])
     tell_signs(
         options.progress,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from medsim.core.console import app, command
+from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, tell_next
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 
@@ -17,7 +18,7 @@ def synth(options: SynthOptions, *, form: Format = "table") -> None:
     """
     from medsim.terminologies.releases import synth as run
 
-    print_table(run(**options.given()), form)
+    print_table(call(run, options), form)
     _tell_next(options)
 
 
@@ -32,7 +33,7 @@ def convert(options: ConvertOptions, *, form: Format = "table") -> None:
     """
     from medsim.terminologies.releases import convert as run
 
-    print_table(run(**options.given()), form)
+    print_table(call(run, options), form)
     _tell_next(options)
 
 

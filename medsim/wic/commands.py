@@ -8,6 +8,7 @@ import typer
 
 from medsim.core.console import VERIFYING_EXIT_CODES, command, subcommands
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.options import call
 from medsim.core.printing import Format, print_outcome, print_table, quoted, tell_missing, tell_next
 from medsim.wic.options import (
     WicBuildOptions,
@@ -33,7 +34,7 @@ def build(options: WicBuildOptions, *, form: Format = "table") -> None:
     from medsim.wic.build import build_wic
     from medsim.wic.describe import describe_wic
 
-    print_table(describe_wic(build_wic(**options.given())), form)
+    print_table(describe_wic(call(build_wic, options)), form)
     tell_next(
         options.progress,
         f"medsim wic eval {quoted(options.out)} -m NAME=PATH -o SCORES scores a model",
@@ -52,7 +53,7 @@ def stats(options: WicStatsOptions, *, form: Format = "table") -> None:
     """
     from medsim.wic.describe import describe_wic
 
-    print_table(describe_wic(**options.given()), form)
+    print_table(call(describe_wic, options), form)
 
 
 @command(wic, WicEvaluateOptions, name="eval", then=("report", "sql"))
@@ -80,7 +81,7 @@ def evaluate(
 
     if table not in {"accuracy", "comparisons"}:  # before models are scored, which takes long
         raise OptionError(unknown_name("table", table, ["accuracy", "comparisons"]))
-    found = evaluate_wic(**options.given())
+    found = call(evaluate_wic, options)
     if table == "accuracy":
         rows, shown = found.results, readable_accuracies(found.results, found.people)
     else:
@@ -107,6 +108,6 @@ def verify(
     """
     from medsim.wic.verify import verify as run
 
-    found = run(**options.given())
+    found = call(run, options)
     print_table(found.breaches if list_all else found.findings, form)
     print_outcome(found, options.data, options.progress)
