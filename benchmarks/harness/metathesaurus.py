@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.terminologies.synthetic.draws import Draws
-from medsim.terminologies.synthetic.names import Names
-from medsim.terminologies.synthetic.wordings import Wording
+from medsim.terminologies.synthetic.concepts import Draws, Names, Wording
 
 if TYPE_CHECKING:
     from pathlib import Path

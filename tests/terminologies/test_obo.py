@@ -18,7 +18,7 @@ from oracles import obo as oracle
 
 from medsim.core.errors import InputError
 from medsim.terminologies.options import SYNONYM_SCOPES, ReadingOptions
-from medsim.terminologies.sources import obo_clauses
+from medsim.terminologies.sources import obo
 from medsim.terminologies.sources.obo import read_obo
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ def test_a_carriage_return_within_a_line_ends_none(tmp_path: Path) -> None:
 def test_a_hostile_file_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | bytes, said: str
 ) -> None:
-    monkeypatch.setattr(obo_clauses, "MAX_HEADER_LINE", 1 << 20)
+    monkeypatch.setattr(obo, "MAX_HEADER_LINE", 1 << 20)
 
     with pytest.raises(InputError, match=said) as error:
         read(tmp_path, text)
@@ -306,7 +306,7 @@ def test_no_clause_takes_longer_than_its_length(clause: str) -> None:
     tag, _, text = clause.partition(":")
     long = text.format(blank=" " * 300_000, many="\\a,]}{" * 100_000, colons="a:" * 100_000)
 
-    obo_clauses.value_of(tag, long)  # which would take hours if parts were tried in many ways
+    obo.value_of(tag, long)  # which would take hours if parts were tried in many ways
 
 
 # No backslashes: fastobo 0.14 takes the quote after an escaped one for escaped.

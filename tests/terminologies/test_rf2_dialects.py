@@ -12,7 +12,7 @@ from fixtures.sources import n_skipped, read_source
 
 from medsim.core.errors import InputError, OptionError
 from medsim.terminologies.sctid import check_digits
-from medsim.terminologies.sources.rf2_dialects import DIALECTS
+from medsim.terminologies.sources.rf2 import DIALECTS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,8 +21,7 @@ from medsim.terminologies.sources.archive import (
     is_named,
     release_files,
 )
-from medsim.terminologies.sources.csv_rows import csv_rows
-from medsim.terminologies.sources.row_buffer import RowBuffer
+from medsim.terminologies.sources.text_rows import RowBuffer, csv_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,8 +16,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import LONGEST_LINE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, is_named, release_files
-from medsim.terminologies.sources.csv_rows import check_column
-from medsim.terminologies.sources.text_rows import RowFormat, load_rows
+from medsim.terminologies.sources.text_rows import RowFormat, check_column, load_rows
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from codecs import BOM_UTF8
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError, OptionError, listed, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
-from medsim.terminologies.rf2_writer import ORIGIN_FILE
+from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
-from medsim.terminologies.sources.rf2_dialects import (
-    find_names,
-    keep_names,
-    mark_preferred,
-    reference_set,
-)
-from medsim.terminologies.sources.rf2_files import (
-    FILES,
-    LANGUAGE,
-    find_files,
-    locate_rows,
-    release_date,
-    row_format,
-)
-from medsim.terminologies.sources.text_rows import load_rows
+from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
+    from medsim.terminologies.rf2_writer import RF2Table
+    from medsim.terminologies.sources.archive import ReleaseFile
 
 _LICENCE = (
     "SNOMED CT content is licensed by SNOMED International and its members; without their "
@@ -54,7 +48,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         read += load_rows(f"terminologies/rf2/{query}", row_format(kind), files, store)
         n_repeated += _check_repeated(table, files, store)
         if dialect is not None and kind is LANGUAGE:
-            find_names(path, store, dialect, _day(options))
+            find_names(path, store, dialect, _as_of(options))
     _check_as_of(path, store, options)
     skipped = _fill_tables(store, options)
     skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
@@ -113,7 +107,7 @@ def _check_as_of(path: Path, store: Store, options: ReadingOptions) -> None:
 
 def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
     """Fill the canonical tables with the state of a day, and return what is left out of them."""
-    as_of = _day(options)
+    as_of = _as_of(options)
     of_dialect = [] if options.dialect is None else keep_names(store, as_of)
     store.run("terminologies/rf2/description_as_of", as_of=as_of)
     store.drop("rf2_description")
@@ -129,7 +123,7 @@ def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
     return [*of_dialect, *(Skipped(**row) for row in skipped)]
 
 
-def _day(options: ReadingOptions) -> str | None:
+def _as_of(options: ReadingOptions) -> str | None:
     """Return the day whose state is taken as SQL has it; None takes the newest."""
     return None if options.as_of is None else options.as_of.isoformat()
 
@@ -146,6 +140,274 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
                 raise InputError(f"{file.inner}: not what medsim writes there") from error
             return None if redistributable is None else redistributable is True, str(terms)
     return False, _LICENCE
+
+
+_TAIL = r"(?P<content>[^_]*)(?P<rest>_.*)?\.txt"
+_RELEASE_TYPE = re.compile(r"(Full|Snapshot|Delta)(?=$|[-_.])", re.IGNORECASE)
+_METADATA_DIGITS = 18  # of the concepts that describe others, such as 900000000000074008
+_LEAST_DIGITS = 6  # of any SNOMED CT identifier
+_EIGHT_DIGITS = re.compile(r"[0-9]{8}")
+_EARLIER_NAMES = {"targetComponentId": "targetComponent"}  # of columns, in older releases
+_DATE = re.compile(r"(?<!\d)((?:19|20)\d{6})(?!\d)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RF2File:
+    """A kind of RF2 file.
+
+    Attributes:
+        name: of the table that its rows go to, less "rf2_".
+        stem: a pattern of how its names begin.
+        last_digits: how many digits the identifier in the last column has at least.
+        required: whether a release without it is refused.
+    """
+
+    name: RF2Table
+    stem: str
+    last_digits: int = _METADATA_DIGITS
+    required: bool = True
+
+    def is_named(self, file: ReleaseFile) -> bool:
+        """Return whether a file is of this kind by its name."""
+        return bool(re.fullmatch(rf"(?:x|MONO)?{self.stem}{_TAIL}", file.name, re.IGNORECASE))
+
+
+FILES = (
+    RF2File(name="concept", stem="sct2_Concept_"),
+    RF2File(name="description", stem="sct2_Description_"),
+    RF2File(
+        name="association",
+        stem="der2_(?:cRefset_)?Association",
+        last_digits=_LEAST_DIGITS,
+        required=False,
+    ),
+    RF2File(name="relationship", stem="sct2_Relationship_", required=False),
+)
+"""The files that medsim reads. Names alone, without associations and is-a, give pairs as well."""
+
+LANGUAGE = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
+"""The language reference sets, which are read where a dialect is asked for."""
+
+
+def find_files(
+    release: Path, files: list[ReleaseFile], kinds: Sequence[RF2File], *, as_of: date | None
+) -> dict[str, list[ReleaseFile]]:
+    """Return the files of each kind, in order of name.
+
+    Where a file's Full and Snapshot forms lie side by side, the Snapshot is taken, or the Full form
+    if a day is asked for. Delta files are left aside.
+    """
+    chosen: dict[str, list[ReleaseFile]] = {}
+    for kind in kinds:
+        matching = [file for file in files if kind.is_named(file)]
+        chosen[kind.name] = _choose(release, matching, as_of)
+        if kind.required and not chosen[kind.name]:
+            delta = " (only Delta files, which lack most rows)" if matching else ""
+            raise InputError(
+                f"{release}: no {kind.name} file{delta}; an RF2 release has one whose name "
+                f"matches {_example(kind)}; UMLS is known by MRCONSO.RRF, RxNorm by RXNCONSO.RRF, "
+                "LOINC by Loinc.csv, OMOP by CONCEPT.csv, MeSH by desc2026.xml or supp2026.xml of "
+                "any year; an OBO file is named itself"
+            )
+    return chosen
+
+
+def release_date(files: list[ReleaseFile]) -> date | None:
+    """Return the newest date that the names of the files bear."""
+    dates = [found for file in files for text in _DATE.findall(file.name) if (found := _day(text))]
+    return max(dates, default=None)
+
+
+def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list[ReleaseFile]:
+    """Return one form of each file: Snapshot or Full, or the unmarked one.
+
+    Files of one name in several folders are all taken; what they share counts once.
+    """
+    forms: dict[str, dict[str, list[ReleaseFile]]] = {}
+    for file in files:
+        by_type = forms.setdefault(_RELEASE_TYPE.sub("", file.name).lower(), {})
+        by_type.setdefault(_release_type(file), []).append(file)
+    preference = ("full", "", "snapshot") if as_of else ("snapshot", "", "full")
+    chosen: list[ReleaseFile] = []
+    for by_type in forms.values():
+        chosen += next((by_type[one] for one in preference if one in by_type), [])
+    chosen.sort(key=lambda file: file.inner)
+    for file in chosen:
+        if as_of and _release_type(file) == "snapshot":
+            raise OptionError(
+                f"`as_of` needs full history, and {release} has {file.name} as a Snapshot only"
+            )
+    return chosen
+
+
+def _release_type(file: ReleaseFile) -> str:
+    found = _RELEASE_TYPE.search(file.name)
+    return found[1].lower() if found else ""
+
+
+def _example(kind: RF2File) -> str:
+    return f"{kind.stem.replace('(?:cRefset_)?', 'cRefset_')}*.txt"
+
+
+def row_format(kind: RF2File) -> RowFormat:
+    """Return the form of the rows of a kind of file."""
+    return RowFormat(
+        separator="\t",
+        is_cut=partial(_is_cut, kind),
+        row_fault=partial(_row_fault, kind),
+        check_header=partial(_check_header, kind),
+    )
+
+
+def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
+    """Raise InputError unless a line is the header of a kind of file."""
+    try:
+        text = line.removeprefix(BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file.inner}: line 1 is not UTF-8, so this is no RF2 file") from error
+    found = text.rstrip("\r\n").split("\t")
+    expected = [{name, _EARLIER_NAMES.get(name, name)} for name in COLUMNS[kind.name]]
+    fits = len(found) == len(expected) and all(
+        name.lower() in map(str.lower, names) for name, names in zip(found, expected, strict=True)
+    )
+    if not fits:
+        raise InputError(
+            f"{file.inner}: line 1 is not the header of an RF2 {kind.name} file; expected the "
+            f"tab-separated columns {' '.join(COLUMNS[kind.name])}"
+        )
+
+
+def locate_rows(
+    files: list[ReleaseFile], keys: set[tuple[str, str]]
+) -> dict[tuple[str, str], list[tuple[str, int, bytes]]]:
+    """Return the rows with some (id, effectiveTime), by it: file, line number and text of each."""
+    found: dict[tuple[str, str], list[tuple[str, int, bytes]]] = {}
+    for file in files:
+        with file.open() as stream:
+            for number, line in enumerate(stream, start=1):
+                head = line.split(b"\t", 2)
+                key = (head[0].decode(), head[1].decode()) if len(head) > 1 else ("", "")
+                if number > 1 and key in keys:
+                    found.setdefault(key, []).append((file.inner, number, line.rstrip(b"\r\n")))
+    return found
+
+
+def _row_fault(kind: RF2File, row: str) -> str:
+    """Return the fault of a row in words, empty where it has none."""
+    values = row.split("\t")
+    if len(values) != len(COLUMNS[kind.name]):
+        return f"has {len(values)} columns; an RF2 {kind.name} file has {len(COLUMNS[kind.name])}"
+    component, effective_time, active = values[:3]
+    if not component:
+        return "has no id"
+    if not _EIGHT_DIGITS.fullmatch(effective_time) or _day(effective_time) is None:
+        return f"has effectiveTime {effective_time!r}; a date such as 20260131 is expected"
+    if active not in {"0", "1"}:
+        return f"has active {active!r}; 0 or 1 is expected"
+    return ""
+
+
+def _is_cut(kind: RF2File, last_line: bytes) -> bool:
+    """Return whether the text after the last line end is less than a row.
+
+    A file may lack the last line end, but what was cut off with it shows in the last identifier.
+    """
+    return len(last_line.rpartition(b"\t")[2]) < kind.last_digits
+
+
+def _day(text: str) -> date | None:
+    try:
+        return datetime.strptime(text, "%Y%m%d").date()  # noqa: DTZ007 — a day has no zone
+    except ValueError:
+        return None
+
+
+DIALECTS = {
+    "da-dk": "554461000005103",
+    "de": "722130004",
+    "en-au": "32570271000036106",
+    "en-ca": "19491000087109",
+    "en-gb": "900000000000508004",
+    "en-gb-x-drug": "999000681000001101",
+    "en-gb-x-ext": "999001251000000103",
+    "en-ie": "21000220103",
+    "en-nz": "271000210107",
+    "en-nz-x-pat": "281000210109",
+    "en-us": "900000000000509007",
+    "en-x-gmdn": "608771002",
+    "en-x-nhs-clinical": "999001261000000100",
+    "en-x-nhs-dmd": "999000671000001103",
+    "en-x-nhs-pharmacy": "999000691000001104",
+    "es": "450828004",
+    "es-uy": "5641000179103",
+    "et-ee": "71000181105",
+    "fr": "722131000",
+    "fr-be": "21000172104",
+    "fr-ca": "20581000087109",
+    "ja": "722129009",
+    "mi": "291000210106",
+    "nb-no": "61000202103",
+    "nl-be": "31000172101",
+    "nl-nl": "31000146106",
+    "nn-no": "91000202106",
+    "sv-se": "46011000052107",
+    "zh": "722128001",
+}
+"""The language reference sets of dialects, as SNOMED International names them.
+
+Source: Expression Constraint Language, Appendix C, Dialect Aliases.
+"""
+
+_MOST_SHOWN = 20
+
+
+def reference_set(dialect: str) -> str:
+    """Return the identifier of the language reference set that a dialect's name stands for.
+
+    Raises:
+        OptionError: it is neither an identifier nor the name of a known dialect.
+    """
+    if dialect.isascii() and dialect.isdecimal():
+        return dialect
+    known = DIALECTS.get(dialect.strip().lower())
+    if known is None:
+        raise OptionError(
+            "`dialect` takes the identifier of a language reference set or a name; "
+            + unknown_name("dialect", dialect.lower(), list(DIALECTS))
+        )
+    return known
+
+
+def find_names(path: Path, store: Store, dialect: str, as_of: str | None) -> None:
+    """Fill the table dialect_name from the rows of language reference sets, which are dropped.
+
+    Raises:
+        OptionError: the release has no such reference set; the message says which ones it has.
+    """
+    refset_id = reference_set(dialect)
+    found = store.frame("terminologies/rf2/dialect/reference_set", as_of=as_of)["refset_id"]
+    if refset_id not in found.to_list():
+        name_of = {identifier: name for name, identifier in DIALECTS.items()}
+        there = [f"{name_of[one]} ({one})" if one in name_of else one for one in found]
+        raise OptionError(
+            f"`dialect` {dialect!r}: {path} has no members of the language reference set "
+            f"{refset_id}; it has those of {listed(there, _MOST_SHOWN) or 'none'}"
+        )
+    store.run("terminologies/rf2/dialect/dialect_name", as_of=as_of, refset_id=refset_id)
+    store.drop("rf2_language")
+
+
+def keep_names(store: Store, as_of: str | None) -> list[Skipped]:
+    """Leave out the descriptions that are not of the dialect, and return how many."""
+    skipped = store.frame("terminologies/rf2/dialect/skipped", as_of=as_of).to_dicts()
+    store.run("terminologies/rf2/dialect/rf2_description")
+    return [Skipped(**row) for row in skipped]
+
+
+def mark_preferred(store: Store) -> None:
+    """Add the column preferred to the table description."""
+    store.run("terminologies/rf2/dialect/description")
+    store.drop("dialect_name")
 
 
 SOURCES.register(

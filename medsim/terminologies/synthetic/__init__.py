@@ -6,19 +6,19 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from medsim.terminologies.rf2_writer import ReleaseOrigin, release_writer
-from medsim.terminologies.synthetic.components import History, concept_components, concept_rows
-from medsim.terminologies.synthetic.descriptions import (
-    description_components,
-    description_rows,
-    text_definition_components,
-)
-from medsim.terminologies.synthetic.links import (
+from medsim.terminologies.synthetic.components import (
+    History,
     association_components,
     association_rows,
+    concept_components,
+    concept_rows,
+    description_components,
+    description_rows,
     relationship_components,
     relationship_rows,
+    text_definition_components,
 )
-from medsim.terminologies.synthetic.outline import outline_of
+from medsim.terminologies.synthetic.concepts import outline_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.terminologies.rf2_writer import ReleaseType, ReleaseWriter, RF2Table
-    from medsim.terminologies.synthetic.draws import Ints
-    from medsim.terminologies.synthetic.outline import Outline
+    from medsim.terminologies.synthetic.concepts import Ints, Outline
 
     Make = Callable[[Ints, Outline], pl.DataFrame]
     Finish = Callable[[pl.DataFrame, Outline], pl.DataFrame]

@@ -1,4 +1,4 @@
-"""Makes invented concepts, and what all components have: ids, fates, a row for each event."""
+"""Makes the components of invented concepts: ids, fates, and a row for each event."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ import polars as pl
 
 from medsim.terminologies import sctid
 from medsim.terminologies.sctid import sctids
-from medsim.terminologies.synthetic.outline import Model
+from medsim.terminologies.synthetic.concepts import (
+    MODEL_FSNS,
+    NAMESPACES,
+    Model,
+    Wording,
+    places_of,
+)
+from medsim.terminologies.synthetic.words import BRANCHES
 
 if TYPE_CHECKING:
     from datetime import date
 
     from medsim.terminologies.rf2_writer import RF2Table
     from medsim.terminologies.sctid import Component
-    from medsim.terminologies.synthetic.draws import Draws, Ints, Reals, Weights
-    from medsim.terminologies.synthetic.outline import Outline
+    from medsim.terminologies.synthetic.concepts import Draws, Ints, Outline, Reals, Weights
 
 
 class Fate(IntEnum):
@@ -151,3 +157,318 @@ def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
         .then(sctid.DEFINED)
         .otherwise(sctid.PRIMITIVE),
     )
+
+
+# The descriptions of a concept, by slot: FSN, preferred term, three more synonyms, the FSN that a
+# later one replaced, a name in Spanish, a text definition.
+_FSN, _PREFERRED, _OLD_FSN, _SPANISH, _DEFINITION = 0, 1, 5, 6, 7
+_SHARES = np.array([1, 1, 0.42, 0.26, 0.17, 1, 0.015, 0.04])
+_PLAIN_PREFERRED, _SPANISH_FSNS, _DEFINITIONS_AMONG_NAMES, _REWORDED = 0.7, 0.2, 0.1, 0.7
+_ACRONYMS = 0.03
+_FSN_FATES: Weights = {Fate.KEPT: 84, Fate.LATE: 8, Fate.CHANGED: 7, Fate.REVIVED: 1}
+_RETIRED_FSN_FATES: Weights = {Fate.KEPT: 84, Fate.LATE: 8, Fate.CHANGED: 6, Fate.RETIRED: 2}
+_LONGEST_TERM, _LONGEST_DEFINITION = 255, 4096
+_CASE_RULES = (sctid.CASE_INSENSITIVE, sctid.CASE_SENSITIVE, sctid.INITIAL_CASE_INSENSITIVE)
+_SYNONYM_WORDINGS = np.array(
+    [
+        Wording.REVERSED,
+        Wording.RESPELLED,
+        Wording.COMBINED,
+        Wording.PLURAL,
+        Wording.INVERTED,
+        Wording.SHORTENED,
+        Wording.REPHRASED,
+        Wording.INITIALED,
+        Wording.UPPER,
+        Wording.EPONYM,
+        Wording.TITLE,
+    ]
+)
+_RETIRED_WORDINGS: Weights = {
+    Wording.RESPELLED: 20,
+    Wording.PLURAL: 15,
+    Wording.UNSPECIFIED: 10,
+    Wording.REVERSED: 16,
+    Wording.INVERTED: 12,
+    Wording.REPHRASED: 12,
+    Wording.COMBINED: 6,
+    Wording.D_FIRST: 3,
+    Wording.D_LAST: 3,
+    Wording.OR_IN_BRACKETS: 1,
+    Wording.AND_IN_BRACKETS: 1,
+    Wording.TITLE: 1,
+}
+_UNTAGGED = (Wording.OR_IN_BRACKETS, Wording.AND_IN_BRACKETS)
+
+
+def description_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the descriptions of concepts, each with its fate; some are text definitions."""
+    return _named(numbers, outline).filter(~pl.col("is_apart"))
+
+
+def text_definition_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the text definitions that stand in a file of their own, each with its fate."""
+    return _named(numbers, outline).filter("is_apart")
+
+
+def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
+    """Return dated descriptions or text definitions with RF2's columns."""
+    item = rows["item"].to_numpy()
+    is_spanish = pl.col("slot") == _SPANISH
+    is_fsn = pl.col("slot").is_in([_FSN, _OLD_FSN]) | (
+        is_spanish & pl.Series(outline.draws.chance("fsn in Spanish", item, _SPANISH_FSNS))
+    )
+    typed = rows.with_columns(
+        typeId=pl.when(is_fsn)
+        .then(sctid.FULLY_SPECIFIED_NAME)
+        .when(pl.col("slot") == _DEFINITION)
+        .then(sctid.TEXT_DEFINITION)
+        .otherwise(sctid.SYNONYM)
+    )
+    case_rule = outline.draws.choose(
+        "case", item * 2 + rows["changes_later"].to_numpy(), len(_CASE_RULES)
+    )
+    return typed.with_columns(
+        id=ids(rows["item"], "description"),
+        moduleId=pl.lit(outline.model_id(Model.MODULE)),
+        conceptId=ids(rows["concept"], "concept"),
+        languageCode=pl.when(is_spanish).then(pl.lit("es")).otherwise(pl.lit("en")),
+        term=_terms(typed, outline),
+        caseSignificanceId=pl.Series(_CASE_RULES).gather(case_rule),
+    )
+
+
+def _named(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    concepts = pl.DataFrame({"item": numbers, "concept": numbers})
+    fsn_fates = fates("fsn", concepts, outline, active=_FSN_FATES, retired=_RETIRED_FSN_FATES)
+    parts = components("name", numbers, _SHARES, outline.draws)
+    slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
+    fsn_fate = fsn_fates[concept - numbers[0]]
+    other = fates("name", parts, outline, active=USUAL_FATES, retired=USUAL_FATES)
+    fate = np.select([slot == _FSN, slot == _OLD_FSN], [fsn_fate, Fate.RETIRED], other)
+    among = outline.draws.chance("among", concept, _DEFINITIONS_AMONG_NAMES)
+    exists = (slot != _OLD_FSN) | (fsn_fate == Fate.LATE)
+    exists &= (concept < outline.n_clinical) | (slot <= _PREFERRED)
+    return parts.with_columns(
+        fate=pl.Series(fate), is_apart=pl.Series((slot == _DEFINITION) & ~among)
+    ).filter(exists)
+
+
+def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
+    """Return the term of each description, an FSN's with its semantic tag."""
+    wording = _wordings(rows, outline)
+    concepts, place = np.unique(rows["concept"].to_numpy(), return_inverse=True)
+    bases = outline.bases(concepts)
+    texts = outline.names.wordings(bases).gather(wording * len(concepts) + place)
+    branch = places_of(bases, outline.draws).branch[place]
+    tag = np.where(rows["slot"] == _SPANISH, branch + len(BRANCHES), branch) + 1
+    is_fsn = (rows["typeId"] == sctid.FULLY_SPECIFIED_NAME).to_numpy()
+    is_tagged = is_fsn & ~np.isin(wording, _UNTAGGED)
+    model = np.maximum(rows["concept"].to_numpy() - outline.n_clinical, 0)
+    room = pl.when(pl.col("typeId") == sctid.TEXT_DEFINITION).then(_LONGEST_DEFINITION)
+    cut = pl.col("text").str.slice(0, room.otherwise(_LONGEST_TERM) - pl.col("tag").str.len_chars())
+    return (
+        rows.with_columns(
+            text=texts,
+            tag=_tags().gather(np.where(is_tagged, tag, 0)),
+            model=_model_texts().gather(2 * model + (rows["slot"] == _PREFERRED).to_numpy()),
+        )
+        .select(
+            pl.when(pl.col("concept") >= outline.n_clinical)
+            .then("model")
+            .otherwise(cut.str.strip_chars_end() + pl.col("tag"))
+        )
+        .to_series()
+    )
+
+
+def _wordings(rows: pl.DataFrame, outline: Outline) -> Ints:
+    draws, slot = outline.draws, rows["slot"].to_numpy()
+    item, concept = rows["item"].to_numpy(), rows["concept"].to_numpy()
+    retired = draws.weigh("retired wording", concept, _RETIRED_WORDINGS)
+    fsn = np.where(concept < outline.n_active, Wording.PLAIN, retired)
+    turn = draws.choose("wording", concept, len(_SYNONYM_WORDINGS)) + slot
+    synonym = _SYNONYM_WORDINGS[turn % len(_SYNONYM_WORDINGS)]
+    synonym = np.where(draws.chance("acronym", item, _ACRONYMS), Wording.ACRONYM, synonym)
+    like_fsn = (slot == _PREFERRED) & draws.chance("plain", concept, _PLAIN_PREFERRED)
+    wording = np.select(
+        [(slot == _FSN) | like_fsn, slot == _SPANISH, slot == _DEFINITION],
+        [fsn, Wording.SPANISH, Wording.DEFINITION],
+        synonym,
+    )
+    is_old = rows["changes_later"].to_numpy() & draws.chance("reworded", item, _REWORDED)
+    is_old = (is_old & (slot < _OLD_FSN)) | (slot == _OLD_FSN)
+    return np.where(is_old, Wording.UNSPECIFIED, wording)
+
+
+def _tags() -> pl.Series:
+    """Return no tag, then the tag of each branch in English, then those in Spanish."""
+    tags = [one.tag for one in BRANCHES] + [one.tag_es for one in BRANCHES]
+    return pl.Series(["", *(f" ({tag})" for tag in tags)])
+
+
+def _model_texts() -> pl.Series:
+    """Return the FSN and the preferred term of each concept of the model."""
+    fsns = [MODEL_FSNS[concept] for concept in Model]
+    return pl.Series([text for fsn in fsns for text in (fsn, fsn.rpartition(" (")[0])])
+
+
+# The relationships of a concept, by slot: three parents, two attributes, a parent it once had.
+_FIRST_ATTRIBUTE, _FORMER_PARENT = 3, 5
+_LINKS = np.array([1, 0.25, 0.06, 0.5, 0.35, 0.1])
+_FIRST_PARENT_FATES: Weights = {Fate.KEPT: 89, Fate.CHANGED: 10, Fate.REVIVED: 1}
+_END: Weights = {Fate.RETIRED: 1}
+
+
+def relationship_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the relationships of concepts, each with its target and its fate."""
+    parts = components("link", numbers, _LINKS, outline.draws)
+    slot, place = parts["slot"].to_numpy(), parts["concept"].to_numpy() - numbers[0]
+    target = np.stack(_targets(numbers, outline), axis=1)[place, slot]
+    fate = np.select(
+        [slot == 0, slot == _FORMER_PARENT],
+        [fates("parent", parts, outline, active=_FIRST_PARENT_FATES, retired=_END), Fate.RETIRED],
+        fates("link", parts, outline, active=USUAL_FATES, retired=_END),
+    )
+    return parts.with_columns(target=pl.Series(target), fate=pl.Series(fate)).filter(
+        pl.col("target") >= 0
+    )
+
+
+def relationship_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
+    """Return dated relationships with RF2's columns."""
+    attribute = pl.col("slot") - _FIRST_ATTRIBUTE
+    is_attribute = attribute.is_in([0, 1])
+    seat, cause = outline.model_id(Model.SEAT), outline.model_id(Model.CAUSE)
+    return rows.with_columns(
+        id=ids(rows["item"], "relationship"),
+        moduleId=pl.lit(outline.model_id(Model.MODULE)),
+        sourceId=ids(rows["concept"], "concept"),
+        destinationId=ids(rows["target"], "concept"),
+        relationshipGroup=pl.when(is_attribute)
+        .then(attribute + 1 + pl.col("changes_later"))
+        .otherwise(0),
+        typeId=pl.when(attribute == 0)
+        .then(seat)
+        .when(attribute == 1)
+        .then(cause)
+        .otherwise(sctid.IS_A),
+        characteristicTypeId=pl.when(~is_attribute & pl.col("changes_later"))
+        .then(sctid.STATED)
+        .otherwise(sctid.INFERRED),
+        modifierId=pl.lit(sctid.EXISTENTIAL),
+    )
+
+
+def _targets(numbers: Ints, outline: Outline) -> list[Ints]:
+    """Return what concepts are linked to, int64[n] for each slot; -1 is nothing.
+
+    A parent has a smaller number than its child or is a model concept, so no is-a path returns
+    to its start, and all paths of active concepts end at concept 0.
+    """
+    draws, ordinal = outline.draws, places_of(numbers, outline.draws).ordinal
+    is_active, is_retired = numbers < outline.n_active, numbers >= outline.n_active
+    before = np.maximum(numbers, 1)
+    first = _first_parents(numbers, outline)
+    second = np.where(ordinal > 1, numbers - 1, draws.choose("second", numbers, before))
+    third = draws.choose("third", numbers, before)
+    former = draws.choose("former", numbers, before)
+    has_others = is_active & (numbers > 0)
+    attributes = [draws.choose(f"attribute {i}", numbers, outline.n_active) for i in range(2)]
+    is_model = numbers >= outline.n_clinical
+    first = np.where(is_retired, outline.bases(numbers), first)
+    model_parent = np.where(numbers > outline.n_clinical, outline.model_number(Model.ROOT), -1)
+    return [
+        np.where(is_model, model_parent, first),
+        np.where(has_others & (second != first), second, -1),
+        np.where(has_others & (third != first) & (third != second), third, -1),
+        *(np.where(is_model, -1, target) for target in attributes),
+        np.where(has_others, former, -1),
+    ]
+
+
+def _first_parents(numbers: Ints, outline: Outline) -> Ints:
+    """Return the head of each concept's family; for a head, one before it, or -1 for none."""
+    places = places_of(numbers, outline.draws)
+    parents = np.zeros_like(numbers)
+    for attempt in range(3):
+        found = outline.draws.choose(f"parent {attempt}", numbers, np.maximum(numbers, 1))
+        other = places_of(found, outline.draws)
+        parents = np.where(other.branch == places.branch, found - other.ordinal, parents)
+    parents = np.where(places.ordinal > 0, numbers - places.ordinal, parents)
+    return np.where(numbers > 0, parents, -1)
+
+
+# The associations of a retired concept, by slot: main, second substitute, one it once had.
+_SECOND, _FORMER = 1, 2
+_SUBSTITUTES = np.array([0.97, 0.7, 0.08])
+_KINDS: Weights = {
+    sctid.SAME_AS: 40,
+    sctid.REPLACED_BY: 30,
+    sctid.POSSIBLY_EQUIVALENT_TO: 27,
+    sctid.MOVED_TO: 3,
+}
+_REPLACED_BY_NAMESPACE, _IN_MODEL_MODULE = 0.005, 0.015
+
+
+def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the associations of the retired among concepts, each with its targets and fate."""
+    retired = numbers[(numbers >= outline.n_active) & (numbers < outline.n_clinical)]
+    parts = components("substitute", retired, _SUBSTITUTES, outline.draws)
+    slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
+    item, base = parts["item"].to_numpy(), outline.bases(concept)
+    kind = outline.draws.weigh("kind", concept, _KINDS)
+    has_two = (kind == sctid.POSSIBLY_EQUIVALENT_TO) & (base + 1 < outline.n_active)
+    fate = fates("substitute", parts, outline, active=USUAL_FATES, retired=USUAL_FATES)
+    other = outline.draws.choose("other substitute", item, outline.n_active)
+    target = np.select(
+        [slot == _SECOND, slot == _FORMER], [base + 1, other], _substitutes(concept, kind, outline)
+    )
+    was = np.where(kind == sctid.SAME_AS, sctid.REPLACED_BY, sctid.SAME_AS)
+    return parts.with_columns(
+        kind=pl.Series(np.where(slot == _FORMER, was, kind)),
+        target=pl.Series(target),
+        other=pl.Series(other),
+        fate=pl.Series(np.where(slot == _FORMER, Fate.RETIRED, fate)),
+    ).filter((slot != _SECOND) | has_two)
+
+
+def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
+    """Return dated associations with RF2's columns."""
+    item = rows["item"].to_numpy()
+    is_model = outline.draws.chance("substitute in model", item, _IN_MODEL_MODULE)
+    target = pl.when("changes_later").then("other").otherwise("target")
+    return rows.with_columns(
+        id=_uuids(outline.draws, item),
+        moduleId=pl.when(pl.Series(is_model))
+        .then(sctid.MODEL_COMPONENT_MODULE)
+        .otherwise(outline.model_id(Model.MODULE)),
+        refsetId="kind",
+        referencedComponentId=ids(rows["concept"], "concept"),
+        targetComponentId=ids(rows.select(target).to_series(), "concept"),
+    )
+
+
+def _substitutes(concepts: Ints, kinds: Ints, outline: Outline) -> Ints:
+    draws = outline.draws
+    is_gone = draws.chance("replaced by namespace", concepts, _REPLACED_BY_NAMESPACE)
+    is_namespace = (kinds == sctid.MOVED_TO) | ((kinds == sctid.REPLACED_BY) & is_gone)
+    namespaces = np.array([outline.model_number(namespace) for namespace in NAMESPACES])
+    namespace = namespaces[draws.choose("namespace", concepts, len(NAMESPACES))]
+    return np.select(
+        [is_namespace, outline.is_in_chain(concepts)],
+        [namespace, concepts + 1],
+        outline.bases(concepts),
+    )
+
+
+def _uuids(draws: Draws, items: Ints) -> pl.Series:
+    """Return random UUIDs (RFC 9562, version 4) made from item numbers."""
+    halves = np.stack([draws.bits("uuid 1", items), draws.bits("uuid 2", items)], axis=1)
+    halves[:, 0] = halves[:, 0] & np.uint64(0xFFFFFFFFFFFF0FFF) | np.uint64(0x4000)
+    halves[:, 1] = halves[:, 1] & np.uint64((1 << 62) - 1) | np.uint64(1 << 63)
+    digits = halves.astype(">u8").tobytes().hex()
+    starts = range(0, len(digits), 32)
+    parts = ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32))
+    uuids = ["-".join(digits[at + a : at + b] for a, b in parts) for at in starts]
+    return pl.Series(uuids, dtype=pl.String)

@@ -1,0 +1,450 @@
+"""Invents concepts: which there are, their families of near-duplicates and their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, auto
+from hashlib import blake2b
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.terminologies.sctid import sctids
+from medsim.terminologies.synthetic.words import (
+    AFTER,
+    BEFORE,
+    BRANCHES,
+    CODAS,
+    DETAILS,
+    ENDINGS,
+    ONSETS,
+    SHORTER,
+    SIDES,
+    SPANISH_HEADS,
+    VOWELS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Reals = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+    Weights = Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Random choices that are a hash of the seed, a label and a number (SplitMix64)."""
+
+    seed: int
+
+    def bits(self, label: str, numbers: Ints) -> NDArray[np.uint64]:
+        """Return 64 random bits for each number, uint64[n]."""
+        key = blake2b(f"{self.seed} {label}".encode(), digest_size=8).digest()
+        mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        mixed += np.uint64(int.from_bytes(key, "little"))
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return mixed ^ (mixed >> np.uint64(31))
+
+    def choose(self, label: str, numbers: Ints, n_options: int | Ints) -> Ints:
+        """Return an option from 0 to ``n_options - 1`` for each number, int64[n]."""
+        return (self.bits(label, numbers) >> np.uint64(2)).astype(np.int64) % n_options
+
+    def weigh(self, label: str, numbers: Ints, weights: Weights) -> Ints:
+        """Return a key of ``weights`` for each number, int64[n], as often as it weighs."""
+        options = np.repeat(np.array([*weights]), [*weights.values()])
+        return options[self.choose(label, numbers, len(options))]
+
+    def chance(self, label: str, numbers: Ints, probability: float | Reals) -> Flags:
+        """Return for each number whether it is among the lucky ones, bool[n]."""
+        return (self.bits(label, numbers) >> np.uint64(11)) < probability * 2.0**53
+
+
+BLOCK = 16
+"""Concepts of a block, which holds one family or two."""
+
+GROUP = 3
+"""Families that share a branch and, mostly, a site."""
+
+
+class Mode(IntEnum):
+    """The part of a name in which the members of a family differ."""
+
+    SIDE = 0
+    COURSE = auto()
+    DETAIL = auto()
+    AGENT = auto()
+    HEAD = auto()
+    SITE = auto()
+
+
+_MODE_WEIGHTS: Weights = {
+    Mode.SIDE: 4,
+    Mode.COURSE: 3,
+    Mode.DETAIL: 1,
+    Mode.AGENT: 4,
+    Mode.HEAD: 3,
+    Mode.SITE: 4,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The places of concepts among the others; every array is int64[n].
+
+    Attributes:
+        family: the number of the concept's family, whose members share most of their names.
+        ordinal: the place in the family; 0 is its head, which is the most general.
+        branch: the place of the branch in ``BRANCHES``.
+        mode: the part of their names in which the family's members differ.
+    """
+
+    family: Ints
+    ordinal: Ints
+    branch: Ints
+    mode: Ints
+
+
+def places_of(concepts: Ints, draws: Draws) -> Places:
+    """Return where each concept stands, for int64[n] numbers of concepts."""
+    block = concepts // BLOCK
+    cut = 1 + draws.choose("cut", block, BLOCK - 1)
+    is_second = concepts % BLOCK >= cut
+    family = 2 * block + is_second
+    weights = {place: branch.weight for place, branch in enumerate(BRANCHES)}
+    return Places(
+        family=family,
+        ordinal=concepts % BLOCK - np.where(is_second, cut, 0),
+        branch=draws.weigh("branch", family // GROUP, weights),
+        mode=draws.weigh("mode", family, _MODE_WEIGHTS),
+    )
+
+
+Wording = IntEnum(
+    "Wording",
+    "PLAIN REVERSED COMBINED INVERTED PLURAL REPHRASED EPONYM ACRONYM INITIALED SPANISH DEFINITION "
+    "RESPELLED SHORTENED UNSPECIFIED UPPER TITLE D_FIRST D_LAST OR_IN_BRACKETS AND_IN_BRACKETS",
+    start=0,
+)
+"""The ways in which the name of a concept can be worded."""
+
+_FRONT, _SITE = ("before", "course"), ("side", "stem", "ending")
+_TAIL = ("detail", "agent", "clauses", "after")
+
+
+def worded(parts: pl.DataFrame) -> pl.Series:
+    """Return every wording of n names; ``wording`` of row ``i`` stands at ``wording * n + i``."""
+    first = parts.select(**_ordered_wordings(), **_other_wordings())
+    capitalised = first.with_columns(_capitalised(pl.all()))
+    texts = capitalised.with_columns(parts["other"]).with_columns(**_derived_wordings())
+    return pl.concat([texts[wording.name].rename("term") for wording in Wording])
+
+
+def _ordered_wordings() -> dict[str, pl.Expr]:
+    """Return the wordings that say the whole name, in one order or another."""
+    adjective = ("side", "stem", pl.lit("al "))
+    swapped = _text(*_FRONT, *_SITE, pl.lit(" "), "head", *_TAIL)
+    return {
+        "PLAIN": _plain("head"),
+        "REVERSED": pl.when("site_first")
+        .then(_text(*_FRONT, "head", pl.lit(" "), *_SITE, *_TAIL))
+        .otherwise(_text(*_FRONT, *adjective, "head", *_TAIL)),
+        "COMBINED": pl.when(pl.col("form") == "")
+        .then(swapped)
+        .otherwise(_text(*_FRONT, "side", "stem", "form", *_TAIL)),
+        "INVERTED": _text("stem", "ending", pl.lit(", "), "side", "course", "head", *_TAIL),
+        "PLURAL": _plain("heads"),
+        "REPHRASED": _plain("other"),
+    }
+
+
+def _other_wordings() -> dict[str, pl.Expr]:
+    """Return the wordings that leave out parts of a name or add words to it."""
+    initials = [pl.col(part).str.slice(0, 1) for part in ("course", "side", "head")]
+    letters = _text(*initials, pl.col("stem").str.slice(0, 4), pl.col("ending").str.slice(0, 1))
+    return {
+        "EPONYM": _text(_capitalised(pl.col("eponym")), pl.lit("'s "), "other", "detail"),
+        "ACRONYM": letters.str.to_uppercase() + pl.col("detail"),
+        "INITIALED": letters.str.slice(0, 4).str.to_uppercase() + " - " + _plain("head"),
+        "SPANISH": _text("spanish", pl.lit(" de "), "stem", "ending", "detail"),
+        "DEFINITION": _text(
+            pl.lit("An invented concept, defined in words: "),
+            *(*_FRONT, "head", pl.lit(" of "), *_SITE, *_TAIL),
+            pl.lit(", which lasts for more than a day and is found in the whole of the "),
+            *("stem", pl.lit("al part.")),
+        ),
+    }
+
+
+def _derived_wordings() -> dict[str, pl.Expr]:
+    plain, plural, other = pl.col("PLAIN"), pl.col("PLURAL"), pl.col("other")
+    modern = plain.str.replace_many(["ae", "oe", "our "], ["e", "e", "or "])
+    shorter = plain.str.replace_many(SHORTER)
+    return {
+        "RESPELLED": pl.when(modern != plain).then(modern).otherwise(plain + "s"),
+        "SHORTENED": pl.when(shorter != plain).then(shorter).otherwise(plain + ", NEC"),
+        "UNSPECIFIED": plain + " NOS",
+        "UPPER": plain.str.to_uppercase(),
+        "TITLE": plain.str.to_titlecase(),
+        "D_FIRST": "[D]" + plural,
+        "D_LAST": pl.col("REVERSED") + " [D]",
+        "OR_IN_BRACKETS": plural + " or (" + other + ")",
+        "AND_IN_BRACKETS": plural + " (& " + other + ")",
+    }
+
+
+def _plain(head: str) -> pl.Expr:
+    """Return the name in plain order with the head noun of that column."""
+    later = _text(*_FRONT, head, pl.lit(" of "), *_SITE, *_TAIL)
+    return (
+        pl.when("site_first")
+        .then(_text(*_FRONT, *_SITE, pl.lit(" "), head, *_TAIL))
+        .otherwise(later)
+    )
+
+
+def _text(*parts: str | pl.Expr) -> pl.Expr:
+    return pl.concat_str(*parts)
+
+
+def _capitalised(text: pl.Expr) -> pl.Expr:
+    return text.str.slice(0, 1).str.to_uppercase() + text.str.slice(1)
+
+
+_HEAD_COLUMNS = ("head", "heads", "other", "form")
+_APART = 1 << 40  # added to one kind of number, so that it never equals one of another kind
+_SHARED = 0.15  # of the families share a course, a side or a detail
+_OWN = 0.05  # of the concepts have one of their own
+_WITH_AGENT = 0.06  # of the concepts in families of another mode
+_OWN_CLAUSES = 0.2  # of the concepts have a tail of their own, not their family's
+_WITH_CLAUSE = 0.08  # of the tails are not empty
+_WITH_ANOTHER = 0.6  # of those that have one more
+_N_CLAUSES = 2000
+_MOST_CLAUSES = 7
+
+
+class Names:
+    """The names of all concepts that can be, by the concept's number."""
+
+    def __init__(self, draws: Draws) -> None:
+        self._draws = draws
+        heads = [[noun.strip().split("|") for noun in one.heads.split(";")] for one in BRANCHES]
+        self._n_heads = np.array([len(nouns) for nouns in heads])
+        columns = zip(*(noun for nouns in heads for noun in nouns), strict=True)
+        self._heads = pl.DataFrame(dict(zip(_HEAD_COLUMNS, map(list, columns), strict=True)))
+        self._stems = _pool(map("".join, product(*map(str.split, (ONSETS, VOWELS, CODAS)))))
+        self._middles = _pool(map("".join, product(VOWELS.split(), CODAS.split())))
+        self._courses = _pool(["", *(f"{one} " for b in BRANCHES for one in b.courses.split())])
+        self._sides = _pool(["", *(f"{one} " for one in SIDES.split())])
+        details = product(DETAILS.split(), range(1, BLOCK + 1))
+        self._details = _pool(["", *(f" {kind} {number}" for kind, number in details)])
+        self._agents = _pool(one for b in BRANCHES for one in b.agents.split())
+        self._clauses = self._invented_clauses()
+
+    def wordings(self, concepts: Ints) -> pl.Series:
+        """Return every wording of every concept; see ``worded``."""
+        return worded(self._parts(concepts))
+
+    def _parts(self, concepts: Ints) -> pl.DataFrame:
+        places = places_of(concepts, self._draws)
+        sites = self._site_keys(concepts, places)
+        course = self._varied("course", concepts, places, Mode.COURSE)
+        side = self._varied("side", concepts, places, Mode.SIDE)
+        ordinal = np.where(places.mode == Mode.HEAD, places.ordinal, 0)
+        parts = {
+            "before": self._seldom("before", concepts, 0.015, BEFORE.split(";")),
+            "course": self._courses.gather(np.where(course > 0, course + BLOCK * places.branch, 0)),
+            "side": self._sides.gather(side),
+            "stem": self._invented_stems("site", sites),
+            "ending": self._one_of("ending", sites, ENDINGS.split()),
+            "detail": self._details.gather(self._detail_numbers(concepts, places)),
+            "agent": self._agent_phrases(concepts, places),
+            "clauses": self._clause_phrases(concepts, places.family),
+            "after": self._seldom("after", concepts, 0.03, AFTER.split(";")),
+            "eponym": self._invented_stems("eponym", concepts),
+            "spanish": self._one_of("spanish", places.family, SPANISH_HEADS.split(";")),
+            "site_first": pl.Series([one.site_first for one in BRANCHES]).gather(places.branch),
+        }
+        heads = self._heads[self._head_numbers(places, ordinal)]
+        return pl.DataFrame(parts).hstack(heads)
+
+    def _varied(self, label: str, concepts: Ints, places: Places, mode: Mode) -> Ints:
+        """Return a word from 1 to 16 for each concept, or 0 for none.
+
+        In families of that mode the head has none and every other member its own; in others the
+        whole family may share one, and a member may have one besides.
+        """
+        draws, family = self._draws, places.family
+        shared = draws.choose(label, family, BLOCK)
+        within = np.where(places.ordinal > 0, 1 + (shared + places.ordinal) % BLOCK, 0)
+        common = np.where(draws.chance(f"{label} shared", family, _SHARED), 1 + shared, 0)
+        own = 1 + draws.choose(f"{label} own", concepts, BLOCK)
+        others = np.where(draws.chance(f"{label} owned", concepts, _OWN), own, common)
+        return np.where(places.mode == mode, within, others)
+
+    def _detail_numbers(self, concepts: Ints, places: Places) -> Ints:
+        number = self._varied("detail", concepts, places, Mode.DETAIL)
+        kind = self._draws.choose("detail kind", places.family, len(DETAILS.split()))
+        return np.where(number > 0, kind * BLOCK + number, 0)
+
+    def _head_numbers(self, places: Places, ordinal: Ints) -> Ints:
+        """Return the row of each concept's head noun; families of a group get different ones."""
+        n_heads = np.take(self._n_heads, places.branch)
+        base = self._draws.choose("head", places.family // GROUP, n_heads)
+        first = np.take(np.cumsum(self._n_heads) - self._n_heads, places.branch)
+        noun: Ints = first + (base + 5 * (places.family % GROUP) + ordinal) % n_heads
+        return noun
+
+    def _site_keys(self, concepts: Ints, places: Places) -> Ints:
+        """Return what each concept's site is drawn by: its group, its family or itself."""
+        group = places.family // GROUP
+        keys = np.where(places.mode == Mode.HEAD, places.family + _APART, group)
+        return np.where(places.mode == Mode.SITE, concepts + 2 * _APART, keys)
+
+    def _agent_phrases(self, concepts: Ints, places: Places) -> pl.Series:
+        draws, is_mode = self._draws, places.mode == Mode.AGENT
+        wanted = np.where(is_mode, places.ordinal > 0, draws.chance("agent", concepts, _WITH_AGENT))
+        keys = np.where(is_mode, concepts, places.family)
+        word = places.branch * 8 + draws.choose("agent word", keys, 8)
+        parts = pl.DataFrame(
+            {
+                "wanted": wanted,
+                "joint": pl.Series([one.connective for one in BRANCHES]).gather(places.branch),
+                "stem": self._invented_stems("agent", keys),
+                "word": self._agents.gather(word),
+            }
+        )
+        phrase = pl.concat_str("joint", "stem", pl.lit("al "), "word")
+        return parts.select(pl.when("wanted").then(phrase).otherwise(pl.lit(""))).to_series()
+
+    def _clause_phrases(self, concepts: Ints, families: Ints) -> pl.Series:
+        """Return a tail for each concept: mostly none, seldom up to seven clauses.
+
+        Most members of a family share its tail, so that long names have near-duplicates too.
+        """
+        draws = self._draws
+        is_own = draws.chance("own clauses", concepts, _OWN_CLAUSES)
+        keys = np.where(is_own, concepts + _APART, families)
+        lot = draws.choose("clauses", keys, 1 << 30) / (1 << 30)
+        clauses = {}
+        for place in range(_MOST_CLAUSES):
+            number = 1 + draws.choose(f"clause {place}", keys, _N_CLAUSES)
+            offset = 0 if place == 0 else _N_CLAUSES
+            wanted = lot < _WITH_CLAUSE * _WITH_ANOTHER**place
+            clauses[str(place)] = self._clauses.gather(np.where(wanted, number + offset, 0))
+        return pl.DataFrame(clauses).select(pl.concat_str(pl.all())).to_series()
+
+    def _invented_clauses(self) -> pl.Series:
+        """Return no clause, then clauses that come first, then the same to come later."""
+        numbers = np.arange(_N_CLAUSES)
+        heads = self._heads["head"].gather(self._draws.choose("clause", numbers, self._n_heads[0]))
+        stems = self._invented_stems("clause site", numbers)
+        ends = [f"{head} of {stem}a" for head, stem in zip(heads, stems, strict=True)]
+        return _pool(["", *(f" with {end}" for end in ends), *(f" and {end}" for end in ends)])
+
+    def _invented_stems(self, label: str, keys: Ints) -> pl.Series:
+        """Return a word stem for each key, out of five million."""
+        start = self._stems.gather(self._draws.choose(f"{label} start", keys, len(self._stems)))
+        middle = self._draws.choose(f"{label} middle", keys, len(self._middles))
+        return start + self._middles.gather(middle)
+
+    def _one_of(self, label: str, keys: Ints, words: list[str]) -> pl.Series:
+        return _pool(words).gather(self._draws.choose(label, keys, len(words)))
+
+    def _seldom(
+        self, label: str, concepts: Ints, probability: float, words: list[str]
+    ) -> pl.Series:
+        number = 1 + self._draws.choose(label, concepts, len(words))
+        wanted = self._draws.chance(f"{label} at all", concepts, probability)
+        return _pool(["", *words]).gather(np.where(wanted, number, 0))
+
+
+def _pool(texts: Iterable[str]) -> pl.Series:
+    return pl.Series(list(texts), dtype=pl.String)
+
+
+_ACTIVE_PER_RETIRED = 4
+_SUBSTITUTES_RETIRED = 0.04  # of the retired concepts that the next could take the place of
+
+
+class Model(IntEnum):
+    """The concepts of the model, by their place after the clinical ones."""
+
+    ROOT = 0
+    MODULE = auto()
+    SEAT = auto()
+    CAUSE = auto()
+    NAMESPACE = auto()
+    OTHER_NAMESPACE = auto()
+
+
+MODEL_FSNS = {
+    Model.ROOT: "Invented model component (metadata)",
+    Model.MODULE: "Invented edition module (core metadata concept)",
+    Model.SEAT: "Invented seat (attribute)",
+    Model.CAUSE: "Invented cause (attribute)",
+    Model.NAMESPACE: "Invented namespace 1000997 (namespace concept)",
+    Model.OTHER_NAMESPACE: "Invented namespace 1000998 (namespace concept)",
+}
+NAMESPACES = (Model.NAMESPACE, Model.OTHER_NAMESPACE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """The concepts of an invented release and what is known of them before any row is made.
+
+    Concepts have numbers: the active clinical ones come first, then the retired ones, then the
+    model's.
+    """
+
+    n_active: int
+    n_clinical: int
+    draws: Draws
+    names: Names
+
+    @property
+    def n_concepts(self) -> int:
+        """The number of concepts, the model's among them."""
+        return self.n_clinical + len(Model)
+
+    def stretches(self, n_numbers: int) -> Iterator[Ints]:
+        """Return the numbers of all concepts in order, ``n_numbers`` at a time."""
+        for start in range(0, self.n_concepts, n_numbers):
+            yield np.arange(start, min(start + n_numbers, self.n_concepts))
+
+    def model_number(self, concept: Model) -> int:
+        """Return the number of a concept of the model."""
+        return self.n_clinical + concept
+
+    def model_id(self, concept: Model) -> int:
+        """Return the identifier of a concept of the model."""
+        return int(sctids(np.array([self.model_number(concept) + 1]), "concept")[0])
+
+    def bases(self, numbers: Ints) -> Ints:
+        """Return the active concept whose name each name is a wording of; mostly the concept."""
+        retired = numbers + self.is_in_chain(numbers)
+        base = self.draws.choose("base", retired, self.n_active)
+        return np.where(numbers < self.n_active, numbers, base)
+
+    def is_in_chain(self, numbers: Ints) -> Flags:
+        """Return whether a concept's substitute is the next concept, which is retired too."""
+        may_be: Flags
+        may_be = (numbers >= self.n_active) & (numbers + 1 < self.n_clinical) & (numbers % 2 == 0)
+        return may_be & self.draws.chance("chain", numbers, _SUBSTITUTES_RETIRED)
+
+
+def outline_of(n_active: int, seed: int) -> Outline:
+    """Return the outline of a release with that many active clinical concepts."""
+    draws = Draws(seed)
+    return Outline(
+        n_active=n_active,
+        n_clinical=n_active + -(-n_active // _ACTIVE_PER_RETIRED),
+        draws=draws,
+        names=Names(draws),
+    )
