@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import tempfile
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -38,7 +37,6 @@ LAYOUT = "1"
 _PART = ".vectors"
 _PARTIAL = "partial"
 _LOCK = "lock"
-_TICK_NS = 2_000_000_000  # the coarsest clock of a file system in use
 
 
 def cache_folder(chosen: str | Path | None) -> Path | None:
@@ -73,12 +71,11 @@ class VectorCache:
     have changed since is recognised by its name.
     """
 
-    def __init__(self, folder: Path, n_dimensions: int) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._n_dimensions = n_dimensions
 
     def parts(self, wanted: Container[str] | None = None) -> Iterator[Part]:
-        """Yield the vectors of every part that is whole; one that is damaged is removed.
+        """Yield the wanted vectors of every part that is whole; a damaged one is removed.
 
         The bytes of a part are compared with its name once a process. After that its terms are read
         to see whether any is wanted, and its vectors where one is.
@@ -86,14 +83,11 @@ class VectorCache:
         for path in sorted(self._folder.glob(f"*{_PART}")):
             part = None
             with suppress(OSError):  # such as that another process has removed it just now
-                if not _is_whole(path):
-                    path.unlink()
-                    continue
                 try:
-                    part = self._read(path, wanted)
-                except (SafetensorError, ValueError, KeyError):  # whole, but in another form
+                    part = _read_part(path, wanted)
+                except (SafetensorError, ValueError, KeyError):  # damaged, or in another form
                     path.unlink()
-            if part is not None and len(part.terms):
+            if part is not None:
                 yield part
 
     def add(self, part: Part) -> None:
@@ -115,42 +109,23 @@ class VectorCache:
                 f"cannot keep vectors in {self._folder}: {error.strerror or error}"
             ) from error
 
-    def _read(self, path: Path, wanted: Container[str] | None) -> Part:
-        """Return those terms of a part that are wanted, with their vectors."""
-        with safe_open(path, framework="numpy") as arrays:
-            terms = json.loads(arrays.get_tensor("terms").tobytes())
-            about = arrays.get_slice("vectors")
-            if (about.get_dtype(), about.get_shape()) != ("F32", [len(terms), self._n_dimensions]):
-                raise ValueError("other vectors")
-            rows = [row for row, term in enumerate(terms) if wanted is None or term in wanted]
-            if not rows:
-                return Part(terms=[], vectors=np.empty((0, self._n_dimensions), np.float32))
-            vectors = arrays.get_tensor("vectors")
-        return Part(terms=[terms[row] for row in rows], vectors=vectors[rows])
 
+def _read_part(path: Path, wanted: Container[str] | None) -> Part | None:
+    """Return those terms of a part that are wanted, with their vectors; None without any.
 
-def kept_dimensions(folder: Path) -> int | None:
-    """Return the dimensions of the vectors that a folder keeps; None where it has no whole part."""
-    for path in sorted(folder.glob(f"*{_PART}")):
-        with suppress(OSError, SafetensorError, ValueError, KeyError):
-            if _is_whole(path):
-                with safe_open(path, framework="numpy") as arrays:
-                    return int(arrays.get_slice("vectors").get_shape()[1])
-    return None
-
-
-def _is_whole(path: Path) -> bool:
-    """Return whether a file's bytes are those that it is named by.
-
-    They are read once for every state of the file. A change within the same tick of the file
-    system's clock leaves the times as they are, so the state of a file that has changed just now
-    does not count.
+    Its bytes are compared with its name once for every state of the file.
     """
     found = path.stat()
     state = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    if time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) < _TICK_NS:
-        return _digest_of(path) == path.stem
-    return _was_whole(path.absolute(), state)
+    if not _was_whole(path.absolute(), state):
+        raise ValueError("damaged")
+    with safe_open(path, framework="numpy") as arrays:
+        terms = json.loads(arrays.get_tensor("terms").tobytes())
+        rows = [row for row, term in enumerate(terms) if wanted is None or term in wanted]
+        if not rows:
+            return None
+        vectors = arrays.get_tensor("vectors")
+    return Part(terms=[terms[row] for row in rows], vectors=vectors[rows])
 
 
 @cache
@@ -219,39 +194,36 @@ def collected(
         request: the terms, in any order.
         identity: of all that decides the vectors; the cache keeps them in a folder of this name.
         embed: given the terms that the cache lacks, returns each of them in one part.
-        n_dimensions: of the vectors; where it is None the cache tells, else the first part.
+        n_dimensions: of the vectors; None where only the first of them tells.
 
     Raises:
         InputError: a vector is not finite, or has other dimensions than those before.
     """
-    folder = None if request.cache is None else request.cache / identity
-    if folder is not None and n_dimensions is None:
-        n_dimensions = kept_dimensions(folder)
+    cache = None if request.cache is None else VectorCache(request.cache / identity)
     rows = {term: row for row, term in enumerate(request.terms)}
     done = np.zeros(len(rows), np.bool_)
     vectors = None if n_dimensions is None else _matrix(len(rows), n_dimensions, request.cache)
-    cache = None
     request.stage.total(len(rows))
 
-    def fill(part: Part, vectors: Vectors) -> None:
+    def filled(part: Part) -> Vectors:
+        found = vectors
+        if found is None:
+            found = _matrix(len(rows), part.vectors.shape[1], request.cache)
         wanted = [at for at, term in enumerate(part.terms) if term in rows]
         own = np.array([rows[part.terms[at]] for at in wanted], np.int64)
         request.stage.advance(int(np.count_nonzero(~done[own])))
-        vectors[own] = part.vectors[wanted]
+        found[own] = part.vectors[wanted]
         done[own] = True
+        return found
 
-    if folder is not None and vectors is not None:
-        cache = VectorCache(folder, vectors.shape[1])
-        for part in cache.parts(rows):
-            fill(part, vectors)
+    for part in cache.parts(rows) if cache else ():
+        if vectors is None or part.vectors.shape[1] == vectors.shape[1]:
+            vectors = filled(part)
     for part in embed([term for term, row in rows.items() if not done[row]]):
-        if vectors is None:
-            vectors = _matrix(len(rows), part.vectors.shape[1], request.cache)
-            cache = None if folder is None else VectorCache(folder, vectors.shape[1])
-        _check_vectors(part, vectors.shape[1])
+        _check_vectors(part, part.vectors.shape[1] if vectors is None else vectors.shape[1])
         if cache:
             cache.add(part)
-        fill(part, vectors)
+        vectors = filled(part)
     if vectors is None:  # nothing was asked for
         vectors = _matrix(0, 1, None)
     return TermVectors(vectors=vectors, covered=done, n_vocabulary=None)
@@ -261,7 +233,7 @@ def kept_by(encoder: Encoder, request: Request, files: str) -> VectorCache | Non
     """Return the vectors that are kept of an encoder; None where none are to be kept."""
     if request.cache is None:
         return None
-    return VectorCache(request.cache / _key_of(encoder, files), encoder.n_dimensions)
+    return VectorCache(request.cache / _key_of(encoder, files))
 
 
 def _key_of(encoder: Encoder, files: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import faiss
 import numpy as np
@@ -30,7 +30,6 @@ from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from concurrent.futures import Executor
 
     from medsim.kernels.types import (
         Counts,
@@ -65,15 +64,11 @@ _CELLS_A_PROBE = 64  # one in so many cells is searched
 _LINKS = 16  # of a point in each layer of a graph, twice as many in the lowest
 _TRIED_TO_LINK, _TRIED = 40, 100  # the nearest points that are kept while linking, and searching
 
-
-class Index(Protocol):
-    """An index as FAISS has it."""
-
-    def add(self, units: Vectors) -> None:
-        """Add points, which are numbered in the order in which they come."""
-
-    def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
-        """Return cosines of the nearest points, descending, and these; -1 where there are none."""
+_SPARE = 8  # candidates beyond those wanted, so that the last one's rank is certain
+_FEWEST, _MOST = 16, 4096  # candidates that an index is asked for; beyond, all terms are compared
+_BATCH = 1024  # queries that an index is asked at once
+_BATCH_CANDIDATES = 1 << 20
+_NO_IDS = np.empty((0, 0), np.int64)
 
 
 class Limits(NamedTuple):
@@ -115,7 +110,7 @@ class FlatIndex:
         self._index.add(units)
 
     def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
-        """Return the nearest points; see ``Index``."""
+        """Return cosines of the nearest points, descending, and these; -1 where there are none."""
         found: tuple[Vectors, Places] = self._index.search(units, n_asked)
         return found
 
@@ -140,7 +135,7 @@ class TorchIndex:
             self._blocks.append(self._there(units))
 
     def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
-        """Return the nearest points; see ``Index``."""
+        """Return the nearest points; see ``FlatIndex``."""
         with self._telling():
             own, first = self._there(units), 0
             values: Any = []
@@ -223,11 +218,6 @@ class TorchIndex:
             ) from None
 
 
-def precisely(index: Any) -> AbstractContextManager[None]:
-    """Return a context in which an index errs by no more than ``greatest_error``."""
-    return index.precise() if isinstance(index, TorchIndex) else nullcontext()
-
-
 def made_index(
     index: str, units: Callable[[Rows | slice], Vectors], n_points: int, *, seed: int, device: str
 ) -> Any:
@@ -239,12 +229,14 @@ def made_index(
     """
     n_dimensions = units(slice(0, 0)).shape[1]
     made: Any
-    with one_faiss_thread():
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
         if index == "flat" or n_points < FEWEST_POINTS:
             torch = gpu_library() if device == "auto" else None
             made = TorchIndex(torch, "cuda") if torch else FlatIndex(n_dimensions)
         elif index == "ivf":
-            made = _learnt_cells(units, n_points, seed)
+            made = _learnt_cells(units, n_points, n_dimensions, seed)
         else:
             made = faiss.IndexHNSWSQ(
                 n_dimensions,
@@ -255,6 +247,8 @@ def made_index(
             made.hnsw.efConstruction, made.hnsw.efSearch = _TRIED_TO_LINK, _TRIED
         for begin in range(0, n_points, BLOCK):
             made.add(units(slice(begin, begin + BLOCK)))
+    finally:
+        faiss.omp_set_num_threads(before)
     return made
 
 
@@ -272,14 +266,10 @@ def gpu_library() -> Any:
     return torch if torch.cuda.is_available() else None
 
 
-def searching(threads: int) -> AbstractContextManager[Executor]:
-    """Return threads in each of which FAISS computes alone."""
-    return thread_pool(threads, partial(faiss.omp_set_num_threads, 1))
-
-
-def _learnt_cells(units: Callable[[Rows], Vectors], n_points: int, seed: int) -> Any:
+def _learnt_cells(
+    units: Callable[[Rows], Vectors], n_points: int, n_dimensions: int, seed: int
+) -> Any:
     """Return an index that keeps points in cells around centres, learnt from some of them."""
-    n_dimensions = units(np.empty(0, np.int64)).shape[1]
     n_cells = max(1, min(int(_CELLS * n_points**0.5), n_points // _POINTS_A_CELL))
     index = faiss.IndexIVFFlat(
         faiss.IndexFlatIP(n_dimensions), n_dimensions, n_cells, faiss.METRIC_INNER_PRODUCT
@@ -294,24 +284,6 @@ def _learnt_cells(units: Callable[[Rows], Vectors], n_points: int, seed: int) ->
     return index
 
 
-@contextmanager
-def one_faiss_thread() -> Iterator[None]:
-    """Let FAISS compute in the calling thread alone, since its sums depend on its threads."""
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
-
-
-_SPARE = 8  # candidates beyond those wanted, so that the last one's rank is certain
-_FEWEST, _MOST = 16, 4096  # candidates that an index is asked for; beyond, all terms are compared
-_BATCH = 1024  # queries that an index is asked at once
-_BATCH_CANDIDATES = 1 << 20
-_NO_IDS = np.empty((0, 0), np.int64)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
     """The nearest points of each query, nearest first, and their cosines.
@@ -324,23 +296,12 @@ class Neighbours:
     similarities: Singles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistinctRows:
-    """The rows of a table that differ, numbered as they first come.
+def distinct_rows(vectors: Vectors) -> Rows:
+    """Return the number of each row among those that differ bit by bit: int64[n_rows].
 
-    Attributes:
-        row_of: int64[n_rows], the number of each.
-        members: int32[n_rows], the rows of each number, ascending.
-        starts: int64[n_distinct + 1], where those of each begin.
+    They are numbered as they first come. Rows are compared that share a hash; of rows that share
+    one by chance, none counts as equal.
     """
-
-    row_of: Rows
-    members: Ids
-    starts: Starts
-
-
-def distinct_rows(vectors: Vectors) -> DistinctRows:
-    """Return which rows are equal bit by bit, by hashes; of rows that share one by chance, none."""
     _, first, same = np.unique(vector_hashes(vectors), return_index=True, return_inverse=True)
     likeness = first[same]
     for begin in range(0, len(vectors), BLOCK):
@@ -349,10 +310,8 @@ def distinct_rows(vectors: Vectors) -> DistinctRows:
         likeness[own] = np.where(
             (bits == others).all(axis=1), likeness[own], begin + np.arange(len(bits))
         )
-    firsts, row_of = np.unique(likeness, return_inverse=True)
-    members = np.argsort(row_of, kind="stable").astype(np.int32)
-    starts = starts_of(np.bincount(row_of, minlength=len(firsts)))
-    return DistinctRows(row_of=row_of, members=members, starts=starts)
+    row_of: Rows = np.unique(likeness, return_inverse=True)[1]
+    return row_of
 
 
 class CosineSearch:
@@ -390,8 +349,9 @@ class CosineSearch:
         if index not in INDEXES:
             raise OptionError(unknown_name("index", index, list(INDEXES)))
         vectors = np.asarray(vectors, np.float32, order="C")
-        self._distinct = distinct_rows(vectors)
-        members, starts = self._distinct.members, self._distinct.starts
+        self._row_of = distinct_rows(vectors)
+        members = np.argsort(self._row_of, kind="stable").astype(np.int32)
+        starts = starts_of(np.bincount(self._row_of))
         self._points = Points(vectors, lengths(vectors), groups, hashes, members, starts)
         self._group_sizes = np.bincount(groups)[groups] if len(groups) else groups
         self._seed = np.uint64(seed)
@@ -440,7 +400,7 @@ class CosineSearch:
         Each query has its own. A flat index has all points, the others cannot tell.
         """
         counts = np.zeros(len(queries), np.int64)
-        order = np.argsort(self._distinct.row_of[queries], kind="stable")  # equal ones in one batch
+        order = np.argsort(self._row_of[queries], kind="stable")  # equal ones in one batch
         for begin in range(0, len(queries), _BATCH):
             rows = order[begin : begin + _BATCH]
             counts[rows] = self._count(queries[rows], thresholds[rows], components)
@@ -475,13 +435,11 @@ class CosineSearch:
         self, queries: Ids, rows: Rows, asked: Ids, nearest: Best, advance: Callable[[int], None]
     ) -> Rows:
         """Ask the index for candidates of some queries, and return those that need more."""
-        rows = rows[np.argsort(self._distinct.row_of[queries[rows]], kind="stable")]
+        rows = rows[np.argsort(self._row_of[queries[rows]], kind="stable")]
 
         def answer(batch: Rows) -> Flags:
             n_asked = int(asked[batch[0]])
-            distinct, of_batch = np.unique(
-                self._distinct.row_of[queries[batch]], return_inverse=True
-            )
+            distinct, of_batch = np.unique(self._row_of[queries[batch]], return_inverse=True)
             estimates, ids = self._index.search(self._units(distinct), n_asked)
             candidates = Candidates(ids, estimates, of_batch, self._error)
             slots = batch.astype(np.int32)
@@ -491,7 +449,10 @@ class CosineSearch:
 
         unsure: list[Rows] = [np.empty(0, np.int64)]
         batches = list(_query_batches(rows, asked))
-        with precisely(self._index), searching(self._threads) as pool:
+        alone = partial(faiss.omp_set_num_threads, 1)  # FAISS computes alone in each thread
+        is_torch = isinstance(self._index, TorchIndex)
+        precise = self._index.precise() if is_torch else nullcontext()
+        with precise, thread_pool(self._threads, alone) as pool:
             for batch, flags in zip(batches, pool.map(answer, batches), strict=True):
                 unsure.append(batch[flags])
                 advance(len(batch) - int(np.count_nonzero(flags) if self._exact else 0))
@@ -518,7 +479,7 @@ class CosineSearch:
     def _count(self, queries: Ids, thresholds: Singles, components: Ids) -> Counts:
         if isinstance(self._index, TorchIndex):
             return self._count_there(self._index, queries, thresholds, components)
-        distinct, of_queries = np.unique(self._distinct.row_of[queries], return_inverse=True)
+        distinct, of_queries = np.unique(self._row_of[queries], return_inverse=True)
         units = self._units(distinct)
         counts = np.zeros(len(queries), np.int64)
         for begin, end in self._blocks():
@@ -535,7 +496,7 @@ class CosineSearch:
         """Count on the index's device, and here what is as near to a threshold as its error."""
         starts, members = self._points.starts, self._points.members
         limits = Limits(
-            units=self._units(self._distinct.row_of[queries]),
+            units=self._units(self._row_of[queries]),
             low=thresholds - self._error,
             high=thresholds + self._error,
             components=components[queries],

@@ -173,7 +173,7 @@ class ModelSource(ObjectSource):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownVectors(VectorSource):
+class KnownVectors(ModelSource):
     """The vectors that a model without a version made of terms."""
 
     terms: Sequence[str]

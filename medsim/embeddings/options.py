@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
-from urllib.parse import urlsplit
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Option, Options, types_of
@@ -16,7 +14,6 @@ from medsim.core.reading import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from urllib.parse import SplitResult
 
 
 SERVICE = "api:"
@@ -36,7 +33,12 @@ _OPENAI_HOST = "api.openai.com"
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _TEXT_OF_KEY = re.compile(r"[\x21-\x7e]{1,10000}")  # as a header of HTTP may have it
-_HOST = re.compile(r"[A-Za-z0-9._:-]{1,253}")
+_URL = re.compile(
+    r"(?P<beginning>https?://(?P<host>[a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)"
+    r"(?P<path>(/[!\"$->@-~]*)?)",  # neither # nor ?
+    re.IGNORECASE | re.ASCII,
+)
+_NEAR = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|\[::1\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +112,17 @@ def open_service(place: str, options: ServiceOptions) -> Service:
     Raises:
         OptionError: the address, the model or the key are not as they must be.
     """
-    url, parts = _checked_url(place.removeprefix(SERVICE))
+    found = _URL.fullmatch(place.removeprefix(SERVICE))
+    if not found:  # it may hold a key, so it is not shown
+        raise OptionError(
+            "the address of a service is not a URL of http or https without user, password, ? and "
+            f"#, such as api:https://host/v1; a key stands in the environment variable {KEY}"
+        )
+    url = found["beginning"].lower() + found["path"].rstrip("/")
     if not options.model:
         raise OptionError(f"{SERVICE}{url} needs the name of a model: add ,model=NAME")
-    return Service(url=url, model=options.model, key=_key(url, parts, options), options=options)
+    key = _key(url, found["host"].lower(), options)
+    return Service(url=url, model=options.model, key=key, options=options)
 
 
 def parsed_numbers(
@@ -137,66 +146,25 @@ def parsed_numbers(
     return values
 
 
-def _checked_url(text: str) -> tuple[str, SplitResult]:
-    """Return an address as it is kept and shown, and its parts."""
-    example = "such as api:https://host/v1"
-    try:
-        parts = urlsplit(text)
-        host, port = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise OptionError(f"the address of a service is no URL, {example}") from error
-    if parts.username is not None or parts.password is not None or "@" in parts.netloc:
-        raise OptionError(
-            f"the address of a service has a user or password; give a key in the environment "
-            f"variable {KEY}"
-        )
-    if parts.query or parts.fragment or "?" in text or "#" in text:
-        raise OptionError(
-            f"the address of a service has a ? or #; give {host or 'it'} without, and a key in the "
-            f"environment variable {KEY}"
-        )
-    if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
-        raise OptionError(f"the address of a service is no URL of http or https, {example}")
-    shown = f"[{host}]" if ":" in host else host
-    shown += "" if port is None else f":{port}"
-    path = parts.path.rstrip("/")
-    if re.search(r"[^\x21-\x7e]", path):
-        raise OptionError(
-            f"the address of a service has a space or a letter that is not ASCII in "
-            f"its path; write it with %, {example}"
-        )
-    return f"{parts.scheme}://{shown}{path}", parts
-
-
-def _key(url: str, parts: SplitResult, options: ServiceOptions) -> str | None:
+def _key(url: str, host: str, options: ServiceOptions) -> str | None:
     """Return the key that is sent to a service; None where the environment has none."""
-    host = parts.hostname or ""
-    names = [options.key] if options.key else [KEY]
+    names = [options.key or KEY]
     if options.key is None and host == _OPENAI_HOST:
         names.append(OPENAI_KEY)
-    for name in names:
-        found = os.environ.get(name, "").strip()
-        if not found:
-            continue
-        if not _TEXT_OF_KEY.fullmatch(found):
-            raise OptionError(f"the environment variable {name} has no key that HTTP can send")
-        if options.key is None and parts.scheme == "http" and not _is_near(host):
-            raise OptionError(
-                f"{url} would get the key of {name} unencrypted; use https, or add ,key={name} to "
-                "send it all the same"
-            )
-        return found
-    if options.key is not None:
-        raise OptionError(f"the environment variable {options.key} of key= is not set")
-    return None
-
-
-def _is_near(host: str) -> bool:
-    """Return whether a host is this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    name = next((name for name in names if os.environ.get(name, "").strip()), None)
+    if name is None:
+        if options.key is not None:
+            raise OptionError(f"the environment variable {options.key} of key= is not set")
+        return None
+    key = os.environ[name].strip()
+    if not _TEXT_OF_KEY.fullmatch(key):
+        raise OptionError(f"the environment variable {name} has no key that HTTP can send")
+    if options.key is None and url.startswith("http:") and not _NEAR.fullmatch(host):
+        raise OptionError(
+            f"{url} would get the key of {name} unencrypted; use https, or add ,key={name} to "
+            "send it all the same"
+        )
+    return key
 
 
 Pooling = Literal["mean", "cls", "max"]
@@ -253,9 +221,7 @@ class EmbeddingOptions(ServiceOptions):
     ] = None
     keys: Annotated[
         Keys | None,
-        Option(
-            "Whether rows are vectors of words or of terms; by default that of the file.",
-        ),
+        Option("Whether rows are vectors of words or of terms; by default that of the file."),
     ] = None
     case: Annotated[
         Case,

@@ -10,11 +10,8 @@ import random
 import re
 import threading
 import time
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -86,27 +83,6 @@ class _StoppedError(Exception):
     """Waiting ended, since another job has failed."""
 
 
-class _Loop(asyncio.SelectorEventLoop):
-    """An event loop whose look-ups of hosts do not keep the process from ending."""
-
-    def run_in_executor(
-        self, _executor: object, function: Callable[..., Answer], *arguments: object
-    ) -> asyncio.Future[Answer]:
-        """Call a function in a daemon thread, unlike the pools that Python waits for at exit."""
-        found: Future[Answer] = Future()
-
-        def work() -> None:
-            if not found.set_running_or_notify_cancel():
-                return
-            try:
-                found.set_result(function(*arguments))
-            except Exception as error:  # noqa: BLE001 — raised where it is awaited
-                found.set_exception(error)
-
-        threading.Thread(target=work, daemon=True).start()
-        return asyncio.wrap_future(found, loop=self)
-
-
 class ServiceClient:
     """A service that is asked over HTTP, by one call of ``ask_all``."""
 
@@ -149,7 +125,7 @@ class ServiceClient:
             ask: answers a job by calls of ``ask``.
         """
         arrived: queue.SimpleQueue[tuple[Job, Answer] | None] = queue.SimpleQueue()
-        loop = _Loop()
+        loop = asyncio.new_event_loop()
         asking = loop.create_task(self._work_all(iter(jobs), ask, arrived.put))
 
         def work() -> None:
@@ -328,18 +304,9 @@ def backoff(n_tries: int) -> float:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a service asks to wait (RFC 9110, 10.2.3); None if it does not."""
+    """Return the seconds that a service asks to wait; None if it names none, or a date."""
     text = headers.get("retry-after", "").strip()
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        at = parsedate_to_datetime(text)
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        return max(0.0, (at - datetime.now(UTC)).total_seconds())
-    except (ValueError, OverflowError):  # a year or a zone that there is not
-        return None
+    return float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text) else None
 
 
 def spellings(key: str) -> tuple[re.Pattern[str], ...]:

@@ -15,11 +15,16 @@ from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.embeddings import WORDS
-from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify, settled
+from medsim.embeddings.embedded_terms import (
+    NamedEmbedding,
+    embed_terms,
+    identify,
+    open_source,
+    settled,
+)
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, Workers, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.embeddings.sources import open_source
 from medsim.evaluations.layout import (
     EvaluationFiles,
     coverage_path,

@@ -152,7 +152,7 @@ def test_a_pipe_in_a_cache_is_not_waited_for(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"replies\.jsonl is a pipe"):
         ReplyCache(tmp_path)
     with pytest.raises(InputError, match=r"0\.vectors is a pipe"):
-        list(VectorCache(tmp_path, 3).parts())
+        list(VectorCache(tmp_path).parts())
 
 
 def test_a_page_at_which_polars_ends_the_process_is_found(damaged: Path) -> None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OutputError
 from medsim.embeddings import encoders
-from medsim.embeddings.encoders import Part, VectorCache, encoded, unit
+from medsim.embeddings.encoders import VectorCache, encoded, unit
 
 TERMS = sorted({f"{word} {number}" for word in ("a", "ab", "Ödem") for number in range(40)})
 
@@ -116,7 +116,7 @@ def test_a_killed_run_loses_only_the_batch_in_flight(tmp_path: Path) -> None:
     second = CountingEncoder()
 
     with small_batches(100):
-        kept = sum(len(part.terms) for part in VectorCache(folder, 3).parts())
+        kept = sum(len(part.terms) for part in VectorCache(folder).parts())
         found = encoded(second, asked(TERMS, tmp_path), "")
 
     assert kept > 0
@@ -156,7 +156,7 @@ def test_a_damaged_file_of_the_cache_is_encoded_again(tmp_path: Path, damage: st
         encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
     files = sorted(tmp_path.glob("*/*.vectors"))
     content = files[0].read_bytes()
-    lost = len(next(VectorCache(files[0].parent, 3).parts()).terms)
+    lost = len(next(VectorCache(files[0].parent).parts()).terms)
     if damage == "renamed":
         files[0].rename(files[0].with_name("00.vectors"))
     else:
@@ -193,7 +193,6 @@ class Reads:
             with safe_open(path, framework=framework) as inner:
                 yield SimpleNamespace(get_slice=inner.get_slice, get_tensor=loaded)
 
-        monkeypatch.setattr(encoders, "_TICK_NS", 0)
         monkeypatch.setattr(encoders, "_digest_of", compared)
         monkeypatch.setattr(encoders, "safe_open", opened)
 
@@ -237,25 +236,6 @@ def test_a_part_that_is_damaged_after_a_look_up_is_noticed(
 
     assert len(second.terms) == len(TERMS)
     assert np.array_equal(found.vectors, vectors_of(TERMS))
-
-
-def test_a_part_that_has_just_been_written_is_compared_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its times would not tell of a change within the same tick."""
-    reads = Reads(monkeypatch)
-    monkeypatch.setattr(encoders, "_TICK_NS", 10**12)
-    encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
-    for _ in range(2):
-        encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
-
-    assert len(reads.compared) == 2
-
-
-def test_a_part_with_other_dimensions_is_not_used(tmp_path: Path) -> None:
-    VectorCache(tmp_path, 2).add(Part(terms=["a"], vectors=np.ones((1, 2), np.float32)))
-
-    assert list(VectorCache(tmp_path, 3).parts()) == []
 
 
 def test_a_cache_that_cannot_be_written_is_an_output_error(tmp_path: Path) -> None:

@@ -20,9 +20,8 @@ from safetensors.numpy import save
 from medsim.builds.embedded import place_of
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
-from medsim.embeddings.embedded_terms import identify
+from medsim.embeddings.embedded_terms import FileSource, chosen_files, identify, open_source
 from medsim.embeddings.options import parse_embedding
-from medsim.embeddings.sources import FileSource, chosen_files, open_source
 
 pytest.importorskip("huggingface_hub", reason="medsim[hub] is not installed")
 
@@ -316,7 +315,7 @@ def test_a_fetch_that_was_killed_goes_on(
     hub.held = "model.safetensors"
     program = (
         "from medsim.embeddings.options import parse_embedding\n"
-        "from medsim.embeddings.sources import open_source\n"
+        "from medsim.embeddings.embedded_terms import open_source\n"
         f"open_source(parse_embedding('own=hf:{MODEL}'))\n"
     )
     own = {"HF_ENDPOINT": hub.address, "HF_HUB_CACHE": str(tmp_path / "cache")}

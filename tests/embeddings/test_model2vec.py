@@ -11,10 +11,10 @@ from fixtures.encoders import TABLE, TERMS, VOCABULARY, asked, tokens_of, write_
 
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, TermVectors, find_format
+from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.formats.model2vec import FORMAT
 from medsim.embeddings.given import embedding_spec
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import open_source
 
 load = FORMAT.load
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
-import sys
 import threading
 import time
 import traceback
@@ -24,8 +22,8 @@ import medsim
 from medsim.core.errors import InputError, MedsimError, OptionError, ServiceError
 from medsim.embeddings import Request, TermVectors
 from medsim.embeddings import services as client
+from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.options import parse_embedding
-from medsim.embeddings.sources import open_source
 
 pytestmark = pytest.mark.slow
 
@@ -222,17 +220,12 @@ def test_a_limit_a_minute_holds_for_all_requests_together(service: LocalService)
         ({}, None),
         ({"retry-after": "2.5"}, 2.5),
         ({"retry-after": "soon"}, None),
-        ({"retry-after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, None),
-        ({"retry-after": "Mon, 01 Jan 2024 00:00:00 +99999999999999"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, None),
+        ({"retry-after": "-1"}, None),
     ],
 )
-def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
+def test_retry_after_is_seconds(headers: dict[str, str], seconds: float | None) -> None:
     assert client.retry_after(headers) == seconds
-
-
-def test_retry_after_may_be_a_date() -> None:
-    assert client.retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
-    assert client.retry_after({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}) > 1e9  # type: ignore[operator]
 
 
 def test_waits_grow_up_to_a_longest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -401,38 +394,6 @@ def test_a_service_that_draws_its_answer_out_is_given_up(
 
     with pytest.raises(ServiceError, match="gives no answer in 1 tries: no whole answer in 1 sec"):
         read(service, ["a"], options="timeout=1")
-
-
-HANGING_LOOK_UP = """
-import socket, sys, time, medsim
-
-def hang(*arguments, **options):
-    time.sleep(60)
-
-socket.getaddrinfo = hang
-service = "api:https://host.invalid/v1,model=m,timeout=1"
-try:
-    medsim.evaluate("rated.csv", {"x": service}, "out", metrics=["cos"], cache="none")
-except medsim.MedsimError as error:
-    sys.exit(str(error))
-"""
-
-
-def test_a_host_whose_look_up_hangs_is_given_up_and_not_waited_for_at_the_end(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "rated.csv").write_text("term1,term2,rating\na,b,4\na,c,1\nb,c,0\n")
-    ended = subprocess.run(
-        [sys.executable, "-c", HANGING_LOOK_UP],
-        capture_output=True,
-        text=True,
-        timeout=45,
-        cwd=tmp_path,
-        check=False,
-    )
-
-    assert "cannot be reached (ConnectTimeout); is it up?" in ended.stderr
-    assert ended.returncode == 1
 
 
 @pytest.mark.parametrize("status", [413, 422, 400])
@@ -666,18 +627,20 @@ def test_a_key_by_default_goes_where_it_belongs(monkeypatch: pytest.MonkeyPatch)
         key_for("https://example.org/v1")
 
 
+NO_URL = "is not a URL of http or https without user, password, ? and #, such as api:https://host"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("x=api:https://h/v1", "needs the name of a model: add ,model=NAME"),
-        ("x=api:ftp://h/v1,model=m", "no URL of http or https"),
-        ("x=api:h/v1,model=m", "no URL of http or https"),
-        ("x=api:,model=m", "no URL of http or https"),
-        ("x=api:http://[::1/v1,model=m", "is no URL, such as"),
-        ("x=api:https://h:99999/v1,model=m", "is no URL, such as"),
-        ("x=api:https://ann:pass-word@h/v1,model=m", "has a user or password"),
-        ("x=api:https://h/v1?key=pass-word,model=m", "give h without, and a key in the env"),
-        ("x=api:https://h/v 1,model=m", "space or a letter that is not ASCII"),
+        ("x=api:ftp://h/v1,model=m", NO_URL),
+        ("x=api:h/v1,model=m", NO_URL),
+        ("x=api:,model=m", NO_URL),
+        ("x=api:http://[::1/v1,model=m", NO_URL),
+        ("x=api:https://ann:pass-word@h/v1,model=m", NO_URL),
+        ("x=api:https://h/v1?key=pass-word,model=m", "environment variable MEDSIM_API_KEY"),
+        ("x=api:https://h/v 1,model=m", NO_URL),
         ("x=api:https://h/v1,model=m,key=pass-word", "key= names no environment variable"),
         ("x=api:https://h/v1,model=m,key=NOT_SET_X", "variable NOT_SET_X of key= is not set"),
         ("x=api:https://h/v1,key=pass-word,key=B,model=m", "embedding 'x' gives key twice"),

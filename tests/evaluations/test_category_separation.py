@@ -20,10 +20,9 @@ import medsim
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
-from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms
+from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms, open_source
 from medsim.embeddings.metrics import METRICS, Metric, WordBags, Workers, metrics_of
 from medsim.embeddings.options import parse_embedding
-from medsim.embeddings.sources import open_source
 from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.layout import EvaluationFiles, separation_path
 from medsim.evaluations.output import EVALUATION, SEPARATION_COLUMNS

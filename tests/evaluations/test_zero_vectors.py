@@ -52,7 +52,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "mapping": lambda _: WORDS,
     "mapping of terms": lambda _: medsim.Embedding(WORDS, keys="terms"),
     "array": lambda _: medsim.Embedding(list(WORDS.values()), words=list(WORDS)),
-    "frame": lambda _: pl.DataFrame({"word": list(WORDS), "vector": list(WORDS.values())}),
+    "lists": lambda _: medsim.Embedding(list(WORDS.values()), words=pl.Series(list(WORDS))),
     "text": lambda folder: write_text(folder / "words.txt", WORDS, header=False),
     "word2vec": lambda folder: write_word2vec(folder / "words.bin", WORDS),
     "file of an array": lambda folder: write_array(

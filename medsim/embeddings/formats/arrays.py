@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -15,10 +13,8 @@ from medsim.core.reading import (
     NPY,
     ZIP,
     beginning_of,
-    check_file,
     kind_of,
     open_file,
-    reading,
     what_it_is,
 )
 from medsim.embeddings import FORMATS, Format
@@ -26,6 +22,7 @@ from medsim.embeddings.formats import BLOCK, DEFLATE_RATIO, check_dimensions
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
 from medsim.embeddings.formats.tables import (
     FITTING,
+    Keys,
     find_vocabulary,
     keyed,
     read_vocabulary,
@@ -33,7 +30,7 @@ from medsim.embeddings.formats.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from medsim.embeddings import Request, TermVectors, WordVectors
@@ -51,14 +48,6 @@ _HEADERS = {
 _Shape: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Array:
-    """An array; ``take`` reads increasing rows, with the type of value that the file has."""
-
-    n_rows: int
-    take: Callable[[Rows], Numbers]
-
-
 def _recognises(path: Path) -> bool:
     if path.is_dir():
         arrays = _arrays_in(path)
@@ -72,8 +61,11 @@ def _recognises(path: Path) -> bool:
 
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
-    array = _array_file(path)
-    return [array, find_vocabulary(array, options.vocabulary)]
+    arrays = _arrays_in(path) if path.is_dir() else [path]
+    if len(arrays) != 1:
+        names = ", ".join(file.name for file in arrays) or "none"
+        raise InputError(f"{path} must hold one array ({_ACCEPTED}); it holds {names}")
+    return [arrays[0], find_vocabulary(arrays[0], options.vocabulary)]
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
@@ -85,45 +77,16 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     keys = read_vocabulary(vocabulary, request.options.keys)
     what = f"{_DESCRIBES}, rows of {keys.kind}"
     request.options.check_fit(what, "vocabulary", *FITTING[keys.kind])
-    with _opened(file) as array:
-        with reading(vocabulary):
-            if array.n_rows != len(keys.values):
-                raise InputError(
-                    f"{file} has {array.n_rows:,} rows and {vocabulary} names {len(keys.values):,}"
-                )
 
-        def take(rows: Rows) -> Vectors:
-            with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
-                return array.take(rows).astype(np.float32, copy=False)
+    def take(rows: Rows) -> Vectors:
+        with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
+            return _taken(file, keys, rows).astype(np.float32, copy=False)
 
-        return keyed(keys, request, take)
+    return keyed(keys, request, take)
 
 
 def _arrays_in(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.suffix.lower() in _SUFFIXES)
-
-
-def _array_file(path: Path) -> Path:
-    arrays = _arrays_in(path) if path.is_dir() else [path]
-    if len(arrays) != 1:
-        names = ", ".join(file.name for file in arrays) or "none"
-        raise InputError(f"{path} must hold one array ({_ACCEPTED}); it holds {names}")
-    return arrays[0]
-
-
-@contextmanager
-def _opened(file: Path) -> Iterator[_Array]:
-    beginning = beginning_of(file)
-    if (kind := kind_of(beginning)) is NPY:
-        opened = _npy(file)
-    elif kind is ZIP:
-        opened = _npz(file)
-    elif _is_safetensors(file, beginning):
-        opened = _safetensors(file)
-    else:
-        raise InputError(f"{file} is not an array ({_ACCEPTED}): it {what_it_is(beginning)}")
-    with reading(file, _DESCRIBES), opened as array:
-        yield array
 
 
 def _is_safetensors(file: Path, beginning: bytes) -> bool:
@@ -132,65 +95,71 @@ def _is_safetensors(file: Path, beginning: bytes) -> bool:
     return beginning[8:9] == b"{" and n_header < file.stat().st_size
 
 
-@contextmanager
-def _npy(file: Path) -> Iterator[_Array]:
+def _taken(file: Path, keys: Keys, rows: Rows) -> Numbers:
+    """Return increasing rows of an array, with the type of value that the file has."""
+    beginning = beginning_of(file)
     with open_file(file) as stream:
-        shape, by_column, dtype = _npy_header(file, stream)
-        if stream.tell() + shape[0] * shape[1] * dtype.itemsize > file.stat().st_size:
-            raise InputError(f"{file} claims {_by(shape)} values of type {dtype} and ends before")
-        order: Literal["C", "F"] = "F" if by_column else "C"
-        matrix = np.memmap(stream, dtype, "r", stream.tell(), shape, order)
-    yield _Array(n_rows=shape[0], take=lambda rows: np.asarray(matrix[rows]))
+        if (kind := kind_of(beginning)) is NPY:
+            return _of_npy(file, keys, rows, stream)
+        if kind is ZIP:
+            return _of_npz(file, keys, rows, stream)
+    if _is_safetensors(file, beginning):
+        return _of_safetensors(file, keys, rows)
+    raise InputError(f"{file} is not an array ({_ACCEPTED}): it {what_it_is(beginning)}")
 
 
-@contextmanager
-def _npz(file: Path) -> Iterator[_Array]:
-    with open_file(file) as packed, zipfile.ZipFile(packed) as archive:
+def _of_npy(file: Path, keys: Keys, rows: Rows, stream: IO[bytes]) -> Numbers:
+    shape, by_column, dtype = _npy_header(file, stream)
+    if stream.tell() + shape[0] * shape[1] * dtype.itemsize > file.stat().st_size:
+        raise InputError(f"{file} claims {_by(shape)} values of type {dtype} and ends before")
+    _check_rows(file, keys, shape[0])
+    order: Literal["C", "F"] = "F" if by_column else "C"
+    return np.asarray(np.memmap(stream, dtype, "r", stream.tell(), shape, order)[rows])
+
+
+def _of_npz(file: Path, keys: Keys, rows: Rows, packed: IO[bytes]) -> Numbers:
+    with zipfile.ZipFile(packed) as archive:
         name = _only(file, archive.namelist())
         with archive.open(name) as stream:
             shape, by_column, dtype = _npy_header(file, stream)
             if by_column:
                 raise InputError(f"{file} is stored by column; numpy.ascontiguousarray fixes that")
-            row_size = shape[1] * dtype.itemsize
-            if shape[0] * row_size > file.stat().st_size * DEFLATE_RATIO:
+            width, size = shape[1] * dtype.itemsize, file.stat().st_size
+            if shape[0] * width > size * DEFLATE_RATIO:
                 raise InputError(
-                    f"{file} claims {_by(shape)} values of type {dtype} in "
-                    f"{file.stat().st_size:,} bytes"
+                    f"{file} claims {_by(shape)} values of type {dtype} in {size:,} bytes"
                 )
 
+            _check_rows(file, keys, shape[0])
+
             def read(begin: int, stop: int) -> Numbers:
-                block = stream.read((stop - begin) * row_size)
+                block = stream.read((stop - begin) * width)
                 return np.frombuffer(block, dtype).reshape(stop - begin, shape[1])
 
-            yield _in_blocks(shape, dtype, read)
+            return _in_blocks(rows, shape, dtype, read)
 
 
-@contextmanager
-def _safetensors(file: Path) -> Iterator[_Array]:
-    check_file(file)
+def _of_safetensors(file: Path, keys: Keys, rows: Rows) -> Numbers:
     with safe_open(file, "numpy") as tensors:
         tensor = tensors.get_slice(_only(file, list(tensors.keys())))
         known = _DTYPES.get(tensor.get_dtype())
         shape = _checked(file, tensor.get_shape(), known, tensor.get_dtype())
-        yield _in_blocks(shape, np.dtype(known), lambda begin, stop: tensor[begin:stop])
+        _check_rows(file, keys, shape[0])
+        return _in_blocks(rows, shape, np.dtype(known), lambda begin, stop: tensor[begin:stop])
 
 
 def _in_blocks(
-    shape: _Shape, dtype: np.dtype[np.generic], read: Callable[[int, int], Numbers]
-) -> _Array:
-    """Return an array that is read in blocks of rows from its beginning to its end."""
+    rows: Rows, shape: _Shape, dtype: np.dtype[np.generic], read: Callable[[int, int], Numbers]
+) -> Numbers:
+    """Return rows of an array that is read in blocks from its beginning to its end."""
     n_rows, n_columns = shape
     step = max(1, BLOCK // (n_columns * dtype.itemsize))
-
-    def take(rows: Rows) -> Numbers:
-        taken = np.empty((len(rows), n_columns), dtype)
-        for begin in range(0, n_rows, step):
-            stop = min(begin + step, n_rows)
-            first, last = np.searchsorted(rows, (begin, stop))
-            taken[first:last] = read(begin, stop)[rows[first:last] - begin]
-        return taken
-
-    return _Array(n_rows=n_rows, take=take)
+    taken = np.empty((len(rows), n_columns), dtype)
+    for begin in range(0, n_rows, step):
+        stop = min(begin + step, n_rows)
+        first, last = np.searchsorted(rows, (begin, stop))
+        taken[first:last] = read(begin, stop)[rows[first:last] - begin]
+    return taken
 
 
 def _npy_header(file: Path, stream: IO[bytes]) -> tuple[_Shape, bool, np.dtype[np.generic]]:
@@ -215,6 +184,11 @@ def _checked(file: Path, shape: Sequence[int], known: object, dtype: object) -> 
     return shape[0], shape[1]
 
 
+def _check_rows(file: Path, keys: Keys, n_rows: int) -> None:
+    if n_rows != len(keys.values):
+        raise InputError(f"{file} has {n_rows:,} rows and {keys.path} names {len(keys.values):,}")
+
+
 def _only(file: Path, names: list[str]) -> str:
     if len(names) != 1:
         raise InputError(f"{file} holds {len(names)} arrays ({', '.join(names)}); one is due")
@@ -226,5 +200,5 @@ def _by(shape: Sequence[int]) -> str:
 
 
 FORMATS.register(
-    "array", Format(describes=_DESCRIBES, recognises=_recognises, files=_files, load=_load)
+    "array", Format(describes=_DESCRIBES, recognises=_recognises, load=_load, files=_files)
 )

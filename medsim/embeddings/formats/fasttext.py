@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.errors import InputError
-from medsim.core.reading import beginning_of, open_file, reading, what_it_is
+from medsim.core.reading import beginning_of, open_file, what_it_is
 from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
@@ -69,7 +69,13 @@ def _load(path: Path, request: Request) -> WordVectors:
     A supervised model is read in the same way; its labels are no words.
     """
     request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
-    model = _opened(path, request.words)
+    if len(beginning := beginning_of(path)) < _BEGINNING.size or not beginning.startswith(_MAGIC):
+        raise InputError(f"{path} is not a fastText model: it {what_it_is(beginning)}")
+    with (
+        open_file(path) as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        model = _model(path, content, request.words)
     made = unseen(request.terms, model.rows, request.options) if model.grams.longest else ()
     words = [*model.rows, *sorted(made)]
     in_vocabulary = np.arange(len(words)) < len(model.rows)
@@ -111,17 +117,8 @@ def _in_brackets(words: Sequence[str]) -> tuple[Bytes, Starts]:
     return np.frombuffer(b"".join(texts), np.uint8), starts_of([len(text) for text in texts])
 
 
-def _opened(path: Path, wanted: Collection[str]) -> _Model:
-    with reading(path, _DESCRIBES), open_file(path) as stream:
-        beginning = stream.read(_BEGINNING.size)
-        if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):
-            raise InputError(f"{path} is not a fastText model: it {what_it_is(beginning)}")
-        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return _model(path, content, wanted)
-
-
 def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:
-    """Return the model that a file holds; see ``_opened``."""
+    """Return the model that a file holds, after comparing its size with what it claims."""
     values = _BEGINNING.unpack_from(content)
     version, n_dimensions, (n_buckets, shortest, longest) = values[1], values[2], values[10:13]
     n_entries, n_words, n_labels, _, n_pruned = values[15:]

@@ -23,7 +23,7 @@ from medsim.embeddings.formats import BLOCK, DEFLATE_RATIO, check_dimensions, fi
 from medsim.embeddings.options import TOKEN_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from medsim.core.progress import Stage
@@ -173,15 +173,13 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
     header = _checked_header(path, beginning, number_size=2)
-    found = _WantedWords(path, request.words, "line")
-    lines = islice(_lines(path, request.stage), 1, None)
-    n_rows = _collect(lines, 2, header.n_dimensions, found)
-    if n_rows != header.n_words:
+    found = _of_lines(path, request, header.n_dimensions, n_header=1)
+    if found.n_vocabulary != header.n_words:
         raise InputError(
-            f"{path} has {n_rows:,} rows; its header claims {header.n_words:,} rows of "
+            f"{path} has {found.n_vocabulary:,} rows; its header claims {header.n_words:,} rows of "
             f"{header.n_dimensions:,} numbers"
         )
-    return found.result(header.n_dimensions, n_rows)
+    return found
 
 
 def _load_without_header(path: Path, request: Request) -> WordVectors:
@@ -198,38 +196,38 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     if word and _is_number(number):
         raise InputError(f"{path} has a tab after its first word; a space is due there")
     check_dimensions(path, n_dimensions)
-    found = _WantedWords(path, request.words, "line")
-    n_rows = _collect(_lines(path, request.stage), 1, n_dimensions, found)
-    return found.result(n_dimensions, n_rows)
+    return _of_lines(path, request, n_dimensions, n_header=0)
 
 
-def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: _WantedWords) -> int:
-    """Keep the wanted words of a text, and return how many rows it has.
+def _of_lines(path: Path, request: Request, n_dimensions: int, n_header: int) -> WordVectors:
+    """Return the vectors of the wanted words of a text.
 
     A word may have spaces, as some of GloVe's have: the last fields of a line are its numbers.
     The numbers of other words are counted and not read, and blank lines count for nothing.
     """
+    found = _WantedWords(path, request.words, "line")
     heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
     n_rows = 0
-    for number, line in enumerate(lines, start=first):
+    lines = islice(_lines(path, request.stage), n_header, None)
+    for number, line in enumerate(lines, start=n_header + 1):
         row = line.rstrip(b" \r")
         if not row:
             continue
         n_rows += 1
         n_numbers = row.count(b" ")
         if n_numbers < n_dimensions:
-            raise _wrong_count(found.path, number, n_numbers, n_dimensions)
+            raise _wrong_count(path, number, n_numbers, n_dimensions)
         head = row[: row.find(b" ")]
         word = head if n_numbers == n_dimensions else row.rsplit(b" ", n_dimensions)[0]
         found.vocabulary += word + b"\n"
         if n_rows == 1 or head in heads:
             fields = row.split(b" ")
             if n_numbers > n_dimensions and all(map(_is_number, fields[1:-n_dimensions])):
-                raise _wrong_count(found.path, number, n_numbers, n_dimensions)
-            vector = _vector(found.path, number, fields[-n_dimensions:])
+                raise _wrong_count(path, number, n_numbers, n_dimensions)
+            vector = _vector(path, number, fields[-n_dimensions:])
             if (stripped := word.strip(b" ")) in found.wanted:
                 found.add(stripped, number, vector)
-    return n_rows
+    return found.result(n_dimensions, n_rows)
 
 
 def _vector(path: Path, number: int, fields: list[bytes]) -> bytes:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from medsim.core.errors import OptionError
-from medsim.embeddings.embedded_terms import embed_terms
+from medsim.embeddings.embedded_terms import embed_terms, path_of
 from medsim.embeddings.formats.onnx import OnnxEncoder, Target
 from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
 from medsim.embeddings.metrics import METRICS, TermPoints, Workers
-from medsim.embeddings.sources import path_of
 from medsim.wic.models.answers import round_name, threshold_answers
 from medsim.wic.models.model_specs import TARGET
 from medsim.wic.models.tuning import TextPairs, tune

@@ -11,6 +11,7 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Option
 from medsim.core.reading import expanded
 from medsim.embeddings import TERMS
+from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.formats.onnx import NAME as ONNX
 from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
 from medsim.embeddings.given import DEFAULT_NAME, as_embedding
@@ -27,7 +28,6 @@ from medsim.embeddings.options import (
     parse_place,
     parsed_numbers,
 )
-from medsim.embeddings.sources import open_source
 from medsim.wic.models.training import Training
 from medsim.wic.models.tuning import LOSSES, Tuning
 
