@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -61,22 +61,6 @@ _SHOWN = {
     DOMAIN.name: ["word"],
     ASSOCIATION.name: ["term1", "term2"],
 }
-
-
-class Quality(NamedTuple):
-    """The quality of labels against a ground truth, with Wilson's intervals; NaN of no pairs.
-
-    Attributes:
-        no_ground_truth: the share of pairs that have none, and count in none of the others.
-        accuracy: of pairs with a ground truth, the share that is labelled as it says.
-        recall: of pairs that are the same, the share that is labelled positive.
-        precision: of pairs that are labelled positive, the share that is the same.
-    """
-
-    no_ground_truth: Estimate
-    accuracy: Estimate
-    recall: Estimate
-    precision: Estimate
 
 
 def judged_tables(
@@ -161,41 +145,33 @@ def majority(table: Judgements) -> NDArray[np.int8]:
     return truth
 
 
-def quality(labels: NDArray[np.int8], truth: NDArray[np.int8]) -> Quality:
-    """Return the quality of labels, 1 for positives and 0 for negatives, beside ``majority``."""
-    known = truth != NO_TRUTH
-    positive, same = labels[known] == 1, truth[known] == SAME
-    n_found = int((positive & same).sum())
-    return Quality(
-        no_ground_truth=share_of(int((~known).sum()), len(labels)),
-        accuracy=share_of(int((positive == same).sum()), int(known.sum())),
-        recall=share_of(n_found, int(same.sum())),
-        precision=share_of(n_found, int(positive.sum())),
-    )
-
-
 def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Judgements:
     values = np.nan_to_num(answer_table(items, answers, names), nan=NONE)
     return np.ascontiguousarray(values.astype(np.int8).T)
 
 
 def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> pl.DataFrame:
+    """Return the quality of labels beside ``majority``, with Wilson's intervals of shares."""
     numbered = items.select(*SET_COLUMNS, "label", "truth").with_row_index("row")
     groups = [(("all", None, None), numbered)]
     groups += sorted(numbered.group_by(SET_COLUMNS), key=lambda group: group[0])
     rows: list[Row] = []
     for named, group in groups:
-        of = table[group["row"].to_numpy().astype(np.int64)]
-        found = quality(group["label"].to_numpy(), group["truth"].to_numpy())
-        rows.append(
-            dict(zip(SET_COLUMNS, named, strict=True))
-            | {"n_pairs": group.height}
-            | with_ends("no_ground_truth", found.no_ground_truth)
-            | with_ends("alpha", _alpha(of, len(JUDGEMENT), resampling))
-            | with_ends("accuracy", found.accuracy)
-            | with_ends("recall", found.recall)
-            | with_ends("precision", found.precision)
-        )
+        judgements = table[group["row"].to_numpy().astype(np.int64)]
+        known = group.filter(pl.col("truth") != NO_TRUTH)
+        positive, same = known["label"] == 1, known["truth"] == SAME
+        n_found = int((positive & same).sum())
+        shares = {
+            "no_ground_truth": share_of(group.height - known.height, group.height),
+            "alpha": _alpha(judgements, len(JUDGEMENT), resampling),
+            "accuracy": share_of(int((positive == same).sum()), known.height),
+            "recall": share_of(n_found, int(same.sum())),
+            "precision": share_of(n_found, int(positive.sum())),
+        }
+        row: Row = dict(zip(SET_COLUMNS, named, strict=True)) | {"n_pairs": group.height}
+        for name, one in shares.items():
+            row |= with_ends(name, one)
+        rows.append(row)
     return table_of(rows)
 
 

@@ -343,9 +343,13 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
         if not isinstance(data, dict) or not isinstance(data.get("entry"), str):
             raise InputError(f"{location} names no entry; is it of a project with other tasks?")
         _check_study(location, data.get("study"), study)
+        parts, is_short = study.scale.parts, data is task
         # JSON-MIN puts the number of Label Studio's user in the annotator's place.
-        annotator = None if data is task else _text(location, data, "annotator")
-        texts = tuple(_text(location, data, name) for name in study.scale.parts)
+        for name in parts if is_short else ("annotator", *parts):
+            if not isinstance(data.get(name), str):
+                raise InputError(
+                    f"{location} has {_quoted(data.get(name))} for {name!r}, which should be text"
+                )
         for answer in [data[CONTROL]] if CONTROL in data else _answers(location, task):
             if not isinstance(answer, str):
                 raise InputError(f"{location} has {_quoted(answer)} where one answer should be")
@@ -353,38 +357,23 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
                 location=location,
                 entry_id=data["entry"],
                 value=_read_value(location, answer, study.scale),
-                annotator=annotator,
-                texts=texts,
+                annotator=None if is_short else data["annotator"],
+                texts=tuple(data[name] for name in parts),
             )
 
 
 def _answers(location: str, task: dict[str, Any]) -> Iterator[object]:
     """Yield the choices of annotators in a task of the full export."""
-    for annotation in _objects(location, task.get("annotations")):
-        if annotation.get("was_cancelled"):
-            continue
-        for result in _objects(location, annotation.get("result")):
-            if result.get("from_name") != CONTROL:
+    try:
+        for annotation in task.get("annotations") or []:
+            if annotation.get("was_cancelled"):
                 continue
-            value = result.get("value")
-            chosen = value.get("choices") if isinstance(value, dict) else None
-            yield chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
-
-
-def _objects(location: str, found: object) -> list[dict[str, Any]]:
-    """Return a list of objects, empty for None."""
-    listed = [] if found is None else found
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise InputError(f"{location} has annotations that Label Studio would not write")
-    return listed
-
-
-def _text(location: str, data: dict[str, Any], name: str) -> str:
-    if not isinstance(data.get(name), str):
-        raise InputError(
-            f"{location} has {_quoted(data.get(name))} for {name!r}, which should be text"
-        )
-    return str(data[name])
+            for result in annotation.get("result") or []:
+                if result.get("from_name") == CONTROL:
+                    chosen = result["value"]["choices"]
+                    yield chosen[0] if len(chosen) == 1 else chosen
+    except (AttributeError, LookupError, TypeError) as error:
+        raise InputError(f"{location} has annotations that Label Studio would not write") from error
 
 
 def _check_study(location: str, found: object, study: StudyIdentity) -> None:
