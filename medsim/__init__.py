@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from medsim.splits.output import Splits
     from medsim.splits.split import split
     from medsim.splits.verify import verify
-    from medsim.studies.asking import domains_study, inspect_study, instances_study
+    from medsim.studies.asking import domains_study, grade_study, inspect_study, instances_study
     from medsim.studies.folder import Study
-    from medsim.studies.grade import grade_study
     from medsim.studies.sample import sample_study
     from medsim.studies.score import Scores, score_study
     from medsim.studies.word_pairs import WordPairs, choose_pairs
@@ -124,7 +123,7 @@ _HOMES = {
     "evaluate": "medsim.evaluations.evaluate:evaluate",
     "evaluate_wic": "medsim.wic.evaluate:evaluate_wic",
     "export": "medsim.exports.export:export",
-    "grade_study": "medsim.studies.grade:grade_study",
+    "grade_study": "medsim.studies.asking:grade_study",
     "inspect_study": "medsim.studies.asking:inspect_study",
     "instances_study": "medsim.studies.asking:instances_study",
     "merge": "medsim.builds.shards:merge",

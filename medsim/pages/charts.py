@@ -17,16 +17,8 @@ if TYPE_CHECKING:
 COLOURS = [f"var(--c{at})" for at in range(1, 9)]
 """The colours of contenders, as the page's style has them."""
 
-SHAPES = [
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-right",
-    "triangle-left",
-]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross"]
+SHAPES += ["triangle-down", "triangle-right", "triangle-left"]
 """The shapes of contenders' points; each has an inside that can be filled."""
 
 DASHES = [[1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [1, 3], [12, 4], [4, 4, 1, 4], [8, 2, 2, 2]]
@@ -44,17 +36,11 @@ Spec = dict[str, Any]  # Vega-Lite, as Altair gives it
 def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
     """Return a channel that gives a name the same colour, shape or dash in all charts."""
     ranges: dict[type[Any], Sequence[Any]] = {alt.Shape: SHAPES, alt.StrokeDash: DASHES}
-    drawn = [_own(at, ranges.get(channel, COLOURS), channel) for at in range(len(names))]
+    values = ranges.get(channel, COLOURS)
+    # Where colours begin again, shapes and dashes are one further: no two names have both.
+    further = int(channel in ranges)
+    drawn = [values[(at + at // len(COLOURS) * further) % len(values)] for at in range(len(names))]
     return channel(f"{field}:N").scale(domain=list(names), range=drawn)
-
-
-def _own(at: int, values: Sequence[Any], channel: type[Any]) -> Any:
-    """Return the colour, shape or dash of a name by its place.
-
-    Where colours begin anew, shapes and dashes are one further, so that no two names have both.
-    """
-    is_form = channel in {alt.Shape, alt.StrokeDash}
-    return values[(at + at // len(COLOURS) * is_form) % len(values)]
 
 
 def rows_of(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:

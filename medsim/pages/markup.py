@@ -60,7 +60,8 @@ def _document(template: str, *, style: str, scripts: Sequence[str], **shown: obj
     A content security policy names the scripts by their hashes and permits no other source of
     anything, so that nothing else is ever run and nothing is loaded, whatever the page shows.
     """
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    hashes = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in digests)
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -83,7 +84,6 @@ def _templates() -> Environment:
     )
     found.filters["kind"] = lambda part: type(part).__name__
     found.filters["drawn"] = _drawn
-    found.filters["columns"] = _columns
     found.filters["breakable"] = _breakable
     found.filters["rows"] = _rows
     return found
@@ -102,34 +102,19 @@ def _breakable(text: str) -> str:
     return Markup("_<wbr>").join(map(escape, text.split("_")))
 
 
-class _Column(NamedTuple):
-    name: str
-    kind: str
-
-
 class _Cell(NamedTuple):
     text: str
     value: str | None  # by which the page sorts, where that is not its text
 
 
-class _Row(NamedTuple):
-    cells: Sequence[_Cell]
-    few: bool
-
-
-def _columns(table: PageTable) -> list[_Column]:
-    """Return the columns of a table with their kinds."""
-    types = zip(table.frame.columns, table.frame.dtypes, strict=True)
-    return [_Column(name, "number" if kind.is_numeric() else "text") for name, kind in types]
-
-
-def _rows(table: PageTable) -> Iterator[_Row]:
+def _rows(table: PageTable) -> Iterator[dict[str, object]]:
     """Yield the rows of a table, those of few pairs with a mark."""
     frame = table.frame
     formats = [table.formats.get(column, NUMBER) for column in frame.columns]
     for row in frame.head(MOST_ROWS).iter_rows():
         n_pairs = row[frame.get_column_index(table.pairs)] if table.pairs in frame.columns else None
-        yield _Row(list(map(_cell, row, formats)), n_pairs is not None and n_pairs < table.few)
+        few = n_pairs is not None and n_pairs < table.few
+        yield {"cells": list(map(_cell, row, formats)), "few": few}
 
 
 def _cell(value: object, form: str) -> _Cell:
@@ -151,10 +136,6 @@ def embedded_json(value: object) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
 _SIGNIFICANT = 4  # digits of the numbers that charts draw
 
 
@@ -173,11 +154,10 @@ def _packed(values: list[object]) -> object:
     at = [places.setdefault((type(value), value), len(places)) for value in values]
     of = [value for _, value in places]
     runs = list(chain.from_iterable((place, len(list(same))) for place, same in groupby(at)))
-    return min((values, {"of": of, "at": at}, {"of": of, "runs": runs}), key=_length)
-
-
-def _length(value: object) -> int:
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    forms = (values, {"of": of, "at": at}, {"of": of, "runs": runs})
+    return min(
+        forms, key=lambda one: len(json.dumps(one, ensure_ascii=False, separators=(",", ":")))
+    )
 
 
 def _short(value: object) -> object:

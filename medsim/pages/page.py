@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
+import polars.selectors as cs
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted, listed
@@ -43,6 +44,11 @@ class PageTable:
     pairs: str = "pairs"
     few: int = 0
     view: str = ""
+
+    @property
+    def numeric(self) -> list[str]:
+        """The columns of numbers."""
+        return self.frame.select(cs.numeric()).columns
 
     @property
     def left_out(self) -> str:
@@ -206,6 +212,12 @@ def closing(
 ) -> Section:
     """Return the section on inputs, versions and resources, with how to cite and go on."""
     versions = {"medsim": manifest.medsim, **manifest.libraries}
+    stages = pl.DataFrame(
+        [(one.get("name"), one.get("seconds"), one.get("peak_mib")) for one in manifest.stages],
+        schema={"stage": pl.String, "seconds": pl.Float64, "peak memory, MiB": pl.Int64},
+        orient="row",
+        strict=False,
+    )
     return Section(
         title="Provenance",
         prose="What the numbers of this page were made from, with what, and how to cite them.",
@@ -215,25 +227,15 @@ def closing(
                 summary="Versions, time and memory",
                 tables=[
                     facts("Versions", versions.items()),
-                    _stages(manifest.stages, manifest.threads),
+                    PageTable(
+                        caption=f"Stages, with {counted(manifest.threads, 'thread')}",
+                        frame=stages,
+                        formats={"seconds": ",.1f"},
+                    ),
                 ],
             ),
             f"Cite as: {cite}. The method: {paper}",
             "To look further:",
             Code(text=commands),
         ],
-    )
-
-
-def _stages(stages: Sequence[Mapping[str, object]], threads: int) -> PageTable:
-    frame = pl.DataFrame(
-        [(one.get("name"), one.get("seconds"), one.get("peak_mib")) for one in stages],
-        schema={"stage": pl.String, "seconds": pl.Float64, "peak memory, MiB": pl.Int64},
-        orient="row",
-        strict=False,
-    )
-    return PageTable(
-        caption=f"Stages, with {counted(threads, 'thread')}",
-        frame=frame,
-        formats={"seconds": ",.1f"},
     )

@@ -15,7 +15,7 @@ from medsim.statistics.estimates import Estimate, defined
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from medsim.kernels.types import Counts, CountTable, Table, Values
+    from medsim.kernels.types import Counts, Table, Values
     from medsim.statistics.resampling import Resampling
 
 Row: TypeAlias = dict[str, object]
@@ -90,29 +90,15 @@ def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> E
         as well where only one value occurs: without variation there is no evidence of reliability
         (Krippendorff 2011).
     """
-    kinds, n_units = _kinds(table, n_values)
-    return over_units(_features(kinds), n_units, _alpha, resampling)
-
-
-def _kinds(table: Judgements, n_values: int) -> tuple[CountTable, Counts]:
-    """Return the kinds of units that have two values; those of a kind are the same to alpha.
-
-    Returns:
-        int64[n_kinds, n_values], how often units of a kind have each value, in order of the last
-        value, then of those before it; int64[n_kinds], the number of units of each kind.
-    """
     counts = np.column_stack([(table == value).sum(axis=1) for value in range(n_values)])
     pairable = counts[counts.sum(axis=1) >= _PAIRABLE]
+    # Units that have each value equally often are of a kind, whose number orders the kinds.
     numbers = pairable @ (table.shape[1] + 1) ** np.arange(n_values)
     _, first, n_units = np.unique(numbers, return_index=True, return_counts=True)
-    return pairable[first], n_units
-
-
-def _features(counts: CountTable) -> Table:
-    """Return the contribution of each kind of unit to the sums: counts, then disagreement."""
-    n = counts.sum(axis=1)
-    disagreement = (n * n - (counts * counts).sum(axis=1)) / (n - 1)
-    return np.column_stack([counts, disagreement])
+    kinds = pairable[first]
+    n = kinds.sum(axis=1)
+    disagreement = (n * n - (kinds * kinds).sum(axis=1)) / (n - 1)
+    return over_units(np.column_stack([kinds, disagreement]), n_units, _alpha, resampling)
 
 
 def _alpha(sums: Table) -> Values:

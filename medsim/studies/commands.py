@@ -51,7 +51,7 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
 
     Example: medsim study grade pairs.csv -o study --raters 12
     """
-    from medsim.studies.grade import grade_study, shares_of
+    from medsim.studies.asking import grade_study, shares_of
 
     print_table(shares_of(call(grade_study, options)), form)
     _tell_next(options)
@@ -131,15 +131,16 @@ def score(
     from medsim.studies.score import check_table, readable_scores, score_study
 
     check_table(options.study, table)  # before what takes long
-    shown = call(score_study, options).table(table)
+    scores = call(score_study, options)
+    shown = scores.table(table)
     print_table(shown, form, readable=lambda frame: [readable_scores(frame)])
     if signs := "; ".join(text for name, text in _SIGNS.items() if name in shown.columns):
         tell_signs(options.progress, form, signs)
     tell_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     if options.out is not None:
-        tell_next(
-            options.progress, *(step.format(out=quoted(options.out)) for step in _after(options))
-        )
+        draws = "medsim report {out} -o scores.html draws them"
+        steps = [draws, *(step for name, step in _TAKES.items() if name in scores.tables)]
+        tell_next(options.progress, *(step.format(out=quoted(options.out)) for step in steps))
 
 
 @command(study, PairsFileOptions, then=("study inspect", "study grade"))
@@ -197,17 +198,6 @@ _TAKES = {
     "confirmed": "medsim study pairs WORDS -o pairs.csv --confirmed {out}/confirmed.csv takes them",
 }
 """The command that takes a table of scores."""
-
-
-def _after(options: ScoreOptions) -> list[str]:
-    """Return what to do next with the scores that are written."""
-    from medsim.core.options import folder_of
-    from medsim.studies.folder import Study
-    from medsim.studies.output import SCORE_TABLES
-
-    tables = SCORE_TABLES[Study(folder_of(options.study)).scale.name]
-    draws = "medsim report {out} -o scores.html draws them"
-    return [draws, *(step for table, step in _TAKES.items() if table in tables)]
 
 
 def _tell_next(options: SampleOptions | GradeOptions | AskedOptions) -> None:

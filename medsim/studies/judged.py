@@ -34,7 +34,7 @@ from medsim.studies.sheets import (
     NOT_SAME,
     SAME,
 )
-from medsim.studies.words.frequencies import AMBIGUOUS
+from medsim.studies.words import AMBIGUOUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -83,6 +83,8 @@ INSTRUCTIONS = Option(
 OVERWRITE = Option("Replace an earlier study, whose answers then fit no longer.")
 SEED = Option("Of what is drawn and of its order.", least=0, most=MOST_SEED, key="seed")
 
+Title = Annotated[str, Option("The heading that annotators see.")]
+Paths: TypeAlias = str | Path | Sequence[str | Path] | None
 
 Place: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
@@ -113,9 +115,7 @@ class SampleOptions(Options):
     annotators: Annotated[
         CountOrNames, Option("How many annotators, or their names, as in ada,ben,eva.")
     ] = 3
-    title: Annotated[str, Option("The heading that annotators see.")] = (
-        "Do these terms mean the same?"
-    )
+    title: Title = "Do these terms mean the same?"
     instructions: Annotated[str | Path | None, INSTRUCTIONS] = None
     seed: Annotated[int, SEED] = 0
     overwrite: Annotated[bool, OVERWRITE] = False
@@ -341,7 +341,7 @@ class InspectOptions(AskingOptions):
     ]
     out: Annotated[str | Path, OUT]
     _: KW_ONLY
-    title: Annotated[str, Option("The heading that annotators see.")] = "Are they associated?"
+    title: Title = "Are they associated?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,9 +365,7 @@ class InstancesOptions(AskingOptions):
         int,
         Option("How many of them all annotators see.", least=0, most=MOST_COUNT, key="common"),
     ] = COMMON
-    title: Annotated[str, Option("The heading that annotators see.")] = (
-        "Do these terms mean the same here?"
-    )
+    title: Title = "Do these terms mean the same here?"
 
     @property
     def n_common(self) -> int:
@@ -396,7 +394,7 @@ class DomainsOptions(AskingOptions):
     min_count: MinCount = 5
     min_length: MinLength = 3
     no_lemmas: NoLemmas = False
-    title: Annotated[str, Option("The heading that annotators see.")] = "Which domain is it of?"
+    title: Title = "Which domain is it of?"
 
 
 AskedOptions: TypeAlias = InstancesOptions | DomainsOptions | InspectOptions
@@ -411,7 +409,7 @@ MOST_PAIRS = 10_000
 """The most pairs of a set of word pairs: more than people ever rated of words."""
 
 
-def _paths(given: str | Path | Sequence[str | Path] | None) -> list[Path]:
+def _paths(given: Paths) -> list[Path]:
     """Return the paths of an option that takes any number of them."""
     return [Path(given)] if isinstance(given, (str, Path)) else [Path(one) for one in given or ()]
 
@@ -424,7 +422,7 @@ class PairsOptions(Options):
     _: KW_ONLY
     word_class: WordClass = None
     terminology: Annotated[
-        str | Path | Sequence[str | Path] | None,
+        Paths,
         Option(
             "Folder of a build; associates its synonyms and siblings. Any number of builds.",
             metavar="BUILD",
@@ -432,7 +430,7 @@ class PairsOptions(Options):
         ),
     ] = None
     lexicon: Annotated[
-        str | Path | Sequence[str | Path] | None,
+        Paths,
         Option(
             "Files LRNOM, LRAGR and LRSPL of the SPECIALIST Lexicon, or their folder: variants of "
             "a build's names count as these do, as phosphorylate where it has phosphorylation.",
@@ -441,7 +439,7 @@ class PairsOptions(Options):
         ),
     ] = None
     norms: Annotated[
-        str | Path | Sequence[str | Path] | None,
+        Paths,
         Option(
             "Association norms, as of the University of South Florida, or a table with columns "
             "cue, target and where known strength; any number of files.",

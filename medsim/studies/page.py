@@ -24,7 +24,7 @@ from medsim.pages.page import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from medsim.studies.output import ScoresFolder
@@ -67,7 +67,19 @@ def scores_page(opened: ScoresFolder) -> Page:
                 for one, table in others.items()
             ],
         ),
-        _provenance(opened),
+        Section(
+            title="Provenance",
+            prose="What the numbers of this page were made from.",
+            parts=[
+                facts(
+                    "Answers, by their SHA-256",
+                    [(one.get("name", ""), one.get("sha256")) for one in manifest.answers],
+                ),
+                facts("Source of the study", source.items()),
+                facts("Options", manifest.options.items()),
+                *warnings_of(manifest.warnings),
+            ],
+        ),
     ]
     words = {column for found in estimated.values() for column in found["contender"]}
     return Page(
@@ -137,20 +149,3 @@ def _with_ends(row: Mapping[str, float | None]) -> str:
 
 def _spaced(name: str) -> str:
     return name.removeprefix("n_").replace("_", " ")
-
-
-def _provenance(opened: ScoresFolder) -> Section:
-    manifest = opened.manifest
-    answers: Sequence[tuple[str, object]] = [
-        (one.get("name", ""), one.get("sha256")) for one in manifest.answers
-    ]
-    return Section(
-        title="Provenance",
-        prose="What the numbers of this page were made from.",
-        parts=[
-            facts("Answers, by their SHA-256", answers),
-            facts("Source of the study", (manifest.source or {}).items()),
-            facts("Options", manifest.options.items()),
-            *warnings_of(manifest.warnings),
-        ],
-    )

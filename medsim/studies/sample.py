@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -49,12 +49,19 @@ def sample_study(options: SampleOptions) -> Study:
     for warning in _shortfalls(build, items, options.per_class):
         progress.warn(warning)
     with progress.stage("write sheets"):
+        content = [(path, one.fingerprint) for path, one in sorted(build.manifest.outputs.items())]
         draft = StudyDraft(
             scale=JUDGEMENT,
             items=items,
             assignment=pl.concat(presentations_of(options.seed, name, items) for name in names),
             notice=_notice(build),
-            source=_provenance(build),
+            source={
+                "kind": "build",
+                "path": str(build.folder),
+                "fingerprint": canonical_digest(content),
+                "redistributable": build.manifest.source.get("redistributable"),
+                "name": build.manifest.source.get("name"),
+            },
         )
         return write_study(draft, options, progress)
 
@@ -88,30 +95,21 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
     rows = []
     for _ in range(per_class):
         for key, label, ranked in waiting:
-            row = _next(ranked, taken)
-            if row is not None:
-                item_id = draw_id(seed, "item", row["pair_id"])
-                rows.append({**row, **key.columns(), "label": label, "item_id": item_id})
+            for row in ranked:
+                pair = tuple(sorted(lowered((row["term1"], row["term2"]))))
+                if pair not in taken:
+                    taken.add(pair)
+                    item_id = draw_id(seed, "item", row["pair_id"])
+                    rows.append({**row, **key.columns(), "label": label, "item_id": item_id})
+                    break
     if not rows:
         raise InputError(f"{build.folder} has no pairs to judge")
     return pl.DataFrame(rows, schema=JUDGED_ITEMS.dtypes).sort("item_id")
 
 
-def _next(
-    ranked: Iterator[dict[str, object]], taken: set[tuple[str, ...]]
-) -> dict[str, object] | None:
-    """Return the next pair that is not taken, and take it; None where there is no more."""
-    for row in ranked:
-        pair = tuple(sorted(lowered((str(row["term1"]), str(row["term2"])))))
-        if pair not in taken:
-            taken.add(pair)
-            return row
-    return None
-
-
 def _ranked(
     pairs: pl.DataFrame, key: SetKey, label: int, seed: int, longest: int
-) -> Iterator[dict[str, object]]:
+) -> Iterator[dict[str, Any]]:
     """Return the pairs of a class in the order in which it takes them, no more than it can need."""
     ids = pairs["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
     of_class = np.uint64(int(draw_id(str(key), label), 16))
@@ -147,16 +145,3 @@ def _notice(build: Build) -> str | None:
         f"This holds terms of {source.get('name')}, which must not be passed on unless its licence "
         f"allows it. {terms}"
     ).strip()
-
-
-def _provenance(build: Build) -> dict[str, object]:
-    """Return the facts on the build for the manifest."""
-    outputs = build.manifest.outputs
-    content = [(path, outputs[path].fingerprint) for path in sorted(outputs)]
-    return {
-        "kind": "build",
-        "path": str(build.folder),
-        "fingerprint": canonical_digest(content),
-        "redistributable": build.manifest.source.get("redistributable"),
-        "name": build.manifest.source.get("name"),
-    }

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.builds.output import Build
+from medsim.builds.positives import node_components
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, OutputError, counted
 from medsim.core.files import write_file
@@ -18,17 +20,26 @@ from medsim.core.options import public
 from medsim.core.places import check_file_free
 from medsim.core.progress import progress_of
 from medsim.core.shown import Shown, Summary
+from medsim.core.store import Store
 from medsim.core.terms import pack
 from medsim.kernels.packing import mixed, term_hashes, tie_hashes
 from medsim.studies.options import N_QUARTERS, PairsOptions
 from medsim.studies.output import WORD_PAIRS
-from medsim.studies.words.frequencies import (
+from medsim.studies.relations import (
+    NormRule,
+    associated,
+    listed_words,
+    names_of,
+    read_confirmed,
+    read_lexicon,
+    read_norms,
+    relations,
+)
+from medsim.studies.words import (
     BIOMEDICAL,
     DOMAINS,
     GENERAL,
-    by_list,
     by_ratio,
-    by_table,
     frequency_correlation,
     kept_words,
     merged,
@@ -36,23 +47,13 @@ from medsim.studies.words.frequencies import (
     read_frequencies,
     read_subjects,
 )
-from medsim.studies.words.relations import (
-    NormRule,
-    associated,
-    listed_words,
-    read_confirmed,
-    read_lexicon,
-    read_norms,
-    relations_in,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.kernels.types import Counts, Hashes, Ids
-    from medsim.studies.words.forms import Forms
-    from medsim.studies.words.frequencies import KeptWords
-    from medsim.studies.words.relations import Lexicon
+    from medsim.studies.relations import Lexicon
+    from medsim.studies.words import Forms, KeptWords
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -267,10 +268,17 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     with progress.stage("draw pairs"):
         quarters = Quarters(chosen, found, known, seed=options.seed, per_word=options.per_word)
         pairs = _drawn(quarters, options, chosen)
+    missing = {BIOMEDICAL: "`terminology`", GENERAL: "`norms`"}.items()
+    without = [
+        f"there are no associated {domain} pairs, since {option} is not given; the set has three "
+        "quarters"
+        for domain, option in missing
+        if domain not in found
+    ]
     return WordPairs(
         frame=_finished(pairs, chosen, kept.word_class),
         left_out=kept.left_out + without_domain,
-        warnings=(*warnings, *_warnings(found)),
+        warnings=(*warnings, *without),
         frequency_correlation=(
             None if others is None else frequency_correlation(kept.frame, others)
         ),
@@ -289,14 +297,16 @@ def _with_domains(
     The words of a general corpus, ``others``, decide only where neither list nor table does.
     """
     if options.domains is not None:
-        found = by_table(kept.frame, read_domains(Path(options.domains), kept.forms))
+        told = read_domains(Path(options.domains), kept.forms)
+        found = kept.frame.join(told, on="word", how="left", maintain_order="left")
         reason = "of no domain in the table"
     elif options.by_ratio and others is not None:
         found = by_ratio(kept.frame, kept.corpus, others, options.ratio)
         reason = "used alike by both corpora"
     else:
         listed = listed_words(Path(str(options.biomedical)), kept.forms, threads, lexicon)
-        return by_list(kept.frame, listed), ()
+        domain = pl.when(pl.col("word").is_in(sorted(listed))).then(pl.lit(BIOMEDICAL))
+        return kept.frame.with_columns(domain.otherwise(pl.lit(GENERAL)).alias("domain")), ()
     return found, (Skipped(reason=reason, n_rows=found["domain"].null_count()),)
 
 
@@ -312,7 +322,9 @@ def _related(
     known: list[pl.DataFrame] = []
     warnings: tuple[str, ...] = ()
     for build in options.builds:
-        known += relations_in(build, forms, words, threads, lexicon)
+        with Store(threads=threads) as store:
+            components = node_components(Build(build), store, threads)
+            known += relations(store, names_of(store, forms, lexicon), words, components)
         own = [found[BIOMEDICAL]] if BIOMEDICAL in found else []
         both = pl.concat([*own, known[-2]])
         found[BIOMEDICAL] = both.unique(ids, keep="first", maintain_order=True).sort(ids)
@@ -373,14 +385,3 @@ def _finished(pairs: pl.DataFrame, words: pl.DataFrame, word_class: str) -> pl.D
         pairs = pairs.join(of_word, on=f"word{side}_id", how="left", maintain_order="left")
     named = pairs.with_columns(pl.lit(word_class).alias("class"))
     return named.select(*WORD_PAIRS.dtypes).cast(pl.Schema(WORD_PAIRS.dtypes))
-
-
-def _warnings(found: dict[str, pl.DataFrame]) -> tuple[str, ...]:
-    """Return a sentence for each quarter that has no source."""
-    sources = {BIOMEDICAL: "`terminology`", GENERAL: "`norms`"}
-    return tuple(
-        f"there are no associated {domain} pairs, since {option} is not given; the set has three "
-        "quarters"
-        for domain, option in sources.items()
-        if domain not in found
-    )

@@ -43,11 +43,11 @@ from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import read_vectors
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import read_words
-from medsim.studies.grade import read_pairs
+from medsim.studies.asking import read_pairs
+from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
 from medsim.studies.sheets.written import annotated_tasks, written_csv
-from medsim.studies.words.relations import read_lexicon
 from medsim.tagging.conll import read_conll
 from medsim.wic.benchmark import read_instances
 from medsim.wic.models.general_wic import read_wic

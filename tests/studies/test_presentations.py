@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OptionError
+from medsim.studies.asking import read_pairs
 from medsim.studies.folder import instructions_of, presentations_of
-from medsim.studies.grade import read_pairs
 from medsim.studies.options import annotators_of
 from medsim.studies.output import ASSIGNED
 from medsim.studies.sheets import GRADED, SCALES

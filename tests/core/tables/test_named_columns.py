@@ -19,9 +19,9 @@ from medsim.core.tables import Text, read_table, table_of
 from medsim.evaluations.model_scores import read_model_scores
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import read_words
-from medsim.studies.grade import read_pairs
-from medsim.studies.words.frequencies import read_frequencies
-from medsim.studies.words.relations import NormRule, read_norms
+from medsim.studies.asking import read_pairs
+from medsim.studies.relations import NormRule, read_norms
+from medsim.studies.words import read_frequencies
 
 CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6).map(str.strip)
 _ANY = NormRule(participants=0, one_way=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medsim.studies.words.forms import american
+from medsim.studies.words import american
 
 MEDICAL = """
 haemoglobin hemoglobin    methaemoglobin methemoglobin    oedema edema    tumours tumors

@@ -17,18 +17,18 @@ from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictiona
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.tables import guarded
-from medsim.studies.words.forms import Forms, forms_of
-from medsim.studies.words.frequencies import (
-    by_list,
+from medsim.studies.relations import read_confirmed
+from medsim.studies.words import (
+    Forms,
     by_ratio,
     filtered,
+    forms_of,
     frequency_correlation,
     merged,
     read_domains,
     read_frequencies,
     read_subjects,
 )
-from medsim.studies.words.relations import read_confirmed
 
 
 def table(folder: Path, text: str, name: str = "words.csv") -> Path:
@@ -335,11 +335,6 @@ COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), min_si
 def frame(counts: dict[str, int]) -> pl.DataFrame:
     columns = {"word": list(counts), "count": list(counts.values())}
     return pl.DataFrame(columns, schema={"word": pl.String, "count": pl.Int64})
-
-
-def test_listed_words_are_biomedical_and_the_others_general() -> None:
-    found = by_list(frame({"gene": 1, "house": 1}), {"gene", "absent"})
-    assert found["domain"].to_list() == ["biomedical", "general"]
 
 
 @given(COUNTS, COUNTS, st.integers(1, 6))

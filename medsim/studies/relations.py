@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.output import Build
-from medsim.builds.positives import node_components, reload_names
+from medsim.builds.positives import reload_names
 from medsim.core.errors import InputError
 from medsim.core.reading import decoded, open_file
 from medsim.core.store import Store
@@ -22,14 +22,14 @@ from medsim.core.tables import (
     read_text,
     unguarded,
 )
-from medsim.studies.words.frequencies import has_white_space, normalised
+from medsim.studies.words import has_white_space, normalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from medsim.core.tables import Table
-    from medsim.studies.words.forms import Forms
+    from medsim.studies.words import Forms
 
 
 _FILES = {"LRAGR": (6, 1, 5), "LRSPL": (3, 1, 2), "LRNOM": (6, 1, 4)}
@@ -281,15 +281,6 @@ def listed_words(
             return frozenset(names_of(store, forms, lexicon)["word"])
     words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
     return frozenset(map(forms.of, normalised(words)))
-
-
-def relations_in(
-    folder: Path, forms: Forms, words: pl.DataFrame, threads: int, lexicon: Lexicon | None = None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return how the terminology of a build relates words; see ``relations``."""
-    with Store(threads=threads) as store:
-        components = node_components(Build(folder), store, threads)
-        return relations(store, names_of(store, forms, lexicon), words, components)
 
 
 def names_of(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.DataFrame:

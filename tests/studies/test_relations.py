@@ -13,8 +13,7 @@ from fixtures.tables import put as put_rows
 from fixtures.tables import put_terms
 
 from medsim.core.errors import InputError
-from medsim.studies.words.forms import Forms
-from medsim.studies.words.relations import (
+from medsim.studies.relations import (
     Lexicon,
     NormRule,
     associated,
@@ -23,6 +22,7 @@ from medsim.studies.words.relations import (
     read_norms,
     relations,
 )
+from medsim.studies.words import Forms
 
 if TYPE_CHECKING:
     from medsim.core.store import Store

@@ -1,1 +1,0 @@
-"""Words to make pairs of: their forms, frequencies, domains and associations."""
