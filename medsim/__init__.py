@@ -14,139 +14,23 @@ are ``sample_study``, ``grade_study``, ``instances_study``, ``domains_study``, `
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from medsim.builds.build import build
-    from medsim.builds.compiling import warm
-    from medsim.builds.output import Build, open_build
-    from medsim.builds.shards import build_shard, merge
-    from medsim.cli.report import write_report
-    from medsim.core.checks import Verification
-    from medsim.core.errors import MedsimError
-    from medsim.core.progress import Progress
-    from medsim.embeddings.given import Embedding
-    from medsim.evaluations.compare import compare
-    from medsim.evaluations.correlate import correlate
-    from medsim.evaluations.evaluate import evaluate
-    from medsim.evaluations.output import Evaluation
-    from medsim.exports.export import export
-    from medsim.exports.output import Exported
-    from medsim.splits.output import Splits
-    from medsim.splits.split import split
-    from medsim.splits.verify import verify
-    from medsim.studies.asking import domains_study, grade_study, inspect_study, instances_study
-    from medsim.studies.folder import Study
-    from medsim.studies.sample import sample_study
-    from medsim.studies.score import Scores, score_study
-    from medsim.studies.word_pairs import WordPairs, choose_pairs
-    from medsim.tagging.output import Tagging
-    from medsim.tagging.tag import tag
-    from medsim.terminologies.releases import convert, synth
-    from medsim.wic.benchmark import Benchmark
-    from medsim.wic.build import build_wic
-    from medsim.wic.describe import describe_wic
-    from medsim.wic.evaluate import WicScores, evaluate_wic
-    from medsim.wic.verify import Verified
-    from medsim.wic.verify import verify as verify_wic
+with open(f"{__file__}i", encoding="utf-8") as _public:  # noqa: PTH123 — pathlib takes long to import
+    _lines = [line.split() for line in _public if line.startswith("from ")]
 
-    open = open_build  # noqa: A001 — reads well as medsim.open, and is not in __all__
+_HOMES = {name: module for _, module, _, name, *_ in _lines}
+_HOMES["open"] = _HOMES.pop("open_build")  # as medsim.open it reads well
 
-__all__ = [
-    "Benchmark",
-    "Build",
-    "Embedding",
-    "Evaluation",
-    "Exported",
-    "MedsimError",
-    "Progress",
-    "Scores",
-    "Splits",
-    "Study",
-    "Tagging",
-    "Verification",
-    "Verified",
-    "WicScores",
-    "WordPairs",
-    "build",
-    "build_shard",
-    "build_wic",
-    "choose_pairs",
-    "compare",
-    "convert",
-    "correlate",
-    "describe_wic",
-    "domains_study",
-    "evaluate",
-    "evaluate_wic",
-    "export",
-    "grade_study",
-    "inspect_study",
-    "instances_study",
-    "merge",
-    "sample_study",
-    "score_study",
-    "split",
-    "synth",
-    "tag",
-    "verify",
-    "verify_wic",
-    "warm",
-    "write_report",
-]
-
-_HOMES = {
-    "Benchmark": "medsim.wic.benchmark:Benchmark",
-    "Build": "medsim.builds.output:Build",
-    "Embedding": "medsim.embeddings.given:Embedding",
-    "Evaluation": "medsim.evaluations.output:Evaluation",
-    "Exported": "medsim.exports.output:Exported",
-    "MedsimError": "medsim.core.errors:MedsimError",
-    "Progress": "medsim.core.progress:Progress",
-    "Scores": "medsim.studies.score:Scores",
-    "Splits": "medsim.splits.output:Splits",
-    "Study": "medsim.studies.folder:Study",
-    "Tagging": "medsim.tagging.output:Tagging",
-    "Verification": "medsim.core.checks:Verification",
-    "Verified": "medsim.wic.verify:Verified",
-    "WicScores": "medsim.wic.evaluate:WicScores",
-    "WordPairs": "medsim.studies.word_pairs:WordPairs",
-    "build": "medsim.builds.build:build",
-    "build_shard": "medsim.builds.shards:build_shard",
-    "build_wic": "medsim.wic.build:build_wic",
-    "choose_pairs": "medsim.studies.word_pairs:choose_pairs",
-    "compare": "medsim.evaluations.compare:compare",
-    "convert": "medsim.terminologies.releases:convert",
-    "correlate": "medsim.evaluations.correlate:correlate",
-    "describe_wic": "medsim.wic.describe:describe_wic",
-    "domains_study": "medsim.studies.asking:domains_study",
-    "evaluate": "medsim.evaluations.evaluate:evaluate",
-    "evaluate_wic": "medsim.wic.evaluate:evaluate_wic",
-    "export": "medsim.exports.export:export",
-    "grade_study": "medsim.studies.asking:grade_study",
-    "inspect_study": "medsim.studies.asking:inspect_study",
-    "instances_study": "medsim.studies.asking:instances_study",
-    "merge": "medsim.builds.shards:merge",
-    "open": "medsim.builds.output:open_build",
-    "sample_study": "medsim.studies.sample:sample_study",
-    "score_study": "medsim.studies.score:score_study",
-    "split": "medsim.splits.split:split",
-    "synth": "medsim.terminologies.releases:synth",
-    "tag": "medsim.tagging.tag:tag",
-    "verify": "medsim.splits.verify:verify",
-    "verify_wic": "medsim.wic.verify:verify",
-    "warm": "medsim.builds.compiling:warm",
-    "write_report": "medsim.cli.report:write_report",
-}
+__all__ = sorted({*_HOMES} - {"open"})  # noqa: PLE0605 — a list
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import what is asked for when it is, so that ``import medsim`` is quick."""
     if name not in _HOMES:
         message = f"module 'medsim' has no attribute {name!r}"
         raise AttributeError(message)
-    module, attribute = _HOMES[name].split(":")
-    return getattr(importlib.import_module(module), attribute)
+    attribute = "open_build" if name == "open" else name
+    return getattr(importlib.import_module(_HOMES[name]), attribute)
 
 
 def __dir__() -> list[str]:

@@ -106,7 +106,7 @@ def verify(
 
     Example: medsim wic verify biowic/dev.json --test biowic/test.json --list --format csv
     """
-    from medsim.wic.verify import verify as run
+    from medsim.wic.verify import verify_wic as run
 
     found = call(run, options)
     print_table(found.breaches if list_all else found.findings, form)

@@ -51,7 +51,7 @@ class Verified(Verification):
 
 
 @public(WicVerifyOptions)
-def verify(options: WicVerifyOptions) -> Verified:
+def verify_wic(options: WicVerifyOptions) -> Verified:
     """Return whether a benchmark of words in context obeys the rules of Rouhizadeh et al. (2024).
 
     Each instance, each split, and the splits against each other are checked a pair of terms at a

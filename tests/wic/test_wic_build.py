@@ -18,7 +18,7 @@ from medsim.wic import SPLITS, build
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
 from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
-from medsim.wic.verify import verify
+from medsim.wic.verify import verify_wic as verify
 
 if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark

@@ -11,7 +11,7 @@ from fixtures.wic_folder import WicFolder
 
 from medsim.core.errors import InputError
 from medsim.wic import GROUPS
-from medsim.wic.verify import verify
+from medsim.wic.verify import verify_wic as verify
 
 
 def labels_one_concept_false(folder: WicFolder) -> None:
