@@ -24,7 +24,7 @@ except ImportError:  # there are systems without
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from typing_extensions import Buffer
 
@@ -298,8 +298,8 @@ def check_own_file(path: Path) -> None:
         raise OSError("it is no file")
 
 
-def read_own_json(path: Path) -> Any:
-    """Return the value of a file of JSON that medsim wrote.
+def read_own_json(path: Path, of_object: Callable[[dict[str, Any]], Any] | None = None) -> Any:
+    """Return the value of a file of JSON that medsim wrote, objects as ``of_object`` makes them.
 
     Raises:
         OSError: it is not there, is no file, or cannot be read.
@@ -307,7 +307,7 @@ def read_own_json(path: Path) -> Any:
     """
     check_own_file(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), object_hook=of_object)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 

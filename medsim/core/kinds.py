@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.files import read_own_json
-from medsim.core.manifest import MANIFEST, Manifest, Output, kind_of
+from medsim.core.manifest import MANIFEST, Manifest, Output, kind_of, medsim_version
 from medsim.core.options import fits, type_of, types_of
 
 if TYPE_CHECKING:
@@ -201,12 +202,17 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     """
     path = folder / MANIFEST
     try:
-        found = _named_parts(read_own_json(path), path, kind.command)
+        found = read_own_json(path, partial(_part_of, path))
         name = found.pop("kind", kind.name)
         if name != kind.name:
             raise InputError(
                 f"{folder} is of kind {name!r}, not {kind.with_article}; {kind.command} makes one"
                 f"{one_within(folder, kind.name)}"
+            )
+        if isinstance(version := found.get("medsim"), str) and version != medsim_version():
+            raise InputError(
+                f"{folder} was made by medsim {version}; make it again with this version, "
+                f"{medsim_version()}, by {kind.command}"
             )
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
         manifest = kind.manifest(**found, outputs=outputs)
@@ -241,20 +247,15 @@ def one_within(folder: Path, *kinds: str) -> str:
 class _Part(dict[str, Any]):
     """A part of a manifest, which tells what it lacks."""
 
-    place = "the manifest"
+    place: Path
 
     def __missing__(self, key: str) -> Any:
         raise InputError(f"{self.place} has no {key!r} where it belongs; make it anew")
 
 
-def _named_parts(value: Any, path: Path, command: str) -> Any:
-    """Return JSON whose objects tell of which file they lack something."""
-    if isinstance(value, list):
-        return [_named_parts(one, path, command) for one in value]
-    if not isinstance(value, dict):
-        return value
-    part = _Part((name, _named_parts(one, path, command)) for name, one in value.items())
-    part.place = str(path)
+def _part_of(path: Path, found: Mapping[str, Any]) -> _Part:
+    part = _Part(found)
+    part.place = path
     return part
 
 

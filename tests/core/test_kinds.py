@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 from fixtures.builds import selected
-from fixtures.previous import unpacked
+from fixtures.simulated import judge
 
+import medsim
 from medsim.builds.output import BUILD
 from medsim.core.errors import InputError
 from medsim.core.kinds import Kind
@@ -20,66 +20,13 @@ from medsim.exports.formats import FORMATS
 from medsim.studies.folder import Study
 from medsim.wic.output import WIC
 
-if TYPE_CHECKING:
-    import medsim
-
-OUTPUTS = {
-    "build": "build",
-    "results": "evaluation",
-    "study": "study",
-    "graded": "study",
-    "scored": "scores",
-    "scored_graded": "scores",
-    "wic/benchmark": "wic",
-    "wic/scores": "wic_evaluation",
-}
-"""The kinds of the outputs in the archives of the version before, by their place."""
-
-NEW = {"export", "splits", "tagging"}
-"""The kinds of which the version before had none."""
-
-ADDED = {"n_pairs_oov", "category_error"}
-"""The columns that tables have had since."""
-
-
-@pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return unpacked(tmp_path_factory.mktemp("outputs"))
-
 
 def test_every_kind_is_found_by_the_name_in_its_manifests() -> None:
-    assert set(OUTPUTS.values()) | NEW == set(_CLASSES)
     for name in _CLASSES:
         found = _class_of(name)
         assert found is not None
         assert isinstance(found.kind, Kind)
         assert found.kind.name == name
-
-
-@pytest.mark.parametrize(("place", "name"), OUTPUTS.items())
-def test_sql_sees_the_declared_views_with_their_columns(
-    outputs: Path, place: str, name: str
-) -> None:
-    opened = open_output(outputs / place)
-
-    assert opened.kind.name == name
-    views = opened.views().rows_by_key("view", named=True, unique=True)
-    declared = opened.kind.views
-    assert views
-    assert {view for view, one in declared.items() if not one.optional} <= set(views)
-    with opened._store(threads=1) as store:
-        for view, row in views.items():
-            assert store.select(f"from {view}").height == row["rows"]
-    for view in views.keys() - opened.kind.derived:
-        files = sorted((outputs / place).glob(declared[view].files))
-        assert {file.relative_to(opened.folder).as_posix() for file in files} <= set(
-            opened.manifest.outputs
-        )
-        if columns := declared[view].dtypes:
-            for file in (one for one in files if one.suffix == ".parquet"):
-                found = pl.read_parquet_schema(file)
-                expected = [one for one in columns.items() if one[0] not in ADDED]
-                assert list(found.items())[: len(expected)] == expected, file
 
 
 @pytest.mark.parametrize("name", _CLASSES)
@@ -114,21 +61,37 @@ def test_every_column_that_a_build_has_is_described(shared_build: medsim.Build) 
         assert surplus <= {"preferred", "similarity"}, view  # of some builds alone
 
 
-def test_scores_are_read_from_csv_with_their_types(outputs: Path) -> None:
-    statement = "select typeof(alpha) from quality limit 1"
+def test_scores_are_read_from_csv_with_their_types(
+    shared_study: medsim.Study, tmp_path: Path
+) -> None:
+    judge(shared_study, tmp_path / "answers", {"ada": 0.1, "ben": 0.3, "eva": 0.5})
+    medsim.score_study(shared_study, [tmp_path / "answers"], out=tmp_path / "scored")
 
-    assert selected(open_output(outputs / "scored"), statement).item() == "DOUBLE"
+    found = selected(open_output(tmp_path / "scored"), "select typeof(alpha) from quality limit 1")
+    assert found.item() == "DOUBLE"
 
 
-def test_an_output_of_another_kind_is_named(outputs: Path, tmp_path: Path) -> None:
+def test_an_output_of_another_kind_is_named(
+    shared_study: medsim.Study, shared_benchmark: medsim.Benchmark, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match="study is a study, not an evaluation"):
-        open_output(outputs / "study", Evaluation)
-    with pytest.raises(InputError, match="scores is an evaluation of words in context, not a stud"):
-        open_output(outputs / "wic" / "scores", Study)
+        open_output(shared_study.folder, Evaluation)
+    with pytest.raises(InputError, match="wic is a benchmark, not a study"):
+        open_output(shared_benchmark.folder, Study)
     with pytest.raises(InputError, match="it is no finished output of medsim"):
         open_output(tmp_path)
     (tmp_path / "manifest.json").write_text('{"kind": "poem"}')
     with pytest.raises(InputError, match="cannot be read as a manifest of medsim"):
+        open_output(tmp_path)
+
+
+def test_an_output_of_another_version_is_to_be_made_again(
+    shared_study: medsim.Study, tmp_path: Path
+) -> None:
+    found = json.loads((shared_study.folder / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps(found | {"medsim": "0.0.1"}))
+
+    with pytest.raises(InputError, match=r"was made by medsim 0\.0\.1; make it again with this"):
         open_output(tmp_path)
 
 

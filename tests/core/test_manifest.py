@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MADE = BuildManifest(
-    medsim="0.1.0",
+    medsim=medsim_version(),
     libraries={"polars": "2.1.0"},
     source={"name": "caf\u00e9.zip", "release_date": None},
     options={"seed": 0, "language": "en", "synonym_scopes": ["exact"]},
