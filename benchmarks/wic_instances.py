@@ -22,18 +22,16 @@ from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS
-from medsim.wic.checks.rules import QUOTAS
-from medsim.wic.corpus_mentions import read_corpora
-from medsim.wic.making.candidates import Blocks, candidate_blocks
-from medsim.wic.making.lemmas import lemma_of
-from medsim.wic.making.mentions import chosen_mentions, content_hashes
-from medsim.wic.making.splits import Splitter
+from medsim.wic.candidates import Blocks, candidate_blocks
+from medsim.wic.mentions import chosen_mentions, content_hashes, read_corpora
+from medsim.wic.rules import QUOTAS, lemma_of
+from medsim.wic.splits import Splitter
 
 if TYPE_CHECKING:
     import polars as pl
 
     from medsim.kernels.types import Hashes
-    from medsim.wic.making.splits import Split
+    from medsim.wic.splits import Split
 
 _FILES = ("BC5CDR.txt", "NCBI.txt")
 _ALL = 1 << 40

@@ -89,7 +89,7 @@ def _page_of_scores(opened: ScoresFolder) -> Page:
 
 
 def _page_of_wic_scores(opened: WicEvaluation) -> Page:
-    from medsim.wic.scores_page import wic_scores_page
+    from medsim.wic.page import wic_scores_page
 
     return wic_scores_page(opened)
 

@@ -1,21 +1,110 @@
-"""Reads corpora in the PubTator format, in which BC5CDR, NCBI Disease and MedMentions come."""
+"""Reads files of corpora; BC5CDR, NCBI Disease and MedMentions come in the PubTator format."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.files import open_hashed
+from medsim.core.manifest import Skipped
+from medsim.core.reading import (
+    BEGINNING,
+    GZIP,
+    decoded,
+    other_kind,
+    reading,
+    unpacked,
+)
 from medsim.corpora import Annotation, Document
-from medsim.corpora.files import lines_of, open_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from medsim.core.files import HashedReader
-    from medsim.corpora.problems import Problems
+
+
+_LONGEST_VALUE = 100
+
+
+class Problems:
+    """Counts by reason, and for faults of a file the first place of each reason."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+
+    def count(self, reason: str) -> None:
+        """Count a row that is left out by intention, such as a relation."""
+        self._counts[reason] += 1
+
+    def add(self, reason: str, where: str, value: str) -> None:
+        """Count a fault."""
+        self.count(reason)
+        if reason not in self._first:
+            short = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
+            self._first[reason] = f"{where}: {short}"
+
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Return all counts, in order of reason."""
+        return tuple(Skipped(reason=why, n_rows=n) for why, n in sorted(self._counts.items()))
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return a line for each kind of fault, in order of reason."""
+        return tuple(
+            f"{reason}: {self._counts[reason]:,}, first in {first}"
+            for reason, first in sorted(self._first.items())
+        )
+
+
+LONGEST_LINE = 1 << 24
+"""The most bytes that a line may have."""
+
+
+def open_corpus(path: Path) -> HashedReader:
+    """Return a reader of the bytes of a file, as they are on disk.
+
+    A file of another kind than text, packed by gzip or not, is refused.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the corpora in it")
+    with reading(path):
+        file = open_hashed(path)
+        error = other_kind(path, file.peek(BEGINNING), "lines of text", reads={GZIP})
+    if error is not None:
+        file.close()
+        raise error
+    return file
+
+
+def digest_of(file: HashedReader, path: Path) -> str:
+    """Return the SHA-256 of a file whose documents were read, in hex."""
+    with reading(path):
+        return file.finish()
+
+
+def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield the lines of an open file, plain or compressed by gzip, and their numbers from 1.
+
+    They come without their ends, and without lines that are ``blank`` unless these are asked for.
+    """
+    number = 0
+    with reading(path, "a corpus"):
+        stream = unpacked(file, path, path.stat().st_size)
+        while data := stream.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(data) > LONGEST_LINE:
+                raise InputError(
+                    f"{path}: line {number} is longer than {LONGEST_LINE >> 20} MiB, more than "
+                    "a title or an abstract has"
+                )
+            line = decoded(data, path, number).removesuffix("\n").removesuffix("\r")
+            if blank or line.strip():
+                yield number, line
+
 
 UNLINKED = ("", "")
 """The code of a part of a mention that is linked to nothing."""

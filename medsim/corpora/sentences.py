@@ -1,4 +1,4 @@
-"""Sentences of texts by PySBD, each at its exact place."""
+"""Sentences of texts by PySBD, each at its exact place, and the languages that they may have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from medsim.corpora import Document
-    from medsim.corpora.problems import Problems
+    from medsim.corpora.pubtator import Problems
+
 
 Spans = list[tuple[int, int]]
 """Starts and ends of sentences, in code points, ends exclusive."""
@@ -174,3 +175,16 @@ def _segmenter(language: str) -> Any:
             f"{', '.join(sorted(LANGUAGE_CODES))}"
         )
     return pysbd.Segmenter(language=language, clean=False)
+
+
+def check_language(language: str) -> None:
+    """Raise OptionError for a language that PySBD or simplemma does not have, or without them."""
+    with needing("sentences and lemmas need PySBD and simplemma", "wic"):
+        from pysbd.languages import LANGUAGE_CODES  # noqa: PLC0415 — an extra
+        from simplemma.strategies.dictionaries import dictionary_factory  # noqa: PLC0415 — as above
+    known = sorted(LANGUAGE_CODES.keys() & dictionary_factory.SUPPORTED_LANGUAGES)
+    if language not in known:
+        raise OptionError(
+            f"`language` {language} has no rules of sentences (PySBD) or no lemmas (simplemma); "
+            f"accepted: {', '.join(known)}"
+        )

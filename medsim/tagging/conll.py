@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.corpora.files import lines_of
+from medsim.corpora.pubtator import lines_of
 from medsim.tagging.entities import OUTSIDE, PREFIXES, Entity, entities_of, tags_of
 
 if TYPE_CHECKING:

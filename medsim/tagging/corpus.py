@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import is_left_behind, reading
 from medsim.corpora import corpus_names
-from medsim.corpora.files import digest_of, open_corpus
-from medsim.corpora.problems import Problems
-from medsim.corpora.pubtator import documents_of, is_pubtator
+from medsim.corpora.pubtator import Problems, digest_of, documents_of, is_pubtator, open_corpus
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.tagging import SPLITS
 from medsim.tagging.conll import Sentence, read_conll
@@ -102,7 +100,7 @@ class Cutting:
     """The cutting of texts into sentences, and of documents into splits.
 
     Attributes:
-        language: of texts, one of ``medsim.corpora.languages``.
+        language: of texts, one of ``medsim.corpora.sentences``.
         dev: the share of documents that becomes the dev split, where files are no splits.
         test: the share of documents that becomes the test split.
         threads: how many processes cut sentences; it never changes the result.

@@ -1,30 +1,32 @@
-"""A benchmark of words in context as a folder, and the layout of its published JSON files."""
+"""A benchmark of words in context: the folder, and the published JSON files of any."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.instances import published_instances
 from medsim.core.kinds import WIC_COLUMNS
-from medsim.core.opened import Opened
+from medsim.core.manifest import MANIFEST
+from medsim.core.opened import Opened, reading_output
+from medsim.core.options import folder_of
+from medsim.corpora import ENGLISH
+from medsim.terminologies.options import ReadingOptions
 from medsim.wic import GROUPS, SPLITS, Split
-from medsim.wic.output import WIC, WicManifest
+from medsim.wic.output import INSTANCE, MENTION, SEMANTIC_TYPE, WIC, WicManifest
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from medsim.core.shown import Summary
-
-INSTANCES, MENTIONS, NAMES, RELATED, SEMANTIC_TYPES = (
-    WIC.views[view].files for view in ("instance", "mention", "name", "related", "semantic_type")
-)
-"""Its Parquet files: instances of all splits with their provenance; the one mention of every
-sentence; the concepts whose names are terms of mentions; pairs of concepts that no instance has;
-and semantic types of concepts, where the terminology is UMLS."""
+    from medsim.wic.options import BenchmarkFilesOptions
 
 
 class Benchmark(Opened[WicManifest]):
@@ -45,8 +47,8 @@ class Benchmark(Opened[WicManifest]):
 
     def _summary(self) -> Summary:
         facts = [
-            f"{counted(self._rows_below(INSTANCES), 'instance')} of words in context",
-            counted(self._rows_below(MENTIONS), "sentence"),
+            f"{counted(self._rows_below(INSTANCE.files), 'instance')} of words in context",
+            counted(self._rows_below(MENTION.files), "sentence"),
             counted(len(self.manifest.corpora), "corpus", "corpora"),
         ]
         calls = ['.instances("test")', "medsim.evaluate_wic(benchmark, …)"]
@@ -58,23 +60,24 @@ class Benchmark(Opened[WicManifest]):
         return groups.agg(pl.len().alias("instances"))
 
     def instances(self, split: Split | None = None) -> pl.DataFrame:
-        """Return the instances of one split or of all: ``WIC_INSTANCE_COLUMNS``.
+        """Return the instances of one split or of all: ``INSTANCE``.
 
         Raises:
             OptionError: there is no such split.
         """
         if split is not None and split not in SPLITS:
             raise OptionError(unknown_name("split", split, list(SPLITS)))
-        found = self.read(INSTANCES)
+        found = self.read(INSTANCE.files)
         return found if split is None else found.filter(pl.col("split") == split)
 
     def mentions(self) -> pl.DataFrame:
-        """Return the one mention of every sentence: ``WIC_MENTION_COLUMNS``."""
-        return self.read(MENTIONS)
+        """Return the one mention of every sentence: ``MENTION``."""
+        return self.read(MENTION.files)
 
     def semantic_types(self) -> pl.DataFrame | None:
-        """Return the types of its concepts, ``SEMANTIC_TYPE_COLUMNS``; None where unknown."""
-        return self.read(SEMANTIC_TYPES) if SEMANTIC_TYPES in self.manifest.outputs else None
+        """Return the types of its concepts, ``SEMANTIC_TYPE``; None where unknown."""
+        path = SEMANTIC_TYPE.files
+        return self.read(path) if path in self.manifest.outputs else None
 
 
 def read_instances(path: Path) -> pl.DataFrame:
@@ -94,3 +97,83 @@ def read_instances(path: Path) -> pl.DataFrame:
 def instances_text(instances: pl.DataFrame) -> str:
     """Return instances as the text of a JSON file in the published layout."""
     return json.dumps(instances.select(list(WIC_COLUMNS)).to_dicts(), ensure_ascii=False, indent=1)
+
+
+_LETTERS = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkFiles:
+    """The files of a benchmark.
+
+    Attributes:
+        splits: instances by split, ``WIC_COLUMNS`` in the order of their file; those that are
+            there, in the order of ``SPLITS``.
+        made: the folder of ``medsim wic build``, with its manifest; None of another.
+    """
+
+    splits: Mapping[str, pl.DataFrame]
+    made: Benchmark | None
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options with which ``medsim wic build`` made it; none of another."""
+        return self.made.manifest.options if self.made else {}
+
+    @property
+    def reading(self) -> ReadingOptions:
+        """The options with which its terminology was read; by default those of any."""
+        return ReadingOptions.from_record(self.options)
+
+    @property
+    def language(self) -> str:
+        """The language of its lemmas."""
+        return str(self.options.get("language", ENGLISH))
+
+    def being_read(self) -> AbstractContextManager[object]:
+        """Return a context in which damage of a folder is told; see ``reading_output``."""
+        return nullcontext() if self.made is None else reading_output(self.made)
+
+
+def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
+    """Return the benchmark in a folder or a file, and in the files of further splits."""
+    data, split = folder_of(options.data), options.split
+    if not data.exists():
+        raise InputError(f"{data} does not exist")
+    folder = data.is_dir()
+    if folder and split is not None:
+        raise OptionError(f"`split` {split} is for one file; {data} is a folder")
+    paths = _in_folder(data) if folder else {split or _split_of(data): data}
+    for name, path in options.given().items():
+        if name in SPLITS and path is not None:
+            if name in paths:
+                raise OptionError(f"`{name}` {path}: {paths[name]} is the {name} split already")
+            paths[name] = Path(path)
+    splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
+    made = folder and (data / MANIFEST).exists()
+    if folder and not made and (data / INSTANCE.files).exists():
+        raise InputError(
+            f"{data} has {INSTANCE.files} and no {MANIFEST}, by which that is checked; name one of "
+            "its JSON files to check that alone"
+        )
+    return BenchmarkFiles(splits=splits, made=Benchmark(data) if made else None)
+
+
+def _in_folder(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder by their split."""
+    paths = {split: folder / f"{split}.json" for split in SPLITS}
+    found = {split: path for split, path in paths.items() if path.exists()}
+    if not found:
+        names = ", ".join(path.name for path in paths.values())
+        raise InputError(f"{folder} is no benchmark of words in context: it has none of {names}")
+    return found
+
+
+def _split_of(path: Path) -> str:
+    """Return the split that the name of a file says."""
+    named = [split for split in SPLITS if split in _LETTERS.findall(path.stem.lower())]
+    if len(named) != 1:
+        raise OptionError(
+            f"the name of {path} does not tell which split it is; add `split` {'|'.join(SPLITS)}"
+        )
+    return named[0]

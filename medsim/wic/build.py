@@ -17,33 +17,23 @@ from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
-from medsim.corpora.languages import check_language
+from medsim.corpora.sentences import check_language
 from medsim.terminologies.sources import find_source, read_terminology, source_paths
 from medsim.terminologies.sources.ontology_rows import VOCABULARIES
 from medsim.wic import GROUPS, SPLITS
-from medsim.wic.benchmark import (
-    INSTANCES,
-    MENTIONS,
-    NAMES,
-    RELATED,
-    SEMANTIC_TYPES,
-    Benchmark,
-    instances_text,
-)
-from medsim.wic.checks.rules import QUOTAS
-from medsim.wic.corpus_mentions import codes_of_corpora, read_corpora
-from medsim.wic.making.candidates import candidate_blocks
-from medsim.wic.making.instances import benchmark_mentions, instance_rows
-from medsim.wic.making.mentions import chosen_mentions, content_hashes
-from medsim.wic.making.splits import Splitter
+from medsim.wic.benchmark import Benchmark, instances_text
+from medsim.wic.candidates import candidate_blocks
+from medsim.wic.mentions import chosen_mentions, codes_of_corpora, content_hashes, read_corpora
 from medsim.wic.options import WicBuildOptions
-from medsim.wic.output import WIC, WicManifest
+from medsim.wic.output import INSTANCE, MENTION, NAME, RELATED, SEMANTIC_TYPE, WIC, WicManifest
+from medsim.wic.rules import QUOTAS
+from medsim.wic.splits import Splitter, benchmark_mentions, instance_rows
 
 if TYPE_CHECKING:
     from medsim.core.manifest import Output
     from medsim.terminologies.sources import Terminology
-    from medsim.wic.corpus_mentions import Corpora
-    from medsim.wic.making.candidates import Blocks
+    from medsim.wic.candidates import Blocks
+    from medsim.wic.mentions import Corpora
 
 _OF_MENTIONS = {"vocabularies": "vocabulary", "kinds": "kind"}
 
@@ -95,12 +85,12 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
             own = instances.filter(split=split)
             output.write_text(f"{split}.json", instances_text(own) + "\n", own.height)
         metadata = _metadata(options, corpora, terminology)
-        output.write(INSTANCES, instances, metadata)
-        output.write(MENTIONS, benchmark_mentions(mentions), metadata)
-        output.write(NAMES, store.frame("wic/benchmark_name"), metadata)
-        output.write(RELATED, store.table("related_concept"), metadata)
+        output.write(INSTANCE.files, instances, metadata)
+        output.write(MENTION.files, benchmark_mentions(mentions), metadata)
+        output.write(NAME.files, store.frame("wic/benchmark_name"), metadata)
+        output.write(RELATED.files, store.table("related_concept"), metadata)
         if (types := store.frame("wic/semantic_type")).height:
-            output.write(SEMANTIC_TYPES, types, metadata)
+            output.write(SEMANTIC_TYPE.files, types, metadata)
         skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
         written = _manifest(making, corpora, terminology, skipped, instances, output.outputs)
         written.write(output.folder)

@@ -77,7 +77,7 @@ def evaluate(
     """
     from medsim.core.shown import why_missing
     from medsim.wic.evaluate import evaluate_wic
-    from medsim.wic.readable import WHY_MISSING, readable_accuracies, readable_comparisons
+    from medsim.wic.scores import WHY_MISSING, readable_accuracies, readable_comparisons
 
     if table not in {"accuracy", "comparisons"}:  # before models are scored, which takes long
         raise OptionError(unknown_name("table", table, ["accuracy", "comparisons"]))

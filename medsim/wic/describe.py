@@ -2,27 +2,89 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
 from medsim.core.options import folder_of, public
-from medsim.wic import paper_tables
-from medsim.wic.checks.benchmark_files import read_benchmark
+from medsim.core.store import Store
+from medsim.core.terms import lowered
+from medsim.wic import GROUPS
+from medsim.wic.benchmark import read_benchmark
 from medsim.wic.options import WicStatsOptions
-from medsim.wic.paper_tables import Described
+from medsim.wic.output import NAME, RELATED
+from medsim.wic.rules import QUOTAS, term_pair
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Mapping
 
-    from medsim.wic.checks.benchmark_files import BenchmarkFiles
+    from medsim.wic.benchmark import Benchmark
 
-_TABLES = {
-    "1": paper_tables.corpora,
-    "3": paper_tables.splits,
-    "4": paper_tables.tokens,
-    "5": paper_tables.seen,
-    "figure-4": paper_tables.types,
+REPEATS = (1, 2, 5, *range(10, 201, 10))
+"""The numbers of repeats of which figure 3 tells."""
+
+_ALL = "all"
+_SIDES = (1, 2)
+_MOST_TOKENS = 4
+_MOST_TYPES = 10  # of a figure
+_MOST_NAMED = 3  # kinds of mentions
+
+_TYPES_OF = {
+    "Activities & Behaviors": "051 052 053 054 055 056 057 064 066",
+    "Anatomy": "017 018 021 022 023 024 025 026 029 030 031",
+    "Chemicals & Drugs": "103 104 109 110 111 114 115 116 118 119 120 121 122 123 124 125 126 127 "
+    "129 130 131 192 195 196 197 200",
+    "Concepts & Ideas": "077 078 079 080 081 082 089 102 169 170 171 185",
+    "Devices": "074 075 203",
+    "Disorders": "019 020 033 037 046 047 048 049 050 184 190 191",
+    "Genes & Molecular Sequences": "028 085 086 087 088",
+    "Geographic Areas": "083",
+    "Living Beings": "001 002 003 004 005 006 007 008 009 010 011 012 013 014 015 016 096 097 098 "
+    "099 100 101 194 204",
+    "Objects": "071 072 073 167 168",
+    "Occupations": "090 091",
+    "Organizations": "092 093 094 095",
+    "Phenomena": "034 038 067 068 069 070",
+    "Physiology": "032 039 040 041 042 043 044 045 201",
+    "Procedures": "058 059 060 061 062 063 065",
 }
+
+GROUP_OF = {
+    f"T{number}": group for group, numbers in _TYPES_OF.items() for number in numbers.split()
+}
+"""The semantic group of each type of UMLS by its identifier, such as T047.
+
+McCray, Burgun and Bodenreider, MEDINFO 2001; types that the network had before are included.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """A benchmark, as far as it is known.
+
+    Attributes:
+        name: of its folder or file.
+        language: of its lemmas.
+        splits: instances by split, those that are there; with their concepts where these are known.
+        types: ``SEMANTIC_TYPE`` of its concepts; None where they are not known.
+        made: the folder of ``medsim wic build``; None of another.
+    """
+
+    name: str
+    language: str
+    splits: Mapping[str, pl.DataFrame]
+    types: pl.DataFrame | None
+    made: Benchmark | None
+
+    def parts(self) -> dict[str, pl.DataFrame]:
+        """Return the instances of each split, and of all where there are several."""
+        whole = {_ALL: pl.concat(self.splits.values())} if len(self.splits) > 1 else {}
+        return {**self.splits, **whole}
 
 
 @public(WicStatsOptions)
@@ -38,24 +100,257 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
     """
     benchmark = read_benchmark(options)
     with benchmark.being_read():
-        found = described(folder_of(options.data).name, benchmark)
+        made, known = benchmark.made, benchmark.splits
+        if made is not None:
+            instances = made.instances()
+            known = {split: instances.filter(split=split) for split in known}
+        found = Described(
+            name=folder_of(options.data).name,
+            language=benchmark.language,
+            splits=known,
+            types=made.semantic_types() if made else None,
+            made=made,
+        )
         if options.table == "figure-3":
-            from medsim.wic.repeats import curve  # noqa: PLC0415 — compiles kernels
-
-            return curve(found, benchmark.language, checked_threads(options.threads))
+            return curve(found, checked_threads(options.threads))
         return _TABLES[options.table](found)
 
 
-def described(name: str, benchmark: BenchmarkFiles) -> Described:
-    """Return the instances and semantic types of a benchmark, as far as it has them."""
-    made = benchmark.made
-    instances = made.instances() if made else None
-    return Described(
-        name=name,
-        splits={
-            split: frame if instances is None else instances.filter(split=split)
-            for split, frame in benchmark.splits.items()
-        },
-        types=made.semantic_types() if made else None,
-        made=made,
+def corpora(found: Described) -> pl.DataFrame:
+    """Return table 1: a row a corpus.
+
+    Its ontologies and semantic types are those of its mentions, by the names that it gives them;
+    many types are counted.
+    """
+    if found.made is None:
+        raise OptionError(
+            f"{found.name} does not say from which corpora it is; a folder of medsim wic build does"
+        )
+    n_used = dict(found.made.mentions().group_by("corpus").len().iter_rows())
+    corpora: list[dict[str, Any]] = found.made.manifest.corpora
+    rows = [
+        {
+            "corpus": one["name"],
+            "ontologies": _named(one["vocabularies"]),
+            "semantic types": _named(one["kinds"]),
+            "documents": one["n_documents"],
+            "sentences": one["n_sentences"],
+            "sentences with a concept": n_used.get(one["name"], 0),
+            "mentions": one["n_mentions"],
+        }
+        for one in corpora
+    ]
+    return pl.DataFrame(rows).sort("corpus")
+
+
+def splits(found: Described) -> pl.DataFrame:
+    """Return table 3: a row a split, and one for all.
+
+    Means are over both sentences of all instances; words are those of BERT's tokenizer, see
+    ``n_words``. Pairs of terms count once in either order, ignoring case.
+    """
+    return pl.DataFrame([_split(name, own, found.types) for name, own in found.parts().items()])
+
+
+def _split(name: str, own: pl.DataFrame, types: pl.DataFrame | None) -> dict[str, object]:
+    counts = Counter(own["cat"])
+    sentences = _both(own, "sentence")
+    row: dict[str, object] = {
+        "split": name,
+        **{group.replace("_", " "): counts[group] for group in GROUPS},
+        _ALL: own.height,
+        "words per sentence": sentences.map_elements(n_words, pl.Int64).mean(),
+        "characters per sentence": sentences.str.len_chars().mean(),
+        "unique sentences": sentences.n_unique(),
+        "unique term pairs": len({term_pair(*pair) for pair in own[["term1", "term2"]].rows()}),
+    }
+    if "concept1" in own.columns:
+        concepts = _both(own, "concept").unique()
+        row["unique concepts"] = len(concepts)
+        if types is not None:
+            own_types = types.filter(pl.col("concept_id").is_in(concepts.implode()))["type_id"]
+            row["unique semantic types"] = own_types.n_unique()
+            row["unique semantic groups"] = _groups(own_types).n_unique()
+    return row
+
+
+def tokens(found: Described) -> pl.DataFrame:
+    """Return table 4: target terms by their number of tokens, split at white space."""
+    table: dict[str, object] = {"tokens per term": ["1", "2", "3", "4+", _ALL]}
+    for name, own in found.parts().items():
+        n_tokens = Counter(
+            min(len(term.split()), _MOST_TOKENS) for term in _both(own, "term").to_list()
+        )
+        numbers = [n_tokens[number] for number in range(1, _MOST_TOKENS + 1)]
+        table |= _with_shares(name, [*numbers, 2 * own.height], [2 * own.height] * 5)
+    return pl.DataFrame(table)
+
+
+def seen(found: Described) -> pl.DataFrame:
+    """Return table 5: instances of test by group, seen where train has one of both terms.
+
+    Case does not count. Those of which train has both terms are among the seen ones.
+    """
+    if lacking := [name for name in ("train", "test") if name not in found.splits]:
+        raise OptionError(
+            f"{found.name} has no {lacking[0]} split, and seen are the terms of test that train "
+            f"has; add `{lacking[0]}` FILE"
+        )
+    known = set(lowered(_both(found.splits["train"], "term").to_list()))
+    test = found.splits["test"]
+    pairs = zip(*(lowered(test[f"term{side}"].to_list()) for side in _SIDES), strict=True)
+    n_known = pl.Series([sum(term in known for term in pair) for pair in pairs], dtype=pl.Int8)
+    parts = [test["cat"] == group for group in GROUPS]
+    parts.append(pl.repeat(True, test.height, dtype=pl.Boolean, eager=True))
+    totals = [int(part.sum()) for part in parts]
+    table: dict[str, object] = {
+        "group": [*(group.replace("_", " ") for group in GROUPS), _ALL],
+    }
+    for name, flags in (
+        ("seen", n_known > 0),
+        ("unseen", n_known == 0),
+        ("both seen", n_known == len(_SIDES)),
+    ):
+        table |= _with_shares(name, [int((part & flags).sum()) for part in parts], totals)
+    return pl.DataFrame({**table, _ALL: totals})
+
+
+def types(found: Described) -> pl.DataFrame:
+    """Return figure 4: the ten semantic types and groups that most target terms have.
+
+    Concepts may have several types, so shares, of target terms and of different concepts, may add
+    up to more than all.
+    """
+    if found.types is None:
+        raise OptionError(
+            f"{found.name} knows no semantic types; a benchmark that medsim wic build makes with "
+            "UMLS and its MRSTY.RRF does"
+        )
+    terms = pl.concat([_both(own, "concept") for own in found.splits.values()])
+    of_terms = terms.value_counts().rename({"concept": "concept_id", "count": "n_terms"})
+    own = of_terms.join(found.types, on="concept_id").with_columns(group=_groups(pl.col("type_id")))
+    frames = []
+    for of, column in (("semantic type", "semantic_type"), ("semantic group", "group")):
+        counted = (
+            own.unique(["concept_id", column])
+            .group_by(pl.col(column).alias("name"))
+            .agg(pl.col("n_terms").sum().alias("target terms"), pl.len().alias("concepts"))
+            .sort("target terms", "name", descending=[True, False])
+            .head(_MOST_TYPES)
+        )
+        frames.append(counted.select(pl.lit(of).alias("of"), pl.all()))
+    return pl.concat(frames).select(
+        *("of", "name", "target terms"),
+        (pl.col("target terms") * 100 / terms.len()).alias("target terms %"),
+        "concepts",
+        (pl.col("concepts") * 100 / of_terms.height).alias("concepts %"),
     )
+
+
+def _both(instances: pl.DataFrame, column: str) -> pl.Series:
+    """Return a column of the first sides, then of the second ones."""
+    first, second = (instances[f"{column}{side}"].alias(column) for side in _SIDES)
+    return pl.concat([first, second])
+
+
+def _groups(types: pl.Expr | pl.Series) -> pl.Expr | pl.Series:
+    return types.replace_strict(GROUP_OF, default="unknown", return_dtype=pl.String)
+
+
+def _named(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= _MOST_NAMED else str(len(names))
+
+
+def _with_shares(name: str, numbers: list[int], totals: list[int]) -> dict[str, list[object]]:
+    """Return a column of numbers, and of their shares of totals in per cent."""
+    pairs = zip(numbers, totals, strict=True)
+    shares = [100 * number / total if total else None for number, total in pairs]
+    return {name: list(numbers), f"{name} %": list(shares)}
+
+
+def curve(found: Described, threads: int) -> pl.DataFrame:
+    """Return figure 3: the size of train, its concepts and their semantic types.
+
+    There is a row for each number of times that a sentence may occur in train and dev together.
+    Each is what ``medsim wic build`` would make with it, from the mentions and relations that the
+    folder keeps; test is the same in all.
+    """
+    if found.made is None:
+        raise OptionError(
+            f"{found.name} does not keep what train could have; a folder of medsim wic build does"
+        )
+    from medsim.wic.candidates import blocks_of  # noqa: PLC0415 — compiles kernels
+    from medsim.wic.mentions import content_hashes, forms_of  # noqa: PLC0415 — as above
+    from medsim.wic.splits import Splitter  # noqa: PLC0415 — as above
+
+    made = found.made
+    kept = made.mentions()
+    lower = pl.Series("lower_term", lowered(kept["term"].to_list()), dtype=pl.String)
+    mentions = kept.rename({"start": "start_at", "end": "end_at"}).with_columns(lower)
+    forms = forms_of(mentions["lower_term"].unique(), found.language)
+    names = made.read(NAME.files).rename({"term": "lower_term"})
+    with Store(threads=threads) as store:
+        store.put("form_name", names.join(forms, on="lower_term").select("form_id", "concept_id"))
+        store.put("related_concept", made.read(RELATED.files))
+        blocks = blocks_of(store, mentions, forms, threads=threads)
+    options: Mapping[str, Any] = made.manifest.options
+    splitter = Splitter(
+        blocks=blocks,
+        hashes=content_hashes(mentions),
+        seed=options["seed"],
+        quotas=QUOTAS["test"],
+        most_train=options["most_train"],
+    )
+    rows = []
+    for repeats, train in zip(REPEATS, splitter.trains(REPEATS), strict=True):
+        concepts = mentions["concept_id"][train.mentions.ravel()].unique()
+        row = {"repeats": repeats, "instances": len(train), "concepts": len(concepts)}
+        if found.types is not None:
+            is_there = pl.col("concept_id").is_in(concepts.implode())
+            row["semantic types"] = found.types.filter(is_there)["type_id"].n_unique()
+        rows.append(row)
+    return pl.DataFrame(rows)
+
+
+_TABLES = {
+    "1": corpora,
+    "3": splits,
+    "4": tokens,
+    "5": seen,
+    "figure-4": types,
+}
+
+_CHINESE = (
+    *((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F)),
+    *((0x2B740, 0x2B81F), (0x2B920, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F)),
+)
+
+
+class _Spaced(dict[int, str]):
+    """A table for ``str.translate`` that puts spaces where BERT's tokenizer splits text."""
+
+    def __missing__(self, code: int) -> str:
+        char, category = chr(code), unicodedata.category(chr(code))
+        if category[0] == "C" and char not in "\t\n\r":
+            found = ""
+        elif char.isspace() or category[0] == "P" or (char.isascii() and category[0] == "S"):
+            found = " "
+        elif any(first <= code <= last for first, last in _CHINESE):
+            found = f" {char} "
+        else:
+            found = char
+        self[code] = found
+        return found
+
+
+_SPACED = _Spaced()
+
+
+def n_words(text: str) -> int:
+    """Return how many words a text has for BERT's tokenizer, before it makes word pieces.
+
+    It splits at white space and punctuation, and takes each Chinese character for a word (Devlin et
+    al. 2018, the basic tokenizer). What has no letter and no digit is no word.
+    """
+    words = text.translate(_SPACED).split()
+    return sum(any(map(str.isalnum, word)) for word in words)

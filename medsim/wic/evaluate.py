@@ -19,9 +19,8 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.embeddings.embedded_terms import identify, settled
 from medsim.embeddings.encoders import cache_folder
-from medsim.wic.making.instances import coin_flips
+from medsim.wic.dataset import coin_flips, read_dataset
 from medsim.wic.models.answers import Setting, file_answers, unscored
-from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.encoder_answers import cosine_answers, quoted_texts, tuned_answers
 from medsim.wic.models.llm_answers import llm_answers, replies_of, said_in_short
 from medsim.wic.models.model_specs import (
@@ -38,17 +37,17 @@ from medsim.wic.models.model_specs import (
     parse_llm,
     parse_predictions,
 )
-from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
 from medsim.wic.models.word_answers import bilstm_answers, word_answers
 from medsim.wic.options import WicEvaluateOptions
 from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
 from medsim.wic.people import accuracy_of_people
+from medsim.wic.scores import comparisons_of, predictions_of, results_of
 
 if TYPE_CHECKING:
     from medsim.core.manifest import Output
     from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.wic.dataset import WicDataset
     from medsim.wic.models.answers import ModelAnswers
-    from medsim.wic.models.dataset import WicDataset
     from medsim.wic.models.model_specs import ModelSpec
     from medsim.wic.models.training import Training
 
@@ -62,11 +61,11 @@ class WicScores(Shown):
 
     Attributes:
         folder: with the files of the tables.
-        results: ``medsim.wic.output.WIC_RESULT_COLUMNS``.
-        comparisons: ``medsim.wic.output.WIC_COMPARISON_COLUMNS``.
-        predictions: ``medsim.wic.output.WIC_PREDICTION_COLUMNS``.
+        results: ``medsim.wic.output.RESULTS``.
+        comparisons: ``medsim.wic.output.COMPARISONS``.
+        predictions: ``medsim.wic.output.PREDICTIONS``.
         people: the accuracy of people; None where it is not known.
-        replies: ``medsim.wic.output.WIC_REPLY_COLUMNS``; None where no language model was asked.
+        replies: ``medsim.wic.output.REPLIES``; None where no language model was asked.
     """
 
     folder: Path

@@ -1,14 +1,19 @@
-"""The report of a benchmark of words in context."""
+"""The reports of benchmarks of words in context and of models on them."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.errors import InputError, counted, listed
+from medsim.core.manifest import fingerprint
+from medsim.core.shown import number
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
+    Folded,
     Page,
     PageTable,
     Section,
@@ -17,14 +22,20 @@ from medsim.pages.page import (
     facts,
     license_notice,
     passed_on,
+    warnings_of,
 )
+from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import describe_wic
+from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
+from medsim.wic.scores import readable_accuracies, readable_comparisons
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from medsim.wic.benchmark import Benchmark
     from medsim.wic.options import StatisticsTable
+    from medsim.wic.output import WicEvaluation
+
 
 PAPER = (
     "Rouhizadeh, H. et al. (2024). A Dataset for Evaluating Contextualized Representation of "
@@ -33,6 +44,22 @@ PAPER = (
 """The paper whose method makes benchmarks."""
 
 _AUTHORS = "Rouhizadeh et al. (2024)"
+_CHANCE = 0.5
+_ALPHA = 0.05
+_NAMED = 3  # models that a sentence names at most
+_WORDS = {
+    "any seen": "Instances of which at least one target term occurs in what models are fitted on.",
+    "both seen": "Instances of which both target terms occur in what models are fitted on.",
+    "unseen": "Instances of which no target term occurs in what models are fitted on.",
+    "p (Holm)": "The p of McNemar's test, corrected for the number of comparisons by Holm's "
+    "procedure; below 0.05 two models differ significantly.",
+}
+_SHOWN = 5  # wrong answers of each kind
+_AROUND = 80  # characters of a sentence on either side of its term
+_CUT = "\N{HORIZONTAL ELLIPSIS}"
+_COLUMNS = ["term 1", "sentence 1", "term 2", "sentence 2", "group", "score"]
+_KINDS = {0: "Taken for one meaning, which it is not", 1: "Taken for two meanings, which it is not"}
+"""What is wrong with an answer, by the right one."""
 
 
 def benchmark_page(made: Benchmark) -> Page:
@@ -137,3 +164,207 @@ def _types(made: Benchmark) -> Section:
         "terms have.",
         parts=parts,
     )
+
+
+def wic_scores_page(opened: WicEvaluation) -> Page:
+    """Return the report of models on words in context: accuracies, and which models differ."""
+    manifest = opened.manifest
+    name = f"{opened.folder.name}@{content_digest(manifest)}"
+    results = opened.read(RESULTS.files)
+    comparisons = opened.read(COMPARISONS.files)
+    whole = results.filter(statistic="accuracy", subset="all").sort(
+        "value", "model", descending=[True, False]
+    )
+    sections = [_result(whole, comparisons)]
+    if (worst := worst_errors(opened, whole["model"].to_list())) is not None:
+        sections.append(worst)
+    sections.append(
+        Section(
+            title="Parts",
+            prose="Accuracies on the parts of the benchmark: kinds of instances, and those whose "
+            "target terms occur in what models are fitted on, or not.",
+            parts=[PageTable(caption="Accuracies by part", frame=readable_accuracies(results))],
+        )
+    )
+    if not (differences := readable_comparisons(comparisons)).is_empty():
+        sections.append(
+            Section(
+                title="Differences",
+                prose="Every two models by McNemar's test, on the same instances.",
+                parts=[PageTable(caption="Differences of accuracies", frame=differences)],
+            )
+        )
+    return Page(
+        title=f"Models on words in context of {manifest.data}",
+        lead=f"{counted(len(manifest.models), 'model')}, scored by medsim {manifest.medsim}. "
+        f"{manifest.fitted[:1].upper()}{manifest.fitted[1:]}.",
+        notice=None,
+        signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
+        sections=[
+            *sections,
+            closing(
+                manifest,
+                [
+                    *(facts(f"Model {one}", own.items()) for one, own in manifest.models.items()),
+                    *(facts(f"File {one}", own.items()) for one, own in manifest.files.items()),
+                    facts("Options", manifest.options.items()),
+                    *warnings_of(manifest.warnings),
+                ],
+                f"{name}, scored by medsim {manifest.medsim}",
+                "medsim sql SCORES                # lists the views\n"
+                'medsim sql SCORES "select * from predictions where label <> prediction"',
+                PAPER,
+            ),
+        ],
+        words=_WORDS,
+    )
+
+
+def _result(whole: pl.DataFrame, comparisons: pl.DataFrame) -> Section:
+    """Return the section on the best models; they are in order of their accuracy on the whole."""
+    first = whole.row(0, named=True)
+    low, high = (
+        "not known" if first[end] is None else number(first[end], ".3f") for end in ("low", "high")
+    )
+    said = (
+        f"Of {counted(first['n_instances'], 'instance')}, {first['model']} answers "
+        f"{number(100 * first['value'], '.1f')}% rightly (95% interval of the accuracy "
+        f"{low} to {high}){_beside(first['model'], whole, comparisons)}."
+    )
+    at_chance = whole.filter(pl.col("low") <= _CHANCE)["model"].to_list()
+    sentences = [said]
+    if at_chance:
+        sentences.append(f"Not better than a coin, 0.5: {listed(at_chance, 2 * _NAMED)}.")
+    names = whole["model"].to_list()
+    chart = Chart(
+        title="Accuracy of each model",
+        says="Points are the shares of instances that are answered rightly, lines 95% intervals: "
+        "a bootstrap's, or Wilson's where all are right or none. The dashed line at 0.5 is a coin.",
+        spec=charts.ranking(names, charts.ValueAxis(title="accuracy", line=_CHANCE)),
+        rows=charts.points(
+            whole.with_columns(contender=pl.lit("")), y="model", ends=("low", "high")
+        ),
+        table=PageTable(
+            caption="Accuracy of each model",
+            frame=whole.select(
+                "model", "value", "low", "high", "n_instances", "n_uncovered"
+            ).rename(
+                {
+                    "value": "accuracy",
+                    "low": "from",
+                    "high": "to",
+                    "n_instances": "instances",
+                    "n_uncovered": "not covered",
+                }
+            ),
+        ),
+    )
+    return Section(title="Result", prose="", parts=[chart], result=sentences)
+
+
+def _beside(best: str, whole: pl.DataFrame, comparisons: pl.DataFrame) -> str:
+    """Return which models the best cannot be told from."""
+    between = comparisons.filter(
+        pl.col("between") == "models", pl.any_horizontal(pl.col("model1", "model2") == best)
+    )
+    near = between.filter(pl.col("p_holm") >= _ALPHA)
+    others = {*near["model1"], *near["model2"]} - {best}
+    tied = [name for name in whole["model"] if name in others]
+    if tied:
+        return f" and cannot be told from {listed(tied, _NAMED)}"
+    return ", significantly more than any other" if between.height else ""
+
+
+def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None:
+    """Return the wrong answers with the highest and with the lowest scores of each model.
+
+    Results keep no sentences: they are read from the file that models were asked about, where it
+    still lies there and is the same. A model without scores is as sure of one answer as of another,
+    and is left out; of one with several seeds the first counts.
+    """
+    wrong = _wrong_answers(opened)
+    if wrong.is_empty():
+        return None
+    path = Path(opened.manifest.files["test"]["path"])
+    instances = _asked_about(path, opened.manifest.files["test"]["fingerprint"])
+    if instances is None:
+        return Section(
+            title="Worst errors",
+            prose=f"The sentences of wrong answers are not shown, since {path} is not there "
+            "any more, or has changed since models were asked about it. If that path is relative, "
+            "make this page in the folder where the models were scored.",
+            parts=[],
+        )
+    shown = _with_sentences(wrong, instances)
+    known = [model for model in models if model in set(shown["model"])]
+    return Section(
+        title="Worst errors",
+        prose="The wrong answers of which each model is surest, by its score. Of a long sentence "
+        "the part around the term is shown. Sentences are those of the benchmark, so this page may "
+        "be passed on only as these may.",
+        parts=[
+            Folded(summary=f"Wrong answers of {model}", tables=_tables(shown, model), opened=not at)
+            for at, model in enumerate(known)
+        ],
+    )
+
+
+def _wrong_answers(opened: WicEvaluation) -> pl.DataFrame:
+    """Return the answers that are shown, in order: of each model and label the surest ones."""
+    predictions = opened.read(PREDICTIONS.files)
+    first_seed = pl.col("seed").is_null() | (pl.col("seed") == pl.col("seed").min().over("model"))
+    wrong = predictions.filter(
+        first_seed,
+        pl.col("score").is_finite(),
+        pl.col("covered"),
+        pl.col("prediction") != pl.col("label"),
+    )
+    sureness = pl.when(pl.col("label") == 0).then("score").otherwise(-pl.col("score"))
+    surest = wrong.sort(sureness, "instance", descending=[True, False])
+    return surest.group_by("model", "label", maintain_order=True).head(_SHOWN)
+
+
+def _asked_about(path: Path, digest: str) -> pl.DataFrame | None:
+    """Return the instances of a file; None where it is not the one that models were asked about."""
+    try:
+        instances = read_instances(path)
+    except InputError:
+        return None
+    return instances if fingerprint(instances) == digest else None
+
+
+def _with_sentences(wrong: pl.DataFrame, instances: pl.DataFrame) -> pl.DataFrame:
+    numbered = instances.drop("cat", "label").with_row_index("instance", offset=1)
+    numbered = numbered.with_columns(pl.col("instance").cast(wrong["instance"].dtype))
+    found = wrong.join(numbered, on="instance", how="left", maintain_order="left")
+    return found.select(
+        "model",
+        "label",
+        *(pl.col(f"term{side}").alias(f"term {side}") for side in "12"),
+        *(
+            pl.struct(text=f"sentence{side}", start=f"start{side}", end=f"end{side}")
+            .map_elements(lambda one: _around(one["text"], one["start"], one["end"]), pl.String)
+            .alias(f"sentence {side}")
+            for side in "12"
+        ),
+        pl.col("cat").str.replace_all("_", " ").alias("group"),
+        "score",
+    )
+
+
+def _around(sentence: str, start: int, end: int) -> str:
+    """Return the part of a sentence around its term, with an ellipsis where it is cut."""
+    before, after = sentence[:start], sentence[end:]
+    if len(before) > _AROUND:
+        before = _CUT + before[-_AROUND:].partition(" ")[2]
+    if len(after) > _AROUND:
+        after = after[:_AROUND].rpartition(" ")[0] + _CUT
+    return f"{before}{sentence[start:end]}{after}"
+
+
+def _tables(shown: pl.DataFrame, model: str) -> list[PageTable]:
+    return [
+        PageTable(caption=f"{caption}, by {model}", frame=of_label.select(_COLUMNS))
+        for label, caption in _KINDS.items()
+        if (of_label := shown.filter(model=model, label=label)).height
+    ]

@@ -11,7 +11,7 @@ from medsim.core.tables import read_table
 
 if TYPE_CHECKING:
     from medsim.core.opened import Opened
-    from medsim.wic.models.dataset import WicDataset
+    from medsim.wic.dataset import WicDataset
 
 _SCORES, _TABLE = "scores", "accuracy.csv"
 

@@ -2,39 +2,66 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.checks import Verification, findings_table
+from medsim.core.config import available_threads
 from medsim.core.errors import InputError
+from medsim.core.files import digest_of
+from medsim.core.kinds import WIC_COLUMNS
+from medsim.core.manifest import fingerprint
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
-from medsim.wic import MOST_REPEATS
-from medsim.wic.checks.benchmark_files import read_benchmark
-from medsim.wic.checks.findings import SPLIT_FINDING_COLUMNS, breaches_table, instances_of
-from medsim.wic.checks.instance_checks import check_instances
-from medsim.wic.checks.provenance_checks import (
-    check_mentions,
-    check_outputs,
-    check_provenance,
-    read_provenance,
+from medsim.core.store import Store
+from medsim.core.terms import lowered
+from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.sources import read_terminology
+from medsim.wic import MOST_REPEATS, SPLITS
+from medsim.wic.benchmark import read_benchmark
+from medsim.wic.candidates import names_of_forms
+from medsim.wic.checks import (
+    SPLIT_FINDING_COLUMNS,
+    Breach,
+    breaches_table,
+    check_instances,
+    check_splits,
+    each,
+    finding,
+    instances_of,
 )
-from medsim.wic.checks.split_checks import check_splits
-from medsim.wic.checks.terminology_checks import (
-    check_terminology,
-    concepts_by_name,
-    names_of_source,
-)
+from medsim.wic.mentions import forms_of
 from medsim.wic.options import WicVerifyOptions
+from medsim.wic.output import INSTANCE, MENTION, NAME, RELATED
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import polars as pl
 
-    from medsim.wic.benchmark import Benchmark
-    from medsim.wic.checks.benchmark_files import BenchmarkFiles
-    from medsim.wic.checks.findings import SplitFinding
-    from medsim.wic.checks.provenance_checks import Provenance
-    from medsim.wic.checks.terminology_checks import ConceptsByName
+    from medsim.core.kinds import Table
+    from medsim.core.manifest import Output
+    from medsim.core.progress import Progress
+    from medsim.wic.benchmark import Benchmark, BenchmarkFiles
+    from medsim.wic.checks import Instance, SplitFinding
+
+ConceptsByName: TypeAlias = Mapping[str, frozenset[str]]
+"""The concepts that have a name, by the name in lower case."""
+
+_TABLES = (INSTANCE, MENTION, NAME, RELATED)
+"""The tables of a folder that have the provenance of its instances."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """The provenance of a benchmark's instances: those of all splits, and the other tables."""
+
+    instances: pl.DataFrame
+    mentions: pl.DataFrame
+    names: pl.DataFrame
+    related: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -66,62 +93,58 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
     source = None if options.terminology is None else str(options.terminology)
     with progress.stage("read instances"):
         benchmark = read_benchmark(options)
+    findings: list[SplitFinding] = []
+    made, provenance, names = benchmark.made, None, None
     with benchmark.being_read():
-        findings = _findings(benchmark, source, progress)
+        with progress.stage("compare files with the manifest"):
+            if made is not None:
+                findings, provenance = _of_folder(made)
+        if made is not None and provenance is not None and source is not None:
+            findings += check_terminology(source, made, provenance, progress)
+        if provenance is not None:
+            names = provenance.names
+        elif source is not None:
+            names = names_of_source(source, benchmark.reading, progress)
+        with progress.stage("check the rules"):
+            findings += _of_splits(benchmark, provenance, names)
     return Verified(
         findings=findings_table(findings, SPLIT_FINDING_COLUMNS), breaches=breaches_table(findings)
     )
-
-
-def _findings(
-    benchmark: BenchmarkFiles, source: str | None, progress: Progress
-) -> list[SplitFinding]:
-    """Return all findings on a benchmark."""
-    with progress.stage("compare files with the manifest"):
-        findings, provenance = ([], None) if benchmark.made is None else _of_folder(benchmark.made)
-    if benchmark.made is not None and provenance is not None and source is not None:
-        findings += check_terminology(source, benchmark.made, provenance, progress)
-    names = _names(benchmark, provenance, source, progress)
-    with progress.stage("check the rules"):
-        findings += _of_splits(benchmark, provenance, names)
-    return findings
 
 
 def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
     """Return the findings on the files of a folder, and their provenance if they are whole."""
     outputs = check_outputs(made)
     try:
-        provenance = read_provenance(made)
+        instances, mentions, names, related = (_read(made, one) for one in _TABLES)
     except InputError:
         if not outputs.violations:
             raise
         return [outputs], None
-    return [outputs, check_mentions(provenance)], provenance
+    counts = Counter(mentions["sentence"].to_list())
+    breaches = [Breach(found=f"{n} mentions in {text!r}") for text, n in counts.items() if n > 1]
+    provenance = Provenance(instances=instances, mentions=mentions, names=names, related=related)
+    return [outputs, finding("", "one_row", len(counts), breaches)], provenance
 
 
-def _names(
-    benchmark: BenchmarkFiles,
-    provenance: Provenance | None,
-    source: str | None,
-    progress: Progress,
-) -> ConceptsByName | None:
-    """Return the concepts of the terms, by the names in the folder or those of a terminology."""
-    if provenance is not None:
-        names = provenance.names
-    elif source is not None:
-        names = names_of_source(source, benchmark.reading, progress)
-    else:
-        return None
-    columns = [frame[name] for frame in benchmark.splits.values() for name in ("term1", "term2")]
-    return concepts_by_name({term for column in columns for term in column}, names)
+def _read(made: Benchmark, table: Table) -> pl.DataFrame:
+    """Return a table of a folder, which has all its columns."""
+    frame = made.read(table.files)
+    if lacking := sorted(table.dtypes.keys() - set(frame.columns)):
+        raise InputError(f"{made.folder / table.files} has no column {lacking[0]!r}")
+    return frame
 
 
 def _of_splits(
-    benchmark: BenchmarkFiles, provenance: Provenance | None, names: ConceptsByName | None
+    benchmark: BenchmarkFiles, provenance: Provenance | None, names: pl.DataFrame | None
 ) -> list[SplitFinding]:
-    """Return the findings on the instances, split by split."""
+    """Return the findings on the instances, split by split; ``names`` are those of concepts."""
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
     language = benchmark.language
+    concepts = None
+    if names is not None:
+        terms = {term for instances in splits.values() for one in instances for term in one.terms}
+        concepts = concepts_by_name(terms, names)
     together = check_splits(
         splits,
         benchmark.made.manifest.quotas if benchmark.made else None,
@@ -130,7 +153,149 @@ def _of_splits(
     )
     findings = []
     for split, instances in splits.items():
-        findings += check_instances(split, instances, names, language) + together[split]
+        findings += check_instances(split, instances, concepts, language) + together[split]
         if provenance is not None:
             findings += check_provenance(split, benchmark.splits[split], provenance)
     return findings
+
+
+def check_outputs(made: Benchmark) -> SplitFinding:
+    """Return whether the files of a folder are those of its manifest."""
+    known = made.manifest.outputs
+    expected = sorted(
+        {*known, *(one.files for one in _TABLES), *(f"{split}.json" for split in SPLITS)}
+    )
+    faults = [_fault(made, path, known.get(path)) for path in expected]
+    breaches = [Breach(found=words) for words in faults if words]
+    return finding("", "outputs", len(expected), breaches)
+
+
+def _fault(made: Benchmark, path: str, known: Output | None) -> str:
+    """Return the fault of a file: Parquet is compared by rows, all else by bytes."""
+    if known is None:
+        return f"{path} is not in the manifest"
+    try:
+        if path.endswith(".parquet"):
+            found = fingerprint(made.read(path))
+        else:
+            found = digest_of(made.folder / path)
+    except (InputError, OSError) as error:
+        return f"{path} cannot be read ({error})"
+    return "" if found == known.fingerprint else f"{path} is not what the manifest tells of"
+
+
+def check_provenance(
+    split: str, instances: pl.DataFrame, provenance: Provenance
+) -> list[SplitFinding]:
+    """Return whether the instances of a split, as its JSON file has them, fit the provenance."""
+    rows = provenance.instances.filter(provenance.instances["split"] == split)
+    return [
+        _same_rows(split, instances, rows.select(list(WIC_COLUMNS))),
+        _mentions(split, rows, provenance),
+        *_concepts(split, rows, provenance),
+    ]
+
+
+def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> SplitFinding:
+    pairs = zip(instances_of(found), instances_of(expected), strict=False)
+    breaches = [
+        Breach(instance=one, found="instances.parquet has another")
+        for one, other in pairs
+        if one != other
+    ]
+    if found.height != expected.height:
+        text = f"{found.height:,} instances, and {expected.height:,} in instances.parquet"
+        breaches.append(Breach(found=text))
+    return finding(split, "rows", found.height, breaches)
+
+
+def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[SplitFinding]:
+    """Return whether labels and concepts go together."""
+    concepts = rows.select("concept1", "concept2").rows()
+    pairs = provenance.related.select(list(RELATED.dtypes)).rows()
+    related = {frozenset(pair): relation for *pair, relation in pairs}
+
+    def wrong_label(instance: Instance) -> str:
+        concept1, concept2 = concepts[instance.number - 1]
+        if instance.label == (concept1 == concept2):
+            return ""
+        return f"{instance.label}, and the concepts are {concept1} and {concept2}"
+
+    def left_out(instance: Instance) -> str:
+        concept1, concept2 = concepts[instance.number - 1]
+        relation = related.get(frozenset((concept1, concept2)))
+        return f"{concept1} and {concept2} are left out: {relation}" if relation else ""
+
+    instances = instances_of(rows)
+    return [
+        each(split, "label", instances, wrong_label),
+        each(split, "excluded", instances, left_out),
+    ]
+
+
+def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFinding:
+    """Return whether all mentions of a split are among those of the corpora."""
+    known = set(provenance.mentions.select(list(MENTION.dtypes)).rows())
+    names = [name.removesuffix("_id") for name in MENTION.dtypes]
+    sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
+
+    def unknown(instance: Instance) -> str:
+        wrong = [n for n, of in enumerate(sides, 1) if of[instance.number - 1] not in known]
+        return f"mention {wrong[0]} is not in {MENTION.files}" if wrong else ""
+
+    return each(split, "mention", instances_of(rows), unknown)
+
+
+def names_of_source(location: str, options: ReadingOptions, progress: Progress) -> pl.DataFrame:
+    """Return the names of a terminology's active concepts: term and concept_id."""
+    with Store(threads=available_threads()) as store:
+        read_terminology(location, store, options, progress)
+        return store.frame("wic/name", language=options.language)
+
+
+def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByName:
+    """Return the concepts of terms that are names, ignoring case."""
+    wanted = set(lowered(list(terms)))
+    found: dict[str, set[str]] = defaultdict(set)
+    concepts = names["concept_id"].to_list()
+    for lower, concept in zip(lowered(names["term"].to_list()), concepts, strict=True):
+        if lower in wanted:
+            found[lower].add(concept)
+    return {lower: frozenset(named) for lower, named in found.items()}
+
+
+def check_terminology(
+    location: str, made: Benchmark, provenance: Provenance, progress: Progress
+) -> list[SplitFinding]:
+    """Return whether names, related concepts and concepts of mentions are the terminology's."""
+    mentions, options = provenance.mentions, made.manifest.options
+    with Store(threads=available_threads()) as store:
+        reading = ReadingOptions.from_record(options)
+        terminology = read_terminology(location, store, reading, progress)
+        forms = forms_of(set(lowered(mentions["term"].to_list())), reading.language)
+        store.put("form", forms)
+        names = store.frame("wic/name", language=reading.language)
+        store.put("form_name", names_of_forms(names, forms))
+        store.put("mentioned", mentions.select("concept_id").unique())
+        store.run(
+            "wic/related_concept",
+            vocabulary=terminology.vocabulary,
+            any_depth=options.get("broader") == "any",
+        )
+        active = store.table("concept").filter("active").select("concept_id")
+        return [
+            _compared("names", provenance.names, store.frame("wic/benchmark_name")),
+            _compared("related", provenance.related, store.table("related_concept")),
+            _compared("concepts", mentions.join(active, on="concept_id", how="semi"), mentions),
+        ]
+
+
+def _compared(check: str, own: pl.DataFrame, theirs: pl.DataFrame) -> SplitFinding:
+    """Return the rows that only one of a benchmark and its terminology has."""
+    columns = [name for name in theirs.columns if name in own.columns]
+    kept, expected = (set(frame.select(columns).iter_rows()) for frame in (own, theirs))
+    breaches = [
+        *(Breach(found=f"{row} is not in the terminology") for row in sorted(kept - expected)),
+        *(Breach(found=f"{row} is lacking") for row in sorted(expected - kept)),
+    ]
+    return finding("", check, theirs.height, breaches)

@@ -22,7 +22,7 @@ from medsim.evaluations.strata import Stratification
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
 from medsim.terminologies.sources.ontology_rows import OntologyRows
-from medsim.wic.corpus_mentions import read_corpora
+from medsim.wic.mentions import read_corpora
 
 OBO = b"format-version: 1.2\n\n! a comment\n[Term]\nid: X:1\nname: zirel fever\n"
 PUBTATOR = b"7|t|Zirel fever.\n7|a|It came.\n7\t0\t11\tZirel fever\tDisease\tD000001\n\n"

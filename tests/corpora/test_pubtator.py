@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.corpora import Annotation, Document, files
-from medsim.corpora.problems import Problems
-from medsim.corpora.pubtator import is_pubtator
+from medsim.corpora import Annotation, Document, pubtator
+from medsim.corpora.pubtator import Problems, is_pubtator
 
 DATA = os.environ.get("MEDSIM_DATA")
 
@@ -262,7 +261,7 @@ def test_what_is_no_file_of_text_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(pubtator, "LONGEST_LINE", 1 << 20)
     path.write_bytes(gzip.compress(b"7|t|" + bytes(1 << 20), 0))
 
     with pytest.raises(InputError, match="line 1 is longer than 1 MiB"):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from medsim.core.errors import OptionError
 from medsim.corpora import Document, sentences
-from medsim.corpora.problems import Problems
+from medsim.corpora.pubtator import Problems
 from medsim.corpora.sentences import cut_documents, sentences_of, sentences_of_document
 
 DATA = os.environ.get("MEDSIM_DATA")

@@ -35,9 +35,7 @@ from medsim.core.errors import ServiceError
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
-from medsim.corpora.files import digest_of, open_corpus
-from medsim.corpora.problems import Problems
-from medsim.corpora.pubtator import documents_of
+from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corpus
 from medsim.embeddings import find_format
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import read_vectors
@@ -50,9 +48,9 @@ from medsim.studies.sheets.answers import StudyIdentity, read_answers
 from medsim.studies.sheets.written import annotated_tasks, written_csv
 from medsim.tagging.conll import read_conll
 from medsim.wic.benchmark import read_instances
-from medsim.wic.models.general_wic import read_wic
+from medsim.wic.dataset import read_wic
 from medsim.wic.models.llm_replies import read_reply
-from medsim.wic.models.predictions import read_predictions
+from medsim.wic.models.predicted import read_predictions
 
 TERMS = ("asthma of the heart", "naïve heart", "心臓", "acute fever", "pain")
 SHEET = sheet(annotator="ada")

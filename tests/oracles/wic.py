@@ -11,7 +11,7 @@ from itertools import combinations
 
 from oracles.hashing import MASK, mixed, term_hash
 
-from medsim.wic.making.lemmas import lemma_of
+from medsim.wic.rules import lemma_of
 
 GROUPS = ("term_identity", "abbreviations", "synonyms", "label_similarity")
 
@@ -159,7 +159,7 @@ def candidates_of(mentions: list[Mention], terminology: Terminology, seed: int) 
 def splits_of(
     candidates: list[Candidate], quotas: dict[str, int], most_uses: int = 100
 ) -> dict[str, list[Candidate]]:
-    """Return the instances of every split, by the rules of ``medsim.wic.making.splits``."""
+    """Return the instances of every split, by the rules of ``medsim.wic.splits``."""
     test = _test(candidates, quotas)
     sentences = {sentence for one in test for sentence in one.sentences}
     terms = {one.terms for one in test}

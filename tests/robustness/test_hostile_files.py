@@ -30,10 +30,10 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.instances import published_instances
 from medsim.core.reading import MIB
 from medsim.core.tables import read_table
-from medsim.corpora.problems import Problems
+from medsim.corpora.pubtator import Problems
 from medsim.embeddings import find_format, fingerprint
 from medsim.embeddings.options import EmbeddingOptions, parse_embedding
-from medsim.wic.models.predictions import read_predictions
+from medsim.wic.models.predicted import read_predictions
 
 CROWDED = "format-version: 1.2\n\n[Term]\nid: V:1\nname: fever\n"
 NPY = b"\x93NUMPY\x01\x00"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from medsim.core.errors import InputError
-from medsim.corpora.files import open_corpus
+from medsim.corpora.pubtator import open_corpus
 from medsim.tagging.conll import Sentence, conll_text, read_conll
 from medsim.tagging.entities import Entity
 

@@ -9,7 +9,7 @@ import pytest
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
 from medsim.corpora import Annotation, Document
-from medsim.corpora.problems import Problems
+from medsim.corpora.pubtator import Problems
 from medsim.tagging.corpus import Corpus, Cutting, read_corpora, tagged_sentences
 
 CUTTING = Cutting(language="en", dev=0.2, test=0.3, threads=1)

@@ -8,10 +8,10 @@ from oracles.wic import candidates_of, mentions_of, splits_of
 
 from medsim.core.store import Store
 from medsim.wic import GROUPS, SPLITS
-from medsim.wic.checks.rules import QUOTAS
-from medsim.wic.making.candidates import candidate_blocks
-from medsim.wic.making.mentions import chosen_mentions, content_hashes
-from medsim.wic.making.splits import Splitter
+from medsim.wic.candidates import candidate_blocks
+from medsim.wic.mentions import chosen_mentions, content_hashes
+from medsim.wic.rules import QUOTAS
+from medsim.wic.splits import Splitter
 
 Found = dict[str, list[tuple[frozenset[str], str, int]]]
 

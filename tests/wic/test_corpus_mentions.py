@@ -11,9 +11,9 @@ from fixtures.corpora import invented_names, pubtator_text
 from polars.testing import assert_frame_equal
 
 from medsim.corpora import Annotation, Document, sentences
-from medsim.corpora.problems import Problems
-from medsim.wic import corpus_mentions
-from medsim.wic.corpus_mentions import mentions_in_sentences, read_corpora
+from medsim.corpora.pubtator import Problems
+from medsim.wic import mentions
+from medsim.wic.mentions import mentions_in_sentences, read_corpora
 from medsim.wic.output import MENTION_COLUMNS
 
 
@@ -91,7 +91,7 @@ def test_a_document_that_is_too_long_is_left_out_and_named(monkeypatch) -> None:
 @pytest.mark.slow
 def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(sentences, "_DOCUMENTS_A_BATCH", 3)
-    monkeypatch.setattr(corpus_mentions, "_ROWS_A_FRAME", 50)
+    monkeypatch.setattr(mentions, "_ROWS_A_FRAME", 50)
     names = invented_names(3, 40)
     for name, seed in (("orl.txt", 3), ("dup.txt.gz", 4)):
         text = pubtator_text(names, seed=seed, n_documents=70)

@@ -18,9 +18,8 @@ from medsim.cli import app
 from medsim.core.errors import OptionError
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import read_instances
-from medsim.wic.bert_words import n_words
+from medsim.wic.describe import GROUP_OF, n_words
 from medsim.wic.output import WIC_COLUMNS
-from medsim.wic.semantic_groups import GROUP_OF
 
 if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark

@@ -17,7 +17,7 @@ from medsim.core.kinds import WIC_COLUMNS
 from medsim.wic import SPLITS, build
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
-from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
+from medsim.wic.output import INSTANCE, MENTION
 from medsim.wic.verify import verify_wic as verify
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def test_what_is_kept_of_the_terminology_is_compared_with_it(
 
 
 def test_files_hold_what_their_columns_say(built: Benchmark) -> None:
-    assert built.instances().schema == pl.Schema(WIC_INSTANCE_COLUMNS)
-    assert built.mentions().schema == pl.Schema(WIC_MENTION_COLUMNS)
+    assert built.instances().schema == pl.Schema(INSTANCE.dtypes)
+    assert built.mentions().schema == pl.Schema(MENTION.dtypes)
     for split in SPLITS:
         own = built.instances(split).select(list(WIC_COLUMNS))
         assert read_instances(built.folder / f"{split}.json").equals(own)

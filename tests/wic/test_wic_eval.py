@@ -28,13 +28,12 @@ from medsim.statistics.estimates import wilson
 from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
-from medsim.wic.making.instances import coin_flips
+from medsim.wic.dataset import coin_flips, read_dataset
 from medsim.wic.models import word_answers
-from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.training import Training
 from medsim.wic.models.tuning import Tuning
-from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
-from medsim.wic.readable import WHY_MISSING, readable_accuracies
+from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
+from medsim.wic.scores import WHY_MISSING, readable_accuracies
 
 pytestmark = pytest.mark.skipif(
     find_spec("sklearn") is None or find_spec("onnxruntime") is None,
@@ -100,9 +99,9 @@ def shuffled(path: Path, to: Path) -> np.ndarray:
 
 def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
     for name, columns in (
-        ("results", WIC_RESULT_COLUMNS),
-        ("comparisons", WIC_COMPARISON_COLUMNS),
-        ("predictions", WIC_PREDICTION_COLUMNS),
+        ("results", RESULTS.dtypes),
+        ("comparisons", COMPARISONS.dtypes),
+        ("predictions", PREDICTIONS.dtypes),
     ):
         frame = getattr(scored, name)
         assert frame.schema == pl.Schema(columns)
@@ -720,7 +719,7 @@ def test_the_command_prints_comparisons_and_values(place: Path, tmp_path: Path) 
 
     assert "p (Holm)" in table.stdout
     assert len(table.stdout.splitlines()) == 2 + 10
-    assert pl.read_csv(rows.stdout.encode()).columns == list(WIC_RESULT_COLUMNS)
+    assert pl.read_csv(rows.stdout.encode()).columns == list(RESULTS.dtypes)
     assert wrong.exit_code == 1
     assert "unknown table 'accuracies'; did you mean accuracy?" in wrong.stderr
 

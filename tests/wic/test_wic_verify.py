@@ -18,7 +18,7 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic.checks.terminology_checks import names_of_source
+from medsim.wic.verify import names_of_source
 from medsim.wic.verify import verify_wic as verify
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from medsim.core.opened import open_output
 from medsim.pages.page import Folded
 from medsim.wic.benchmark import read_instances
 from medsim.wic.output import WicEvaluation
-from medsim.wic.worst_errors import _around, worst_errors
+from medsim.wic.page import _around, worst_errors
 
 pytestmark = pytest.mark.skipif(
     find_spec("sklearn") is None or find_spec("altair") is None,

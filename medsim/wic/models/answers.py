@@ -11,7 +11,7 @@ import numpy as np
 from medsim.core.errors import OptionError
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import best_threshold
-from medsim.wic.models.predictions import read_predictions
+from medsim.wic.models.predicted import read_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Progress
     from medsim.kernels.types import Flags, Rows, Values
-    from medsim.wic.models.dataset import Round, WicDataset
+    from medsim.wic.dataset import Round, WicDataset
     from medsim.wic.models.model_specs import FileModel, NamedModel
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
+    from medsim.wic.dataset import Round, WicDataset
     from medsim.wic.models.answers import ModelAnswers, Setting
-    from medsim.wic.models.dataset import Round, WicDataset
     from medsim.wic.models.model_specs import CosineModel, TunedModel
 
 T = TypeVar("T")

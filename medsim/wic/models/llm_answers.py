@@ -15,14 +15,14 @@ from medsim.wic.models.answers import majority, unscored
 from medsim.wic.models.encoder_answers import quoted, targets_of
 from medsim.wic.models.llm_prompts import messages_of, shots_of
 from medsim.wic.models.llm_replies import FILTERED, Reply, ReplyCache, read_reply
-from medsim.wic.output import WIC_REPLY_COLUMNS
+from medsim.wic.output import REPLIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from medsim.core.progress import Stage
+    from medsim.wic.dataset import WicDataset
     from medsim.wic.models.answers import ModelAnswers, Setting
-    from medsim.wic.models.dataset import WicDataset
     from medsim.wic.models.llm_prompts import Messages
     from medsim.wic.models.model_specs import LlmModel
 
@@ -139,7 +139,7 @@ class _Chat:
 def _table(
     dataset: WicDataset, chats: dict[int, Messages], replies: dict[int, Reply]
 ) -> pl.DataFrame:
-    """Return all that was said, in order of the instances: ``WIC_REPLY_COLUMNS`` but the model."""
+    """Return all that was said, in order of the instances: ``REPLIES`` but the model."""
     rows = []
     for instance, row in enumerate(dataset.tested.tolist(), start=1):
         reply = replies[row]
@@ -157,12 +157,12 @@ def _table(
                 "reported_model": reply.model or None,
             }
         )
-    columns = {name: dtype for name, dtype in WIC_REPLY_COLUMNS.items() if name != "model"}
+    columns = {name: dtype for name, dtype in REPLIES.dtypes.items() if name != "model"}
     return pl.DataFrame(rows, schema=columns)
 
 
 def replies_of(answers: Mapping[str, ModelAnswers]) -> pl.DataFrame | None:
-    """Return the replies of all language models: ``WIC_REPLY_COLUMNS``; None without any."""
+    """Return the replies of all language models: ``REPLIES``; None without any."""
     frames = [
         one.replies.select(pl.lit(name).alias("model"), pl.all())
         for name, one in answers.items()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.kernels.types import Flags
-    from medsim.wic.models.dataset import Round
+    from medsim.wic.dataset import Round
 
 Messages: TypeAlias = list[dict[str, str]]
 """A chat: each message has a role and a content."""

@@ -21,8 +21,8 @@ from medsim.wic.models.training import prepare_torch
 if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.kernels.types import Flags, Table, Values
+    from medsim.wic.dataset import Round, WicDataset
     from medsim.wic.models.answers import Setting
-    from medsim.wic.models.dataset import Round, WicDataset
     from medsim.wic.models.model_specs import BilstmModel, WordModel
 
 N_HIDDEN = 128

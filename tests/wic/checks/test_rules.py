@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.wic import GROUPS
-from medsim.wic.checks.rules import (
+from medsim.wic.rules import (
     QUOTAS,
     group_of,
     label_ratio,

@@ -3,7 +3,7 @@
 import pytest
 from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictionaryFactory
 
-from medsim.wic.making.lemmas import lemma_of
+from medsim.wic.rules import lemma_of
 
 
 @pytest.mark.parametrize(

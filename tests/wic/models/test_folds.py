@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.wic.making.instances import coin_flips, drawn_order
-from medsim.wic.models.folds import folds_of, linked
+from medsim.wic.dataset import coin_flips, drawn_order, folds_of, linked
 
 
 def keys_of(instance: dict) -> set[object]:

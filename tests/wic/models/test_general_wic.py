@@ -12,8 +12,7 @@ from fixtures.wic import invented_instances, write_benchmark, write_instances, w
 from medsim import evaluate_wic
 from medsim.core.errors import InputError
 from medsim.wic.benchmark import read_instances
-from medsim.wic.models.dataset import read_dataset
-from medsim.wic.models.general_wic import read_wic
+from medsim.wic.dataset import read_dataset, read_wic
 
 LINES = "orl\tN\t1-3\tThe orl\u00e9 fell .\tI saw an orl .\ngo\tV\t1-0\tShe  went home\tGo !\n"
 

@@ -20,8 +20,8 @@ from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.core.opened import open_output
 from medsim.wic.models.llm_prompts import INSTRUCTION
 from medsim.wic.models.llm_replies import Reply, ReplyCache, read_reply, understood
-from medsim.wic.output import WIC_REPLY_COLUMNS
-from medsim.wic.readable import readable_accuracies
+from medsim.wic.output import REPLIES
+from medsim.wic.scores import readable_accuracies
 
 pytest.importorskip("httpx2", reason="medsim[api] is not installed")
 
@@ -111,7 +111,7 @@ def test_all_that_was_said_is_kept_in_order_of_the_instances(
 
     replies = pl.read_parquet(tmp_path / "out/replies.parquet")
     assert replies.equals(found.replies)
-    assert replies.schema == pl.Schema(WIC_REPLY_COLUMNS)
+    assert replies.schema == pl.Schema(REPLIES.dtypes)
     assert open_output(tmp_path / "out").manifest.outputs["replies.parquet"].rows == 48
     sent = {json.dumps(body["messages"]): body for _, _, body in service.requests}
     for one, row in zip(rows(data / "test.json"), replies.iter_rows(named=True), strict=True):

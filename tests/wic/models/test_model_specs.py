@@ -13,9 +13,9 @@ from fixtures.wic import invented_instances, write_instances
 from medsim.core.errors import OptionError
 from medsim.core.progress import Progress
 from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+from medsim.wic.dataset import read_dataset
 from medsim.wic.models import encoder_answers
 from medsim.wic.models.answers import Setting
-from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.encoder_answers import cosine_answers
 from medsim.wic.models.model_specs import (
     CoinModel,

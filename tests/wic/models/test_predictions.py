@@ -11,7 +11,7 @@ import pytest
 from fixtures.wic import invented_instances
 
 from medsim.core.errors import InputError
-from medsim.wic.models.predictions import read_predictions
+from medsim.wic.models.predicted import read_predictions
 
 INSTANCES = invented_instances(1, 4, reuse=0)
 IDENTITY = ["sentence1", "sentence2", "start1", "start2"]

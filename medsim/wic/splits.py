@@ -1,4 +1,4 @@
-"""Shares out candidate instances among the splits of a benchmark."""
+"""Draws instances from the candidates, and shares them out among the splits of a benchmark."""
 
 from __future__ import annotations
 
@@ -6,16 +6,146 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import polars as pl
 
+from medsim.kernels.instances import pairs_between, take_in_order
 from medsim.kernels.packing import tie_hashes
 from medsim.wic import GROUPS, MOST_REPEATS
-from medsim.wic.making.selection import Selection, Uses, joined, select
+from medsim.wic.output import INSTANCE, MENTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from medsim.kernels.types import Flags, Hashes
-    from medsim.wic.making.candidates import Blocks
+    from medsim.kernels.types import Counts, Flags, Hashes, Ids, Places
+    from medsim.wic.candidates import Blocks
+
+
+_DRAWS = 1 << 64
+_FIRST_WINDOW, _LAST_WINDOW = 1 << 14, 1 << 21  # expected pairs; a pair takes 32 bytes
+_DEVIATIONS = 8  # room for so many more than expected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Instances in the order of their draws.
+
+    Attributes:
+        mentions: int64[n, 2], rows of mentions, the smaller first.
+        terms: int32[n], the pair of terms of each.
+        draws: uint64[n].
+    """
+
+    mentions: Places
+    terms: Ids
+    draws: Hashes
+
+    def __len__(self) -> int:
+        return len(self.draws)
+
+    def rows(self, rows: np.ndarray | slice) -> Selection:
+        """Return the instances at ``rows``, in that order, or where a flag is set."""
+        return Selection(
+            mentions=self.mentions[rows], terms=self.terms[rows], draws=self.draws[rows]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uses:
+    """Mentions and pairs of terms that are used up; selecting instances writes to it.
+
+    Attributes:
+        mentions: int64[n_mentions], how often each was used.
+        most: how often a mention may be used.
+        terms: bool[n_pairs_of_terms], those that may not be used again; None where all may.
+    """
+
+    mentions: Counts
+    most: int
+    terms: Flags | None
+
+
+def select(
+    blocks: Blocks,
+    hashes: Hashes,
+    seed: int,
+    uses: Uses,
+    wanted: int,
+    before: Selection | None = None,
+) -> Selection:
+    """Return the first instances in the order of their draws that may be selected.
+
+    The draw of an instance is a hash of the seed and of the content of its two mentions. So
+    neither the order of rows nor threads decide which are selected.
+
+    ``hashes`` are uint64[n_mentions], see ``medsim.wic.mentions.content_hashes``. At most
+    ``wanted`` are selected, and none of those ``before``; ``uses`` is written.
+    """
+    found: list[Selection] = []
+    n_left = wanted
+    known = None if before is None else _keys(before, len(hashes))
+    for window in _windows(blocks, hashes, seed, uses):
+        if n_left == 0:
+            break
+        fresh = window
+        if known is not None:
+            fresh = window.rows(~np.isin(_keys(window, len(hashes)), known))
+        terms = fresh.terms if uses.terms is not None else np.full(len(fresh), -1, np.int32)
+        used = uses.terms if uses.terms is not None else np.zeros(0, np.bool_)
+        rows = take_in_order(fresh.mentions, terms, uses.mentions, uses.most, used, n_left)
+        found.append(fresh.rows(rows))
+        n_left -= len(rows)
+    return joined(found)
+
+
+def joined(parts: list[Selection]) -> Selection:
+    """Return instances one after the other."""
+    return Selection(
+        mentions=np.concatenate([np.empty((0, 2), np.int64), *(one.mentions for one in parts)]),
+        terms=np.concatenate([np.empty(0, np.int32), *(one.terms for one in parts)]),
+        draws=np.concatenate([np.empty(0, np.uint64), *(one.draws for one in parts)]),
+    )
+
+
+def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[Selection]:
+    """Yield instances of blocks in the order of their draws, some at a time.
+
+    Those whose pair of terms is used up are left out from the next window on; so the few pairs of
+    terms that most instances have do not stand in the way of the others.
+    """
+    low, size = 0, _FIRST_WINDOW
+    while low < _DRAWS:
+        if uses.terms is not None:
+            blocks = blocks.take(~uses.terms[blocks.terms])
+        total = int(blocks.n_pairs.sum())
+        if not total:
+            break
+        high = min(_DRAWS, low + -(-_DRAWS * size // total))
+        yield _between(blocks, hashes, seed, low, high)
+        low, size = high, min(2 * size, _LAST_WINDOW)
+
+
+def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> Selection:
+    """Return the instances whose draws are at least ``low`` and below ``high``, in order."""
+    span = np.array([low, high - 1], np.uint64)
+    expected = float(blocks.n_pairs.sum()) * (high - low) / _DRAWS
+    room = int(expected + _DEVIATIONS * (expected**0.5 + 1))
+    while True:
+        pairs = np.empty((room, 3), np.int64)
+        draws = np.empty(room, np.uint64)
+        n_found = pairs_between(blocks.places, hashes, np.uint64(seed), span, pairs, draws)
+        if n_found <= room:
+            break
+        room = n_found
+    pairs, draws = pairs[:n_found], draws[:n_found]
+    order = np.lexsort((pairs[:, 2], pairs[:, 1], draws))
+    pairs = pairs[order]
+    return Selection(mentions=pairs[:, 1:], terms=blocks.terms[pairs[:, 0]], draws=draws[order])
+
+
+def _keys(drawn: Selection, n_mentions: int) -> Counts:
+    """Return a number of each pair of mentions, int64[n]."""
+    return drawn.mentions[:, 0] * n_mentions + drawn.mentions[:, 1]
+
 
 LABELS = (0, 1)
 """Of an instance whose terms do not mean the same, or do."""
@@ -44,7 +174,7 @@ class Splitter:
     """Shares out candidate instances among splits, in order of their draws.
 
     Attributes:
-        hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
+        hashes: uint64[n_mentions], see ``medsim.wic.mentions.content_hashes``.
         quotas: of either label in test, by group.
         most_train: of either label of a group in train; None for all.
         most_repeats: of a sentence in train and dev together.
@@ -176,3 +306,40 @@ def _shuffled(classes: _Classes) -> Split:
         groups=np.repeat([group for group, _ in classes], numbers)[order],
         labels=np.repeat([label for _, label in classes], numbers)[order],
     )
+
+
+_SIDES, _ONE = np.uint64(2), np.uint64(1)
+
+
+def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFrame:
+    """Return the instances of one split: ``INSTANCE``.
+
+    The order of the two mentions is drawn, so that it carries no information.
+    """
+    turned = (tie_hashes(_SIDES, _SIDES, split.drawn.draws) & _ONE).astype(bool)
+    places = split.drawn.mentions
+    rows = np.where(turned[:, None], places[:, ::-1], places)
+    own = benchmark_mentions(mentions).rename(lambda name: name.removesuffix("_id"))
+    sides = [own[rows[:, side]].select(pl.all().name.suffix(f"{side + 1}")) for side in (0, 1)]
+    cats = pl.Series(GROUPS, dtype=pl.String)
+    instances = pl.concat(sides, how="horizontal").with_columns(
+        split=pl.lit(name),
+        cat=cats.gather(split.groups),
+        label=pl.Series(split.labels, dtype=pl.Int8),
+    )
+    return instances.select(list(INSTANCE.dtypes)).cast(pl.Schema(INSTANCE.dtypes))
+
+
+def benchmark_mentions(mentions: pl.DataFrame) -> pl.DataFrame:
+    """Return mentions as they are written: ``MENTION``."""
+    place = pl.col("place").struct
+    return mentions.select(
+        corpus=place.field("c"),
+        document_id=place.field("d"),
+        sentence_start=place.field("s"),
+        sentence="sentence",
+        start="start_at",
+        end="end_at",
+        term="term",
+        concept_id="concept_id",
+    ).cast(pl.Schema(MENTION.dtypes))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from fractions import Fraction
+from functools import lru_cache
 
 from rapidfuzz.distance import Indel
 
-from medsim.core.terms import lowered
+from medsim.core.errors import needing
+from medsim.core.terms import last_lemma, lowered
 from medsim.corpora import ENGLISH
 from medsim.wic import GROUPS
-from medsim.wic.making.lemmas import lemma_of
 
 QUOTAS: dict[str, dict[str, int]] = {
     "dev": dict(zip(GROUPS, (200, 50, 200, 50), strict=True)),
@@ -78,3 +81,28 @@ def lemma_pair(term1: str, term2: str, language: str = ENGLISH) -> tuple[str, st
 def _initials(lower_term: str) -> str:
     """Return the first code points of the words between white space."""
     return "".join(word[0] for word in lower_term.split())
+
+
+# Marks belong to their letters, as vowels do in Hindi, but regular expressions take none for one.
+_MARKS = "".join(chr(at) for at in range(0x300, 0x20000) if unicodedata.category(chr(at))[0] == "M")
+_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
+
+
+@lru_cache(maxsize=1 << 17)
+def lemma_of(term: str, language: str = ENGLISH) -> str:
+    """Return a term in lower case with every word in it replaced by its lemma in a language.
+
+    A word is a run of letters with their marks; the characters between words stay. So "Review
+    articles" and "review article" have one lemma, "IL-1" and "IL-10" do not; and terms that are
+    equal ignoring case have one. Rouhizadeh et al. (2024) take spaCy's lemmas; simplemma's need no
+    model.
+    """
+    (lower,) = lowered([term])
+    return _WORD.sub(lambda word: _lemma_of_word(word[0], language), lower)
+
+
+@lru_cache(maxsize=1 << 17)
+def _lemma_of_word(word: str, language: str) -> str:
+    with needing("lemmas of terms need simplemma", "wic"):
+        import simplemma  # noqa: PLC0415 — an extra
+    return last_lemma(word, lambda one: lowered([simplemma.lemmatize(one, lang=language)])[0])

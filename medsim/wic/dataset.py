@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,19 +12,26 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.instances import check_terms
+from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import fingerprint
-from medsim.core.terms import lowered
+from medsim.core.reading import reading
+from medsim.core.tables import read_text
+from medsim.core.terms import lowered, pack
+from medsim.kernels.components import components
+from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
-from medsim.wic.making.instances import drawn_order
-from medsim.wic.models.folds import folds_of
-from medsim.wic.models.general_wic import DATA as WIC_DATA
-from medsim.wic.models.general_wic import read_wic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from medsim.kernels.types import Flags, Rows
+    from medsim.kernels.types import Flags, Hashes, Ids, Rows
+
+
+IDENTITY = ("sentence1", "sentence2", "start1", "start2")
+"""The columns that tell an instance from others."""
+
+_COINS, _ORDER = np.uint64(0), np.uint64(1)
 
 SEEN = {"any_seen": (1, 2), "both_seen": (2,), "unseen": (0,)}
 """Parts of the instances by how many of their two target terms models are fitted on.
@@ -193,7 +201,7 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
 
 def _fitting(path: Path) -> pl.DataFrame:
     """Return the instances of a file to fit on, which may be one of WiC."""
-    return read_wic(path) if path.name.endswith(WIC_DATA) else _checked(path)
+    return read_wic(path) if path.name.endswith(DATA) else _checked(path)
 
 
 def _checked(path: Path) -> pl.DataFrame:
@@ -237,3 +245,141 @@ def _fitted(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
     texts = [f"models fitted on {' and '.join(train)}"] if train else []
     texts += ["thresholds chosen on dev"] if "dev" in parts else []
     return ", ".join(texts) or "nothing fitted"
+
+
+N_FOLDS = 10
+"""The number of folds, where instances hang together in so many parts or more."""
+
+
+def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
+    """Return the fold of each instance, from 0: int32[n_instances].
+
+    Instances that hang together stay together, see ``linked``. The largest parts are placed first,
+    parts of one size in an order drawn from what they say, each in the smallest fold so far; so
+    folds do not depend on the order of instances. There are fewer than ``n_folds`` where instances
+    hang together in fewer parts.
+    """
+    parts, part_of = np.unique(linked(instances), return_inverse=True)
+    if len(parts) < 2:  # noqa: PLR2004 — one to fit on, one to ask
+        raise InputError(
+            f"all {len(part_of):,} instances hang together by sentences or pairs of terms, so "
+            "models cannot be fitted on some and asked about others; name files with `train` and "
+            "`dev`"
+        )
+    sizes = np.bincount(part_of)
+    drawn = np.full(len(parts), np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(drawn, part_of, drawn_order(instances, seed))
+    loads = np.zeros(min(n_folds, len(parts)), np.int64)
+    fold_of = np.empty(len(parts), np.int32)
+    for part in np.lexsort((drawn, -sizes)):
+        fold_of[part] = np.argmin(loads)
+        loads[fold_of[part]] += sizes[part]
+    return fold_of[part_of]
+
+
+def linked(instances: pl.DataFrame) -> Ids:
+    """Return the connected part of each instance, the first instance in it: int32[n_instances].
+
+    Two instances are linked that share a sentence, or both terms ignoring case and sides.
+    """
+    nodes: dict[tuple[str, ...], int] = {}
+    left: list[int] = []
+    right: list[int] = []
+    names = ("term1", "term2", "sentence1", "sentence2")
+    for row, (term1, term2, *sentences) in enumerate(instances.select(names).iter_rows()):
+        pair = tuple(sorted(lowered([term1, term2])))
+        for key in (pair, *((sentence,) for sentence in sentences)):
+            left.append(row)
+            right.append(instances.height + nodes.setdefault(key, len(nodes)))
+    found = components(
+        instances.height + len(nodes), np.array(left, np.int32), np.array(right, np.int32)
+    )
+    return found[: instances.height]
+
+
+DATA, GOLD = ".data.txt", ".gold.txt"
+"""The ends of the names of WiC's files, of instances and of their labels."""
+
+_LABELS = {"T": 1, "F": 0}
+_PLACES = re.compile(r"(\d{1,5})-(\d{1,5})")
+_TOKEN = re.compile(r"\S+")
+_N_COLUMNS = 5
+
+
+def read_wic(path: Path) -> pl.DataFrame:
+    """Return the instances of a file of WiC, such as train.data.txt: ``WIC_COLUMNS``.
+
+    A line has a word, its part of speech, its places in both sentences, counted in tokens from 0,
+    and the sentences, with tabs between (Pilehvar and Camacho-Collados, NAACL 2019). The labels, T
+    or F, are the lines of the file beside it, train.gold.txt. Terms are the words as they stand in
+    the sentences; cat is null.
+
+    Raises:
+        InputError: a file is missing or a line is faulty; it names the line.
+    """
+    with reading(path, "instances of WiC"):
+        return _instances(path)
+
+
+def _instances(path: Path) -> pl.DataFrame:
+    gold = path.with_name(path.name.removesuffix(DATA) + GOLD)
+    lines, labels = _lines(path), _lines(gold)
+    if len(lines) != len(labels):
+        raise InputError(
+            f"{path} has {len(lines):,} lines and {gold} {len(labels):,}; a label is needed for "
+            "each instance"
+        )
+    rows = []
+    for number, (line, label) in enumerate(zip(lines, labels, strict=True), start=1):
+        if label.strip() not in _LABELS:
+            raise InputError(f"{gold}: line {number} is {label[:20]!r}, not T or F")
+        sides = _sides(f"{path}: line {number}", line)
+        rows.append({**sides, "cat": None, "label": _LABELS[label.strip()]})
+    return pl.DataFrame(rows, schema=WIC_COLUMNS)
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file, without those at its end that are blank."""
+    lines = read_text(path, guess=False).content.replace("\r\n", "\n").split("\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def _sides(at: str, line: str) -> dict[str, object]:
+    """Return sentences, terms and offsets of a line."""
+    columns = line.split("\t")
+    places = _PLACES.fullmatch(columns[2].strip()) if len(columns) == _N_COLUMNS else None
+    if places is None:
+        raise InputError(
+            f"{at} is {line[:60]!r}; WiC has word, part of speech, places such as 3-1, and two "
+            "sentences, with tabs between"
+        )
+    row: dict[str, object] = {}
+    for side, sentence in enumerate(columns[3:], start=1):
+        tokens = list(_TOKEN.finditer(sentence))
+        place = int(places[side])
+        if place >= len(tokens):
+            raise InputError(
+                f"{at}: sentence {side} has {len(tokens)} tokens, none at place {place} (from 0)"
+            )
+        start, end = tokens[place].span()
+        row |= {f"sentence{side}": sentence, f"term{side}": sentence[start:end]}
+        row |= {f"start{side}": start, f"end{side}": end}
+    return row
+
+
+def coin_flips(instances: pl.DataFrame, seed: int) -> Flags:
+    """Return a fair coin's answer to each instance, ``WIC_COLUMNS``: bool[n_instances]."""
+    flips: Flags = tie_hashes(np.uint64(seed), _COINS, _hashes(instances)) & np.uint64(1) == 1
+    return flips
+
+
+def drawn_order(instances: pl.DataFrame, seed: int) -> Hashes:
+    """Return a hash of each instance to order instances by: uint64[n_instances]."""
+    return tie_hashes(np.uint64(seed), _ORDER, _hashes(instances))
+
+
+def _hashes(instances: pl.DataFrame) -> Hashes:
+    packed = pack(instances.select(pl.concat_str(IDENTITY, separator="\n")).to_series().to_list())
+    return term_hashes(packed.codes, packed.starts)

@@ -1,4 +1,4 @@
-"""Reads the predictions of any model from a file."""
+"""A model whose predictions are in a file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.reading import parsed_json, reading
 from medsim.core.tables import Table, read_table, read_text
-from medsim.wic.making.instances import IDENTITY
+from medsim.wic.dataset import IDENTITY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.kernels.types import Flags, Rows, Values
+
 
 _ANSWERS = {
     **dict.fromkeys(("1", "1.0", "t", "true", "yes"), True),

@@ -1,4 +1,4 @@
-"""Mentions of corpora in their sentences."""
+"""Mentions of corpora in their sentences, and the one of each that instances are made of."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
+from medsim.core.terms import lowered, pack
 from medsim.corpora import ENGLISH, corpus_names
-from medsim.corpora.files import digest_of, open_corpus
-from medsim.corpora.problems import Problems
-from medsim.corpora.pubtator import documents_of
+from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corpus
 from medsim.corpora.sentences import cut_documents, short_enough
+from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.wic.output import MENTION_COLUMNS
+from medsim.wic.rules import lemma_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from medsim.core.manifest import Skipped
     from medsim.corpora import Document
     from medsim.corpora.sentences import Spans
+    from medsim.kernels.types import Hashes
+
 
 _ROWS_A_FRAME = 1 << 14
 
@@ -78,7 +82,7 @@ def read_corpora(
 
     Args:
         paths: the files, at least one; corpora are named after them, see ``corpus_names``.
-        language: of the sentences, one of ``medsim.corpora.languages``.
+        language: of the sentences, one of ``medsim.corpora.sentences``.
         threads: how many processes cut sentences; it never changes the result.
         advance: told how many more documents are read.
     """
@@ -167,3 +171,49 @@ def _reported(documents: Iterable[Document], advance: Callable[[int], None]) -> 
     for document in documents:
         yield document
         advance(1)
+
+
+_NO_QUERY = np.uint64(0)
+
+
+def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Return one mention of every sentence, drawn by a hash of the seed and its content.
+
+    They have the columns of ``linked`` and lower_term, in whose order they are, then of concept_id
+    and sentence.
+    """
+    draws = tie_hashes(np.uint64(seed), _NO_QUERY, content_hashes(linked))
+    drawn = linked.with_columns(draw=pl.Series(draws, dtype=pl.UInt64))
+    chosen = drawn.sort("sentence", "draw", "start_at", "end_at").unique(
+        "sentence", keep="first", maintain_order=True
+    )
+    lower = pl.Series("lower_term", lowered(chosen["term"].to_list()), dtype=pl.String)
+    return chosen.drop("draw").with_columns(lower).sort("lower_term", "concept_id", "sentence")
+
+
+def content_hashes(mentions: pl.DataFrame) -> Hashes:
+    """Return a hash of each mention's sentence, place in it and concept: uint64[n_mentions]."""
+    columns = ("sentence", "start_at", "end_at", "concept_id")
+    texts = ["\n".join(map(str, row)) for row in mentions.select(columns).iter_rows()]
+    packed = pack(texts)
+    return term_hashes(packed.codes, packed.starts)
+
+
+def forms_of(terms: Iterable[str], language: str) -> pl.DataFrame:
+    """Return the forms of distinct terms in lower case, by which two of them are compared.
+
+    These are form_id, lower_term, lemma, lemma_id, initials, in order of lower_term; ids count
+    rows, or distinct lemmas in their order. Initials are the first characters of the words.
+    """
+    lower = sorted(terms)
+    lemmas = pl.Series("lemma", [lemma_of(term, language) for term in lower], dtype=pl.String)
+    initials = ["".join(word[0] for word in term.split()) for term in lower]
+    return pl.DataFrame(
+        {
+            "form_id": pl.int_range(len(lower), dtype=pl.Int32, eager=True),
+            "lower_term": pl.Series(lower, dtype=pl.String),
+            "lemma": lemmas,
+            "lemma_id": lemmas.rank("dense").cast(pl.Int32) - 1,
+            "initials": pl.Series(initials, dtype=pl.String),
+        }
+    )

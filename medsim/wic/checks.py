@@ -1,0 +1,463 @@
+"""Checks of instances of words in context: each by itself, and those of splits together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.checks import Finding
+from medsim.core.kinds import columns
+from medsim.core.terms import lowered
+from medsim.corpora import ENGLISH
+from medsim.wic import GROUPS, MOST_REPEATS
+from medsim.wic.rules import (
+    QUOTAS,
+    equal_ignoring_case,
+    group_of,
+    label_ratio,
+    lemma_pair,
+    term_pair,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from medsim.wic.verify import ConceptsByName
+
+    Keys: TypeAlias = Callable[["Instance"], Sequence[Hashable]]
+    Splits: TypeAlias = Mapping[str, Sequence["Instance"]]
+
+
+PROMISES = {
+    "outputs": "Every file holds the rows of the manifest.",
+    "one_row": "A sentence has one mention in mentions.parquet.",
+    "names": "relations/name.parquet has the names that the terminology gives to terms.",
+    "related": "relations/related.parquet has the concepts that it tells to keep apart.",
+    "concepts": "Mentions stand for active concepts of the terminology.",
+    "offsets": "Start and end lie within the sentence, the start before the end.",
+    "term": "Each sentence has its term at its offsets.",
+    "two_sentences": "The two sentences of an instance differ.",
+    "group": "An instance is in the first group that applies.",
+    "lemma": "Terms that differ are in term_identity where simplemma's lemmas are equal, only.",
+    "synonyms": "Synonyms are names of one concept, terms of label_similarity are not.",
+    "similarity": "Terms of label_similarity have a ratio above 0.75.",
+    "balance": "Half of every group is True.",
+    "quota": "A group has no more instances than it should.",
+    "one_mention": "A sentence always has the same mention.",
+    "repeated_instance": "No instance is there twice, in either direction, in any split.",
+    "sentence_limit": f"No sentence is in train and dev together more than {MOST_REPEATS} times, "
+    "or as often as the manifest allows.",
+    "repeated_sentence": "No sentence is there twice.",
+    "repeated_pair": "No two terms are there twice, in either order, ignoring case.",
+    "repeated_lemma_pair": "No two terms are there twice by their lemmas.",
+    "leaked_sentence": "No sentence of test is there.",
+    "leaked_pair": "No two terms of test are there, in either order, ignoring case.",
+    "leaked_lemma_pair": "No two terms of test are there by their lemmas.",
+    "rows": "The JSON file has the rows of instances.parquet.",
+    "label": "An instance is True exactly where both mentions have the same concept.",
+    "mention": "Both mentions are in mentions.parquet with their concepts.",
+    "excluded": "No two concepts are left out by related.parquet.",
+}
+"""The rules in the order in which they are checked."""
+
+SPLIT_FINDING_COLUMNS: dict[str, type[pl.DataType]] = {
+    "split": pl.String,
+    "check": pl.String,
+    "promise": pl.String,
+    "checked": pl.Int64,
+    "violations": pl.Int64,
+    "example": pl.String,
+}
+"""A row per split and check: the columns of all findings, and what was looked at."""
+
+BREACH_COLUMNS = (
+    columns(pl.String, "split", "check")
+    | columns(pl.Int64, "instance")
+    | columns(pl.String, "term1", "term2", "found")
+)
+"""A row per violation; instances count from 1 in their file, null where it is not of one."""
+
+
+_MENTION = ("sentence", "start", "end", "term")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A mention in its sentence: one half of an instance.
+
+    Attributes:
+        start: the first code point of the term.
+        end: one past its last.
+        term: the text at these offsets, as the file has it.
+    """
+
+    sentence: str
+    start: int
+    end: int
+    term: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """Two mentions in their sentences.
+
+    Attributes:
+        number: in its file, from 1.
+        cat: its group, as the file has it.
+        label: whether both terms have the same meaning, as the file has it.
+    """
+
+    number: int
+    first: Mention
+    second: Mention
+    cat: str
+    label: bool
+
+    @property
+    def mentions(self) -> tuple[Mention, Mention]:
+        """Both mentions."""
+        return self.first, self.second
+
+    @property
+    def terms(self) -> tuple[str, str]:
+        """Both terms."""
+        return self.first.term, self.second.term
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """One place where a rule does not hold.
+
+    Attributes:
+        instance: the one at fault; None where it is not in one instance.
+    """
+
+    instance: Instance | None = None
+    found: str
+
+    def __str__(self) -> str:
+        if self.instance is None:
+            return self.found
+        term1, term2 = self.instance.terms
+        return f"instance {self.instance.number}, {term1!r} and {term2!r}: {self.found}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitFinding(Finding):
+    """The outcome of one check in one split.
+
+    Attributes:
+        split: of ``SPLITS``; "" for what belongs to none.
+        n_checked: the number of items that were checked.
+    """
+
+    split: str
+    n_checked: int
+    violations: Sequence[Breach] = ()
+
+    def row(self) -> dict[str, object]:
+        """Return the values of ``SPLIT_FINDING_COLUMNS``."""
+        return {"split": self.split, "checked": self.n_checked, **Finding.row(self)}
+
+
+def finding(
+    split: str, check: str, n_checked: int, breaches: Sequence[Breach] = (), note: str = ""
+) -> SplitFinding:
+    """Return the outcome of one of ``PROMISES``; see ``SplitFinding``."""
+    return SplitFinding(
+        check=check,
+        promise=PROMISES[check],
+        violations=breaches,
+        note=note,
+        split=split,
+        n_checked=n_checked,
+    )
+
+
+def instances_of(frame: pl.DataFrame) -> list[Instance]:
+    """Return the rows of a frame with ``WIC_COLUMNS`` as instances."""
+    return [
+        Instance(
+            number=number,
+            first=Mention(**{name: row[f"{name}1"] for name in _MENTION}),
+            second=Mention(**{name: row[f"{name}2"] for name in _MENTION}),
+            cat=row["cat"],
+            label=row["label"] == 1,
+        )
+        for number, row in enumerate(frame.iter_rows(named=True), start=1)
+    ]
+
+
+def each(
+    split: str, check: str, instances: Sequence[Instance], fault: Callable[[Instance], str]
+) -> SplitFinding:
+    """Return the violations of a rule by instances; ``fault`` gives "" where there is none."""
+    faults = [(instance, fault(instance)) for instance in instances]
+    breaches = [Breach(instance=instance, found=words) for instance, words in faults if words]
+    return finding(split, check, len(instances), breaches)
+
+
+def breaches_table(findings: Sequence[SplitFinding]) -> pl.DataFrame:
+    """Return ``BREACH_COLUMNS``, in the order of the findings and of their files."""
+    rows = [
+        (
+            one.split,
+            one.check,
+            breach.instance.number if breach.instance else None,
+            *(breach.instance.terms if breach.instance else (None, None)),
+            breach.found,
+        )
+        for one in findings
+        for breach in one.violations
+    ]
+    return pl.DataFrame(rows, schema=BREACH_COLUMNS, orient="row")
+
+
+_GROUP_CHECKS = ("group", "lemma", "synonyms", "similarity")
+
+
+def check_instances(
+    split: str, instances: Sequence[Instance], concepts: ConceptsByName | None, language: str
+) -> list[SplitFinding]:
+    """Return whether every instance is right by itself, by lemmas in a language.
+
+    Without concepts, synonyms go unchecked.
+    """
+    return [
+        each(split, "offsets", instances, partial(_of_mentions, _wrong_offsets)),
+        each(split, "term", instances, partial(_of_mentions, _wrong_term)),
+        each(split, "two_sentences", instances, _one_sentence),
+        *_groups(split, instances, concepts, language),
+    ]
+
+
+def _wrong_offsets(mention: Mention) -> str:
+    start, end, length = mention.start, mention.end, len(mention.sentence)
+    return "" if 0 <= start < end <= length else f"{start} to {end} of {length} characters"
+
+
+def _wrong_term(mention: Mention) -> str:
+    there = mention.sentence[mention.start : mention.end]
+    return "" if there == mention.term else f"{there!r} stands there"
+
+
+def _of_mentions(fault: Callable[[Mention], str], instance: Instance) -> str:
+    """Return the faults of both mentions as one text."""
+    faults = map(fault, instance.mentions)
+    return "; ".join(f"sentence {n}: {words}" for n, words in enumerate(faults, 1) if words)
+
+
+def _one_sentence(instance: Instance) -> str:
+    same = instance.first.sentence == instance.second.sentence
+    return "both sentences are the same" if same else ""
+
+
+def _groups(
+    split: str, instances: Sequence[Instance], concepts: ConceptsByName | None, language: str
+) -> list[SplitFinding]:
+    """Return whether every instance is in its group; disagreements have checks by their kind."""
+    breaches: dict[str, list[Breach]] = {check: [] for check in _GROUP_CHECKS}
+    for instance in instances:
+        shared = None if concepts is None else _share_concept(instance, concepts)
+        by_rules = group_of(*instance.terms, share_concept=shared, language=language)
+        if by_rules != instance.cat and not _may_be_synonyms(instance, by_rules, concepts):
+            found = f"in {instance.cat}, by the rules in {by_rules or 'none'}"
+            check = _disagreement(instance, by_rules)
+            if check == "similarity":
+                found = f"{found}: the ratio is {float(label_ratio(*instance.terms)):.3g}"
+            breaches[check].append(Breach(instance=instance, found=found))
+    return [
+        finding(split, check, 0, breaches[check], "not checked: no terminology was given")
+        if check == "synonyms" and concepts is None
+        else finding(split, check, len(instances), breaches[check])
+        for check in _GROUP_CHECKS
+    ]
+
+
+def _may_be_synonyms(
+    instance: Instance, by_rules: str | None, concepts: ConceptsByName | None
+) -> bool:
+    """Return whether the terms may be synonyms, as far as is known."""
+    unknown = concepts is None and instance.cat == "synonyms"
+    return unknown and by_rules in {None, "label_similarity"}
+
+
+def _disagreement(instance: Instance, by_rules: str | None) -> str:
+    """Return the check that a wrong group belongs to.
+
+    Lemmas depend on their library, synonyms on the terminology, other groups on neither.
+    """
+    groups = {instance.cat, by_rules}
+    if "term_identity" in groups and not equal_ignoring_case(*instance.terms):
+        return "lemma"
+    if "synonyms" in groups and not groups & {"term_identity", "abbreviations"}:
+        return "synonyms"
+    return "similarity" if groups == {"label_similarity", None} else "group"
+
+
+def _share_concept(instance: Instance, concepts: ConceptsByName) -> bool:
+    named1, named2 = (concepts.get(lower, frozenset()) for lower in lowered(instance.terms))
+    return not named1.isdisjoint(named2)
+
+
+def _sentences(instance: Instance) -> tuple[str, str]:
+    return instance.first.sentence, instance.second.sentence
+
+
+def _keys(language: str) -> dict[str, Keys]:
+    """Return the parts of instances that test has once, and train and dev have not at all."""
+    return {
+        "sentence": _sentences,
+        "pair": lambda instance: (term_pair(*instance.terms),),
+        "lemma_pair": lambda instance: (lemma_pair(*instance.terms, language),),
+    }
+
+
+def check_splits(
+    splits: Splits,
+    quotas: Mapping[str, Mapping[str, int]] | None,
+    *,
+    language: str = ENGLISH,
+    most_repeats: int = MOST_REPEATS,
+) -> dict[str, list[SplitFinding]]:
+    """Return whether instances are right together, by split, with lemmas in a language.
+
+    Quotas, of each label in each group of a split by the manifest, are reached exactly; None takes
+    BioWiC's, which a smaller benchmark need not reach.
+    """
+    keys = _keys(language)
+    mention_of: dict[str, tuple[int, int]] = {}
+    place_of: dict[Hashable, str] = {}
+    times: Counter[str] = Counter()
+    found = {}
+    for split, instances in splits.items():
+        found[split] = [
+            _balance(split, instances),
+            *_quota(split, instances, quotas),
+            _one_mention(split, instances, mention_of),
+            _repeated_instance(split, instances, place_of),
+        ]
+        if split == "test":
+            found[split] += [_repeated(instances, *part) for part in keys.items()]
+        else:
+            found[split].append(_sentence_limit(split, instances, most_repeats, times))
+            test = splits.get("test")
+            found[split] += [_leaked(split, instances, test, *part) for part in keys.items()]
+    return found
+
+
+def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
+    """Return how many True and False instances each group has."""
+    counted = Counter((instance.cat, instance.label) for instance in instances)
+    return {group: (counted[group, True], counted[group, False]) for group in GROUPS}
+
+
+def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
+    counts = {group: both for group, both in _counts(instances).items() if any(both)}
+    breaches = [
+        Breach(found=f"{group} has {n_true:,} True and {n_false:,} False instances")
+        for group, (n_true, n_false) in counts.items()
+        if n_true != n_false
+    ]
+    return finding(split, "balance", len(counts), breaches)
+
+
+def _quota(
+    split: str,
+    instances: Sequence[Instance],
+    quotas: Mapping[str, Mapping[str, int]] | None,
+) -> list[SplitFinding]:
+    """Return whether groups have as many instances as they should; nothing where it is unknown."""
+    of_split = (QUOTAS if quotas is None else quotas).get(split)
+    if of_split is None:
+        return []
+    breaches, smaller = [], []
+    for group, both in _counts(instances).items():
+        quota = of_split[group]
+        if max(both) > quota or (quotas is not None and min(both) < quota):
+            found = f"{both[0]:,} True and {both[1]:,} False instances, not {quota:,} each"
+            breaches.append(Breach(found=f"{group} has {found}"))
+        elif max(both) < quota:
+            smaller.append(f"{group} {both[0]:,} of {quota:,}")
+    note = f"smaller than published: {', '.join(smaller)}" if smaller else ""
+    return [finding(split, "quota", len(GROUPS), breaches, note)]
+
+
+def _one_mention(
+    split: str, instances: Sequence[Instance], mention_of: dict[str, tuple[int, int]]
+) -> SplitFinding:
+    """Return where a sentence has another mention than before, which ``mention_of`` remembers."""
+
+    def fault(instance: Instance) -> str:
+        for number, mention in enumerate(instance.mentions, start=1):
+            here = mention.start, mention.end
+            start, end = mention_of.setdefault(mention.sentence, here)
+            if here != (start, end):
+                return f"sentence {number} has its mention from {start} to {end} elsewhere"
+        return ""
+
+    return each(split, "one_mention", instances, fault)
+
+
+def _repeated_instance(
+    split: str, instances: Sequence[Instance], place_of: dict[Hashable, str]
+) -> SplitFinding:
+    """Return which instances were there before, which ``place_of`` remembers."""
+
+    def fault(instance: Instance) -> str:
+        here = f"{split} {instance.number}"
+        place = place_of.setdefault(frozenset(instance.mentions), here)
+        return "" if place == here else f"{place} is the same"
+
+    return each(split, "repeated_instance", instances, fault)
+
+
+def _sentence_limit(
+    split: str, instances: Sequence[Instance], most: int, times: Counter[str]
+) -> SplitFinding:
+    """Return which sentences are there too often, with those of before, which ``times`` has."""
+    times.update(text for instance in instances for text in _sentences(instance))
+    first = {text: one for one in reversed(instances) for text in _sentences(one)}
+    breaches = [
+        Breach(instance=one, found=f"one of its sentences is there {times[text]:,} times")
+        for text, one in first.items()
+        if times[text] > most
+    ]
+    return finding(split, "sentence_limit", len(first), breaches)
+
+
+def _repeated(instances: Sequence[Instance], part: str, keys: Keys) -> SplitFinding:
+    """Return whether test has a part twice that it may have once."""
+    first: dict[Hashable, int] = {}
+
+    def fault(instance: Instance) -> str:
+        there = [first.setdefault(key, instance.number) for key in keys(instance)]
+        before = [number for number in there if number != instance.number]
+        return f"instance {before[0]} has the same {part.replace('_', ' ')}" if before else ""
+
+    return each("test", f"repeated_{part}", instances, fault)
+
+
+def _leaked(
+    split: str,
+    instances: Sequence[Instance],
+    test: Sequence[Instance] | None,
+    part: str,
+    keys: Keys,
+) -> SplitFinding:
+    """Return whether train or dev has a part of test."""
+    check = f"leaked_{part}"
+    if test is None:
+        return finding(split, check, 0, note="not checked: no test split")
+    in_test = {key: instance.number for instance in test for key in keys(instance)}
+
+    def fault(instance: Instance) -> str:
+        there = [in_test[key] for key in keys(instance) if key in in_test]
+        return f"test {there[0]} has the same {part.replace('_', ' ')}" if there else ""
+
+    return each(split, check, instances, fault)
