@@ -21,12 +21,11 @@ from medsim.core.errors import InputError, OptionError, ServiceError, needing
 from medsim.core.reading import parsed_json
 from medsim.embeddings import TERMS, VectorSource
 from medsim.embeddings.encoders import LAYOUT, Part, collected
+from medsim.embeddings.formats import first_not_finite
 from medsim.embeddings.options import ASKING, open_service
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from medsim.embeddings import Request, TermVectors
     from medsim.embeddings.options import EmbeddingOptions, Service
@@ -427,21 +426,12 @@ def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Ite
     client = ServiceClient(source.service)
     asking = _Asking(source, client)
     for answers in client.ask_all(batches, asking.vectors):
-        yield from _parts(answers)
+        yield Part(
+            terms=[term for batch, _ in answers for term in batch],
+            vectors=np.concatenate([vectors for _, vectors in answers]),
+        )
     if asking.n_tokens:
         request.stage.tell(f"the service counted {asking.n_tokens:,} tokens")
-
-
-def _parts(answers: Iterable[tuple[list[str], Vectors]]) -> Iterator[Part]:
-    """Yield answers that came together as one part for each number of dimensions."""
-    by_size: dict[int, list[tuple[list[str], Vectors]]] = {}
-    for terms, vectors in answers:
-        by_size.setdefault(vectors.shape[1], []).append((terms, vectors))
-    for found in by_size.values():
-        yield Part(
-            terms=[term for terms, _ in found for term in terms],
-            vectors=np.concatenate([vectors for _, vectors in found]),
-        )
 
 
 class _Asking:
@@ -455,6 +445,7 @@ class _Asking:
         self._source = source
         self._client = client
         self._most = source.options.batch
+        self._n_dimensions: int | None = None  # of the first answer
         self.n_tokens = 0
 
     async def vectors(self, terms: Sequence[str]) -> Vectors:
@@ -472,8 +463,6 @@ class _Asking:
                 self._most = min(self._most, -(-len(batch) // 2))
             else:
                 rest = rest[len(batch) :]
-        if len({part.shape[1] for part in parts}) > 1:
-            raise self._error("answers with vectors of different dimensions")
         return np.concatenate(parts)
 
     async def _batch(self, terms: Sequence[str]) -> Vectors:
@@ -487,25 +476,19 @@ class _Asking:
             body["dimensions"] = options.dimensions
         most = _BYTES_AN_ANSWER + len(terms) * _BYTES_A_VECTOR
         answer = await self._client.ask("/embeddings", body, most)
-        found = self._checked(terms, read_vectors(answer, len(terms), service.location))
+        vectors = read_vectors(answer, len(terms), service.location)
         self.n_tokens += tokens_of(answer, "prompt_tokens")
-        return found
-
-    def _checked(self, terms: Sequence[str], vectors: Vectors) -> Vectors:
-        wanted, has = self._source.options.dimensions, vectors.shape[1]
-        if wanted is not None and has != wanted:
-            raise self._error(
-                f"answers with vectors of {has:,} dimensions, not the {wanted:,} of dimensions="
-            )
-        finite = np.isfinite(vectors).all(axis=1)
-        if not finite.all():
-            raise self._error(
-                f"answers with a vector of {terms[int(np.argmin(finite))]!r} that is not finite"
-            )
-        return vectors
-
-    def _error(self, fault: str) -> ServiceError:
-        return ServiceError(f"{self._source.location} {fault}")
+        n_dimensions, wanted = vectors.shape[1], options.dimensions
+        if wanted not in {None, n_dimensions}:
+            fault = f"vectors of {n_dimensions:,} dimensions, not the {wanted:,} of dimensions="
+        elif self._n_dimensions not in {None, n_dimensions}:
+            fault = "vectors of different dimensions"
+        elif (at := first_not_finite(vectors)) is not None:
+            fault = f"a vector of {terms[at]!r} that is not finite"
+        else:
+            self._n_dimensions = n_dimensions
+            return vectors
+        raise ServiceError(f"{service.location} answers with {fault}")
 
 
 def is_count(number: object) -> TypeGuard[int]:
@@ -523,8 +506,8 @@ def tokens_of(answer: Mapping[str, Any], name: str) -> int:
 def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vectors:
     """Return the vectors of an answer in order of its terms: float32[n_terms, n_dimensions].
 
-    They are in the order of their ``index``, which all or none of them have, and lists of numbers
-    or 32-bit floating point in base64. Numbers that are too large become infinite.
+    They are lists of numbers in the order of their ``index``, which all or none of them have.
+    Numbers that are too large become infinite.
 
     Raises:
         ServiceError: there are more or fewer, or they are anything else.
@@ -539,23 +522,16 @@ def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vect
         if any(type(one) is not int for one in numbers) or sorted(numbers) != list(range(n_terms)):
             raise ServiceError(f"{location} answers with an index that is missing or wrong")
         data = sorted(data, key=lambda one: int(one["index"]))
-    try:
-        vectors = [_numbers(one.get("embedding")) for one in data]
-    except (ValueError, OverflowError) as error:
-        raise ServiceError(
-            f"{location} answers with an embedding that is not a list of numbers, nor base64 of "
-            "32-bit floating point"
-        ) from error
+    vectors = [one.get("embedding") for one in data]
+    for one in vectors:
+        if not one or not isinstance(one, list) or not {*map(type, one)} <= {int, float}:
+            raise ServiceError(
+                f"{location} answers with an embedding that is not a list of numbers"
+            )
     if len({len(one) for one in vectors}) > 1:
         raise ServiceError(f"{location} answers with vectors of different dimensions")
-    with np.errstate(over="ignore"):
-        return np.stack(vectors).astype(np.float32)
-
-
-def _numbers(embedding: object) -> NDArray[np.floating]:
-    """Return the numbers of an embedding; ValueError or OverflowError for anything else."""
-    if embedding and isinstance(embedding, str):
-        return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
-    if embedding and isinstance(embedding, list) and {*map(type, embedding)} <= {int, float}:
-        return np.array(embedding, np.float64)
-    raise ValueError(f"{type(embedding).__name__} in place of numbers")
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(vectors, np.float64).astype(np.float32)
+    except OverflowError as error:
+        raise ServiceError(f"{location} answers with a number of too many digits") from error
