@@ -179,49 +179,12 @@ def test_rows_of_terms_are_found_by_their_text_then_ignoring_case(
     assert not terms_in("array", path, ["lung"], keys="terms").vectors.any()
 
 
-def test_the_exact_text_comes_before_one_in_another_case_that_stands_before(
-    tmp_path: Path,
-) -> None:
-    path = write(tmp_path, "v.npy", ["HEART", "heart", "lung", "croup"])
-
-    for term, case, row in (
-        ("heart", "fallback", 1),
-        ("heart", "keep", 1),
-        ("heart", "lower", 0),
-        ("HEART", "fallback", 0),
-        ("Heart", "fallback", 0),
-    ):
-        found = terms_in("array", path, [term], keys="terms", case=case)
-        assert found.vectors[0].tolist() == VECTORS[row].astype(np.float32).tolist()
-
-
-def test_a_column_of_terms_says_so_unless_the_user_does(tmp_path: Path) -> None:
-    np.save(tmp_path / "v.npy", VECTORS)
-    pl.DataFrame({"term": WORDS}).write_parquet(tmp_path / "v.parquet")
-
-    assert terms_in("array", tmp_path / "v.npy", ["heart"]).covered.all()
-    assert words_in("array", tmp_path / "v.npy", ["heart"], keys="words").words == ["heart"]
-
-
 @pytest.mark.parametrize("keys", ["words", "terms"])
 def test_a_key_that_is_looked_up_and_comes_twice_is_refused(tmp_path: Path, keys: str) -> None:
     path = write(tmp_path, "v.npy", ["heart", "lung", "lung", "heart"])
 
     with pytest.raises(InputError, match="'heart' stands in row 1 and again in row 4"):
         FORMATS.get("array").read(path, request(["heart"], keys=keys))
-
-
-@every
-def test_a_wanted_vector_of_a_term_that_is_not_finite_in_single_precision_is_refused(
-    tmp_path: Path, file: str
-) -> None:
-    vectors = VECTORS.copy()
-    vectors[2, 1] = 1e300
-    path = write(tmp_path, file, vectors=vectors)
-
-    with pytest.raises(InputError, match=r"the vector of '心臓', row 3, .*not finite"):
-        terms_in("array", path, ["heart", "心臓"], keys="terms")
-    assert terms_in("array", path, ["heart"], keys="terms").covered.all()
 
 
 @every

@@ -70,18 +70,6 @@ def test_another_model_has_a_cache_of_its_own(tmp_path: Path, files: str, name: 
     assert sorted(second.terms) == TERMS
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    first, second = CountingEncoder(fails_at=4), CountingEncoder()
-    with small_batches(100):
-        with pytest.raises(KeyboardInterrupt):
-            encoded(first, asked(TERMS, tmp_path), "")
-        found = encoded(second, asked(TERMS, tmp_path), "")
-
-    assert first.terms
-    assert sorted(first.terms + second.terms) == TERMS
-    assert np.array_equal(found.vectors, vectors_of(TERMS))
-
-
 def _killed(cache: Path) -> None:
     """Encode with a file half written, and die as if the power went."""
     encoder, n_files = CountingEncoder(), 0

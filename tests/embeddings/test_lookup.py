@@ -270,25 +270,17 @@ def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.mark.parametrize("block", [7, BLOCK])
 @pytest.mark.parametrize("columns", [11, 1 << 14])
+@pytest.mark.parametrize("is_real", [False, True])
 def test_a_gpu_gives_the_same_as_the_processor(
-    monkeypatch: pytest.MonkeyPatch, block: int, columns: int
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    block: int,
+    columns: int,
+    *,
+    is_real: bool,
 ) -> None:
-    torch = fake_torch()
+    torch = request.getfixturevalue("torch") if is_real else fake_torch()
     monkeypatch.setattr(lookup, "gpu_library", lambda: torch)
-    check_is_as_on_the_processor(monkeypatch, block, columns)
-    assert not torch.backends.cuda.matmul.allow_tf32
-
-
-@pytest.mark.usefixtures("torch")
-@pytest.mark.parametrize("block", [7, BLOCK])
-@pytest.mark.parametrize("columns", [11, 1 << 14])
-def test_pytorch_gives_the_same_as_faiss(
-    monkeypatch: pytest.MonkeyPatch, block: int, columns: int
-) -> None:
-    check_is_as_on_the_processor(monkeypatch, block, columns)
-
-
-def check_is_as_on_the_processor(monkeypatch: pytest.MonkeyPatch, block: int, columns: int) -> None:
     monkeypatch.setattr(lookup, "_COLUMNS", columns)
     monkeypatch.setattr(lookup, "BLOCK", block)
     vectors, groups, hashes = points(5, 90, 4)
@@ -304,6 +296,7 @@ def check_is_as_on_the_processor(monkeypatch: pytest.MonkeyPatch, block: int, co
     thresholds[::2] = np.nextafter(thresholds[::2], np.float32(2))  # within the error of it
     counted, expected = (one.count_as_similar(queries, thresholds, groups) for one in (there, here))
     assert counted.tolist() == expected.tolist()
+    assert is_real or not torch.backends.cuda.matmul.allow_tf32
 
 
 @pytest.mark.parametrize("preferred", ["highest", "high", "medium", "tf32", "mixed"])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from fixtures.encoders import TABLE, TERMS, VOCABULARY, asked, tokens_of, write_tokenizer
 
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, TermVectors, find_format
 from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.formats.model2vec import FORMAT
@@ -107,18 +106,6 @@ def test_its_folder_is_told_from_others(folder: Path) -> None:
     (folder / "onnx" / "model.onnx").write_bytes(b"")
 
     assert find_format(folder, EmbeddingOptions()) == ("model2vec", FORMATS.get("model2vec"))
-
-
-def test_options_of_other_formats_do_not_fit(folder: Path) -> None:
-    with pytest.raises(OptionError, match=r"pooling=max does not fit \(model2vec"):
-        load(folder, asked(TERMS, pooling="max"))
-
-
-def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "model2vec", None)
-
-    with pytest.raises(OptionError, match=r"install medsim with its extra model2vec"):
-        load(folder, asked(TERMS))
 
 
 def test_a_loaded_model_gives_the_vectors_of_its_folder(folder: Path) -> None:

@@ -117,12 +117,6 @@ def test_functions_and_models_embed_terms(
             assert found.covered.all()
 
 
-def test_words_that_come_only_once_serve_every_run() -> None:
-    given = medsim.Embedding(VECTORS, words=iter(WORDS))
-
-    assert [embedded(given).n_vocabulary for _ in range(2)] == [3, 3]
-
-
 def test_a_model_may_return_one_array_that_it_writes_into_every_time() -> None:
     kept = np.zeros((10, 2), np.float32)
 

@@ -1,9 +1,11 @@
-"""Folders of sentence-transformers, with a stand-in for the library."""
+"""Folders of sentence-transformers and of transformers, with a stand-in for the library."""
 
 from __future__ import annotations
 
+import json
+import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from unittest.mock import MagicMock
@@ -13,7 +15,8 @@ import pytest
 from fixtures.encoders import asked, write_modules
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings import FORMATS, find_format
+from medsim.embeddings import FORMATS, find_format, fingerprint
+from medsim.embeddings.formats.model_folder import read_settings
 from medsim.embeddings.formats.sentence_transformers import FORMAT, SentenceEncoder
 from medsim.embeddings.options import EmbeddingOptions
 
@@ -197,3 +200,143 @@ def test_vectors_of_a_gpu_are_kept_apart(folder: Path, tmp_path: Path, monkeypat
     monkeypatch.setattr(StandIn, "device", SimpleNamespace(type="cuda"))
     there = SentenceEncoder(folder, EmbeddingOptions(), 1).identity
     assert there == here | {"device": "cuda"}
+
+
+WEIGHTS = struct.pack("<Q", 2) + b"{}"
+SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    """Return a plain with all files of a model of transformers."""
+    path = tmp_path / "model"
+    path.mkdir()
+    write_config(path, model_type="bert", architectures=["BertModel"])
+    (path / "model.safetensors").write_bytes(WEIGHTS)
+    (path / "tokenizer.json").write_text("{}")
+    return path
+
+
+def write_config(plain: Path, **settings: object) -> None:
+    (plain / "config.json").write_text(json.dumps(settings))
+
+
+def write_shards(plain: Path) -> None:
+    (plain / "model.safetensors").unlink()
+    index = {"weight_map": {"a": SHARDS[0], "b": SHARDS[1], "c": SHARDS[0]}}
+    (plain / "model.safetensors.index.json").write_text(json.dumps(index))
+    for name in SHARDS:
+        (plain / name).write_bytes(WEIGHTS)
+
+
+def with_weights(plain: Path, *names: str, content: bytes = WEIGHTS) -> None:
+    (plain / "model.safetensors").unlink()
+    for name in names:
+        (plain / name).write_bytes(content)
+
+
+def test_a_plain_folder_is_found_by_its_files(plain: Path) -> None:
+    own = ("transformers", FORMATS.get("transformers"))
+    assert find_format(plain, EmbeddingOptions()) == own
+
+    write_shards(plain)
+
+    assert find_format(plain, EmbeddingOptions()) == own
+    (plain / "modules.json").write_text("[]")
+    assert find_format(plain, EmbeddingOptions())[0] == "sentence-transformers"
+    (plain / "model.onnx").write_bytes(b"")
+    assert find_format(plain, EmbeddingOptions())[0] == "onnx"
+
+
+def test_its_fingerprint_is_of_what_decides_the_vectors(plain: Path) -> None:
+    write_shards(plain)
+    found, options = FORMATS.get("transformers"), EmbeddingOptions()
+    digests = [fingerprint(plain, found, options)]
+    for name in ("README.md", "pytorch_model.bin", "model.fp16.safetensors", "logs"):
+        (plain / name).write_bytes(b"other")
+    assert fingerprint(plain, found, options) == digests[0]
+    for name in (SHARDS[1], "tokenizer.json", "vocab.txt"):
+        (plain / name).write_bytes(b"other")
+        digests.append(fingerprint(plain, found, options))
+
+    assert len(set(digests)) == 4
+
+
+REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no object": (lambda plain: (plain / "config.json").write_text("[]"), "is no JSON object"),
+    "damaged": (lambda plain: (plain / "config.json").write_text("{"), "is no JSON"),
+    "no tokenizer": (lambda plain: (plain / "tokenizer.json").unlink(), "has no tokenizer"),
+    "pickle": (
+        lambda plain: with_weights(plain, "pytorch_model.bin"),
+        r"pytorch_model\.bin is a pickle.* convert the folder to safetensors in Python",
+    ),
+    "other weights": (lambda plain: with_weights(plain, "a.safetensors"), "has no weights; put"),
+    "lfs": (
+        lambda plain: with_weights(
+            plain, "model.safetensors", content=b"version https://git-lfs.github.com/spec/v1\n"
+        ),
+        "is a Git LFS pointer",
+    ),
+    "adapters": (
+        lambda plain: (plain / "adapter_config.json").write_text("{}"),
+        r"holds adapters \(PEFT\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_encoder_or_not_whole_is_refused_in_one_line(plain: Path, case: str) -> None:
+    change, expected = REFUSED[case]
+    change(plain)
+
+    name, found = find_format(plain, EmbeddingOptions())
+    assert name == "transformers"
+    with pytest.raises(InputError, match=expected) as caught:
+        fingerprint(plain, found, EmbeddingOptions())
+
+    assert "\n" not in str(caught.value)
+
+
+def test_adapters_alone_are_found_and_refused(tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text("{}")
+    (tmp_path / "adapter_model.safetensors").write_bytes(WEIGHTS)
+    (tmp_path / "adapter_model.txt").write_text("a\n")
+
+    name, found = find_format(tmp_path, EmbeddingOptions())
+
+    assert name == "transformers"
+    with pytest.raises(InputError, match=r"holds adapters \(PEFT\)"):
+        fingerprint(tmp_path, found, EmbeddingOptions())
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_folder_that_looks_like_a_model_says_what_it_lacks(plain: Path, name: str) -> None:
+    (plain / name).unlink()
+
+    with pytest.raises(InputError, match=r"in no known format: .* \(config\.json and model\.safe"):
+        find_format(plain, EmbeddingOptions())
+
+
+def test_a_folder_around_a_model_says_so(plain: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a model is in its folder model"):
+        find_format(plain.parent, EmbeddingOptions())
+    (tmp_path / "cache" / "snapshots").mkdir(parents=True)
+    with pytest.raises(InputError, match="name the model as hf:NAME"):
+        find_format(tmp_path / "cache", EmbeddingOptions())
+
+
+@pytest.mark.parametrize(
+    ("settings", "n_positions"),
+    [
+        ({"model_type": "bert"}, 514),
+        ({"model_type": "roberta", "pad_token_id": 1}, 512),
+        ({"model_type": "roberta"}, 512),
+        ({"model_type": "mpnet", "pad_token_id": 0}, 513),
+    ],
+)
+def test_positions_that_a_model_keeps_for_padding_are_not_read(
+    plain: Path, settings: dict[str, object], n_positions: int
+) -> None:
+    write_config(plain, max_position_embeddings=514, **settings)
+
+    assert read_settings(plain).n_positions == n_positions

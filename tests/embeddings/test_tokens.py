@@ -130,14 +130,6 @@ def test_words_are_looked_up_in_these_forms(
     assert read(term, *words.split(), **options) == expected.split()
 
 
-def test_a_token_of_punctuation_is_no_word() -> None:
-    result = words_of(["-", "heart - lung", ""], embedding(["heart", "-"]), EmbeddingOptions())
-
-    assert result.covered.tolist() == [False, True, False]
-    assert result.n_words.tolist() == [0, 2, 0]
-    assert result.n_unknown.tolist() == [0, 1, 0]
-
-
 def test_a_known_form_is_preferred_then_known_parts_then_a_vector_made_of_the_whole() -> None:
     assert read("Xyz", "xyz", made=["Xyz"]) == ["xyz"]
     assert read("xa-xb", "xa", made=["xa-xb", "xb"]) == ["xa", "xb"]
@@ -184,11 +176,3 @@ def test_every_word_is_read_where_all_unseen_ones_are_made(
     assert not result.n_unknown.any()
     read_ids = set(result.word_ids.tolist())
     assert read_ids >= set(range(len(known), len(known) + len(made)))
-
-
-@pytest.mark.parametrize("parts", OPTIONS["parts"].choices)
-def test_forms_have_no_white_space(parts: str) -> None:
-    found = forms(["Acute  heart\u00a0attack (2-day)\n"], EmbeddingOptions(parts=parts))
-
-    assert found
-    assert not any(character.isspace() for form in found for character in form)

@@ -1,19 +1,182 @@
-"""Binary files of the program word2vec."""
+"""Word vectors of word2vec, fastText and GloVe, as text and in word2vec's binary format."""
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
-from fixtures.embeddings import ROWS, as_float32, as_rows, words_in, write_word2vec
+from fixtures.embeddings import (
+    ROWS,
+    as_float32,
+    as_rows,
+    request,
+    words_in,
+    write_text,
+    write_word2vec,
+)
 
 from medsim.core.errors import InputError
+from medsim.embeddings import FORMATS
 from medsim.embeddings.formats import word2vec
+
+NAMES = {"word2vec-text": True, "glove": False}
+"""Whether files of a format have a header."""
+
+every = pytest.mark.parametrize("name", NAMES)
+
+
+@every
+@pytest.mark.parametrize("file", ["vectors.txt", "vectors.vec.gz"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", " \n"])
+def test_a_file_may_be_packed_and_lines_may_end_in_several_ways(
+    tmp_path: Path, name: str, file: str, end: str
+) -> None:
+    path = write_text(tmp_path / file, ROWS, header=NAMES[name], end=end)
+
+    assert as_rows(words_in(name, path, ROWS)) == as_float32(ROWS)
+
+
+@every
+def test_a_mark_of_byte_order_is_no_part_of_the_text_and_the_last_line_needs_no_end(
+    tmp_path: Path, name: str
+) -> None:
+    path = write_text(tmp_path / "vectors.txt", ROWS, header=NAMES[name])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().rstrip(b"\n"))
+
+    assert FORMATS.get(name).recognises(path)
+    assert as_rows(words_in(name, path, ROWS)) == as_float32(ROWS)
+
+
+@every
+def test_words_with_spaces_are_told_from_their_first_word(tmp_path: Path, name: str) -> None:
+    rows = {"the": [1, 2], ". . .": [3, 4], "at name@x.org": [5, 6], ".": [7, 8], "at": [9, 0.5]}
+    path = write_text(tmp_path / "vectors.txt", rows, header=NAMES[name])
+
+    found = as_rows(words_in(name, path, ["at the", "a. x"]))
+
+    assert found == {"the": [1, 2], "at": [9, 0.5]}
+
+
+def test_a_tab_after_the_word_is_refused_where_there_is_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("heart\t0.1 0.2 0.3\nlung\t0.4 0.5 0.6\n")
+
+    assert FORMATS.get("glove").recognises(path)
+    with pytest.raises(InputError, match="has a tab after its first word; a space is due there"):
+        words_in("glove", path, ["heart"])
+
+
+@every
+def test_blocks_may_end_anywhere(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_text(tmp_path / "vectors.txt", ROWS, header=NAMES[name])
+    for size in (*range(1, 40), 1000):
+        monkeypatch.setattr(word2vec, "BLOCK", size)
+        assert as_rows(words_in(name, path, ROWS)) == as_float32(ROWS)
+
+
+HOSTILE = {
+    "a line is short": ("the 1 2 3\nlung 1 2\n", "line {2} has 2 numbers where 3 are due"),
+    "a wanted line is long": ("the 1 2 3\nheart 1 2 3 4\n", "line {2} has 4 numbers where 3"),
+    "a wanted word has no number": ("the 1 2 3\nheart 1 x 3\n", "line {2} has b'x' where a num"),
+    "a number is too large": ("the 1 2 3\nheart 1 1e39 3\n", "line {2}: .*'heart' .*not finite"),
+    "the file is cut off": ("the 1 2 3\nheart 1 2 3\nlung 4", "line {3} has 1 numbers where 3"),
+    "separators are doubled": ("the 1 2 3\nheart 1  2  3\n", "line {2} has b'' where a number"),
+}
+
+
+@every
+@pytest.mark.parametrize("fault", HOSTILE)
+def test_a_faulty_line_is_named(tmp_path: Path, name: str, fault: str) -> None:
+    content, message = HOSTILE[fault]
+    path = tmp_path / "vectors.txt"
+    n_lines = NAMES[name]
+    header = f"{len(content.splitlines())} 3\n" if NAMES[name] else ""
+    path.write_text(header + content, encoding="utf-8")
+    numbers = [0, 1 + n_lines, 2 + n_lines, 3 + n_lines]
+
+    with pytest.raises(InputError, match=r"vectors\.txt.*" + message.format(*numbers)):
+        words_in(name, path, ["heart"])
+
+
+FOUR_ROWS = "".join(f"word{row} 1 2 3\n" for row in range(4))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (f"3 3\n{FOUR_ROWS}", "has 4 rows; its header claims 3 rows of 3"),
+        (f"5 3\n{FOUR_ROWS}", "has 4 rows; its header claims 5 rows of 3"),
+        (f"9999999999999 300\n{FOUR_ROWS}", "which a file of .* bytes does not hold"),
+        (f"2 60000\n{FOUR_ROWS}", "which a file of .* bytes does not hold"),
+        (f"0 3\n{FOUR_ROWS}", "which a file of .* bytes does not hold"),
+        ("2 3\na 1 2 3\n", "claims 2 words of 3 numbers, which a file of 12 bytes"),
+        (f"4 2\n{FOUR_ROWS}", "line 2 has 3 numbers where 2 are due"),
+        (f"4 0\n{FOUR_ROWS}", "1 to 65,536 are accepted"),
+        (f"4 65537\n{FOUR_ROWS}", "1 to 65,536 are accepted"),
+    ],
+)
+def test_a_header_that_lies_is_refused_without_much_memory(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_text(content, encoding="utf-8")
+
+    tracemalloc.start()
+    with pytest.raises(InputError, match=message):
+        words_in("word2vec-text", path, ["heart"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 1 << 24
+
+
+@every
+def test_a_damaged_packing_is_refused(tmp_path: Path, name: str) -> None:
+    path = write_text(tmp_path / "vectors.gz", ROWS, header=NAMES[name])
+    path.write_bytes(path.read_bytes()[:-9])
+
+    assert not FORMATS.get(name).knows(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        words_in(name, path, ["heart"])
+
+
+@every
+def test_a_line_without_end_is_refused(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(b"1 2\n" * NAMES[name] + b"heart 1 2" + b"0" * 90_000)
+    monkeypatch.setattr(word2vec, "BLOCK", 1 << 10)
+    monkeypatch.setattr(word2vec, "_LONGEST_LINE", 1 << 10)
+
+    with pytest.raises(InputError, match="has a line of more than 1,024 bytes"):
+        words_in(name, path, ["heart"])
+
+
+@every
+def test_only_the_vectors_of_wanted_words_are_held(tmp_path: Path, name: str) -> None:
+    numbers = " 0.125" * 300
+    lines = [f"word{n}{numbers}\n" for n in range(20_000)]
+    path = tmp_path / "vectors.txt"
+    path.write_text("20000 300\n" * NAMES[name] + "".join(lines), encoding="utf-8")
+    asked, load = request(["word7 word19999"]), FORMATS.get(name).load
+
+    tracemalloc.start()
+    found = load(path, asked)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert found.vectors.shape == (2, 300)
+    assert path.stat().st_size > 3 * (1 << 23)
+    assert peak < 5 * (1 << 23)
 
 
 @pytest.mark.parametrize("file", ["vectors.bin", "vectors.bin.gz"])
 @pytest.mark.parametrize("end", [b"\n", b""])
-def test_a_file_may_be_packed_and_rows_may_end_in_a_line_feed(
+def test_a_binary_file_may_be_packed_and_rows_may_end_in_a_line_feed(
     tmp_path: Path, file: str, end: bytes
 ) -> None:
     path = write_word2vec(tmp_path / file, ROWS, end)
@@ -21,7 +184,7 @@ def test_a_file_may_be_packed_and_rows_may_end_in_a_line_feed(
     assert as_rows(words_in("word2vec", path, ROWS)) == as_float32(ROWS)
 
 
-def test_blocks_may_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_binary_blocks_may_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_word2vec(tmp_path / "vectors.bin", ROWS)
     for size in range(4, 60):
         monkeypatch.setattr(word2vec, "BLOCK", size)
@@ -37,7 +200,7 @@ def test_blocks_may_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (b"4 60000", "does not hold"),
     ],
 )
-def test_a_header_that_lies_is_refused(tmp_path: Path, header: bytes, message: str) -> None:
+def test_a_binary_header_that_lies_is_refused(tmp_path: Path, header: bytes, message: str) -> None:
     path = write_word2vec(tmp_path / "vectors.bin", ROWS, b"")
     path.write_bytes(path.read_bytes().replace(b"4 3", header, 1))
 

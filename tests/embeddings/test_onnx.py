@@ -1,0 +1,653 @@
+"""Encoders in ONNX against numpy by hand: terms, targets in sentences, folders and their faults."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixtures.encoders import (
+    LOOKUP,
+    TABLE,
+    TERMS,
+    VOCABULARY,
+    asked,
+    hidden_of,
+    tokens_of,
+    write_encoder,
+    write_modules,
+    write_plain_encoder,
+    write_tokenizer,
+    write_transformer,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.core.errors import InputError, OptionError
+from medsim.embeddings import FORMATS, TermVectors, fingerprint
+from medsim.embeddings.formats import onnx as format_onnx
+from medsim.embeddings.formats.model_folder import onnx_weights
+from medsim.embeddings.formats.onnx import FORMAT, OnnxEncoder, Target
+from medsim.embeddings.options import EmbeddingOptions, parse_options
+
+load = FORMAT.load
+
+POSITIONS = {"config.json": {"max_position_embeddings": 40}}
+onnxruntime = pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of an encoder."""
+    return write_encoder(tmp_path / "model")
+
+
+def add_json(folder: Path, files: dict[str, object]) -> None:
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+
+
+def change_tokenizer(folder: Path, part: str) -> None:
+    """Take a part out of the tokenizer's file."""
+    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    add_json(folder, {"tokenizer.json": tokenizer | {part: None}})
+
+
+def vectors_of(path: Path, *terms: str, **options: str) -> np.ndarray:
+    return load(path, asked(terms, **options)).vectors
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max", None])
+def test_pooling_is_what_numpy_gives(folder: Path, pooling: str | None) -> None:
+    pool = {
+        "cls": lambda hidden: hidden[0],
+        "max": lambda hidden: hidden.max(axis=0),
+        "mean": lambda hidden: hidden.mean(axis=0),
+    }[pooling or "mean"]
+
+    found = load(folder, asked(TERMS, **({"pooling": pooling} if pooling else {})))
+
+    expected = [pool(hidden_of(tokens_of(term))) for term in TERMS]
+    assert found.vectors.dtype == np.float32
+    assert np.allclose(found.vectors, expected, atol=1e-6)
+    assert found.covered.all()
+    assert found.n_vocabulary is None
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_vector_depends_neither_on_other_terms_nor_on_threads(
+    folder: Path, monkeypatch, threads
+) -> None:
+    monkeypatch.setattr(format_onnx, "_TOKENS_A_RUN", 7)
+
+    together = load(folder, asked(TERMS, threads=threads)).vectors
+
+    for term, vector in zip(TERMS, together, strict=True):
+        assert np.array_equal(vectors_of(folder, term)[0], vector)
+
+
+def test_a_model_that_quantises_as_it_runs_gets_a_term_at_a_time(tmp_path: Path) -> None:
+    steps = [
+        ("Gather", ["table", "input_ids"], ["own"], {}),
+        ("DynamicQuantizeLinear", ["own"], ["rounded", "scale", "zero"], {}),
+        ("DequantizeLinear", ["rounded", "scale", "zero"], ["hidden"], {}),
+    ]
+    path = write_plain_encoder(tmp_path, *steps)
+    terms = ["acute", "fever", "pain"]
+    ids = [tokens_of(term) for term in terms]
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    alone = [session.run(None, {"input_ids": np.array([row])})[0][0].mean(axis=0) for row in ids]
+    together = session.run(None, {"input_ids": np.array(ids)})[0].mean(axis=1)
+    assert not np.allclose(together, alone)
+
+    assert np.allclose(vectors_of(tmp_path, *terms), alone, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("said", "n_tokens"),
+    [
+        ({}, 5),  # the tokenizer's own
+        ({"sentence_bert_config.json": {"max_seq_length": 4}}, 4),
+        ({"sentence_bert_config.json": {"max_seq_length": 100}}, 6),
+        ({"config.json": {"max_position_embeddings": 3}}, 5),
+    ],
+)
+def test_a_long_term_is_cut_where_the_model_says(
+    folder: Path, said: dict[str, object], n_tokens: int
+) -> None:
+    write_tokenizer(folder / "tokenizer.json", max_tokens=5)
+    add_json(folder, said)
+
+    found = vectors_of(folder, "pain of the hand")
+
+    ids = tokens_of("pain of the hand")
+    cut = [*ids[: n_tokens - 1], ids[-1]]
+    assert np.allclose(found, [hidden_of(cut).mean(axis=0)], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("said", "most"),
+    [
+        ({}, 512),
+        (POSITIONS, 40),
+        ({**POSITIONS, "tokenizer_config.json": {"model_max_length": 38}}, 38),
+        ({"tokenizer_config.json": {"model_max_length": 10**30}}, 512),
+    ],
+)
+def test_without_a_limit_in_the_tokenizer_the_positions_are_one(
+    folder: Path, said: dict[str, object], most: int
+) -> None:
+    change_tokenizer(folder, "truncation")
+    add_json(folder, said)
+
+    encoder = OnnxEncoder(folder / "model.onnx", EmbeddingOptions(), threads=1)
+
+    assert encoder.identity["max_tokens"] == str(most)
+
+
+def test_what_sentence_transformers_wrote_is_the_default(folder: Path) -> None:
+    write_modules(
+        folder,
+        ("Transformer", {}),
+        ("Pooling", {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}),
+        ("Normalize", {}),
+    )
+    prompts = {"prompts": {"query": "acute "}, "default_prompt_name": "query"}
+    add_json(folder, {"config_sentence_transformers.json": prompts})
+
+    own, other = vectors_of(folder, "pain"), vectors_of(folder, "pain", normalize="no", prefix="x ")
+
+    first = hidden_of(tokens_of("acute pain"))[0]
+    assert np.allclose(own, [first / np.linalg.norm(first)], atol=1e-6)
+    unknown = [VOCABULARY[token] for token in ("[CLS]", "[UNK]", "pain", "[SEP]")]
+    assert np.allclose(other, [hidden_of(unknown)[0]], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [("Transformer", {}), ("Pooling", {"pooling_mode": "lasttoken"})],
+        [("Transformer", {}), ("Pooling", {"pooling_mode": ["mean", "max"]})],
+        [("Transformer", {}), ("Pooling", {"pooling_mode": "mean"}), ("Dense", {})],
+    ],
+)
+def test_steps_that_the_onnx_file_does_not_hold_are_not_left_out_silently(
+    folder: Path, steps: list[tuple[str, dict[str, object]]]
+) -> None:
+    write_modules(folder, *steps)
+
+    with pytest.raises(InputError, match=r"goes on with .*(lasttoken|mean\+max|Dense)"):
+        vectors_of(folder, "pain")
+
+    expected = hidden_of(tokens_of("pain")).mean(axis=0)
+    assert np.allclose(vectors_of(folder, "pain", pooling="mean"), [expected], atol=1e-6)
+
+
+def test_a_model_that_gives_one_vector_a_text_is_taken_as_it_is(tmp_path: Path) -> None:
+    steps = [LOOKUP, ("ReduceSum", ["hidden", "middle"], ["embedding"], {"keepdims": 0})]
+    write_plain_encoder(tmp_path, *steps, outputs={"embedding": 2})
+
+    assert np.allclose(vectors_of(tmp_path, "pain"), [TABLE[tokens_of("pain")].sum(axis=0)])
+    with pytest.raises(OptionError, match=r"pooling=mean does not fit .*one vector a text"):
+        vectors_of(tmp_path, "pain", pooling="mean")
+
+
+def test_vectors_of_tokens_are_preferred_to_one_of_the_text(tmp_path: Path) -> None:
+    steps = [LOOKUP, ("ReduceSum", ["hidden", "middle"], ["pooled"], {"keepdims": 0})]
+    write_plain_encoder(tmp_path, *steps, outputs={"pooled": 2, "hidden": 3})
+
+    expected = TABLE[tokens_of("pain")].mean(axis=0)
+    assert np.allclose(vectors_of(tmp_path, "pain"), [expected], atol=1e-6)
+
+
+def test_types_of_tokens_are_fed_where_a_model_wants_them(tmp_path: Path) -> None:
+    steps = [
+        ("Gather", ["table", "input_ids"], ["own"], {}),
+        ("Gather", ["table", "token_type_ids"], ["type"], {}),
+        ("Add", ["own", "type"], ["hidden"], {}),
+    ]
+    write_plain_encoder(tmp_path, *steps, inputs=["input_ids", "token_type_ids"], dtype="INT32")
+
+    expected = TABLE[tokens_of("pain")].mean(axis=0) + TABLE[0]
+    assert np.allclose(vectors_of(tmp_path, "pain"), [expected], atol=1e-6)
+
+
+def test_a_term_without_tokens_has_a_zero_vector(folder: Path) -> None:
+    change_tokenizer(folder, "post_processor")
+
+    found = load(folder, asked(["", "pain"]))
+
+    assert found.vectors.any(axis=1).tolist() == [False, True]
+    assert load(folder, asked([])).vectors.shape == (0, 6)
+
+
+def test_the_cache_is_of_the_content_of_the_model_and_not_of_its_name(
+    folder: Path, tmp_path: Path, monkeypatch
+) -> None:
+    cache = tmp_path / "cache"
+    first = load(folder, asked(TERMS, cache))
+    runs: list[int] = []
+    run = format_onnx.OnnxSession.run
+    monkeypatch.setattr(
+        format_onnx.OnnxSession, "run", lambda *given: runs.append(1) or run(*given)
+    )
+
+    again = load(folder, asked(TERMS, cache))
+    assert (len(runs), again.vectors.tolist()) == (0, first.vectors.tolist())
+
+    write_plain_encoder(folder)
+    other = load(folder, asked(TERMS, cache))
+    assert runs
+    assert not np.allclose(other.vectors, first.vectors)
+
+
+@pytest.mark.parametrize("option", ["pooling", "normalize", "prefix"])
+def test_an_option_that_changes_vectors_has_a_cache_of_its_own(
+    folder: Path, tmp_path: Path, option: str
+) -> None:
+    given = {option: {"pooling": "max", "normalize": "yes", "prefix": "acute "}[option]}
+    load(folder, asked(TERMS, tmp_path / "cache"))
+
+    cached = load(folder, asked(TERMS, tmp_path / "cache", **given))
+
+    assert np.array_equal(cached.vectors, load(folder, asked(TERMS, **given)).vectors)
+
+
+def offer_gpu(monkeypatch: pytest.MonkeyPatch, *, works: bool) -> list[object]:
+    """Let ONNX Runtime offer a GPU, and return the providers that sessions are then opened with.
+
+    One that does not work is passed over, as ONNX Runtime does.
+    """
+    asked_for: list[object] = []
+    session = onnxruntime.InferenceSession
+
+    class OnGpu(session):
+        def __init__(self, path: Path, settings: object, providers: list[object]) -> None:
+            asked_for.append(providers)
+            self.names = [one if isinstance(one, str) else one[0] for one in providers]
+            super().__init__(path, settings, providers=["CPUExecutionProvider"])
+
+        def get_providers(self) -> list[str]:
+            return self.names if works else ["CPUExecutionProvider"]
+
+    offered = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: offered)
+    monkeypatch.setattr(onnxruntime, "InferenceSession", OnGpu)
+    monkeypatch.setattr(onnxruntime, "preload_dlls", lambda: asked_for.append(["libraries"]))
+    return asked_for
+
+
+def test_a_gpu_is_used_where_there_is_one_and_cached_apart(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
+    asked_for = offer_gpu(monkeypatch, works=True)
+
+    there = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
+    here = OnnxEncoder(folder, EmbeddingOptions(device="cpu"), 1).identity
+
+    precise = ("CUDAExecutionProvider", {"use_tf32": "0"})
+    on_gpu = [["libraries"], [precise, "CPUExecutionProvider"]]
+    assert asked_for == [*on_gpu, ["CPUExecutionProvider"]]
+    assert there == plain | {"provider": "CUDAExecutionProvider"}
+    assert here == plain
+
+
+def test_a_gpu_that_does_not_work_is_as_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
+    asked_for = offer_gpu(monkeypatch, works=False)
+    assert OnnxEncoder(folder, EmbeddingOptions(), 1).identity == plain
+    assert len(asked_for) == len(["libraries", "session"])
+
+
+def test_a_model_may_lie_in_a_subfolder_or_be_named_itself(folder: Path, tmp_path: Path) -> None:
+    write_modules(folder, ("Transformer", {}), ("Pooling", {"pooling_mode": "max"}))
+    expected = vectors_of(folder, "pain").tolist()
+    inner = folder / "onnx" / "model.onnx"
+    inner.parent.mkdir()
+    (folder / "model.onnx").rename(inner)
+    elsewhere = tmp_path / "elsewhere.json"
+    (folder / "tokenizer.json").rename(elsewhere)
+
+    for path in (folder, inner):
+        assert FORMATS.get("onnx").recognises(path)
+        with pytest.raises(InputError, match=r"tokenizer\.json does not exist; .*vocabulary="):
+            vectors_of(path, "pain")
+        assert vectors_of(path, "pain", vocabulary=str(elsewhere)).tolist() == expected
+
+
+def test_every_file_that_decides_vectors_is_in_the_fingerprint(folder: Path) -> None:
+    write_modules(folder, ("Transformer", {}), ("Pooling", {"pooling_mode": "max"}))
+    (folder / "model.onnx_data").write_bytes(b"weights")
+    options = EmbeddingOptions()
+    seen = {fingerprint(folder, format_onnx.FORMAT, options)}
+    files = [path for path in folder.rglob("*") if path.is_file()]
+
+    for path in files:
+        path.write_bytes(path.read_bytes() + b" ")
+        seen.add(fingerprint(folder, format_onnx.FORMAT, options))
+
+    assert len(files) == 6
+    assert len(seen) == len(files) + 1
+
+
+@pytest.mark.parametrize("name", ["weights.bin", "inner/weights.bin", "w" * 150 + ".bin"])
+def test_weights_under_a_name_of_their_own_are_in_the_fingerprint(folder: Path, name: str) -> None:
+    onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
+    expected = vectors_of(folder, "pain").tolist()
+    model = onnx.load(folder / "model.onnx")
+    external = {"save_as_external_data": True, "location": name, "size_threshold": 64}
+    (folder / name).parent.mkdir(exist_ok=True)
+    onnx.save_model(model, str(folder / "model.onnx"), **external)
+    (folder / "other.bin").write_bytes(b"of another program")
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).touch()
+    options = EmbeddingOptions()
+    before = fingerprint(folder, format_onnx.FORMAT, options)
+    assert vectors_of(folder, "pain").tolist() == expected
+
+    (folder / "other.bin").write_bytes(b"changed")
+    assert fingerprint(folder, format_onnx.FORMAT, options) == before
+    weights = bytearray((folder / name).read_bytes())
+    weights[0] ^= 1
+    (folder / name).write_bytes(weights)
+    assert fingerprint(folder, format_onnx.FORMAT, options) != before
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (b"\x0bweights.bin and more", ["weights.bin"]),
+        (b"\x96\x01" + b"w" * 200, ["w" * 150]),
+        (b"\x09../../etc", []),
+        (b"\x04/dev", []),
+        (b"\x02\xff\xfe", []),
+        (b"\x96", []),
+        (b"", []),
+    ],
+)
+def test_only_paths_in_the_folder_are_weights(
+    tmp_path: Path, value: bytes, found: list[str]
+) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"of a tensor\n\x08location\x12" + value)
+    assert onnx_weights(tmp_path / "model.onnx") == found
+
+
+def test_a_tokenizer_beside_the_model_does_not_hide_the_settings(folder: Path) -> None:
+    write_modules(folder, ("Transformer", {}), ("Pooling", {"pooling_mode": "max"}))
+    expected = vectors_of(folder, "pain").tolist()
+    (folder / "onnx").mkdir()
+    (folder / "model.onnx").rename(folder / "onnx" / "model.onnx")
+    shutil.copy(folder / "tokenizer.json", folder / "onnx")
+
+    assert vectors_of(folder, "pain").tolist() == expected
+
+
+def test_several_models_in_a_folder_are_named(folder: Path) -> None:
+    write_transformer(folder / "int8.onnx")
+
+    with pytest.raises(
+        InputError, match=r"should hold one \.onnx file but holds int8\.onnx, model\.onnx"
+    ):
+        vectors_of(folder, "pain")
+    assert isinstance(load(folder / "int8.onnx", asked(["pain"])), TermVectors)
+
+
+def test_a_model_that_is_damaged_or_cut_short_names_its_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = (folder / "model.onnx").read_bytes()
+    cut = [whole[:length] for length in range(0, len(whole), 97)]
+    no_text = whole.replace(b"Gather", b"\xffather")
+    for content in (b"nonsense", b"\x08\x09\x12\x03abc", no_text, *cut):
+        (folder / "model.onnx").write_bytes(content)
+        with pytest.raises(InputError, match=r"model\.onnx"):
+            vectors_of(folder, "pain")
+    assert capsys.readouterr().out == ""  # the library prints errors that are no text
+
+
+@pytest.mark.parametrize("content", ["", "nonsense", "{}", "[]", '{"model": {"type": "Unknown"}}'])
+def test_a_damaged_tokenizer_names_its_file(folder: Path, content: str) -> None:
+    (folder / "tokenizer.json").write_text(content)
+
+    with pytest.raises(InputError, match=r"tokenizer\.json cannot be read as a tokenizer \("):
+        vectors_of(folder, "pain")
+
+
+@pytest.mark.parametrize(
+    "name", ["modules.json", "config.json", "sentence_bert_config.json", "tokenizer_config.json"]
+)
+@pytest.mark.parametrize("content", ["", "[1]", '{"max_seq_length": 0, "model_max_length": "x"}'])
+def test_damaged_settings_name_their_file(folder: Path, name: str, content: str) -> None:
+    if (name, content[:1]) == ("config.json", "{"):
+        content = '{"max_position_embeddings": -1}'
+    (folder / name).write_text(content)
+
+    with pytest.raises(InputError, match=name):
+        vectors_of(folder, "pain")
+
+
+def test_a_tokenizer_of_another_model_names_the_model(tmp_path: Path) -> None:
+    path = write_plain_encoder(tmp_path)
+    tokenizer = (tmp_path / "tokenizer.json").read_text(encoding="utf-8")
+    text = tokenizer.replace(f'"pain": {VOCABULARY["pain"]}', '"pain": 999')
+    assert text != tokenizer
+    (tmp_path / "tokenizer.json").write_text(text, encoding="utf-8")
+
+    with pytest.raises(InputError, match=str(path)):
+        vectors_of(tmp_path, "pain")
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [{"inputs": ["offsets"]}, {"inputs": ["input_ids", "offsets"]}, {"dtype": "UINT8"}],
+)
+def test_a_model_of_other_inputs_is_refused(tmp_path: Path, shape: dict) -> None:
+    source = shape.get("inputs", ["input_ids"])[-1]
+    step = ("Cast", [source], ["ids"], {"to": 7})
+    write_plain_encoder(tmp_path, step, ("Gather", ["table", "ids"], ["hidden"], {}), **shape)
+
+    with pytest.raises(InputError, match=rf"is no encoder of tokens: it takes .*{source} tensor"):
+        vectors_of(tmp_path, "pain")
+
+
+def test_a_model_of_other_outputs_is_refused(tmp_path: Path) -> None:
+    steps = [LOOKUP, ("ReduceSum", ["hidden"], ["sum"], {"keepdims": 0})]
+    write_plain_encoder(tmp_path, *steps, outputs={"sum": 0})
+
+    says = r"vectors neither of tokens nor of texts.* sum of shape \(\); export it for feature"
+    with pytest.raises(InputError, match=says):
+        vectors_of(tmp_path, "pain")
+
+
+def test_a_classifier_is_refused_and_its_vectors_are_taken_where_it_has_them(
+    tmp_path: Path,
+) -> None:
+    of_classifier = (*LOOKUP[:2], ["logits"], {})
+    write_plain_encoder(tmp_path / "a", of_classifier, outputs={"logits": 3})
+    with pytest.raises(InputError, match=r"logits of shape \(1, 2, 6\); export it for feature-"):
+        vectors_of(tmp_path / "a", "pain")
+
+    both = {"logits": 3, "hidden": 3}
+    write_plain_encoder(tmp_path / "b", of_classifier, LOOKUP, outputs=both)
+    write_plain_encoder(tmp_path / "c")
+    expected = vectors_of(tmp_path / "c", "pain").tolist()
+    assert vectors_of(tmp_path / "b", "pain").tolist() == expected
+
+
+def test_a_model_that_gives_no_numbers_names_the_term(tmp_path: Path) -> None:
+    write_plain_encoder(tmp_path, (*LOOKUP[:2], ["own"], {}), ("Log", ["own"], ["hidden"], {}))
+
+    with pytest.raises(InputError, match="the vector of 'fever' is not finite"):
+        vectors_of(tmp_path, "fever")
+
+
+@pytest.mark.parametrize("library", ["onnxruntime", "tokenizers"])
+def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch, library: str) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+
+    with pytest.raises(OptionError, match=r"install medsim with its extra onnx"):
+        vectors_of(folder, "pain")
+
+
+tokenizers = pytest.importorskip("tokenizers", reason="medsim[onnx] is not installed")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the whole of an encoder that reads 128 tokens."""
+    return write_encoder(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> OnnxEncoder:
+    """Return an encoder that reads 7 tokens, 5 of them of the text."""
+    whole = write_encoder(tmp_path_factory.mktemp("short"))
+    write_tokenizer(whole / "tokenizer.json", max_tokens=7)
+    return OnnxEncoder(whole, parse_options({}), 1)
+
+
+def opened(whole: Path, threads: int = 1, **options: str) -> OnnxEncoder:
+    return OnnxEncoder(whole, parse_options(options), threads)
+
+
+def target(sentence: str, text: str) -> Target:
+    start = sentence.index(text)
+    return Target(sentence=sentence, start=start, end=start + len(text))
+
+
+def by_hand(tokens: Sequence[str], places: Sequence[int]) -> np.ndarray:
+    """Return the mean of the vectors at some places of a text that stands between its marks."""
+    ids = [VOCABULARY[token] for token in ("[CLS]", *tokens, "[SEP]")]
+    return hidden_of(ids)[[place + 1 for place in places]].mean(axis=0)
+
+
+def test_a_target_is_the_mean_of_its_tokens_in_their_sentence(whole: Path) -> None:
+    found = opened(whole).encode_targets(
+        [
+            target("the pain of the hands", "hands"),
+            target("the pain of the hands", "pain of"),
+            target("acute fever", "acute fever"),
+        ]
+    )
+
+    assert found.vectors.dtype == np.float32
+    words = ["the", "pain", "of", "the", "hand", "##s"]
+    expected = [
+        by_hand(words, [4, 5]),
+        by_hand(words, [1, 2]),
+        by_hand(["acute", "fever"], [0, 1]),
+    ]
+    assert np.allclose(found.vectors, expected, atol=1e-6)
+    assert found.covered.all()
+    assert not found.cut.any()
+
+
+@pytest.mark.parametrize("before", ["凝視", "🧠🫀", "İ", "e\u0301\u0301", "ﬁ"])
+def test_offsets_are_code_points(whole: Path, before: str) -> None:
+    sentence = f"{before} pain of the schädel"
+
+    found = opened(whole).encode_targets([target(sentence, "schädel"), target(sentence, "pain")])
+
+    whole = tokenizers.Tokenizer.from_file(str(whole / "tokenizer.json"))
+    whole.no_padding()
+    ids = whole.encode(sentence).ids
+    assert ids[-5:] == [VOCABULARY[t] for t in ("pain", "of", "the", "schädel", "[SEP]")]
+    assert np.allclose(found.vectors, hidden_of(ids)[[-2, -5]], atol=1e-6)
+
+
+def test_a_part_of_a_word_has_the_tokens_that_it_touches(whole: Path) -> None:
+    found = opened(whole).encode_targets([target("acute hands", "s"), target("acute hands", "nds")])
+
+    words = ["acute", "hand", "##s"]
+    assert np.allclose(found.vectors, [by_hand(words, [2]), by_hand(words, [1, 2])], atol=1e-6)
+
+
+def test_a_target_without_a_token_is_not_covered(whole: Path) -> None:
+    found = opened(whole).encode_targets([Target(sentence="acute  pain", start=5, end=7)])
+
+    assert not found.covered.any()
+    assert not found.vectors.any()
+    assert not found.cut.any()
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "after", "words", "places"),
+    [
+        # around the target, up to the end, and from the beginning
+        ("acute acute acute chronic of", "pain", "the hand", "chronic of pain the hand", [2]),
+        ("acute the hand", "fever fever fever", "", "the hand fever fever fever", [2, 3, 4]),
+        ("acute pain of the", "hand", "fever fever", "acute pain of the hand", [4]),
+        ("", "acute pain", "of the hand fever fever", "acute pain of the hand", [0, 1]),
+        # of a target that is too long, the beginning
+        ("fever", "pain of the hand of the", "fever", "pain of the hand of", range(5)),
+    ],
+)
+def test_of_a_long_sentence_the_words_around_the_target_are_read(
+    short: OnnxEncoder, before: str, text: str, after: str, words: str, places: Sequence[int]
+) -> None:
+    sentence = f"{before} {text} {after}".strip()
+
+    found = short.encode_targets([target(sentence, text), target("pain", "pain")])
+
+    assert np.allclose(found.vectors[0], by_hand(words.split(), places), atol=1e-6)
+    assert found.cut.tolist() == [len(text.split()) > 5, False]
+
+
+def test_a_prefix_stays_before_a_sentence_that_is_cut(tmp_path: Path) -> None:
+    whole = write_encoder(tmp_path)
+    write_tokenizer(whole / "tokenizer.json", max_tokens=7)
+    sentence = "acute acute acute chronic of pain the hand fever fever"
+
+    found = opened(whole, prefix="fever ").encode_targets([target(sentence, "pain")])
+
+    assert np.allclose(
+        found.vectors[0], by_hand(["fever", "chronic", "of", "pain", "the"], [3]), atol=1e-6
+    )
+
+
+@given(
+    st.lists(st.sampled_from(["acute", "pain", "hands", "凝視", "of"]), min_size=1, max_size=25),
+    st.data(),
+)
+def test_a_target_that_fits_is_always_read_whole(
+    short: OnnxEncoder, words: list[str], data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(words) - 1))
+    n_words = data.draw(st.integers(1, min(3, len(words) - at)))
+    start = len(" ".join([*words[:at], ""]))
+    text = " ".join(words[at : at + n_words])
+
+    found = short.encode_targets(
+        [Target(sentence=" ".join(words), start=start, end=start + len(text))]
+    )
+
+    n_tokens = sum({"hands": 2, "凝視": 2}.get(word, 1) for word in words[at : at + n_words])
+    assert found.covered.all()
+    assert found.cut[0] == (n_tokens > 5)
+
+
+def test_vectors_of_targets_depend_neither_on_threads_nor_but_for_rounding_on_others(
+    whole: Path,
+) -> None:
+    sentence = "the pain of the hands"
+    targets = [target(sentence, text) for text in ("the", "pain", "of the", "hands")]
+    targets.append(target("acute fever", "fever"))
+
+    together = opened(whole).encode_targets(targets).vectors
+
+    alone = [opened(whole).encode_targets([one]).vectors[0] for one in targets]
+    assert np.allclose(together, alone, atol=1e-6)
+    assert np.array_equal(opened(whole, 3).encode_targets(targets).vectors, together)
+
+
+def test_a_model_that_gives_one_vector_a_text_has_none_of_targets(tmp_path: Path) -> None:
+    steps = [LOOKUP, ("ReduceSum", ["hidden", "middle"], ["pooled"], {"keepdims": 0})]
+    path = write_plain_encoder(tmp_path, *steps, outputs={"pooled": 2})
+
+    with pytest.raises(OptionError, match="one vector a text"):
+        opened(path).encode_targets([target("pain", "pain")])
