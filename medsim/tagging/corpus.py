@@ -1,4 +1,4 @@
-"""Corpora of named entities: their files, their splits, and their sentences."""
+"""Corpora of named entities: their files, their splits, their sentences and tags."""
 
 from __future__ import annotations
 
@@ -8,25 +8,183 @@ from bisect import bisect_right
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import is_left_behind, reading
 from medsim.corpora import corpus_names
-from medsim.corpora.pubtator import Problems, digest_of, documents_of, is_pubtator, open_corpus
+from medsim.corpora.pubtator import (
+    Problems,
+    digest_of,
+    documents_of,
+    is_pubtator,
+    lines_of,
+    open_corpus,
+)
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.tagging import SPLITS
-from medsim.tagging.conll import Sentence, read_conll
-from medsim.tagging.entities import Entity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from medsim.core.files import HashedReader
     from medsim.core.manifest import Skipped
     from medsim.core.progress import Progress
     from medsim.corpora import Document
     from medsim.corpora.sentences import Spans
+
+
+OUTSIDE = "O"
+"""The tag of a word that is in no entity."""
+
+PREFIXES = {"B": "B", "I": "I", "E": "E", "L": "E", "S": "S", "U": "S"}
+"""The first letters of tags: begin, inside, end (also last), single (also unit)."""
+
+_ENDING = {"E", "S"}
+_BEGINNING = {"B", "S"}
+
+
+class Entity(NamedTuple):
+    """An entity of a sentence: its type, its first word, and one past its last, counted from 0."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def entities_of(tags: Sequence[str]) -> list[Entity]:
+    """Return the entities of a sentence in their order, whatever scheme its tags are in.
+
+    They are those of conlleval, the script of CoNLL's shared tasks, and of the package seqeval. An
+    entity begins at B and S; and at any other tag but O where the word before is in no entity, ends
+    one by E or S, or is of another type. It ends before O, before one that begins, and with the
+    sentence. So an I after O begins an entity, as does an I-X after B-Y.
+
+    Args:
+        tags: of one sentence: O, or a letter of ``PREFIXES``, a hyphen and a type.
+    """
+    found: list[Entity] = []
+    begun = -1  # the first word of an entity that has no end yet
+    before, kind = OUTSIDE, ""
+    for at, tag in enumerate(tags):
+        letter, _, own = tag.partition("-")
+        letter = PREFIXES.get(letter, OUTSIDE)
+        begins = letter in _BEGINNING or before == OUTSIDE or before in _ENDING or own != kind
+        if begun >= 0 and (letter == OUTSIDE or begins):
+            found.append(Entity(kind, begun, at))
+            begun = -1
+        if letter != OUTSIDE and begins:
+            begun = at
+        before, kind = letter, own
+    if begun >= 0:
+        found.append(Entity(kind, begun, len(tags)))
+    return found
+
+
+def tags_of(entities: Iterable[Entity], n_words: int) -> list[str]:
+    """Return the tags of a sentence in the scheme BIO: B for the first word of each entity.
+
+    Args:
+        entities: that share no word.
+        n_words: of the sentence.
+    """
+    tags = [OUTSIDE] * n_words
+    for kind, start, end in entities:
+        tags[start] = f"B-{kind}"
+        tags[start + 1 : end] = [f"I-{kind}"] * (end - start - 1)
+    return tags
+
+
+_DOCUMENT = "-DOCSTART-"
+_TAG = re.compile(rf"{OUTSIDE}|[{''.join(PREFIXES)}]-\S+")
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence of a corpus.
+
+    Attributes:
+        document_id: of the document that it is from; where files tell none, of its own.
+        words: in their order, at least one.
+        entities: that share no word, in their order.
+    """
+
+    document_id: str
+    words: tuple[str, ...]
+    entities: tuple[Entity, ...]
+
+    @property
+    def tags(self) -> list[str]:
+        """The tag of each word, in the scheme BIO."""
+        return tags_of(self.entities, len(self.words))
+
+
+def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
+    """Return the sentences of an open file, plain or compressed by gzip.
+
+    A line has a word first and its tag last, with tabs between, or else white space; columns
+    between them are not used. Blank lines end sentences, lines that begin with -DOCSTART- begin
+    documents; where there is none, each sentence is a document. Tags may be in any of the schemes
+    IOB1, BIO, IOBES and BILOU.
+
+    Raises:
+        InputError: a line has no tag; or there is no sentence.
+    """
+    found: list[tuple[int, tuple[str, ...], tuple[Entity, ...]]] = []
+    words: list[str] = []
+    tags: list[str] = []
+    n_documents = 0
+    for number, line in (*lines_of(file, path, blank=True), (0, "")):
+        cells = line.split("\t") if "\t" in line else line.split()
+        if cells and cells[0] == _DOCUMENT:
+            n_documents += 1
+            cells = []
+        if any(cells):
+            words.append(cells[0].strip())
+            tags.append(_tag(cells, f"{path}: line {number:,}"))
+        elif words:
+            found.append((n_documents, tuple(words), tuple(entities_of(tags))))
+            words, tags = [], []
+    if not found:
+        raise InputError(f"{path} has no sentence; a line has a word, a tab and its tag")
+    return [
+        Sentence(document_id=str(at if n_documents else alone), words=own, entities=entities)
+        for alone, (at, own, entities) in enumerate(found, start=1)
+    ]
+
+
+def conll_text(sentences: Sequence[Sentence]) -> str:
+    """Return sentences in CoNLL's layout: word, tab, tag in the scheme BIO.
+
+    Documents of several sentences begin with a line -DOCSTART-.
+    """
+    parts, before = [], None
+    has_documents = len({one.document_id for one in sentences}) < len(sentences)
+    for one in sentences:
+        if has_documents and one.document_id != before:
+            before = one.document_id
+            parts.append(f"{_DOCUMENT}\t{OUTSIDE}\n\n")
+        parts += [f"{word}\t{tag}\n" for word, tag in zip(one.words, one.tags, strict=True)]
+        parts.append("\n")
+    return "".join(parts)
+
+
+def _tag(cells: list[str], place: str) -> str:
+    """Return the tag of a line, which has a word before it."""
+    tag = cells[-1].strip()
+    if len(cells) < 2 or not cells[0].strip():  # noqa: PLR2004 — a word and a tag
+        raise InputError(
+            f"{place} is {' '.join(cells)[:_SHOWN]!r}; a word, a tab and a tag are due"
+        )
+    if not _TAG.fullmatch(tag):
+        raise InputError(
+            f"{place} has the tag {tag[:_SHOWN]!r}; O is due, or a letter of "
+            f"{', '.join(PREFIXES)}, a hyphen and a type, such as B-Disease"
+        )
+    return tag
+
 
 WHOLE = "all"
 """The name of the only file of a corpus that is split by medsim."""
@@ -161,22 +319,20 @@ def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
         splits={split: tuple(found) for split, found in splits.items()},
         files=files,
         skipped=problems.skipped(),
-        warnings=(*problems.warnings(), *(_shared(splits, name) if n_pubtator > 1 else ())),
+        warnings=problems.warnings(),
     )
+    ids = chain.from_iterable({one.document_id for one in found} for found in splits.values())
+    shared = sorted(one for one, times in Counter(ids).items() if times > 1)
+    if shared and n_pubtator > 1:
+        warning = (
+            f"{name}: {counted(len(shared), 'document is', 'documents are')} in several splits, "
+            f"{shared[0]} first; scores come out too high where taggers have seen the test split"
+        )
+        corpus = replace(corpus, warnings=(*corpus.warnings, warning))
     for split, found in corpus.splits.items():
         if not any(one.entities for one in found):
             raise InputError(f"{path} has no entity in its {split} split, so nothing can be scored")
     return corpus
-
-
-def _shared(splits: Mapping[str, Sequence[Sentence]], name: str) -> Iterator[str]:
-    """Yield a warning where documents are in several splits."""
-    ids = chain.from_iterable({one.document_id for one in found} for found in splits.values())
-    if shared := sorted(one for one, times in Counter(ids).items() if times > 1):
-        yield (
-            f"{name}: {counted(len(shared), 'document is', 'documents are')} in several splits, "
-            f"{shared[0]} first; scores come out too high where taggers have seen the test split"
-        )
 
 
 def _files_of(path: Path) -> dict[str, Path]:

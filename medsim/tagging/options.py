@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, Option, Options, Reporting, Threads
 from medsim.corpora import ENGLISH
-from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
+from medsim.embeddings.given import EmbeddingLike, wrapped_by_name
 from medsim.embeddings.options import EMBEDDINGS
-
-if TYPE_CHECKING:
-    from medsim.embeddings.options import EmbeddingSpec
 
 RANDOM = "random"
 """The name of vectors that are drawn."""
@@ -123,11 +120,6 @@ class TagOptions(Options):
     cache: Cache = None
     overwrite: Annotated[bool, Option("Replace earlier results at OUT.")] = False
     progress: Reporting = None
-
-    @property
-    def specs(self) -> list[EmbeddingSpec]:
-        """The embeddings with their options."""
-        return [embedding_spec(given, name) for name, given in self.embeddings.items()]
 
     @property
     def n_threads(self) -> int:

@@ -8,56 +8,126 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from medsim.core.errors import counted, listed
-from medsim.core.kinds import Columns, Kind, View, columns
+from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.tagging.notes import ABOUT, KEYS, NOTES, ORDER
 
 if TYPE_CHECKING:
     from medsim.core.shown import Summary
 
 _FEW = 4  # names that a summary lists
 
-TAG_RESULT_COLUMNS: Columns = (
-    columns(pl.String, "corpus", "embedding", "type", "statistic")
-    | columns(pl.Float64, "value", "deviation", "low", "high")
-    | columns(pl.Int64, "n_trials", "n_entities", "n_documents")
+_CORPUS = Column(pl.String, "Name of the corpus.")
+_EMBEDDING = Column(pl.String, "Name of the embedding, as it was given; random for drawn vectors.")
+_TRIAL = Column(pl.Int32, "Number of the trial, from 1.")
+_EPOCH = Column(
+    pl.Int32,
+    "Epoch after which the tagger was kept, from 1: that of the best F1 of the dev split.",
 )
-"""The columns of ``results.parquet`` of taggers.
+_DEV_F1 = Column(pl.Float64, "F1 of the entities of the dev split after that epoch, 0 to 1.")
 
-The statistic is "f1", "precision" or "recall" of the entities of the test split, of one type or
-"all"; the value its mean over trials, the deviation the standard deviation of these, null of one
-trial. Low and high are the ends of the 95% interval of the mean, by a bootstrap over the documents
-of the test split (its sentences, where files tell no documents), of which there are n_documents.
-"""
-
-TRIAL_COLUMNS: Columns = (
-    columns(pl.String, "corpus", "embedding")
-    | columns(pl.Int32, "trial", "epoch")
-    | columns(pl.Float64, "dev_f1", "precision", "recall", "f1")
+RESULTS = Table(
+    "results.parquet",
+    "A row per corpus, embedding, type of entity and statistic: means over trials.",
+    {
+        "corpus": _CORPUS,
+        "embedding": _EMBEDDING,
+        "type": Column(pl.String, "Type of entity, or all."),
+        "statistic": Column(
+            pl.String, "f1, precision or recall of the entities of the test split."
+        ),
+        "value": Column(
+            pl.Float64,
+            "Mean over trials, 0 to 1; null of recall where the test split has no entity of the "
+            "type, and of f1 where none was found either.",
+        ),
+        "deviation": Column(
+            pl.Float64, "Standard deviation of the trials (n - 1); null of one trial."
+        ),
+        "low": Column(
+            pl.Float64,
+            "Lower end of the 95% interval of the mean, by a bootstrap over documents; null where "
+            "there is none.",
+        ),
+        "high": Column(pl.Float64, "Upper end of it; null where there is none."),
+        "n_trials": Column(pl.Int64, "Number of trials."),
+        "n_entities": Column(
+            pl.Int64, "Number of entities of the type that are to be found in the test split."
+        ),
+        "n_documents": Column(
+            pl.Int64,
+            "Number of documents of the test split; of sentences, where files tell no documents.",
+        ),
+    },
+    key=("corpus", "embedding", "type", "statistic"),
+    order="By corpus, embedding and type (all first), as they were named.",
 )
-"""The columns of ``trials.parquet``: a row a tagger.
 
-Trials and epochs count from 1. The tagger is that of the epoch with the best F1 of the dev split,
-dev_f1; the others are of the test split.
-"""
-
-PREDICTION_COLUMNS: Columns = (
-    columns(pl.Int32, "trial")
-    | columns(pl.String, "document_id")
-    | columns(pl.Int32, "sentence", "word")
-    | columns(pl.String, "gold", "predicted")
+TRIALS = Table(
+    "trials.parquet",
+    "A row per tagger: corpus, embedding and trial.",
+    {
+        "corpus": _CORPUS,
+        "embedding": _EMBEDDING,
+        "trial": _TRIAL,
+        "epoch": _EPOCH,
+        "dev_f1": _DEV_F1,
+        "precision": Column(pl.Float64, "Precision of the entities of the test split, 0 to 1."),
+        "recall": Column(pl.Float64, "Recall of the entities of the test split, 0 to 1."),
+        "f1": Column(pl.Float64, "F1 of the entities of the test split, 0 to 1."),
+    },
+    key=("corpus", "embedding", "trial"),
+    order="By corpus and embedding as they were named, then by trial.",
 )
-"""The columns of predictions: a row per trial and word of the test split, without the word itself.
-
-Sentences count from 1 in their split, words in their sentence. Tags are in the scheme BIO.
-"""
-
-EPOCH_COLUMNS: Columns = columns(pl.Int32, "trial", "epoch") | columns(pl.Float64, "dev_f1")
-"""The columns of the epochs after which trials stopped."""
 
 TASK_MODEL = "model"
 """The first column of ``tasks.parquet``; the others are corpora, with F1 of each embedding."""
+
+TASKS = Table(
+    "tasks.parquet",
+    "A row per embedding: F1 of all entities on each corpus.",
+    {
+        TASK_MODEL: _EMBEDDING,
+        "CORPUS": Column(
+            pl.Float64,
+            "Mean F1 of all entities of the corpus of that name, 0 to 1; a column a corpus.",
+            in_some_files=True,
+        ),
+    },
+    key=(TASK_MODEL,),
+    order="By embedding as they were named.",
+)
+
+PREDICTION = Table(
+    "predictions/corpus=*/embedding=*/words.parquet",
+    "A row per trial and word of the test split, without the word itself.",
+    {
+        "trial": _TRIAL,
+        "document_id": Column(pl.String, "Identifier of the document, as the corpus has it."),
+        "sentence": Column(pl.Int32, "Number of the sentence in the split, from 1."),
+        "word": Column(pl.Int32, "Number of the word in the sentence, from 1."),
+        "gold": Column(pl.String, "Tag that the corpus gives the word, in the scheme BIO."),
+        "predicted": Column(pl.String, "Tag that the tagger gives it, in the scheme BIO."),
+        "corpus": _CORPUS,
+        "embedding": _EMBEDDING,
+    },
+    key=("trial", "sentence", "word"),
+    order="By trial, sentence and word.",
+)
+
+EPOCH = Table(
+    "predictions/corpus=*/embedding=*/epochs.parquet",
+    "A row per trial: the epoch after which it stopped.",
+    {
+        "trial": _TRIAL,
+        "epoch": _EPOCH,
+        "dev_f1": _DEV_F1,
+        "corpus": _CORPUS,
+        "embedding": _EMBEDDING,
+    },
+    key=("trial",),
+    order="By trial.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,34 +146,16 @@ class TaggingManifest(RunManifest):
     embeddings: dict[str, dict[str, object]]
 
 
-def _described(name: str, files: str, of_files: Columns) -> View:
-    """Return a table with its descriptions."""
-    further: Columns = {"CORPUS": pl.Float64} if name == "tasks" else {}
-    return View(
-        files,
-        of_files,
-        about=ABOUT[name],
-        notes=NOTES[name],
-        further=further,
-        key=KEYS[name],
-        order=ORDER[name],
-    )
-
-
 TAGGING = Kind(
     noun="tagging",
     command="medsim tag",
     manifest=TaggingManifest,
     views={
-        "results": _described("results", "results.parquet", TAG_RESULT_COLUMNS),
-        "trials": _described("trials", "trials.parquet", TRIAL_COLUMNS),
-        "tasks": _described("tasks", "tasks.parquet", {TASK_MODEL: pl.String}),
-        "prediction": _described(
-            "prediction", "predictions/corpus=*/embedding=*/words.parquet", PREDICTION_COLUMNS
-        ),
-        "epoch": _described(
-            "epoch", "predictions/corpus=*/embedding=*/epochs.parquet", EPOCH_COLUMNS
-        ),
+        "results": RESULTS,
+        "trials": TRIALS,
+        "tasks": TASKS,
+        "prediction": PREDICTION,
+        "epoch": EPOCH,
     },
     resumed_by="predictions",
     others={"conll/*/*.tsv": "A split of a corpus in CoNLL's layout, with --conll."},
@@ -132,16 +184,16 @@ class Tagging(Opened[TaggingManifest]):
         return self._summarized(facts, calls, self.tasks)
 
     def results(self) -> pl.DataFrame:
-        """Return a row per corpus, embedding, type and statistic: ``TAG_RESULT_COLUMNS``."""
-        return self._checked("results.parquet")
+        """Return a row per corpus, embedding, type and statistic: ``RESULTS``."""
+        return self._checked(RESULTS.files)
 
     def trials(self) -> pl.DataFrame:
-        """Return a row per corpus, embedding and trial: ``TRIAL_COLUMNS``."""
-        return self._checked("trials.parquet")
+        """Return a row per corpus, embedding and trial: ``TRIALS``."""
+        return self._checked(TRIALS.files)
 
     def tasks(self) -> pl.DataFrame:
         """Return F1 of all entities, a row per embedding and a column per corpus.
 
         It is the extrinsic side of ``medsim.correlate``.
         """
-        return self._checked("tasks.parquet")
+        return self._checked(TASKS.files)

@@ -11,8 +11,8 @@ import polars as pl
 from medsim.core.shown import MISSING
 from medsim.statistics.entity_scores import STATISTICS, estimates_of
 from medsim.statistics.estimates import defined, interval_of
-from medsim.tagging.entities import entities_of
-from medsim.tagging.output import TAG_RESULT_COLUMNS, TASK_MODEL, TRIAL_COLUMNS
+from medsim.tagging.corpus import entities_of
+from medsim.tagging.output import RESULTS, TASK_MODEL, TRIALS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
     """Return the entities of a corpus' test split that are right, found, and to be found.
 
     Args:
-        predictions: ``PREDICTION_COLUMNS`` of all trials, in order of trial, sentence and word.
+        predictions: ``PREDICTION`` of all trials, in order of trial, sentence and word.
         kinds: the types of entities.
 
     Returns:
@@ -56,20 +56,20 @@ def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
 def trials_of(
     corpus: str, embedding: str, epochs: pl.DataFrame, counts: EntityCounts
 ) -> pl.DataFrame:
-    """Return the scores of each trial: ``TRIAL_COLUMNS``."""
+    """Return the scores of each trial: ``TRIALS``."""
     whole = counts[:, 0].sum(axis=0)
     found = epochs.with_columns(
         pl.lit(corpus).alias("corpus"),
         pl.lit(embedding).alias("embedding"),
         *(pl.Series(name, statistic(whole)) for name, statistic in STATISTICS.items()),
     )
-    return found.select(list(TRIAL_COLUMNS)).cast(pl.Schema(TRIAL_COLUMNS))
+    return found.select(list(TRIALS.dtypes)).cast(pl.Schema(TRIALS.dtypes))
 
 
 def results_of(
     corpus: str, kinds: Sequence[str], counts: Mapping[str, EntityCounts], seed: int
 ) -> pl.DataFrame:
-    """Return the scores of all embeddings on a corpus: ``TAG_RESULT_COLUMNS``.
+    """Return the scores of all embeddings on a corpus: ``RESULTS``.
 
     Args:
         corpus: its name.
@@ -97,7 +97,7 @@ def results_of(
                         "n_documents": len(own),
                     }
                 )
-    return pl.DataFrame(rows, TAG_RESULT_COLUMNS)
+    return pl.DataFrame(rows, RESULTS.dtypes)
 
 
 def tasks_of(results: pl.DataFrame) -> pl.DataFrame:

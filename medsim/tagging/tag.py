@@ -17,34 +17,28 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.embeddings.embedded_terms import identify, settled
 from medsim.embeddings.encoders import cache_folder
-from medsim.tagging import SPLITS
-from medsim.tagging.conll import conll_text
-from medsim.tagging.corpus import Cutting, read_corpora
-from medsim.tagging.encoded import encoded
+from medsim.embeddings.given import embedding_spec
+from medsim.tagging.corpus import Cutting, conll_text, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
 from medsim.tagging.output import (
-    EPOCH_COLUMNS,
-    PREDICTION_COLUMNS,
+    EPOCH,
+    PREDICTION,
     TAGGING,
     TASK_MODEL,
     Tagging,
     TaggingManifest,
 )
 from medsim.tagging.scores import ALL, counts_of, results_of, tasks_of, trials_of
-from medsim.tagging.tagger import WINDOW, trained
-from medsim.tagging.word_table import drawn_table, word_table
+from medsim.tagging.tagger import WINDOW, drawn_table, encoded, trained, word_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.core.output import OutputFolder
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.embeddings.options import EmbeddingSpec
     from medsim.kernels.types import Vectors
     from medsim.tagging.corpus import Corpus
-    from medsim.tagging.encoded import EncodedCorpus
-    from medsim.tagging.tagger import Network
-    from medsim.tagging.word_table import WordTable
+    from medsim.tagging.tagger import EncodedCorpus, Network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +68,21 @@ def tag(options: TagOptions) -> Tagging:
         OptionError: an option is out of range or does not fit, or an extra is not installed.
         OutputError: ``out`` is taken or cannot be written.
     """
-    _check_libraries()
+    with needing("taggers need threadpoolctl, and PubTator files PySBD", "tag"):
+        import threadpoolctl  # noqa: F401, PLC0415 — an extra
     out, progress = Path(options.out), progress_of(options.progress)
     with claimed(out, TAGGING, overwrite=options.overwrite, read=options.paths_read()) as output:
         corpora = [encoded(one) for one in _corpora(options, progress)]
         words = sorted({word for one in corpora for word in one.vocabulary})
-        embeddings = [_identified(spec, words, options, progress) for spec in options.specs]
+        embeddings = [
+            settled(
+                identify(embedding_spec(given, name), progress),
+                words,
+                progress,
+                threads=options.n_threads,
+            )
+            for name, given in options.embeddings.items()
+        ]
         about = {one.spec.name: one.provenance() for one in embeddings}
         if options.random is not None:
             about[RANDOM] = {"dimensions": options.random, "seed": options.seed}
@@ -103,23 +106,9 @@ def tag(options: TagOptions) -> Tagging:
             known[RANDOM] = _tag_all(run, RANDOM, None)
         about = {name: {**own, "known": known[name]} for name, own in about.items()}
         _write_scores(run, list(about))
-        _write_corpora(run)
-        _manifest(run, about).write(output.folder)
+        _write_manifest(run, about)
         output.publish()
     return Tagging(out)
-
-
-def _identified(
-    spec: EmbeddingSpec, words: Sequence[str], options: TagOptions, progress: Progress
-) -> NamedEmbedding:
-    """Return an embedding with its fingerprint, which may be known by its vectors of the words."""
-    named = identify(spec, progress)
-    return settled(named, words, progress, threads=options.n_threads)
-
-
-def _check_libraries() -> None:
-    with needing("taggers need threadpoolctl, and PubTator files PySBD", "tag"):
-        import threadpoolctl  # noqa: F401, PLC0415 — an extra
 
 
 def _corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
@@ -167,7 +156,11 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
             raise InputError(f"{name} has no vector of any word of {one.corpus.name}")
     for one in missing:
         _tag_one(run, name, one, table.scaled(one.vocabulary))
-    return {one.corpus.name: _share_known(one, table) for one in run.corpora}
+    shares = {}
+    for one in run.corpora:  # words of the test split, each as often as it stands there
+        at = one.splits["test"].windows[:, WINDOW]
+        shares[one.corpus.name] = round(float(table.knows(one.vocabulary)[at].mean()), 6)
+    return shares
 
 
 def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None:
@@ -202,7 +195,7 @@ def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None
 
         with threadpool_limits(1):  # else the order of sums would depend on how many there are
             found = in_threads(min(options.n_threads, options.trials), attempt, trials)
-        epochs = pl.DataFrame([row for _, row in found], EPOCH_COLUMNS, orient="row")
+        epochs = pl.DataFrame([row for _, row in found], EPOCH.dtypes, orient="row")
         stage.found(f"F1 of dev {', '.join(f'{each:.3f}' for each in epochs['dev_f1'])}")
     predictions, stops = _paths(one, name)
     run.output.write(predictions, pl.concat([frame for frame, _ in found]), run.metadata)
@@ -210,7 +203,7 @@ def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None
 
 
 def _predicted(one: EncodedCorpus, trial: int, network: Network, vectors: Vectors) -> pl.DataFrame:
-    """Return the tags of the test split: ``PREDICTION_COLUMNS``."""
+    """Return the tags of the test split: ``PREDICTION``."""
     sentences = one.corpus.splits["test"]
     found = one.tags_by_sentence("test", network.tags(vectors, one.splits["test"].windows))
     frame = pl.DataFrame(
@@ -223,10 +216,11 @@ def _predicted(one: EncodedCorpus, trial: int, network: Network, vectors: Vector
             "predicted": list(found),
         }
     )
-    return frame.explode("word", "gold", "predicted").cast(pl.Schema(PREDICTION_COLUMNS))
+    return frame.explode("word", "gold", "predicted").cast(pl.Schema(PREDICTION.dtypes))
 
 
 def _write_scores(run: _Run, names: Sequence[str]) -> None:
+    """Write the scores of all embeddings, and the corpora where that is asked for."""
     trials, results = [], []
     with run.progress.stage("score"):
         for one in run.corpora:
@@ -244,13 +238,8 @@ def _write_scores(run: _Run, names: Sequence[str]) -> None:
         ("tasks", tasks_of(found)),
     ):
         run.output.write(f"{name}.parquet", frame, run.metadata)
-
-
-def _write_corpora(run: _Run) -> None:
-    """Write the corpora in CoNLL's layout, where that is asked for."""
     for one in run.corpora if run.options.conll else ():
-        for split in SPLITS:
-            sentences = one.corpus.splits[split]
+        for split, sentences in one.corpus.splits.items():
             path = f"conll/{one.corpus.name}/{split}.tsv"
             run.output.write_text(path, conll_text(sentences), len(sentences))
 
@@ -261,14 +250,8 @@ def _paths(one: EncodedCorpus, embedding: str) -> tuple[str, str]:
     return f"{folder}/words.parquet", f"{folder}/epochs.parquet"
 
 
-def _share_known(one: EncodedCorpus, table: WordTable) -> float:
-    """Return the share of the words of the test split, each as often as it stands there."""
-    known = table.knows(one.vocabulary)
-    return round(float(known[one.splits["test"].windows[:, WINDOW]].mean()), 6)
-
-
-def _manifest(run: _Run, about: dict[str, dict[str, object]]) -> TaggingManifest:
-    return TaggingManifest(
+def _write_manifest(run: _Run, about: dict[str, dict[str, object]]) -> None:
+    TaggingManifest(
         medsim=manifest.medsim_version(),
         libraries=manifest.library_versions(*manifest.ENCODERS, "pysbd"),
         corpora={one.corpus.name: one.corpus.described() for one in run.corpora},
@@ -278,4 +261,4 @@ def _manifest(run: _Run, about: dict[str, dict[str, object]]) -> TaggingManifest
         warnings=list(run.progress.warnings),
         outputs=dict(sorted(run.output.outputs.items())),
         stages=[asdict(record) for record in run.progress.records],
-    )
+    ).write(run.output.folder)

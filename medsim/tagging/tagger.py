@@ -1,18 +1,134 @@
-"""A window tagger: a network with one hidden layer that sees the vectors of a few words."""
+"""A window tagger: what it sees of corpora and word vectors, and the network that tags."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from medsim.embeddings import Request, WordVectors
+from medsim.embeddings.embedded_terms import read_vectors
+from medsim.embeddings.metrics import WordBags, Workers
+from medsim.embeddings.metrics.averages import points_of
+from medsim.embeddings.tokens import forms, words_of
+from medsim.tagging.corpus import OUTSIDE, entities_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.random import Generator
 
-    from medsim.kernels.types import Ids, Vectors
+    from medsim.core.progress import Progress
+    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.kernels.types import Flags, Ids, Vectors
+    from medsim.tagging.corpus import Corpus, Sentence
+
+
+SPREAD = 0.5
+"""The standard deviation that the values of vectors have once they are scaled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordTable:
+    """The vectors that an embedding has of words.
+
+    Attributes:
+        rows: of the vectors, by word.
+        vectors: float32[n_words, n_dimensions].
+        known: bool[n_words], whether the embedding has a word.
+    """
+
+    rows: dict[str, int]
+    vectors: Vectors
+    known: Flags
+
+    def knows(self, words: Iterable[str]) -> Flags:
+        """Return whether the embedding has each of some words of the table."""
+        return self.known[[self.rows[word] for word in words]]
+
+    def scaled(self, words: Sequence[str]) -> Vectors:
+        """Return the vectors of some words as a tagger sees them: float32[n_words + 1, n].
+
+        All are scaled by one number, which is such that the values of known words have the standard
+        deviation ``SPREAD``: so it does not matter in which unit an embedding measures. A word that
+        is not known has the mean of those that are. The last row is of what lies beyond the ends of
+        sentences: zeros.
+        """
+        own = [self.rows[word] for word in words]
+        vectors = np.zeros((len(own) + 1, self.vectors.shape[1]), np.float32)
+        is_known = self.known[own]
+        if is_known.any():
+            known = self.vectors[own][is_known]
+            vectors[:-1] = known.mean(axis=0, dtype=np.float64)
+            vectors[:-1][is_known] = known
+            vectors *= np.float32(SPREAD / max(float(known.std(dtype=np.float64)), 1e-30))
+        return vectors
+
+
+def word_table(
+    named: NamedEmbedding,
+    words: Sequence[str],
+    progress: Progress,
+    threads: int,
+    cache: Path | None,
+) -> WordTable:
+    """Return the vectors that an embedding has of words, which are distinct and in order.
+
+    A word is looked up as those of terms are, under the embedding's options; but punctuation, which
+    is no word of a term, as it stands. One that is split at punctuation inside has the mean of its
+    parts. ``cache`` keeps what encoders make.
+    """
+    options = named.spec.options
+    with progress.stage(f"embed {len(words):,} words by {named.spec.name}") as stage:
+        request = Request(
+            terms=words,
+            words=forms(words, options).union(words),
+            options=options,
+            threads=threads,
+            cache=cache,
+            stage=stage,
+        )
+        found = read_vectors(named, request, progress)
+        if isinstance(found, WordVectors):
+            vectors, known = _of_words(found, request)
+        else:
+            vectors, known = found.vectors, found.covered
+        stage.found(f"{int(known.sum()):,} known, {vectors.shape[1]} dimensions")
+    return WordTable(rows=_rows(words), vectors=vectors, known=known)
+
+
+def drawn_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable:
+    """Return vectors that are drawn from the normal law, by a hash of the seed and the word."""
+    vectors = np.empty((len(words), n_dimensions), np.float32)
+    for row, word in enumerate(words):
+        digest = hashlib.sha256(f"{seed}\0{word}".encode()).digest()
+        rng = np.random.default_rng(int.from_bytes(digest, "big"))
+        vectors[row] = rng.standard_normal(n_dimensions, np.float32)
+    return WordTable(rows=_rows(words), vectors=vectors, known=np.ones(len(words), np.bool_))
+
+
+def _rows(words: Sequence[str]) -> dict[str, int]:
+    return {word: row for row, word in enumerate(words)}
+
+
+def _of_words(found: WordVectors, request: Request) -> tuple[Vectors, Flags]:
+    """Return the vector of each word, and whether there is one."""
+    bags = words_of(request.terms, found, request.options)
+    embedded = WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts)
+    every = np.arange(len(request.terms), dtype=np.int32)
+    vectors = points_of(embedded, every, Workers(threads=request.threads)).astype(np.float32)
+    known = bags.covered.copy()
+    rows = _rows(found.words)
+    for at in np.flatnonzero(bags.n_words == 0).tolist():
+        row = rows.get(request.terms[at])
+        if row is not None and found.in_vocabulary[row]:
+            vectors[at], known[at] = found.vectors[row], True
+    return vectors, known
+
 
 Windows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 """The rows of vectors that are seen together: int32[n_words, 2 * WINDOW + 1]."""
@@ -144,9 +260,6 @@ class _Adam:
         np.sum(of_hidden, axis=0, out=slopes_biases1)
         np.matmul(hidden.T, errors, out=slopes2)
         np.sum(errors, axis=0, out=slopes_biases2)
-        self._descend()
-
-    def _descend(self) -> None:
         self._n_steps += 1
         gradient, buffer = self._gradient, self._buffer
         self._mean += np.multiply(
@@ -177,3 +290,68 @@ def _softmax(logits: Vectors) -> Vectors:
     np.exp(logits, out=logits)
     logits /= logits.sum(axis=1, keepdims=True)
     return logits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedCorpus:
+    """A corpus as a tagger sees it.
+
+    Attributes:
+        corpus: that is encoded.
+        vocabulary: its words, distinct, in order of code points; a row of word vectors each.
+        tags: that there are, O first.
+        splits: the words of each split, those of sentences one after the other.
+    """
+
+    corpus: Corpus
+    vocabulary: tuple[str, ...]
+    tags: tuple[str, ...]
+    splits: Mapping[str, Words]
+
+    def tags_by_sentence(self, split: str, found: Ids) -> Iterator[list[str]]:
+        """Yield the tags of each sentence of a split, given those of all its words."""
+        at = 0
+        for one in self.corpus.splits[split]:
+            end = at + len(one.words)
+            yield [self.tags[tag] for tag in found[at:end].tolist()]
+            at = end
+
+    def f1(self, split: str, found: Ids) -> float:
+        """Return F1 of the entities that the tags of a split's words make; see ``entities_of``."""
+        n_right = n_found = n_gold = 0
+        by_sentence = self.tags_by_sentence(split, found)
+        for one, tags in zip(self.corpus.splits[split], by_sentence, strict=True):
+            entities = set(entities_of(tags))
+            n_right += len(entities.intersection(one.entities))
+            n_found += len(entities)
+            n_gold += len(one.entities)
+        return 2 * n_right / (n_found + n_gold)
+
+
+def encoded(corpus: Corpus) -> EncodedCorpus:
+    """Return a corpus as a tagger sees it."""
+    vocabulary = sorted(
+        {word for split in corpus.splits.values() for one in split for word in one.words}
+    )
+    tags = (OUTSIDE, *(f"{prefix}-{kind}" for kind in corpus.kinds() for prefix in "BI"))
+    rows = {word: row for row, word in enumerate(vocabulary)}
+    numbers = {tag: number for number, tag in enumerate(tags)}
+    return EncodedCorpus(
+        corpus=corpus,
+        vocabulary=tuple(vocabulary),
+        tags=tags,
+        splits={split: _words(found, rows, numbers) for split, found in corpus.splits.items()},
+    )
+
+
+def _words(
+    sentences: Sequence[Sentence], rows: Mapping[str, int], numbers: Mapping[str, int]
+) -> Words:
+    """Return the words of a split; beyond the ends of a sentence is the row after the last word."""
+    windows = []
+    for one in sentences:
+        padded = np.full(len(one.words) + 2 * WINDOW, len(rows), np.int32)
+        padded[WINDOW:-WINDOW] = [rows[word] for word in one.words]
+        windows.append(sliding_window_view(padded, 2 * WINDOW + 1))
+    tags = [numbers[tag] for one in sentences for tag in one.tags]
+    return Words(windows=np.concatenate(windows), tags=np.array(tags, np.int32))

@@ -17,7 +17,7 @@ import medsim
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.given import embedding_spec
-from medsim.tagging.word_table import word_table
+from medsim.tagging.tagger import word_table
 
 WORDS = {
     "brook": [0.0, 0.0, -0.0],

@@ -46,7 +46,7 @@ from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
 from medsim.studies.sheets.written import annotated_tasks, written_csv
-from medsim.tagging.conll import read_conll
+from medsim.tagging.corpus import read_conll
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_wic
 from medsim.wic.models.llm_replies import read_reply

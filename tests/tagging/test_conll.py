@@ -9,8 +9,8 @@ import pytest
 
 from medsim.core.errors import InputError
 from medsim.corpora.pubtator import open_corpus
-from medsim.tagging.conll import Sentence, conll_text, read_conll
-from medsim.tagging.entities import Entity
+from medsim.tagging.corpus import Sentence, conll_text, read_conll
+from medsim.tagging.corpus import Entity
 
 
 def sentences(path: Path, content: str | bytes) -> list[Sentence]:

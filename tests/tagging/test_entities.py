@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.tagging.entities import Entity, entities_of, tags_of
+from medsim.tagging.corpus import Entity, entities_of, tags_of
 
 TAGS = st.sampled_from(["O", *(f"{prefix}-{kind}" for prefix in "BIES" for kind in ("X", "Y"))])
 

@@ -18,7 +18,7 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.progress import Progress
 from medsim.tagging import tag as tag_module
-from medsim.tagging.entities import entities_of
+from medsim.tagging.corpus import entities_of
 
 pytestmark = pytest.mark.slow
 
