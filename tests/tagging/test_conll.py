@@ -9,8 +9,7 @@ import pytest
 
 from medsim.core.errors import InputError
 from medsim.corpora.pubtator import open_corpus
-from medsim.tagging.corpus import Sentence, conll_text, read_conll
-from medsim.tagging.corpus import Entity
+from medsim.tagging.corpus import Entity, Sentence, conll_text, read_conll
 
 
 def sentences(path: Path, content: str | bytes) -> list[Sentence]:
