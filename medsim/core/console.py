@@ -180,7 +180,6 @@ def command(
             if given:
                 progress.detail(f"options: {from_file}")
             try:
-                surroundings.check()
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
                 text = words(str(error))

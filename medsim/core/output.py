@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import re
 import shutil
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import polars as pl
+from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from medsim.core.errors import OutputError
 from medsim.core.files import (
@@ -25,12 +28,10 @@ from medsim.core.files import (
 )
 from medsim.core.manifest import MANIFEST, Output, content_of, fingerprint, kind_of
 from medsim.core.parquet import read_parquet, scan_parquet, write_parquet
-from medsim.core.path_lock import path_lock
 from medsim.core.places import check_free, check_not_read, own_files, resolved, strangers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
     from typing import Any
 
     from medsim.core.kinds import Kind
@@ -57,6 +58,7 @@ class OutputFolder:
         self._out, self._kind, self._overwrite = out, kind, overwrite
         self.folder = out.with_name(f".{out.name}.unfinished")
         self.outputs: dict[str, Output] = {}
+        self._prefix = ""
         self._is_claimed = False
         self._found: Mapping[str, Any] = {}  # the note of an interrupted run
         self._job: dict[str, object] | None = None  # of this run, where it can be resumed
@@ -75,7 +77,7 @@ class OutputFolder:
             OutputError: what is there is not medsim's, or its note cannot be read; it stays.
         """
         with suppress(FileNotFoundError):
-            name_aside(self._out).lstat()  # fails now, not after hours, where it is too long
+            _name_aside(self._out).lstat()  # fails now, not after hours, where it is too long
         try:
             self.folder.mkdir()
         except FileExistsError:
@@ -151,7 +153,7 @@ class OutputFolder:
 
     def exists(self, name: str) -> bool:
         """Return whether an interrupted run of the same job wrote a file."""
-        return name in self._digests and (self.folder / name).exists()
+        return self._prefix + name in self._digests and (self.folder / name).exists()
 
     def write(
         self, name: str, rows: pl.DataFrame | pl.LazyFrame, metadata: Mapping[str, str]
@@ -164,7 +166,7 @@ class OutputFolder:
         with self._whole(name) as partial:
             write_parquet(rows, partial, metadata)
         if self._job is not None:
-            self._digests[name] = digest_of(self.folder / name)
+            self._digests[self._prefix + name] = digest_of(self.folder / name)
             self._note_job()
         self.register_existing(name, rows)
 
@@ -173,7 +175,7 @@ class OutputFolder:
         data = text.encode()
         with self._whole(name) as partial:
             partial.write_bytes(data)
-        self.outputs[name] = Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest())
+        self._register(name, Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest()))
 
     def write_file(self, name: str, write: Callable[[Path], int]) -> None:
         """Write a file of any size, which appears whole or not at all.
@@ -184,7 +186,7 @@ class OutputFolder:
         """
         with self._whole(name) as partial:
             n_rows = write(partial)
-        self.outputs[name] = Output(rows=n_rows, fingerprint=digest_of(self.folder / name))
+        self._register(name, Output(rows=n_rows, fingerprint=digest_of(self.folder / name)))
 
     @contextmanager
     def _whole(self, name: str) -> Iterator[Path]:
@@ -202,7 +204,8 @@ class OutputFolder:
         """Return the rows of a file that is there already, None if it is not or is damaged."""
         path = self.folder / name
         try:  # the digest first: Polars may read a damaged file without a complaint, or panic
-            return scan_parquet(path) if self._digests.get(name) == digest_of(path) else None
+            known = self._digests.get(self._prefix + name)
+            return scan_parquet(path) if known == digest_of(path) else None
         except OSError:
             return None
 
@@ -221,7 +224,10 @@ class OutputFolder:
 
     def register_existing(self, name: str, rows: pl.DataFrame | pl.LazyFrame) -> None:
         """Note the rows of a file that an interrupted run wrote."""
-        self.outputs[name] = content_of(rows)
+        self._register(name, content_of(rows))
+
+    def _register(self, name: str, output: Output) -> None:
+        self.outputs[name] = output
 
     def is_complete(self, name: str) -> bool:
         """Return whether a file is there, whole: from an earlier output or an interrupted run."""
@@ -256,18 +262,20 @@ class OutputFolder:
         remove(self.spill)
         (self.folder / _JOB).unlink(missing_ok=True)  # last: without it only a whole one is known
         sync_tree(self.folder)
+        aside = _name_aside(self._out)
         try:
             if self._out.exists() and any(self._out.iterdir()):
-                set_aside(self._out)
+                self._out.rename(aside)
             self.folder.rename(self._out)
             sync_folder(self._out.parent)
         except BaseException:
             if not self.folder.exists() and self._out.exists():
                 self._out.rename(self.folder)  # its name may not outlast a crash
             self._note_job()
-            put_back(self._out, self._kind)
+            if aside.exists():
+                aside.rename(self._out)
             raise
-        remove_set_aside(self._out, self._kind)
+        remove_aside(self._out, self._kind)
 
     def _note_job(self) -> None:
         """Note the job and its finished files; the note changes whole or not at all."""
@@ -326,133 +334,101 @@ def _is_worth_resuming(folder: Path, kind: Kind[Any]) -> bool:
 @contextmanager
 def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
     """Give the body a lock on ``out``."""
-    with ExitStack() as stack:
-        try:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(path_lock(out.with_name(f".{out.name}.lock")))
-        except BlockingIOError as error:
-            raise OutputError(
-                f"another {kind.noun} is writing {out}; wait or choose another folder"
-            ) from error
-        except FileNotFoundError as error:
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        lock = _locked(out.with_name(f".{out.name}.lock"))
+    except Timeout as error:
+        if not os.path.lexists(error.lock_file):
             raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
-        except OSError as error:
-            place = error.filename or out.parent
-            raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
+        raise OutputError(
+            f"another {kind.noun} is writing {out}; wait or choose another folder"
+        ) from error
+    except OSError as error:
+        place = error.filename or out.parent
+        raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
+    try:
         yield
+    finally:
+        if not isinstance(lock, SoftFileLock):  # whose file is the lock itself
+            with suppress(OSError):  # who waits for it sees that it is gone, and locks another
+                Path(lock.lock_file).unlink()
+        lock.release()
 
 
-class OutputPart:
-    """An output that lies in another one, such as the build of a split; see ``OutputFolder``.
+def _locked(path: Path) -> BaseFileLock:
+    """Return a lock that is held, on a file of its own."""
+    if os.path.lexists(path) and (not path.is_file() or path.is_symlink() or path.stat().st_size):
+        raise FileExistsError(
+            errno.EEXIST, "is there, and no lock of medsim; move it away", str(path)
+        )
+    lock = FileLock(path, timeout=0)
+    lock.acquire()
+    return lock
 
-    Attributes:
-        folder: where it lies until the whole is published.
-        outputs: what has been written to it, by path inside it.
+
+class OutputPart(OutputFolder):
+    """An output that lies in an unfinished one, such as the build of a split.
+
+    Its files are filled, noted and taken over as those of the whole are.
     """
 
     def __init__(self, whole: OutputFolder, name: str) -> None:
-        self._whole, self._name = whole, name
+        self._whole_output, self._prefix = whole, f"{name}/"
         self.folder = whole.folder / name
-        self.outputs: dict[str, Output] = {}
-
-    def exists(self, name: str) -> bool:
-        """Return whether an interrupted run of the same job wrote a file."""
-        return self._whole.exists(self._path(name))
-
-    def scan(self, name: str) -> pl.LazyFrame | None:
-        """Return the rows of a file that is there already, None if it is not or is damaged."""
-        return self._whole.scan(self._path(name))
-
-    def write(
-        self, name: str, rows: pl.DataFrame | pl.LazyFrame, metadata: Mapping[str, str]
-    ) -> None:
-        """Write rows as Parquet; the file appears whole or not at all."""
-        self._whole.write(self._path(name), rows, metadata)
-        self._note(name)
-
-    def write_text(self, name: str, text: str, n_rows: int) -> None:
-        """Write a text file, which appears whole or not at all."""
-        self._whole.write_text(self._path(name), text, n_rows)
-        self._note(name)
-
-    def write_file(self, name: str, write: Callable[[Path], int]) -> None:
-        """Write a file of any size, which appears whole or not at all."""
-        self._whole.write_file(self._path(name), write)
-        self._note(name)
-
-    def register_existing(self, name: str, rows: pl.DataFrame | pl.LazyFrame) -> None:
-        """Note the rows of a file that an interrupted run wrote."""
-        self._whole.register_existing(self._path(name), rows)
-        self._note(name)
+        self.outputs = {}
+        self._job, self._digests = whole._job, whole._digests  # noqa: SLF001 — one note
 
     def register_manifest(self) -> None:
         """Note the manifest, which is written last, as a file of the whole."""
         digest = digest_of(self.folder / MANIFEST)
-        self._whole.outputs[self._path(MANIFEST)] = Output(rows=1, fingerprint=digest)
+        self._whole_output.outputs[self._prefix + MANIFEST] = Output(rows=1, fingerprint=digest)
 
-    def _path(self, name: str) -> str:
-        return f"{self._name}/{name}"
+    def _register(self, name: str, output: Output) -> None:
+        super()._register(name, output)
+        self._whole_output.outputs[self._prefix + name] = output
 
-    def _note(self, name: str) -> None:
-        self.outputs[name] = self._whole.outputs[self._path(name)]
-
-
-_EARLIER = "earlier"
-_MARK = "set-aside-by-medsim"
+    def _note_job(self) -> None:
+        self._whole_output._note_job()  # noqa: SLF001 — as above
 
 
-def name_aside(out: Path) -> Path:
-    """Return a new name for the folder into which an earlier output is moved."""
+# Earlier outputs, which are moved aside while the new one is put in their place
+
+
+def _name_aside(out: Path) -> Path:
+    """Return a new name for an earlier output."""
     return out.with_name(f".{out.name}.{uuid4().hex[:8]}.replaced")
-
-
-def set_aside(out: Path) -> None:
-    """Move an output into a new folder beside it, which is known by its mark."""
-    folder = name_aside(out)
-    folder.mkdir()
-    (folder / _MARK).touch()
-    sync_tree(folder)
-    out.rename(folder / _EARLIER)
 
 
 def put_back(out: Path, kind: Kind[Any]) -> None:
     """Undo a publishing that was interrupted between its two renames."""
-    earlier = [folder / _EARLIER for folder in _all_set_aside(out)]
-    for folder in earlier:
-        if folder.is_dir() and (not out.exists() or (out.is_dir() and not any(out.iterdir()))):
+    for folder in _all_aside(out):
+        is_free = not out.exists() or (out.is_dir() and not any(out.iterdir()))
+        if is_free and own_files(folder, kind):
             folder.rename(out)
-    remove_set_aside(out, kind)
+    remove_aside(out, kind)
 
 
-def remove_set_aside(out: Path, kind: Kind[Any]) -> None:
-    """Remove the earlier outputs that are replaced: those in whose place there is a newer one.
+def remove_aside(out: Path, kind: Kind[Any]) -> None:
+    """Remove earlier outputs where there is a newer one in their place, and what is left of them.
 
-    Empty folders go too: a run was killed before it made the mark, or after it removed it.
+    The manifest goes last, by which a folder is known as an output of medsim.
     """
-    for folder in _named_aside(out):
+    is_replaced = kind_of(out) == kind.name
+    for folder in _all_aside(out):
         with suppress(OSError):
-            folder.rmdir()
-    for folder in _all_set_aside(out):
-        if kind_of(out) == kind.name or not (folder / _EARLIER).exists():
-            with suppress(OSError):
-                if (folder / _EARLIER).exists():
-                    remove(folder / _EARLIER)  # before the mark, by which the folder is known
-                (folder / _MARK).unlink()
-                folder.rmdir()  # a file that somebody put there stays
+            if is_replaced and own_files(folder, kind):
+                for path in folder.iterdir():
+                    if path.name != MANIFEST:
+                        remove(path)
+                remove(folder)
+            folder.rmdir()  # what is empty; a folder of the user's stays
 
 
-def _all_set_aside(out: Path) -> list[Path]:
-    """Return the folders beside an output into which medsim moved earlier ones, newest first."""
-    with suppress(OSError):
-        own = [one for one in _named_aside(out) if (one / _MARK).is_file()]
-        return sorted(own, key=lambda one: one.stat().st_mtime_ns, reverse=True)
-    return []
-
-
-def _named_aside(out: Path) -> list[Path]:
-    """Return the folders beside an output that are named as ``name_aside`` does."""
+def _all_aside(out: Path) -> list[Path]:
+    """Return the folders beside an output that are named as ``_name_aside`` does, newest first."""
     name = re.compile(rf"\.{re.escape(out.name)}\.[0-9a-f]{{8}}\.replaced")
     with suppress(OSError):  # a folder may take files and not be listed
-        found = (path for path in out.parent.iterdir() if name.fullmatch(path.name))
-        return [path for path in found if not path.is_symlink()]
+        found = [path for path in out.parent.iterdir() if name.fullmatch(path.name)]
+        plain = [path for path in found if path.is_dir() and not path.is_symlink()]
+        return sorted(plain, key=lambda one: one.stat().st_mtime_ns, reverse=True)
     return []

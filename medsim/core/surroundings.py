@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import signal
 import sys
-import threading
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
-from medsim.core.config import MOST_THREADS
 from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
@@ -20,22 +17,12 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
-try:
-    import resource
-except ImportError:  # there are systems without
-    resource = None  # type: ignore[assignment]
-
-_THREADS = ("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
 _FAILING = {"strict", "surrogateescape"}  # ways to encode, at a character that is lacking
-_GIBIBYTE = 1 << 30
-_LEAST_ADDRESSES = 4 * _GIBIBYTE  # libraries reserve more than they use, and crash without
-_FEWEST_FILES, _ENOUGH_FILES = 128, 1024
-_OWN_THREADS, _THREADS_OF_A_CORE = 40, 4  # a build with two cores has 40 at a time
-_SMALL_STACK = 1 << 18  # bytes
+_ENOUGH_FILES = 1024
 
 
 def prepare() -> None:
-    """Occupy the standard descriptors, and let neither text nor a warning end the program.
+    """Occupy the standard descriptors, and let text, warnings and open files not end the program.
 
     To be called before anything is opened.
     """
@@ -45,50 +32,7 @@ def prepare() -> None:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # as arguments are; see text_of
     warnings.showwarning = _show_warning
-
-
-def check_threads() -> None:
-    """Raise OptionError if as many threads as a run may have cannot be started.
-
-    Libraries crash then, NumPy as soon as it is imported, so this is to be called before.
-    """
-    wanted = _OWN_THREADS + _THREADS_OF_A_CORE * (os.cpu_count() or 1)
-    done = threading.Event()
-    usual = threading.stack_size(_SMALL_STACK)
-    started: list[threading.Thread] = []
-    try:
-        for _ in range(wanted):
-            thread = threading.Thread(target=done.wait, daemon=True)
-            thread.start()
-            started.append(thread)
-    except RuntimeError as error:
-        raise OptionError(
-            f"only {len(started)} more threads can be started, and medsim needs {wanted}; raise "
-            "the limit (ulimit -u, or that of the container)"
-        ) from error
-    finally:
-        done.set()
-        threading.stack_size(usual)
-        for thread in started:
-            thread.join()
-
-
-def check() -> None:
-    """Raise OptionError if libraries would crash or hang under the limits or variables there are.
-
-    The limit on open files is raised as far as is allowed and needed.
-    """
-    for name in _THREADS:
-        value = os.environ.get(name, "")
-        if not value:
-            os.environ.pop(name, None)  # as if it was not set
-        elif not (value.isascii() and value.isdecimal() and 1 <= int(value[:9]) <= MOST_THREADS):
-            raise OptionError(
-                f"the environment variable {name} is {value!r}; unset it, or let it be a "
-                f"number of threads, 1 to {MOST_THREADS}"
-            )
-    if resource is not None:
-        _check_limits()
+    _allow_files()
 
 
 def text_of(given: str) -> str:
@@ -105,25 +49,15 @@ def text_of(given: str) -> str:
         raise OptionError(f"{given!a} is not UTF-8; write it in UTF-8") from error
 
 
-def _check_limits() -> None:
-    addresses = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if addresses != resource.RLIM_INFINITY and addresses < _LEAST_ADDRESSES:
-        raise OptionError(
-            f"the address space is limited to {addresses / _GIBIBYTE:.1f} GiB, and the libraries "
-            f"that medsim needs reserve {_LEAST_ADDRESSES // _GIBIBYTE} GiB; raise the limit "
-            "(ulimit -v)"
-        )
-    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
-    if files != resource.RLIM_INFINITY and files < wanted:
-        with suppress(OSError, ValueError):
+def _allow_files() -> None:
+    """Raise the limit on open files where it is low, as it is on macOS."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415 — there are systems without
+
+        files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
+        if files != resource.RLIM_INFINITY and files < wanted:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
-            files = wanted
-    if files != resource.RLIM_INFINITY and files < _FEWEST_FILES:
-        raise OptionError(
-            f"only {files} files may be open at once, and medsim needs {_FEWEST_FILES}; raise the "
-            "limit (ulimit -n)"
-        )
 
 
 def _occupy_descriptors() -> None:
@@ -156,7 +90,6 @@ def _show_warning(
 
 INTERRUPTED = 130  # as shells have it for SIGINT
 
-_AGAIN_AFTER = 0.01  # seconds
 _signals: list[int] = []
 
 
@@ -165,22 +98,20 @@ def interrupted() -> bool:
     return bool(_signals)
 
 
-@contextlib.contextmanager
+@contextmanager
 def ending_in_one_line() -> Iterator[None]:
     """End the program in one line and exit code 130 if SIGINT or SIGTERM comes meanwhile.
 
-    Libraries that call Python back drop a ``KeyboardInterrupt`` or make another error of it. One
-    that is dropped is raised again, and any error after a signal counts as the signal.
+    Libraries make other errors of a ``KeyboardInterrupt``: any error after a signal counts as it.
 
     Raises:
         SystemExit: the program was interrupted; or what was raised, if it was not.
     """
-    numbers = [signal.SIGTERM, signal.SIGALRM]
+    numbers = [signal.SIGTERM]
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
         numbers.append(signal.SIGINT)
     for number in numbers:
         signal.signal(number, _interrupt)
-    sys.unraisablehook = _raise_again
     try:
         yield
     except BaseException as error:
@@ -189,20 +120,11 @@ def ending_in_one_line() -> Iterator[None]:
         for number in numbers:
             signal.signal(number, signal.SIG_DFL)  # whoever is impatient need not wait
         if sys.stderr is not None:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 sys.stderr.write("interrupted\n")
-        exec("")  # noqa: S102 — CPython forgets an interrupt of executed text, else it dies of it
         raise SystemExit(INTERRUPTED) from None
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
     _signals.append(number)
     raise KeyboardInterrupt
-
-
-def _raise_again(unraisable: sys.UnraisableHookArgs) -> None:
-    """Raise what a callback or a finaliser dropped a moment later, where it is not dropped."""
-    if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN_AFTER)
-    else:
-        sys.__unraisablehook__(unraisable)

@@ -7,7 +7,6 @@ import os
 import resource
 import subprocess
 import sys
-import threading
 import warnings
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import polars as pl
 import pytest
 
 from medsim.core import surroundings
-from medsim.core.errors import LONGEST_VALUE, OptionError
+from medsim.core.errors import OptionError
 from medsim.core.printing import print_table
 
 OPENED = """
@@ -45,39 +44,6 @@ def test_no_file_takes_the_place_of_a_closed_standard_descriptor(tmp_path: Path)
     assert (tmp_path / "manifest.json").read_bytes() == b""
 
 
-@pytest.mark.parametrize("name", ["NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"])
-@pytest.mark.parametrize("value", ["x", "0", "-1", "1025", "1" * 5000, "1.5", "4,2", " ", "٣"])
-def test_a_variable_of_threads_that_is_no_number_of_threads_is_named(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str
-) -> None:
-    monkeypatch.setenv(name, value)
-
-    with pytest.raises(OptionError) as raised:
-        surroundings.check()
-
-    assert str(raised.value).startswith(f"the environment variable {name} is ")
-    assert len(str(raised.value)) < LONGEST_VALUE + 110
-
-
-@pytest.mark.parametrize("value", ["1", "1024", "08"])
-def test_a_variable_that_is_a_number_of_threads_is_left_alone(
-    monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
-    monkeypatch.setenv("POLARS_MAX_THREADS", value)
-
-    surroundings.check()
-
-    assert os.environ["POLARS_MAX_THREADS"] == value
-
-
-def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NUMBA_NUM_THREADS", "")
-
-    surroundings.check()
-
-    assert "NUMBA_NUM_THREADS" not in os.environ
-
-
 @pytest.mark.parametrize(
     ("files", "raised_to"),
     [
@@ -91,27 +57,14 @@ def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_limit_on_open_files_is_raised_as_far_as_is_needed(
     monkeypatch: pytest.MonkeyPatch, files: tuple[int, int], raised_to: int | None
 ) -> None:
-    asked = limits(monkeypatch, files=files)
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(resource, "getrlimit", {resource.RLIMIT_NOFILE: files}.__getitem__)
+    monkeypatch.setattr(resource, "setrlimit", lambda _kind, wanted: asked.append(wanted))
 
-    surroundings.check()
+    surroundings.prepare()
 
     assert asked == ([] if raised_to is None else [(raised_to, files[1])])
-
-
-def test_too_few_open_files_are_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits(monkeypatch, files=(20, 64))
-
-    with pytest.raises(OptionError, match=r"only 64 files may be open.*needs 128.*ulimit -n"):
-        surroundings.check()
-
-
-def test_too_small_an_address_space_is_told_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    limits(monkeypatch, addresses=(1_000_000_000, NO_LIMIT))
-
-    with pytest.raises(OptionError, match=r"limited to 0\.9 GiB.*reserve 4 GiB.*ulimit -v"):
-        surroundings.check()
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii"])
@@ -187,34 +140,3 @@ def test_a_warning_of_a_library_is_one_line(
         warnings.warn("NUMBA_OPT is no number\nTraceback (most recent call last):", stacklevel=1)
 
     assert capsys.readouterr().err == "warning: NUMBA_OPT is no number\n"
-
-
-def limits(
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    addresses: tuple[int, int] = (NO_LIMIT, NO_LIMIT),
-    files: tuple[int, int] = (1024, 4096),
-) -> list[tuple[int, int]]:
-    """Pretend that there are limits; return where it is kept which were asked for."""
-    known = {resource.RLIMIT_AS: addresses, resource.RLIMIT_NOFILE: files}
-    asked: list[tuple[int, int]] = []
-    monkeypatch.setattr(resource, "getrlimit", known.__getitem__)
-    monkeypatch.setattr(resource, "setrlimit", lambda _kind, wanted: asked.append(wanted))
-    return asked
-
-
-def test_too_few_threads_are_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    surroundings.check_threads()
-    before = threading.active_count()
-    start, started = threading.Thread.start, []
-
-    def start_four(thread: threading.Thread) -> None:
-        if len(started) == 4:
-            raise RuntimeError("can't start new thread")
-        started.append(thread)
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", start_four)
-    with pytest.raises(OptionError, match=r"^only 4 more threads .* raise the limit \(ulimit -u"):
-        surroundings.check_threads()
-    assert threading.active_count() == before

@@ -145,7 +145,7 @@ def test_the_environment_has_every_exit_code_and_variable() -> None:
 
     assert codes == {0, 1, 2, 3, 130}
     assert codes == set(map(int, re.findall(r"(?m)^\| (\d+) \|", page)))
-    assert {"MEDSIM_API_KEY", "XDG_CACHE_HOME", "NUMBA_NUM_THREADS"} <= variables
+    assert {"MEDSIM_API_KEY", "XDG_CACHE_HOME"} <= variables
     assert [one for one in sorted(variables) if f"`{one}`" not in page] == []
 
 

@@ -46,18 +46,6 @@ def test_either_signal_ends_the_program(number: int) -> None:
     assert outcome("interrupt(); time.sleep(60)", number=number) == (130, "interrupted\n")
 
 
-FINALISER = """
-class Finalised:
-    def __del__(self):
-        interrupt()
-"""
-CALLBACK = """
-import ctypes
-
-@ctypes.CFUNCTYPE(None)
-def called():
-    interrupt()
-"""
 COMMAND = """
 from medsim.cli import app
 from medsim.core.errors import InputError
@@ -80,11 +68,8 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(
     ("body", "definitions"),
     [
-        pytest.param("Finalised(); time.sleep(60)", FINALISER, id="dropped by a finaliser"),
-        pytest.param("called(); time.sleep(60)", CALLBACK, id="dropped by a callback"),
         pytest.param(TURNED, "", id="turned by a library into another error"),
         pytest.param("sys.argv = ['medsim', 'late']; app()", COMMAND, id="before a known failure"),
-        pytest.param("exec('interrupt()')", "", id="of executed text, no death by the signal"),
     ],
 )
 def test_an_interrupt_is_not_lost(body: str, definitions: str) -> None:
@@ -107,18 +92,6 @@ def test_without_an_interrupt_errors_and_exit_codes_are_what_they_are() -> None:
     assert code == 1
     assert said.endswith("ValueError: of another kind\n")
     assert outcome("pass") == (0, "")
-
-
-def test_what_else_finalisers_raise_is_told_as_ever() -> None:
-    finaliser = """
-    class Finalised:
-        def __del__(self):
-            raise ValueError("in a finaliser")
-    """
-    code, said = outcome("Finalised()", definitions=finaliser)
-    assert code == 0
-    assert said.startswith("Exception ignored ")
-    assert said.endswith("ValueError: in a finaliser\n")
 
 
 def test_an_interrupt_that_the_shell_ignores_stays_ignored() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import medsim
 from medsim.builds.output import BUILD
-from medsim.core.output import claimed, set_aside
+from medsim.core.output import claimed
 from medsim.evaluations.output import EVALUATION
 
 pytestmark = pytest.mark.slow
@@ -239,7 +239,7 @@ def test_an_interrupted_replacement_leaves_the_earlier_build(
 def test_a_replacement_that_was_cut_between_its_two_renames_is_undone(
     source: Path, undisturbed: dict, there: Path
 ) -> None:
-    set_aside(there)
+    there.rename(there.with_name(".out.0123abcd.replaced"))
 
     with pytest.raises(medsim.MedsimError, match="add `overwrite`"):
         medsim.build(source, there)

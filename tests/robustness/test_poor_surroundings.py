@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from functools import partial
@@ -42,34 +41,6 @@ def test_with_all_standard_descriptors_closed_files_hold_what_belongs_there(
     assert verified.returncode == 0, verified.stderr
 
 
-@pytest.mark.parametrize(
-    ("limit", "said"),
-    [
-        pytest.param(
-            (resource.RLIMIT_AS, 10**9),
-            "raise the limit (ulimit -v)",
-            id="addresses",
-            marks=pytest.mark.skipif(sys.platform == "darwin", reason="macOS has no such limit"),
-        ),
-        pytest.param((resource.RLIMIT_NOFILE, 20), "raise the limit (ulimit -n)", id="files"),
-    ],
-)
-def test_a_limit_under_which_libraries_fail_is_told_in_one_line(
-    tmp_path: Path, limit: tuple[int, int], said: str
-) -> None:
-    kind, most = limit
-    ended = run(
-        *("build", "hpo", "-o", tmp_path / "out"),
-        capture_output=True,
-        preexec_fn=lambda: resource.setrlimit(kind, (most, most)),
-    )
-
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith("error: ")
-    assert ended.stderr.endswith(f"{said}\n")
-    assert ended.stderr.count("\n") == 1
-
-
 def test_a_locale_without_a_character_gets_another_one(shared_build) -> None:
     lacking = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TERM": "dumb"}
     ended = run(
@@ -94,25 +65,3 @@ def test_a_reader_that_has_seen_enough_ends_the_program_quietly(shared_build) ->
         assert program.stdout.readline() == b"range\n"
         program.stdout.close()
         assert program.stderr.read() == b""
-
-
-def test_where_no_thread_can_be_started_nothing_is_imported_that_crashes_then() -> None:
-    threadless = (
-        "import sys, threading\n"
-        "from medsim.__main__ import main\n"
-        "def start(thread): raise RuntimeError('no thread')\n"
-        "threading.Thread.start = start\n"
-        "try: main()\n"
-        "finally: assert 'numpy' not in sys.modules\n"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", threadless, "build", "--list"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith("error: only 0 more threads can be started")
-    assert ended.stderr.count("\n") == 1
