@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.builds.datasets import set_keys
-from medsim.builds.output import BUILD
+from medsim.builds.output import BUILD, PAIR
 from medsim.core.config import EASY_DISTANCE, STRATEGIES
 from medsim.core.table_formats import markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from medsim.builds.datasets import SetKey
     from medsim.builds.output import BuildManifest
@@ -79,7 +78,12 @@ def licence_of(source: Mapping[str, object]) -> Licence:
     licence of Creative Commons under which what is made of it may be, it may.
     """
     terms = str(source.get("terms_of_use") or "")
-    hub_id, link = _commons_id(terms) or OTHER, _LINK.search(terms)
+    hub_id, link = OTHER, _LINK.search(terms)
+    if found := _COMMONS.search(terms):
+        kind = (found["of_link"] or found["of_words"]).lower()
+        version = found["link_version"] or found["version"]
+        family = "cc0" if kind in {"zero", "0"} else f"cc-{kind}"
+        hub_id = f"{family}-{version}" if version in _ON_THE_HUB.get(family, ()) else OTHER
     known = source.get("redistributable")
     if known is None and hub_id != OTHER and "-nd" not in hub_id:
         known = True
@@ -91,17 +95,6 @@ def licence_of(source: Mapping[str, object]) -> Licence:
         link=link[0] if link else None,
         allows_passing_on=known if isinstance(known, bool) else None,
     )
-
-
-def _commons_id(terms: str) -> str | None:
-    """Return the hub's identifier of the licence of Creative Commons that terms name."""
-    found = _COMMONS.search(terms)
-    if found is None:
-        return None
-    kind = (found["of_link"] or found["of_words"]).lower()
-    version = found["link_version"] or found["version"]
-    family = "cc0" if kind in {"zero", "0"} else f"cc-{kind}"
-    return f"{family}-{version}" if version in _ON_THE_HUB.get(family, ()) else None
 
 
 ALL_PAIRS = "pairs"
@@ -152,89 +145,71 @@ def set_config(key: SetKey) -> tuple[str, str]:
     return name, f"The {key.difficulty} positives of {key.dataset}, and {key.negatives} negatives."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildFiles:
-    """The files of a build, or of splits.
+def configs_of(
+    outputs: Mapping[str, Mapping[str, Output]], *, nested: bool = False
+) -> list[Config]:
+    """Return the configurations of a build or of splits that have rows, the default first.
 
-    Attributes:
+    Args:
         outputs: those of the builds' manifests, by split.
         nested: whether each split lies in a folder of its name.
     """
-
-    outputs: Mapping[str, Mapping[str, Output]]
-    nested: bool = False
-
-    def configs(self) -> list[Config]:
-        """Return the configurations that have rows, the default first."""
-        keys = [key for strategy in STRATEGIES for key in set_keys(strategy)]
-        keys = [key for key in keys if any(key.path in one for one in self.outputs.values())]
-        found = [
-            *(self._of_sets(*one) for one in _of_many(keys)),
-            *(self._of_sets(*set_config(key), [key]) for key in keys),
-            *(self._of_table(name) for name, view in BUILD.views.items() if view.dtypes),
-        ]
-        return [one for one in found if one.rows]
-
-    def _of_sets(self, name: str, about: str, keys: Sequence[SetKey]) -> Config:
-        columns: Columns = {**keys[0].schema()}
-        return self._config(name, about, "pair", columns, [key.path for key in keys])
-
-    def _of_table(self, name: str) -> Config:
-        view = BUILD.views[name]
-        return self._config(name, view.about, name, view.dtypes, [view.files])
-
-    def _config(
-        self, name: str, about: str, view: str, columns: Columns, paths: Sequence[str]
-    ) -> Config:
+    made = [key for strategy in STRATEGIES for key in set_keys(strategy)]
+    made = [key for key in made if any(key.path in one for one in outputs.values())]
+    similar = [key for key in made if key.negatives == "embedding"]
+    others = [key for key in made if key.negatives != "embedding"]
+    of_sets = [(*set_config(key), [key]) for key in made]
+    if similar and others:
+        about = f"The pairs of all sets with embedding negatives. {_UNNAMED}"
+        of_sets.insert(0, (SIMILAR_PAIRS, about, similar))
+        about = f"The pairs of all sets but those with embedding negatives. {_UNNAMED}"
+        of_sets.insert(0, (ALL_PAIRS, about, others))
+    elif made:
+        of_sets.insert(0, (ALL_PAIRS, f"The pairs of all sets. {_UNNAMED}", made))
+    tables: list[tuple[str, str, str, Columns, list[str]]] = [
+        (name, about, "pair", dict(keys[0].schema()), [key.path for key in keys])
+        for name, about, keys in of_sets
+    ]
+    for name, table in BUILD.views.items():
+        if table.files and table != PAIR:
+            tables.append((name, table.about, name, table.dtypes, [table.files]))
+    found = []
+    for name, about, view, columns, paths in tables:
         files: dict[str, list[str]] = {}
         rows: dict[str, int] = {}
-        for split, outputs in self.outputs.items():
-            filled = [path for path in paths if path in outputs and outputs[path].rows]
+        for split, of_split in outputs.items():
+            filled = [path for path in paths if path in of_split and of_split[path].rows]
             if filled:
-                files[split] = [f"{split}/{path}" if self.nested else path for path in filled]
-                rows[split] = sum(outputs[path].rows for path in filled)
-        return Config(name=name, about=about, view=view, columns=columns, files=files, rows=rows)
-
-
-def _of_many(keys: Sequence[SetKey]) -> Iterator[tuple[str, str, Sequence[SetKey]]]:
-    """Yield name, sentence and sets of the configurations that have many sets."""
-    similar = [key for key in keys if key.negatives == "embedding"]
-    others = [key for key in keys if key.negatives != "embedding"]
-    if similar and others:
-        about = "The pairs of all sets but those with embedding negatives."
-        yield ALL_PAIRS, f"{about} {_UNNAMED}", others
-        about = "The pairs of all sets with embedding negatives."
-        yield SIMILAR_PAIRS, f"{about} {_UNNAMED}", similar
-    elif keys:
-        yield ALL_PAIRS, f"The pairs of all sets. {_UNNAMED}", keys
+                files[split] = [f"{split}/{path}" if nested else path for path in filled]
+                rows[split] = sum(of_split[path].rows for path in filled)
+        if rows:
+            found.append(
+                Config(name=name, about=about, view=view, columns=columns, files=files, rows=rows)
+            )
+    return found
 
 
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def front_matter(metadata: Mapping[str, object]) -> str:
-    """Return mappings, lists, texts, numbers and booleans as YAML between two lines of hyphens.
+    """Return YAML between two lines of hyphens, with the items of lists a line each.
 
-    A text is written as in JSON, which YAML reads as the same text whatever is in it, but for
-    characters that YAML does not allow or takes for the end of a line; those are escaped.
+    Values are written as JSON, which YAML reads as it is, but for characters that YAML does not
+    allow or takes for the end of a line; those are escaped.
     """
-    return "\n".join(["---", *_lines(metadata), "---"])
 
+    def text(value: object) -> str:
+        json_text = json.dumps(value, ensure_ascii=False)
+        return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)
 
-def _lines(value: object) -> list[str]:
-    if isinstance(value, Mapping):
-        return [line for name, one in value.items() for line in _entry(f"{name}:", one)]
-    if isinstance(value, list):
-        return [line for one in value for line in _entry("-", one)]
-    text = json.dumps(value, ensure_ascii=False)
-    return [_NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)]
-
-
-def _entry(head: str, value: object) -> list[str]:
-    first, *others = _lines(value)
-    if head != "-" and isinstance(value, (Mapping, list)):
-        return [head, *(f"  {line}" for line in (first, *others))]
-    return [f"{head} {first}", *(f"  {line}" for line in others)]
+    lines = ["---"]
+    for name, value in metadata.items():
+        if isinstance(value, list):
+            lines += [f"{name}:", *(f"- {text(one)}" for one in value)]
+        else:
+            lines.append(f"{name}: {text(value)}")
+    return "\n".join([*lines, "---"])
 
 
 WHOLE = "train"
@@ -417,25 +392,34 @@ class Card:
 
     def _making(self) -> Iterator[str]:
         yield "## How it was made"
+        files: Any = self.source.get("files") or []
         rows = [
             ("made by", f"medsim {self.medsim}"),
             ("source", f"{self._name}, read as {self.source.get('source')}"),
             ("release", str(self.source.get("release_date") or "not known")),
-            *((f"file {name}", about) for name, about in self._files()),
-            *((name, _shown(name, value)) for name, value in self.options.items()),
         ]
+        for one in files:
+            about = f"{one['size']:,} bytes, SHA-256 {one['sha256']}"
+            rows.append((f"file {one['name']}", about))
+        for name, value in self.options.items():
+            if name == "corrections" and isinstance(value, list):  # whose terms are not shown
+                shown = str(len(value))
+            else:
+                shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            rows.append((name, shown))
         yield markdown(pl.DataFrame(rows, ["what", "value"], orient="row"))
-
-    def _files(self) -> Iterator[tuple[str, str]]:
-        files = self.source.get("files")
-        for file in files if isinstance(files, list) else []:
-            yield file["name"], f"{file['size']:,} bytes, SHA-256 {file['sha256']}"
 
 
 def build_card(manifest: BuildManifest) -> str:
     """Return the card of a build, from its manifest before the card is named in it."""
-    configs = BuildFiles(outputs={split_of(manifest): manifest.outputs}).configs()
-    return _card(manifest, manifest.options, configs)
+    configs = configs_of({split_of(manifest): manifest.outputs})
+    card = Card(
+        source=manifest.source,
+        options=manifest.options,
+        medsim=manifest.medsim,
+        configs=configs,
+    )
+    return card.text()
 
 
 def splits_card(splits: Mapping[str, BuildManifest], options: Mapping[str, object]) -> str:
@@ -445,10 +429,14 @@ def splits_card(splits: Mapping[str, BuildManifest], options: Mapping[str, objec
         splits: the manifests of their builds, which lie in folders named after them.
         options: by which the build was split.
     """
-    outputs = {name: one.outputs for name, one in splits.items()}
     first = next(iter(splits.values()))
-    known = options_of_splits(splits.values(), options)
-    return _card(first, known, BuildFiles(outputs=outputs, nested=True).configs())
+    card = Card(
+        source=first.source,
+        options=options_of_splits(splits.values(), options),
+        medsim=first.medsim,
+        configs=configs_of({name: one.outputs for name, one in splits.items()}, nested=True),
+    )
+    return card.text()
 
 
 def options_of_splits(
@@ -466,19 +454,6 @@ def split_of(manifest: BuildManifest) -> str:
     """Return the name of the split that a build is; one that was not split is all ``WHOLE``."""
     split = manifest.options.get("split")
     return str(split["name"]) if isinstance(split, dict) else WHOLE
-
-
-def _card(manifest: BuildManifest, options: Mapping[str, object], configs: Sequence[Config]) -> str:
-    return Card(
-        source=manifest.source, options=options, medsim=manifest.medsim, configs=configs
-    ).text()
-
-
-def _shown(name: str, value: object) -> str:
-    """Return the value of an option; of corrections their number alone, as they have terms."""
-    if name == "corrections" and isinstance(value, list):
-        return str(len(value))
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _size(n_rows: int) -> str:

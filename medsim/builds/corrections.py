@@ -9,12 +9,11 @@ import polars as pl
 
 from medsim.builds.options import Correction
 from medsim.core.errors import InputError
-from medsim.core.manifest import Skipped
 from medsim.core.tables import read_table, unguarded
 from medsim.core.terms import lowered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MOST_CORRECTIONS = 20_000
 """The most corrections of a build, whose manifest and files bear them all."""
@@ -68,11 +67,6 @@ def _distinct(where: str, given: Iterable[tuple[str, Correction]]) -> tuple[Corr
     return tuple(found[key][1] for key in sorted(found))
 
 
-def correction_rows(corrections: Iterable[Correction]) -> list[list[object]]:
-    """Return corrections as a manifest has them among the options of a build."""
-    return [[one.term1, one.term2, one.same] for one in corrections]
-
-
 def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:
     """Return the corrections among the options of a build's manifest."""
     rows = options.get("corrections", [])
@@ -117,11 +111,3 @@ def without_rejected(
         .join(rejected, on=["node1_id", "node2_id"], how="anti", maintain_order="left")
         .drop("node1_id", "node2_id")
     )
-
-
-def effects(n_rejected: int, n_unmatched: int) -> Iterator[Skipped]:
-    """Yield the numbers of positives that were rejected, and of corrections of unknown terms."""
-    if n_rejected:
-        yield Skipped(reason="a positive judged not to mean the same", n_rows=n_rejected)
-    if n_unmatched:
-        yield Skipped(reason="a correction of a term that no name bears", n_rows=n_unmatched)

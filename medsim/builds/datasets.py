@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from polars.io.plugins import register_io_source
 from medsim.builds.embedded import pair_cosines
 from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
 from medsim.builds.output import PAIR
-from medsim.builds.positives import pair_distances
+from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core import queries
 from medsim.core.checks import Finding
 from medsim.core.config import DIFFICULTIES
@@ -37,21 +37,9 @@ _DIGITS = np.array([f"{byte:02x}".encode() for byte in range(256)]).view(np.uint
 _ID_DIGITS = 16
 
 
-class PairKeys(NamedTuple):
-    """The ids of pairs and their order.
-
-    Attributes:
-        ids: uint64[n_pairs], each the number that its id is in hexadecimal digits.
-        order: int64[n_pairs], the rows of pairs in the order that is drawn from a seed.
-    """
-
-    ids: Hashes
-    order: Rows
-
-
 def pair_keys(
     term1_ids: Ids, term2_ids: Ids, terms: pl.Series, store: Store, seed: int
-) -> PairKeys:
+) -> tuple[Hashes, Rows]:
     """Return the ids and the order of pairs, made of some texts at a time.
 
     Args:
@@ -60,6 +48,10 @@ def pair_keys(
         terms: the texts.
         store: where they are hashed.
         seed: of the order.
+
+    Returns:
+        uint64[n_pairs], each the number that its id is in hexadecimal digits, and int64[n_pairs],
+        the rows of pairs in the order that is drawn from the seed.
     """
     n_pairs = len(term1_ids)
     ids, places = np.empty(n_pairs, np.uint64), np.empty((2, n_pairs), np.uint64)
@@ -72,10 +64,11 @@ def pair_keys(
         }
         with store.lent("pair_text", pl.DataFrame(texts)):
             found = store.frame("builds/pairs/pair_key", seed=str(seed))
-        ids[rows] = _number(found["pair_id"])
+        decoded = found["pair_id"].str.decode("hex")
+        ids[rows] = decoded.bin.reinterpret(dtype=pl.UInt64, endianness="big").to_numpy()
         for half, name in enumerate(("place", "second_place")):
             places[half, rows] = found[name].to_numpy().byteswap()  # DuckDB begins at the last byte
-    return PairKeys(ids, _order(places, ids, term1_ids, term2_ids))
+    return ids, _order(places, ids, term1_ids, term2_ids)
 
 
 def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: Ids) -> Rows:
@@ -90,12 +83,6 @@ def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: I
     return order
 
 
-def _number(pair_ids: pl.Series) -> Hashes:
-    """Return the numbers that ids of pairs write: uint64[n_pairs]."""
-    decoded = pair_ids.str.decode("hex").bin.reinterpret(dtype=pl.UInt64, endianness="big")
-    return decoded.to_numpy()
-
-
 def pair_id(ids: Hashes) -> pl.Series:
     """Return the column of ids of pairs, the numbers in hexadecimal digits."""
     digits = _DIGITS[ids.byteswap().view(np.uint8)]
@@ -104,74 +91,19 @@ def pair_id(ids: Hashes) -> pl.Series:
     return pl.Series("pair_id", pa.LargeStringArray.from_buffers(len(ids), *buffers))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
-    """The texts and the concepts of a terminology's terms, and numbers of those.
+def file_rows(
+    numbers: pl.DataFrame, positives: Positives, schema: pl.Schema
+) -> pl.DataFrame | pl.LazyFrame:
+    """Return the rows of the file of a set; many are made some at a time, whenever they are read.
 
-    Attributes:
-        terms: the texts, by term id.
-        concepts: the concepts that have descriptions, by number.
-        bearers: int32[n_terms], the concept of each term in a negative.
+    Args:
+        numbers: see ``SetMaker.make``.
+        positives: with the texts that they stand for.
+        schema: of the file.
     """
 
-    terms: pl.Series
-    concepts: pl.Series
-    bearers: Ids
-
-    @classmethod
-    def of(cls, derived: Positives, store: Store) -> Names:
-        """Return those of a terminology; the store has the table bearer."""
-        bearers = store.table("bearer").sort("term_id")["concept_id"]
-        return cls(
-            terms=derived.terms["term"],
-            concepts=derived.concepts,
-            bearers=numbers_of(bearers, derived.concepts).to_numpy(),
-        )
-
-
-def numbers_of(names: pl.Series, known: pl.Series) -> pl.Series:
-    """Return the rows of names among distinct known ones, null for others: int32[n_names]."""
-    rows = pl.DataFrame({"name": known, "row": np.arange(len(known), dtype=np.int32)})
-    own = pl.DataFrame({"name": names})
-    return own.join(rows, on="name", how="left", maintain_order="left")["row"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetRows:
-    """The rows of one set.
-
-    Attributes:
-        numbers: a row per pair: term1_id, term2_id, label, distance, concept1 and concept2 by their
-            numbers; pair, its id as a number; and what else its file has.
-        names: the texts for numbers.
-        schema: of its file.
-    """
-
-    numbers: pl.DataFrame
-    names: Names
-    schema: pl.Schema
-
-    def rows(self) -> pl.DataFrame | pl.LazyFrame:
-        """Return the rows of its file; many are made some at a time, whenever they are read."""
-        if self.numbers.height <= _BATCH_ROWS:
-            return self._texts(self.numbers, list(self.schema))
-
-        def batches(
-            columns: list[str] | None,
-            predicate: pl.Expr | None,
-            most: int | None,
-            _batch_rows: int | None,
-        ) -> Iterator[pl.DataFrame]:
-            numbers = self.numbers if most is None else self.numbers.head(most)
-            for part in numbers.iter_slices(_BATCH_ROWS):
-                frame = self._texts(part, columns or list(self.schema))
-                yield frame if predicate is None else frame.filter(predicate)
-
-        return register_io_source(batches, schema=self.schema)
-
-    def _texts(self, part: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-        """Return columns of the file, of some rows."""
-        terms, concepts = self.names.terms, self.names.concepts
+    def texts(part: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+        terms, concepts = positives.terms["term"], positives.concepts
         made: dict[str, Callable[[], pl.Series]] = {
             "pair_id": lambda: pair_id(part["pair"].to_numpy()),
             "term1": lambda: terms.gather(part["term1_id"]),
@@ -182,9 +114,22 @@ class SetRows:
         found = {name: made[name]() if name in made else part[name] for name in columns}
         return pl.DataFrame(found)
 
+    def batches(
+        columns: list[str] | None,
+        predicate: pl.Expr | None,
+        most: int | None,
+        _batch_rows: int | None,
+    ) -> Iterator[pl.DataFrame]:
+        for part in (numbers if most is None else numbers.head(most)).iter_slices(_BATCH_ROWS):
+            frame = texts(part, columns or list(schema))
+            yield frame if predicate is None else frame.filter(predicate)
+
+    if numbers.height <= _BATCH_ROWS:
+        return texts(numbers, list(schema))
+    return register_io_source(batches, schema=schema)
+
 
 TERM_IDS = ("term1_id", "term2_id")
-_NAMED = ("term1", "term2", "concept1", "concept2")
 _POSITIVE, _NEGATIVE = 1, 0
 
 
@@ -256,10 +201,10 @@ def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
     return pairs
 
 
-def with_concept_numbers(pairs: pl.DataFrame, names: Names) -> pl.DataFrame:
+def with_concept_numbers(pairs: pl.DataFrame, concepts: pl.Series) -> pl.DataFrame:
     """Return pairs with numbers in place of concepts; null where one is unknown."""
     return pairs.with_columns(
-        numbers_of(pairs[side], names.concepts).alias(side) for side in ("concept1", "concept2")
+        numbers_of(pairs[side], concepts).alias(side) for side in ("concept1", "concept2")
     )
 
 
@@ -270,7 +215,6 @@ class SetMaker:
         self,
         strategy: str,
         derived: Derived,
-        names: Names,
         store: Store,
         *,
         seed: int,
@@ -287,52 +231,57 @@ class SetMaker:
         self._store = store
         self._seed = seed
         self._threads = threads
-        self._terms = derived.positives.terms
-        self._names = names
         self._made: list[tuple[SetKey, UsedPairs]] = []
 
-    def make(self, key: SetKey, stage: Stage) -> SetRows:
-        """Return the rows of one set: positives and negatives in an order drawn from the seed."""
-        rows = self.draw(key, stage)
-        numbers = rows.numbers
+    def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:
+        """Return one set, positives and negatives, in an order drawn from the seed.
+
+        Returns:
+            A row per pair: term1_id, term2_id, label, distance, concept1 and concept2 by their
+            numbers; pair, its id as a number; and what else its file has.
+        """
+        numbers = self.draw(key, stage)
         first, second = (numbers[side].to_numpy() for side in TERM_IDS)
-        pairs, order = pair_keys(first, second, self._names.terms, self._store, self._seed)
+        texts = self._positives.terms["term"]
+        pairs, order = pair_keys(first, second, texts, self._store, self._seed)
         numbers = numbers.with_columns(pl.Series("pair", pairs))
         if self._embedding is not None:
             similarity = pair_cosines(self._embedding, first, second, self._threads)
             numbers = numbers.with_columns(similarity)
-        return replace(rows, numbers=numbers[order])
+        return numbers[order]
 
-    def draw(self, key: SetKey, stage: Stage) -> SetRows:
+    def draw(self, key: SetKey, stage: Stage) -> pl.DataFrame:
         """Return positives and negatives of one set in no particular order, without ids."""
         rows = positive_rows(self._positives, key)
         positives = positive_set(rows, key)
         negatives = self._negatives(positives, self.used_before(key), stage)
         against, second = negatives.positive_rows, negatives.term2_ids
         first = positives.term1_ids[against]
-        self._remember(key, first, second)
+        self._made.append((key, UsedPairs(term1_ids=first, term2_ids=second)))
         ends = pl.Series(first), pl.Series(second)
-        distance = pair_distances(self._terms["lower_term"], *ends, self._threads)
+        distance = pair_distances(self._positives.terms["lower_term"], *ends, self._threads)
         concept1, labels = rows["concept1"], np.array([_POSITIVE, _NEGATIVE], np.int8)
-        numbers = {
-            "term1_id": np.concatenate([positives.term1_ids, first]),
-            "term2_id": np.concatenate([positives.term2_ids, second]),
-            "label": np.repeat(labels, [rows.height, len(first)]),
-            "distance": pl.concat([rows["distance"], distance]),
-            "concept1": pl.concat([concept1, concept1.gather(against)]),
-            "concept2": np.concatenate([rows["concept2"], self._names.bearers[second]]),
-        }
-        return SetRows(numbers=pl.DataFrame(numbers), names=self._names, schema=key.schema())
+        return pl.DataFrame(
+            {
+                "term1_id": np.concatenate([positives.term1_ids, first]),
+                "term2_id": np.concatenate([positives.term2_ids, second]),
+                "label": np.repeat(labels, [rows.height, len(first)]),
+                "distance": pl.concat([rows["distance"], distance]),
+                "concept1": pl.concat([concept1, concept1.gather(against)]),
+                "concept2": np.concatenate([rows["concept2"], self._positives.bearers[second]]),
+            }
+        )
 
     def take_over(self, key: SetKey, pairs: pl.LazyFrame) -> pl.DataFrame:
         """Remember the negatives of a set that was made before, and return its numbers.
 
-        They are those of ``SetRows``, without what only its file has.
+        They are those of ``make``, without what only its file has.
         """
-        rows = with_term_ids(pairs.select(*_NAMED, "label", "distance"), self._terms).collect()
-        numbers = with_concept_numbers(rows, self._names)
-        negative = numbers.filter(label=_NEGATIVE)
-        self._remember(key, *(negative[side].to_numpy() for side in TERM_IDS))
+        named = pairs.select("term1", "term2", "concept1", "concept2", "label", "distance")
+        rows = with_term_ids(named, self._positives.terms).collect()
+        numbers = with_concept_numbers(rows, self._positives.concepts)
+        first, second = (numbers.filter(label=_NEGATIVE)[side].to_numpy() for side in TERM_IDS)
+        self._made.append((key, UsedPairs(term1_ids=first, term2_ids=second)))
         return numbers
 
     def used_before(self, key: SetKey) -> UsedPairs:
@@ -345,11 +294,7 @@ class SetMaker:
             term2_ids=np.concatenate([none, *(pairs.term2_ids for pairs in seen)]),
         )
 
-    def _remember(self, key: SetKey, term1_ids: Ids, term2_ids: Ids) -> None:
-        self._made.append((key, UsedPairs(term1_ids=term1_ids, term2_ids=term2_ids)))
 
-
-_FOLDER = "builds/checks"
 _COLUMNS = {
     "set_id": pl.UInt16,
     "row": pl.Int32,
@@ -372,13 +317,13 @@ class CheckedPairs:
     The store has the canonical tables, dataset, term, term_component, pool and bearer.
     """
 
-    def __init__(self, store: Store, positives: Positives, names: Names) -> None:
+    def __init__(self, store: Store, positives: Positives) -> None:
         self._store = store
-        self._nodes = positives.terms["node_id"].to_numpy()
-        self._components = store.table("term_component").sort("term_id")["component_id"].to_numpy()
+        components = store.table("term_component").sort("term_id")["component_id"]
+        self._values = {"has_equal_terms": positives.terms["node_id"], "is_linked": components}
         self._sets: list[tuple[SetKey, Path]] = []
-        ids = np.arange(len(names.bearers), dtype=np.int32)
-        bearers = pl.DataFrame({"term_id": ids, "concept_number": names.bearers})
+        ids = np.arange(len(positives.bearers), dtype=np.int32)
+        bearers = pl.DataFrame({"term_id": ids, "concept_number": positives.bearers})
         store.put("numbered_bearer", bearers)
         store.append("numbered_pair", pl.DataFrame(schema=_COLUMNS))
 
@@ -391,12 +336,14 @@ class CheckedPairs:
                 null where the terminology does not have what the file names.
             file: where their ids are read if they violate a rule.
         """
-        ends = numbers["term1_id"], numbers["term2_id"]
+        first, second = (numbers[side] for side in TERM_IDS)
         numbered = numbers.with_columns(
+            *(
+                (of.gather(first) == of.gather(second)).alias(name)  # null where one is unknown
+                for name, of in self._values.items()
+            ),
             set_id=len(self._sets),
             row=pl.int_range(pl.len()),
-            has_equal_terms=_same(self._nodes, *ends),
-            is_linked=_same(self._components, *ends),
         )
         columns = (pl.col(name).cast(of) for name, of in _COLUMNS.items())
         self._store.append("numbered_pair", numbered.select(columns))
@@ -409,28 +356,14 @@ class CheckedPairs:
         self._store.put("pair_set", sets.with_row_index("set_id"))
         for table in _NUMBERED:
             self._store.run(f"builds/pairs/{table}")
-        found = [
-            Finding(
-                name.removeprefix(f"{_FOLDER}/"),
-                queries.query(name).sentence,
-                list(self._named(self._store.frame(name))),
-            )
-            for name in queries.names(_FOLDER)
-        ]
+        found = []
+        for name in queries.names("builds/checks"):
+            wrong = []
+            for (number,), rows in self._store.frame(name).group_by("set_id"):
+                key, file = self._sets[int(str(number))]
+                ids = read_parquet(file, ["pair_id"])["pair_id"].gather(rows["row"])
+                wrong += [" ".join([*key.columns().values(), str(one)]) for one in ids]
+            promise = queries.query(name).sentence
+            found.append(Finding(name.rpartition("/")[2], promise, sorted(wrong)))
         self._store.drop("pair_set", "numbered_pair", "numbered_bearer", *_NUMBERED[:2])
         return found
-
-    def _named(self, violations: pl.DataFrame) -> Iterator[str]:
-        """Yield the sets and the ids of pairs, in their order."""
-        named = []
-        for (number,), rows in violations.group_by("set_id"):
-            key, file = self._sets[int(str(number))]
-            ids = read_parquet(file, ["pair_id"])["pair_id"].gather(rows["row"])
-            named += [" ".join([*key.columns().values(), str(one)]) for one in ids]
-        yield from sorted(named)
-
-
-def _same(of_terms: Ids, first: pl.Series, second: pl.Series) -> pl.Series:
-    """Return whether two terms have the same value; null where one is unknown."""
-    values = pl.Series(of_terms)
-    return values.gather(first) == values.gather(second)

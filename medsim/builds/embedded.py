@@ -12,7 +12,7 @@ import polars as pl
 from medsim.builds.negatives import Embedding
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
-from medsim.embeddings.embedded_terms import embed_terms, identify
+from medsim.embeddings.embedded_terms import embed_terms, identify, settled
 from medsim.embeddings.given import embedding_spec, own_name, wrapped
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
@@ -22,7 +22,6 @@ from medsim.embeddings.options import parse_options
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.builds.negatives import TermIndex
     from medsim.builds.output import Build
     from medsim.builds.positives import Derived
     from medsim.core.progress import Progress
@@ -64,7 +63,7 @@ def embedding_of(
 ) -> NamedEmbedding | None:
     """Return the embedding that made a build's negatives, None if none did.
 
-    It may still be to be settled; then ``check_same`` is for the caller.
+    Its fingerprint may be empty; see ``settled_as``.
     """
     if "embedding" not in build.strategies:
         if moved is not None:
@@ -113,6 +112,16 @@ def check_same(build: Build, named: NamedEmbedding) -> None:
     )
 
 
+def settled_as(
+    build: Build, named: NamedEmbedding, derived: Derived, progress: Progress, threads: int
+) -> NamedEmbedding:
+    """Return the embedding of a build with its fingerprint, which must be the build's."""
+    if not named.fingerprint:
+        named = settled(named, paired_terms(derived), progress, threads=threads)
+        check_same(build, named)
+    return named
+
+
 def _read_as_before(
     spec: EmbeddingSpec, options: Mapping[str, str], place: Mapping[str, str]
 ) -> EmbeddingOptions:
@@ -129,19 +138,18 @@ def _read_as_before(
 
 def embedded(
     named: NamedEmbedding, derived: Derived, progress: Progress, *, threads: int, cache: Path | None
-) -> TermIndex:
-    """Return all terms with the vectors of those that may be in a pair.
+) -> Embedding:
+    """Return the vectors of the terms that may be in a pair.
 
     Word vectors become the mean of a term's, as the metric avg_cos has it. Encoders keep their
     vectors in the folder ``cache``.
     """
-    index, term_ids = derived.index, derived.paired()
     has = embed_terms(named, paired_terms(derived), progress, threads=threads, cache=cache)
     covered = np.flatnonzero(has.covered).astype(np.int32)
-    rows = np.full(len(index.components), -1, np.int32)
-    rows[term_ids[covered]] = np.arange(len(covered), dtype=np.int32)
+    rows = np.full(len(derived.index.components), -1, np.int32)
+    rows[derived.paired()[covered]] = np.arange(len(covered), dtype=np.int32)
     vectors = points_of(has.embedded, covered, Workers(threads=threads))
-    return replace(index, embedding=Embedding(vectors=vectors, rows=rows))
+    return Embedding(vectors=vectors, rows=rows)
 
 
 def paired_terms(derived: Derived) -> list[str]:

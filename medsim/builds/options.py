@@ -75,6 +75,7 @@ class SearchOptions(ReadingOptions):
             listed=True,
             lower=True,
             noun="strategy of negatives",
+            key="strategies",
         ),
     ] = DEFAULT_STRATEGIES
     corrections: Annotated[
@@ -105,33 +106,41 @@ class SearchOptions(ReadingOptions):
     progress: Reporting = None
 
     @property
-    def strategies(self) -> tuple[Strategy, ...]:
-        """The strategies of negatives in the order in which they are made."""
-        return tuple(name for name in STRATEGIES if name in self.negatives)
+    def judged(self) -> Sequence[Correction]:
+        """The corrections; none unless they have been read."""
+        return () if isinstance(self.corrections, (str, Path)) else self.corrections
 
     def check(self) -> None:
-        """Raise OptionError for strategies that are named twice, or not at all."""
+        """Put strategies in the order in which they are made.
+
+        Raises:
+            OptionError: strategies are named twice, or not at all.
+        """
         for name in self.negatives:
             if self.negatives.count(name) > 1:
                 raise OptionError(f"`negatives` names {name} twice; once is enough")
         if not self.negatives:
             raise OptionError(f"`negatives` names none; known: {', '.join(STRATEGIES)}")
+        ordered = tuple(name for name in STRATEGIES if name in self.negatives)
+        object.__setattr__(self, "negatives", ordered)
 
     def check_shared_out(self, option: str) -> None:
         """Raise OptionError if there is nothing that an option shares out."""
         if "levenshtein" not in self.negatives:
             raise OptionError(
                 f"`{option}` shares out the search for Levenshtein negatives, which `negatives` "
-                f"{','.join(self.strategies)} does not ask for; leave it out"
+                f"{','.join(self.negatives)} does not ask for; leave it out"
             )
 
     def recorded(self) -> dict[str, object]:
-        """Return the options that decide the rows; corrections and embedding are not among them.
-
-        See ``medsim.builds.build.recorded_options`` for those.
-        """
-        easy = {"easy_distance": EASY_DISTANCE, "strategies": list(self.strategies)}
-        return {**Options.recorded(self), **easy}
+        """Return all that decides the rows but the embedding; corrections must have been read."""
+        record = Options.recorded(self)
+        strategies = record.pop("strategies")
+        record |= {"easy_distance": EASY_DISTANCE, "strategies": strategies}
+        if self.judged:
+            rows = [[one.term1, one.term2, one.same] for one in self.judged]
+            record["corrections"] = rows
+        return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +184,7 @@ class BuildOptions(SearchOptions):
         if self.embedding is not None and "embedding" not in self.negatives:
             raise OptionError(
                 f"`embedding` {self.embedding!r} is for embedding negatives alone; add `negatives` "
-                f"{','.join((*self.strategies, 'embedding'))}"
+                f"{','.join((*self.negatives, 'embedding'))}"
             )
         if self.dask is not None:
             self.check_shared_out("dask")

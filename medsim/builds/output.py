@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from medsim.builds.corrections import corrections_in
+from medsim.builds.options import SearchOptions
 from medsim.core import queries
-from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES, available_threads
-from medsim.core.errors import OptionError, counted, listed, unknown_name
+from medsim.core.config import DIFFICULTIES, available_threads
+from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.core.options import declared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,7 +215,6 @@ BUILD = Kind(
     others={CARD: "Card: what the build is and holds, its limits, licence and citation."},
     recorded={
         "easy_distance": "Largest distance of an easy positive, in code points.",
-        "strategies": "Strategies of negatives, in the order in which they were made.",
         "corrections": "Pairs that people judged otherwise, and whether they mean the same.",
         "embedding": "Of embedding negatives: name, fingerprint and options of the embedding.",
         "split": "Of a split: its name, the options of medsim split, and what was split.",
@@ -239,10 +241,23 @@ class Build(Opened[BuildManifest]):
         return self._summarized(facts, calls, lambda: self.stats().select(shown))
 
     @property
-    def strategies(self) -> tuple[Strategy, ...]:
+    def options(self) -> SearchOptions:
+        """The options that decided its rows, as its manifest records them."""
+        record = self.manifest.options
+        for option in declared(SearchOptions).values():
+            if option.key is not None and option.kept_empty and option.key not in record:
+                raise InputError(f"{self.folder}: the manifest lacks {option.key!r}")
+        try:
+            return SearchOptions.from_record(record, corrections=corrections_in(record))
+        except (OptionError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{self.folder}: the options of the manifest cannot be read ({error})"
+            ) from error
+
+    @property
+    def strategies(self) -> Sequence[Strategy]:
         """The strategies of its negatives, in the order in which they were made."""
-        named = self.manifest.options.get("strategies")
-        return tuple(named) if isinstance(named, list) else DEFAULT_STRATEGIES
+        return self.options.negatives
 
     def stats(self) -> pl.DataFrame:
         """Return a row per dataset: sizes, mean distances, shortfalls."""

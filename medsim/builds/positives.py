@@ -10,11 +10,12 @@ import polars as pl
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
-from medsim.builds.corrections import corrected_nodes, corrections_in, effects, without_rejected
+from medsim.builds.corrections import corrected_nodes, without_rejected
 from medsim.builds.negatives import TermIndex
+from medsim.builds.options import MOST_NAMES
 from medsim.builds.output import TERM
 from medsim.core import queries
-from medsim.core.config import DIFFICULTIES, EASY_DISTANCE, POOLS
+from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
@@ -23,9 +24,7 @@ from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from medsim.builds.options import Correction
+    from medsim.builds.options import SearchOptions
     from medsim.builds.output import Build
     from medsim.core.store import Store
     from medsim.kernels.types import Hashes, Ids
@@ -46,6 +45,7 @@ class Positives:
             each, term1_id, term2_id, in order of these, then concept1 and concept2, rows of
             ``concepts``, and distance.
         concepts: the ids of the concepts that have descriptions.
+        bearers: int32[n_terms], the concept of each term in a negative, a row of ``concepts``.
         corrected: pairs of terms that people judged: node1_id, node2_id, same; those that do not
             mean the same are not among the pairs.
         skipped: rows that made no pair, and why.
@@ -54,82 +54,104 @@ class Positives:
     terms: pl.DataFrame
     pairs: pl.DataFrame
     concepts: pl.Series
+    bearers: Ids
     corrected: pl.DataFrame
     skipped: tuple[Skipped, ...]
 
 
 def derive_positives(
-    store: Store,
-    *,
-    language: str,
-    rf2_rules: bool,
-    threads: int,
-    corrections: Sequence[Correction] = (),
-    most_names: int | None = None,
+    store: Store, options: SearchOptions, *, rf2_rules: bool, threads: int
 ) -> Positives:
     """Return the positives that the canonical tables of ``store`` give.
 
     The tables dataset, term, name, bearer, substitution and described_concept are left in the
-    store. RF2's rules are those on "[D]" and namespaces.
+    store.
+
+    Args:
+        store: with the canonical tables.
+        options: of the build; its corrections are read.
+        rf2_rules: whether the rules of RF2 on "[D]" and namespaces hold.
+        threads: to use.
 
     Raises:
         InputError: a concept has more than ``most_names``; pairs grow by their square.
     """
-    rows = [(one.name, sorted(one.contains)) for one in queries.datasets()]
-    registered = pl.DataFrame(
-        rows, schema={"name": pl.String, "contains": pl.List(pl.String)}, orient="row"
-    )
+    datasets = sorted(queries.datasets(), key=lambda one: one.name)
+    contained = pl.Series([sorted(one.contains) for one in datasets], dtype=pl.List(pl.String))
+    registered = pl.DataFrame({"name": [one.name for one in datasets], "contains": contained})
     store.put("dataset", registered)
-    terms = derive_names(store, language=language, rf2_rules=rf2_rules)
-    if most_names is not None:
-        _check_names(store, most_names)
-    store.run("builds/terms/bearer")
-    store.drop("named")
-    store.run("builds/terms/substitution")
-    store.run("builds/terms/substitutions")
-    store.run("builds/pairs/described_concept")
-    corrected = corrected_nodes(corrections, terms)
-    parts: list[pl.DataFrame] = []
-    n_rejected = 0
-    for dataset in sorted(queries.datasets(), key=lambda one: one.name):
-        candidates = _dataset_positives(store, dataset)
-        drafts = without_rejected(candidates, corrected, terms)
-        n_rejected += candidates.height - drafts.height
-        parts += _by_difficulty(drafts, terms["lower_term"], threads)
-    changes = effects(n_rejected, len(corrections) - corrected.height)
-    skipped = [
-        Skipped(**row) for row in store.frame("builds/terms/skipped", language=language).to_dicts()
-    ]
-    return Positives(
-        terms=terms,
-        pairs=pl.concat(parts, rechunk=False),
-        concepts=store.table("described_concept").sort("concept_number")["concept_id"],
-        corrected=corrected,
-        skipped=(*skipped, *changes),
-    )
-
-
-def derive_names(store: Store, *, language: str, rf2_rules: bool) -> pl.DataFrame:
-    """Return all terms that the canonical tables of ``store`` give, as ``Positives.terms``.
-
-    The tables term, name and named are left in the store, and what they are made of.
-    """
-    store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
-    terms = numbered(store.frame("builds/terms/spelling", language=language)["term"])
-    store.put("term", terms)
-    store.run("builds/terms/named", language=language)
-    store.run("builds/terms/name")
-    return terms
-
-
-def _check_names(store: Store, most: int) -> None:
-    """Raise InputError for the concept with the most names, if it has too many."""
+    terms = derive_names(store, options, rf2_rules=rf2_rules)
+    most = options.most_names or MOST_NAMES
     for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
         raise InputError(
             f"the concept {concept!r} has {n_names:,} names, of which "
             f"{n_names * (n_names - 1) // 2:,} pairs would be made; up to {most:,} names are taken,"
             " so raise `most_names` if they are meant"
         )
+    store.run("builds/terms/bearer")
+    store.drop("named")
+    store.run("builds/terms/substitution")
+    store.run("builds/terms/substitutions")
+    store.run("builds/pairs/described_concept")
+    concepts = store.table("described_concept").sort("concept_number")["concept_id"]
+    bearers = store.table("bearer").sort("term_id")["concept_id"]
+    corrected = corrected_nodes(options.judged, terms)
+    names = pl.Enum([one.name for one in datasets])  # a byte a row
+    parts: list[pl.DataFrame] = []
+    n_rejected = 0
+    for dataset in datasets:
+        store.run(dataset.query)
+        candidates = store.frame("builds/pairs/positive", candidates=dataset.name)
+        store.drop(dataset.name)
+        drafts = without_rejected(candidates, corrected, terms)
+        n_rejected += candidates.height - drafts.height
+        ends = drafts["term1_id"], drafts["term2_id"]
+        measured = drafts.with_columns(
+            pair_distances(terms["lower_term"], *ends, threads),
+            dataset=pl.lit(dataset.name, names),
+        )
+        is_easy = pl.col("distance") <= EASY_DISTANCE
+        for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
+            named = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
+            parts.append(measured.filter(belongs).with_columns(named).select(_COLUMNS))
+    counts = {
+        **dict(store.frame("builds/terms/skipped").iter_rows()),
+        "a positive judged not to mean the same": n_rejected or None,
+        "a correction of a term that no name bears": len(options.judged) - corrected.height or None,
+    }
+    return Positives(
+        terms=terms,
+        pairs=pl.concat(parts, rechunk=False),
+        concepts=concepts,
+        bearers=numbers_of(bearers, concepts).to_numpy(),
+        corrected=corrected,
+        skipped=tuple(
+            Skipped(reason=reason, n_rows=n) for reason, n in counts.items() if n is not None
+        ),
+    )
+
+
+def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl.DataFrame:
+    """Return all terms that the canonical tables of ``store`` give, as ``Positives.terms``.
+
+    The tables term, name and named are left in the store, and what they are made of. Queries find
+    all options that decide rows in the table rule, under the names that manifests give them.
+    """
+    store.put("rule", pl.DataFrame([options.recorded()]))
+    store.run("builds/terms/naming")
+    store.run("builds/terms/substitution_name", rf2_rules=rf2_rules)
+    terms = numbered(store.frame("builds/terms/spelling")["term"])
+    store.put("term", terms)
+    store.run("builds/terms/named")
+    store.run("builds/terms/name")
+    return terms
+
+
+def numbers_of(names: pl.Series, known: pl.Series) -> pl.Series:
+    """Return the rows of names among distinct known ones, null for others: int32[n_names]."""
+    rows = pl.DataFrame({"name": known, "row": np.arange(len(known), dtype=np.int32)})
+    own = pl.DataFrame({"name": names})
+    return own.join(rows, on="name", how="left", maintain_order="left")["row"]
 
 
 def pair_distances(
@@ -146,26 +168,6 @@ def pair_distances(
             left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads
         )
     return pl.Series("distance", distances)
-
-
-def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
-    store.run(dataset.query)
-    pairs = store.frame("builds/pairs/positive", candidates=dataset.name)
-    store.drop(dataset.name)
-    names = pl.Enum(sorted(one.name for one in queries.datasets()))  # a byte a row
-    return pairs.with_columns(dataset=pl.lit(dataset.name, names))
-
-
-def _by_difficulty(
-    pairs: pl.DataFrame, lower_terms: pl.Series, threads: int
-) -> Iterator[pl.DataFrame]:
-    """Yield the pairs of each difficulty as ``Positives.pairs`` has them, in the order of names."""
-    distance = pair_distances(lower_terms, pairs["term1_id"], pairs["term2_id"], threads)
-    is_easy = distance <= EASY_DISTANCE
-    measured = pairs.with_columns(distance)
-    for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
-        name = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
-        yield measured.filter(belongs).with_columns(name).select(_COLUMNS)
 
 
 _DIFFICULTY_BY_PLACE = (None, "hard", "easy")
@@ -246,24 +248,16 @@ def content_hashes(terms: pl.Series) -> Hashes:
 
 
 def reload(build: Build, store: Store, threads: int) -> Derived:
-    """Return the positives and terms that a build was made of, derived anew."""
-    options = build.manifest.options
-    language, rf2_rules = _view_terminology(build, store)
-    positives = derive_positives(
-        store,
-        language=language,
-        rf2_rules=rf2_rules,
-        threads=threads,
-        corrections=corrections_in(options),
-    )
-    pool = str(options.get("pool", POOLS[0]))
-    return Derived(positives=positives, index=index_terms(positives, store, pool=pool))
+    """Return the positives and terms that a build was made of, derived again."""
+    options, rf2_rules = _view_terminology(build, store)
+    positives = derive_positives(store, options, rf2_rules=rf2_rules, threads=threads)
+    return Derived(positives=positives, index=index_terms(positives, store, pool=options.pool))
 
 
 def reload_names(build: Build, store: Store) -> pl.DataFrame:
     """Return all terms of a build, as ``Positives.terms``; the store has its tables and names."""
-    language, rf2_rules = _view_terminology(build, store)
-    return derive_names(store, language=language, rf2_rules=rf2_rules)
+    options, rf2_rules = _view_terminology(build, store)
+    return derive_names(store, options, rf2_rules=rf2_rules)
 
 
 def node_components(build: Build, store: Store, threads: int) -> pl.DataFrame:
@@ -272,22 +266,18 @@ def node_components(build: Build, store: Store, threads: int) -> pl.DataFrame:
     The store has what ``reload_names`` leaves there. Corrections join terms that are in no pair, so
     a build with corrections is derived again.
     """
-    if corrections_in(build.manifest.options):
+    if build.options.judged:
         derived = reload(build, store, threads)
-        terms = derived.positives.terms.with_columns(
-            pl.Series("component", derived.index.components)
-        )
+        component = pl.Series("component", derived.index.components)
+        terms = derived.positives.terms.with_columns(component)
     else:
         terms = reload_names(build, store).join(build.terms(), on="term")
     return terms.select("node_id", "component").unique("node_id")
 
 
-def _view_terminology(build: Build, store: Store) -> tuple[str, bool]:
-    """Show the canonical tables of a build; return the language and whether RF2's rules hold."""
-    try:
-        language = str(build.manifest.options["language"])
-        rf2_rules = bool(build.manifest.source["rf2_rules"])
-    except KeyError as error:
-        raise InputError(f"{build.folder}: the manifest lacks {error}") from error
+def _view_terminology(build: Build, store: Store) -> tuple[SearchOptions, bool]:
+    """Show the canonical tables of a build; return its options and whether RF2's rules hold."""
+    if "rf2_rules" not in build.manifest.source:
+        raise InputError(f"{build.folder}: the manifest lacks 'rf2_rules'")
     store.view_files(build.folder, {name: one.files for name, one in CANONICAL_TABLES.items()})
-    return language, rf2_rules
+    return build.options, bool(build.manifest.source["rf2_rules"])

@@ -40,15 +40,6 @@ if TYPE_CHECKING:
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.output import Build
     from medsim.builds.positives import Derived
-    from medsim.core.progress import Progress
-
-
-_SHARD_SCHEMA = {
-    "shard": pl.String,
-    "first_terms": pl.Int64,
-    "candidates": pl.Int64,
-    "file": pl.String,
-}
 
 
 @public(ShardOptions)
@@ -67,31 +58,38 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         OptionError: an option is out of range or does not fit the source.
         OutputError: the folder holds shards of another build, or cannot be written.
     """
-    shard = parse_shard(options.shard)
-    check_not_read(Path(options.out), options.paths_read(), source_paths(options.source))
+    shard, source = parse_shard(options.shard), str(options.source)
+    check_not_read(Path(options.out), options.paths_read(), source_paths(source))
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
+    known, path = find_source(source)
+    anywhere = source if known.locate is not None else str(path.absolute())
     folder = ShardFolder(out)
     with (
         folder.spill() as spill,
         Store(threads=checked_threads(options.threads), spill=spill) as store,
     ):
         run = Run.of(options, store)
-        terminology = run.read()
-        own = ShardedRun(
-            key=run_key(run, terminology),
-            total=shard.total,
-            source=_found_again(str(options.source)),
-        )
+        own = ShardedRun(key=run_key(run), total=shard.total, source=anywhere)
         folder.claim(own)
-        found = _done_before(folder, own, shard, run.progress)
+        found = None
+        try:
+            found = folder.read(own, shard)
+            run.progress.say(f"shard {shard} is done already: {folder.path(shard)}")
+        except FileNotFoundError:
+            pass
+        except InputError as error:
+            run.progress.warn(f"{error}; it is searched again")
         if found is None:
-            found = _search(run, derive(run, terminology), shard)
+            found = _search(run, derive(run), shard)
             folder.write(own, shard, found)
-    n_firsts = sum(len(one.term1_ids) for one in found)
-    n_candidates = sum(len(one.term2_ids) for one in found)
-    row = (str(shard), n_firsts, n_candidates, str(folder.path(shard)))
-    return pl.DataFrame([row], schema=_SHARD_SCHEMA, orient="row")
+    row = {
+        "shard": str(shard),
+        "first_terms": sum(len(one.term1_ids) for one in found),
+        "candidates": sum(len(one.term2_ids) for one in found),
+        "file": str(folder.path(shard)),
+    }
+    return pl.DataFrame([row])
 
 
 @public(MergeOptions)
@@ -118,9 +116,22 @@ def merge(options: MergeOptions) -> Build:
             stage.found(f"{sharded.total:,} with {n_firsts:,} first terms")
         return known
 
-    build = complete(
-        _build_options(sharded, options), take_over, lambda key: folder.check(key, sharded.total)
+    if options.source is None:
+        try:
+            find_source(sharded.source)
+        except InputError as error:
+            raise InputError(f"{error}; say by `source` where it lies now") from error
+    record = json.loads(sharded.key["options"])
+    of_build = BuildOptions.from_record(
+        record,
+        source=sharded.source if options.source is None else str(options.source),
+        out=options.out,
+        corrections=corrections_in(record),
+        threads=options.threads,
+        overwrite=options.overwrite,
+        progress=options.progress,
     )
+    build = complete(of_build, take_over, lambda key: folder.check(key, sharded.total))
     folder.remove()
     return build
 
@@ -146,48 +157,7 @@ def _search(run: Run, derived: Derived, shard: Shard) -> list[SearchResult]:
     return found
 
 
-def _done_before(
-    folder: ShardFolder, own: ShardedRun, shard: Shard, progress: Progress
-) -> list[SearchResult] | None:
-    """Return the results of a shard that is done, None if it must be searched."""
-    try:
-        found = folder.read(own, shard)
-    except FileNotFoundError:
-        return None
-    except InputError as error:
-        progress.warn(f"{error}; it is searched again")
-        return None
-    progress.say(f"shard {shard} is done already: {folder.path(shard)}")
-    return found
-
-
-def _found_again(location: str) -> str:
-    """Return the name of a source that is valid in any folder: a built-in name, or a whole path."""
-    source, path = find_source(location)
-    return location if source.locate is not None else str(path.absolute())
-
-
-def _build_options(sharded: ShardedRun, options: MergeOptions) -> BuildOptions:
-    """Return the options of the build whose shards are merged."""
-    record = json.loads(sharded.key["options"])
-    if options.source is None:
-        try:
-            find_source(sharded.source)
-        except InputError as error:
-            raise InputError(f"{error}; say by `source` where it lies now") from error
-    return BuildOptions.from_record(
-        record,
-        source=sharded.source if options.source is None else str(options.source),
-        out=options.out,
-        negatives=tuple(record["strategies"]),
-        corrections=corrections_in(record),
-        threads=options.threads,
-        overwrite=options.overwrite,
-        progress=options.progress,
-    )
-
-
-_MOST_LISTED = 5  # values of an option in a message
+_MOST_SAID = 200  # characters about a difference in a message
 _JOB = "job.json"
 _SPILL = "spill-"
 _SIGNATURE, _POOLS = "signature", "pools"
@@ -197,7 +167,6 @@ _MOST_NAMED = 20
 _OWN = re.compile(  # with names under which files are written
     rf"({_JOB}|shard-\d+-of-\d+\.shard)(\.[0-9a-f]{{32}}\.partial)?|{_SPILL}[a-z0-9_]{{8}}"
 )
-_MOST_TRIED = 100  # times that the folder was removed before anything lay in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,13 +310,15 @@ class ShardFolder:
         """Give the body a folder of its own, for the database to spill to."""
         if self.folder.is_symlink():
             raise OutputError(f"{self.folder} is a link; move it away, or choose another OUT")
-        scratch = self._scratch()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
+        except OSError as error:
+            raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
         try:
             yield scratch
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-            with suppress(OSError):
-                self.folder.rmdir()  # unless something lies there
 
     def remove(self) -> None:
         """Remove the shards and leavings of killed processes, but nothing that is not medsim's."""
@@ -360,23 +331,6 @@ class ShardFolder:
                     remove(path)
         with suppress(OSError):
             self.folder.rmdir()
-
-    def _scratch(self) -> Path:
-        """Return a new folder in the folder of shards, which is made where there is none.
-
-        Another process may end at any moment and remove the folder of shards because it is empty;
-        then it is made again. Once something lies in it, nobody can.
-        """
-        n_tried = 0
-        while True:
-            n_tried += 1
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                return Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
-            except OSError as error:
-                is_removed = isinstance(error, FileNotFoundError | FileExistsError)
-                if not is_removed or self.folder.is_file() or n_tried == _MOST_TRIED:
-                    raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
 
 
 def _partial(path: Path) -> Path:
@@ -393,36 +347,24 @@ def _digest(content: bytes) -> bytes:
 
 
 def _differences(there: ShardedRun, key: Mapping[str, str], total: int) -> list[str]:
+    """Return how two runs differ, in words."""
+    theirs, ours = _facts(there.key, there.total), _facts(key, total)
     found = []
-    if there.total != total:
-        found.append(f"{there.total} shards there, {total} here")
-    for name in sorted({*there.key, *key}):
-        values = [there.key.get(name, ""), key.get(name, "")]
-        if values[0] != values[1]:
-            found += _differing_values(name, *map(_parsed, values))
+    for name in {**theirs, **ours}:
+        left, right = (str(facts.get(name)) for facts in (theirs, ours))
+        if left != right:
+            said = f"{name.replace('_', ' ')} {left} there, {right} here"
+            found.append(said if len(said) <= _MOST_SAID else f"other {name.replace('_', ' ')}")
     return found
 
 
-def _differing_values(name: str, there: object, here: object) -> list[str]:
-    if isinstance(there, dict) and isinstance(here, dict):
-        return [
-            f"{part} {_short(there.get(part))} there, {_short(here.get(part))} here"
-            for part in {**there, **here}
-            if there.get(part) != here.get(part)
-        ]
-    if name == "source_files":
-        return ["other source files"]
-    return [f"{name.replace('_', ' ')} {there} there, {here} here"]
-
-
-def _short(value: object) -> str:
-    """Return a value, or of a long list how many it has."""
-    if isinstance(value, list) and len(value) > _MOST_LISTED:
-        return f"({len(value):,} of them)"
-    return str(value)
-
-
-def _parsed(value: str) -> object:
-    with suppress(ValueError):
-        return json.loads(value)
-    return value
+def _facts(key: Mapping[str, str], total: int) -> dict[str, object]:
+    """Return all that decides a run, by name."""
+    parts = {name: json.loads(key.get(name, "{}")) for name in ("libraries", "options")}
+    return {
+        **parts["libraries"],
+        **parts["options"],
+        "source_files": key.get("source_files"),
+        **{name: one for name, one in key.items() if name not in parts},
+        "shards": total,
+    }

@@ -15,7 +15,6 @@ from rapidfuzz.process import cdist
 from medsim.builds.datasets import (
     TERM_IDS,
     CheckedPairs,
-    Names,
     SetKey,
     SetMaker,
     pair_id,
@@ -25,12 +24,13 @@ from medsim.builds.datasets import (
     with_concept_numbers,
     with_term_ids,
 )
-from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
+from medsim.builds.embedded import embedded, embedding_of, settled_as
 from medsim.builds.options import VerifyOptions
 from medsim.builds.output import (
     BUILD,
     CARD,
     PAIR,
+    STATS,
     TERM,
     Build,
 )
@@ -40,25 +40,29 @@ from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.files import digest_of
-from medsim.core.kinds import CANONICAL_TABLES
-from medsim.core.manifest import fingerprint
+from medsim.core.manifest import content_of
 from medsim.core.opened import read_damaged_rows, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
-from medsim.embeddings.embedded_terms import settled
 from medsim.embeddings.encoders import cache_folder
 from medsim.kernels.packing import tie_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from medsim.builds.negatives import Embedding, TermIndex, UsedPairs
     from medsim.builds.positives import Derived
     from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.kernels.types import Flags, Hashes, Ids, Ranks, Rows, Table, Values, Vectors
+    from medsim.kernels.types import Flags, Hashes, Ids, Ranks, Table, Vectors
+
+_NEW_SEEDS = 1_000_000  # short enough to be typed
+_ROUNDING = 1e-5  # relative, of means that were added up in another order
+_NEAR_ZERO = 1e-8  # absolute, of means near zero
+_OF_COSINES = 1e-6  # of a cosine in single precision, and of vectors that an encoder makes again
+_FIRSTS_AT_ONCE = 16  # so that their comparisons with all terms fit in memory
+_TERMS_AT_ONCE = 1 << 15
 
 
 @public(VerifyOptions)
@@ -98,9 +102,13 @@ def _check_files(build: Build) -> Iterator[Finding]:
     """Yield whether files are there, have their columns, and hold the rows of the manifest."""
     promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
-    expected = set(BUILD.views_in(build.folder).values()) - {PAIR.files}
-    sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
-    expected |= set(sets)
+    keys = [key for strategy in build.strategies for key in set_keys(strategy)]
+    schemas = {key.path: key.schema() for key in keys}
+    for table in BUILD.views.values():
+        if table.files and table != PAIR:
+            of_dialect = build.options.dialect is not None
+            schemas[table.files] = pl.Schema(table.all_columns() if of_dialect else table.dtypes)
+    expected = set(schemas)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))
     yield Finding("files", "The Parquet files of a build are there, and no others.", wrong)
     unreadable, changed = [], []
@@ -110,10 +118,9 @@ def _check_files(build: Build) -> Iterator[Finding]:
         except InputError:
             unreadable.append(name)
             continue
-        if frame.schema != _schema(build, name, sets.get(name)):
+        if frame.schema != schemas[name]:
             unreadable.append(name)
-            continue
-        if fingerprint(frame) != promised[name].fingerprint or frame.height != promised[name].rows:
+        elif content_of(frame) != promised[name]:
             changed.append(name)
     yield Finding("columns", "Every file has the columns of its table.", unreadable)
     yield Finding("fingerprint", "Every file holds the rows of the manifest.", changed)
@@ -133,61 +140,33 @@ def _check_content(
     with Store(threads=threads) as store:
         with progress.stage("derive positives anew"):
             recomputed = recompute(build, store, threads)
-            findings = [check_positives(recomputed), check_terms(recomputed)]
+            derived = recomputed.derived
+            findings = [_check_positives(recomputed), _check_terms(recomputed)]
         with progress.stage("check the rules"):
-            checked = CheckedPairs(store, recomputed.derived.positives, recomputed.names)
+            checked = CheckedPairs(store, derived.positives)
             for key, pairs in recomputed.pairs.items():
-                numbers = with_concept_numbers(pairs, recomputed.names)
+                numbers = with_concept_numbers(pairs, derived.positives.concepts)
                 checked.add(key, numbers, build.folder / key.path)
             findings += checked.findings()
         with progress.stage("compute ids, distances, order and statistics anew"):
-            findings += [check_rows(recomputed), check_stats(recomputed)]
+            findings += [_check_rows(recomputed), _check_stats(recomputed)]
         if "random" in build.strategies:
             with progress.stage("draw random negatives anew") as stage:
-                findings.append(check_random(recomputed, stage))
+                findings.append(_check_random(recomputed, stage))
         if "levenshtein" in build.strategies:
             with progress.stage("search first terms by brute force") as stage:
-                findings.append(check_nearest(recomputed, sample, stage))
+                findings.append(_check_nearest(recomputed, sample, stage))
         if named is not None:
+            named = settled_as(build, named, derived, progress, threads)
             cache = cache_folder(options.cache)
-            findings += _check_embedding(recomputed, named, cache, sample, progress)
+            vectors = embedded(named, derived, progress, threads=threads, cache=cache)
+            index = replace(derived.index, embedding=vectors)
+            recomputed = replace(recomputed, derived=replace(derived, index=index))
+            with progress.stage("compute similarities anew"):
+                findings.append(_check_similarities(recomputed, vectors))
+            with progress.stage("compare vectors of first terms by brute force") as stage:
+                findings.append(_check_most_similar(recomputed, vectors, sample, stage))
     return findings
-
-
-def _check_embedding(
-    recomputed: Recomputed,
-    named: NamedEmbedding,
-    cache: Path | None,
-    sample: Sample,
-    progress: Progress,
-) -> list[Finding]:
-    derived = recomputed.derived
-    if not named.fingerprint:
-        terms = paired_terms(derived)
-        named = settled(named, terms, progress, threads=recomputed.threads)
-        check_same(recomputed.build, named)
-    index = embedded(named, derived, progress, threads=recomputed.threads, cache=cache)
-    recomputed = replace(recomputed, derived=replace(derived, index=index))
-    with progress.stage("compute similarities anew"):
-        findings = [check_similarities(recomputed)]
-    with progress.stage("compare vectors of first terms by brute force") as stage:
-        findings.append(check_most_similar(recomputed, sample, stage))
-    return findings
-
-
-def _schema(build: Build, name: str, key: SetKey | None) -> pl.Schema:
-    """Return the columns that a file must have."""
-    if key is not None:
-        return key.schema()
-    (table,) = (one for one in BUILD.views.values() if one.files == name)
-    of_dialect = table == CANONICAL_TABLES["description"] and "dialect" in build.manifest.options
-    return pl.Schema(table.all_columns() if of_dialect else table.dtypes)
-
-
-_NEW_SEEDS = 1_000_000  # short enough to be typed
-_ROUNDING = 1e-5  # relative, of means that were added up in another order
-_NEAR_ZERO = 1e-8  # absolute, of means near zero
-_QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fit in memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,14 +183,9 @@ class Sample:
 
     @classmethod
     def of(cls, options: VerifyOptions) -> Sample:
-        """Return the sample that options ask for, by a new seed where they name none."""
+        """Return the sample that options ask for, by a new seed if they name none."""
         seed = secrets.randbelow(_NEW_SEEDS) if options.seed is None else options.seed
         return cls(size=None if options.sample == "all" else options.sample, seed=seed)
-
-    def text(self, n_compared: int, n_first_terms: int) -> str:
-        """Return how many first terms were compared, in words."""
-        text = f"{n_compared:,} of {n_first_terms:,} first terms"
-        return text if n_compared == n_first_terms else f"{text} (seed {self.seed})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,21 +252,22 @@ class CheckedSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recomputed:
-    """A build, and the same derived anew from its canonical tables."""
+    """A build, and the same derived again from its canonical tables."""
 
     build: Build
     store: Store
     derived: Derived
-    names: Names
     pairs: dict[SetKey, pl.DataFrame]
-    seed: int
     threads: int
+
+    @property
+    def seed(self) -> int:
+        """The seed of the build."""
+        return self.build.options.seed
 
     def maker(self, strategy: str) -> SetMaker:
         """Return the maker of the sets of one strategy."""
-        derived, store = self.derived, self.store
-        seed, threads = self.seed, self.threads
-        return SetMaker(strategy, derived, self.names, store, seed=seed, threads=threads)
+        return SetMaker(strategy, self.derived, self.store, seed=self.seed, threads=self.threads)
 
     def sets(self, strategy: str, sample: Sample, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy in the order in which they were made."""
@@ -317,45 +292,34 @@ class Recomputed:
 
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     """Return a build with all that its canonical tables give."""
-    try:
-        seed = int(str(build.manifest.options["seed"]))
-    except (KeyError, ValueError) as error:
-        raise InputError(f"{build.folder}: the manifest lacks {error}") from error
     derived = reload(build, store, threads)
     terms = derived.positives.terms
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
-    return Recomputed(
-        build=build,
-        store=store,
-        derived=derived,
-        names=Names.of(derived.positives, store),
-        pairs={key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys},
-        seed=seed,
-        threads=threads,
-    )
+    pairs = {key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys}
+    return Recomputed(build=build, store=store, derived=derived, pairs=pairs, threads=threads)
 
 
-def check_positives(recomputed: Recomputed) -> Finding:
+def _check_positives(recomputed: Recomputed) -> Finding:
     """Return whether every set has the positives that the rules give, and no others."""
     columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
-    wrong = []
+    positives, wrong = recomputed.derived.positives, []
     for key, pairs in recomputed.pairs.items():
-        expected = positive_rows(recomputed.derived.positives, key).select(columns)
-        found = with_concept_numbers(pairs.filter(label=1), recomputed.names).select(columns)
+        expected = positive_rows(positives, key).select(columns)
+        found = with_concept_numbers(pairs.filter(label=1), positives.concepts).select(columns)
         n_missing = expected.join(found, on=columns, how="anti").height
         n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
         wrong += [str(key)] * (n_missing + n_surplus)
     return Finding("positives", "The positives are those that the rules give.", wrong)
 
 
-def check_terms(recomputed: Recomputed) -> Finding:
+def _check_terms(recomputed: Recomputed) -> Finding:
     """Return whether the terms of pairs have the components and difficulties of the positives."""
     found, expected = recomputed.build.read(TERM.files), recomputed.derived.terms()
     wrong = [] if found.equals(expected) else [TERM.files]
     return Finding("terms", "Terms that positives link have one component.", wrong)
 
 
-def check_rows(recomputed: Recomputed) -> Finding:
+def _check_rows(recomputed: Recomputed) -> Finding:
     """Return whether ids, distances and the order of rows follow from the texts and the seed."""
     terms, wrong = recomputed.derived.positives.terms, []
     for key, pairs in recomputed.pairs.items():
@@ -374,11 +338,11 @@ def check_rows(recomputed: Recomputed) -> Finding:
     return Finding("rows", "Ids, distances and the order of rows follow from the texts.", wrong)
 
 
-def check_stats(recomputed: Recomputed) -> Finding:
+def _check_stats(recomputed: Recomputed) -> Finding:
     """Return whether the statistics are those of the rows, and the shortfall theirs."""
     rows = [stats_row(key.columns(), pairs) for key, pairs in recomputed.pairs.items()]
-    expected = pl.concat(rows).sort("dataset", "difficulty", "negatives")
-    wrong = [] if statistics_agree(recomputed.build.stats(), expected) else ["stats.parquet"]
+    expected = pl.concat(rows).sort(STATS.key)
+    wrong = [] if statistics_agree(recomputed.build.stats(), expected) else [STATS.files]
     if recomputed.build.manifest.shortfall != expected["shortfall"].sum():
         wrong.append("shortfall in manifest.json")
     return Finding("stats", "The statistics are those of the rows.", wrong)
@@ -403,90 +367,96 @@ def statistics_agree(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
     return True
 
 
-def check_random(recomputed: Recomputed, stage: Stage) -> Finding:
+def _check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     """Return whether drawing the random negatives again gives the same."""
-    maker = recomputed.maker("random")
+    maker, concepts = recomputed.maker("random"), recomputed.derived.positives.concepts
     wrong = []
     for key in set_keys("random"):
-        drawn = maker.draw(key, stage).numbers
-        found = with_concept_numbers(recomputed.pairs[key], recomputed.names)
+        drawn = maker.draw(key, stage)
+        found = with_concept_numbers(recomputed.pairs[key], concepts)
         if not drawn.sort(pl.all()).equals(found.select(drawn.columns).sort(pl.all())):
             wrong.append(str(key))
     return Finding("random", "The seed gives the random negatives again.", wrong)
 
 
-def check_nearest(recomputed: Recomputed, sample: Sample, stage: Stage) -> Finding:
+def _check_nearest(recomputed: Recomputed, sample: Sample, stage: Stage) -> Finding:
     """Return whether sampled first terms have their nearest allowed terms, by brute force."""
-    wrong, n_compared, n_first_terms = [], 0, 0
+    index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
+    seed, wrong, n_compared, n_first_terms = np.uint64(recomputed.seed), [], 0, 0
     for one in recomputed.sets("levenshtein", sample, stage):
         every = np.unique(one.positives[0])
-        firsts = one.sampled(every, recomputed.derived.index.hashes, sample)
+        firsts = one.sampled(every, index.hashes, sample)
         n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(every)
-        for first, expected in _greedy(recomputed, one, firsts):
-            stage.advance()
-            if set(one.chosen(first).tolist()) != set(expected.tolist()):
-                wrong.append(str(one.key))
-    compared = sample.text(n_compared, n_first_terms)
-    stage.found(compared)
-    promise = f"{compared} have the nearest terms that brute force finds."
-    return Finding("nearest", promise, wrong, n_compared=n_compared, n_first_terms=n_first_terms)
+        texts = lower[one.pool].to_list()
+        for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
+            batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
+            distances = cdist(
+                lower[batch].to_list(),
+                texts,
+                scorer=Levenshtein.distance,
+                dtype=np.int32,
+                workers=recomputed.threads,
+            )
+            for first, distance in zip(batch.tolist(), distances, strict=True):
+                stage.advance()
+                wanted, near = one.n_wanted(first), np.flatnonzero(~one.refused(first, index))
+                if wanted < len(near):  # as the greedy rule has it, compared with all
+                    farthest = np.partition(distance[near], wanted - 1)[wanted - 1]
+                    near = near[distance[near] <= farthest]
+                ties = tie_hashes(seed, index.hashes[first], index.hashes[one.pool[near]])
+                order = np.lexsort((near, ties, distance[near]))
+                if set(one.chosen(first)) != set(one.pool[near[order]][:wanted]):
+                    wrong.append(str(one.key))
+    return _compared("nearest", sample, stage, wrong, n_compared, n_first_terms)
 
 
-def _greedy(recomputed: Recomputed, one: CheckedSet, firsts: Ids) -> Iterator[tuple[int, Ids]]:
-    """Yield first terms and the terms that the greedy rule gives them, compared with all."""
-    index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
-    texts = lower[one.pool].to_list()
-    for begin in range(0, len(firsts), _QUERIES_AT_ONCE):
-        batch = firsts[begin : begin + _QUERIES_AT_ONCE]
-        distances = cdist(
-            lower[batch].to_list(),
-            texts,
-            scorer=Levenshtein.distance,
-            dtype=np.int32,
-            workers=recomputed.threads,
-        )
-        for first, distance in zip(batch.tolist(), distances, strict=True):
-            wanted = one.n_wanted(first)
-            near = _not_farther(distance, np.flatnonzero(~one.refused(first, index)), wanted)
-            seed, hashes = np.uint64(recomputed.seed), index.hashes
-            ties = tie_hashes(seed, hashes[first], hashes[one.pool[near]])
-            order = np.lexsort((near, ties, distance[near]))
-            yield first, one.pool[near[order]][:wanted]
+def _compared(
+    which: str,
+    sample: Sample,
+    stage: Stage,
+    wrong: list[str],
+    n_compared: int,
+    n_first_terms: int,
+) -> Finding:
+    """Return the finding on first terms that were compared with all terms."""
+    text = f"{n_compared:,} of {n_first_terms:,} first terms"
+    if n_compared != n_first_terms:
+        text += f" (seed {sample.seed})"
+    stage.found(text)
+    promise = f"{text} have the {which} terms that brute force finds."
+    check = which.replace(" ", "_")
+    return Finding(check, promise, wrong, n_compared=n_compared, n_first_terms=n_first_terms)
 
 
-def _not_farther(distance: Ids, allowed: Rows, wanted: int) -> Rows:
-    """Return the allowed rows that are no farther than the last that is wanted."""
-    if wanted >= len(allowed):
-        return allowed
-    bound = np.partition(distance[allowed], wanted - 1)[wanted - 1]
-    return allowed[np.asarray(distance[allowed] <= bound, np.bool_)]
-
-
-_OF_COSINES = 1e-6  # of a cosine in single precision, and of vectors that an encoder makes again
-_TERMS_AT_ONCE = 1 << 15
-_FIRSTS_AT_ONCE = 16  # so that their cosines with all terms fit in memory
-
-
-def check_similarities(recomputed: Recomputed) -> Finding:
+def _check_similarities(recomputed: Recomputed, embedding: Embedding) -> Finding:
     """Return whether stored similarities are the cosines of the terms' vectors."""
-    embedding, wrong = _embedding(recomputed), []
+    wrong = []
     for key in set_keys("embedding"):
         pairs = recomputed.pairs[key].drop_nulls(TERM_IDS)
-        expected = _cosines(embedding, *(pairs[side].to_numpy() for side in TERM_IDS))
+        left, right = (embedding.rows[pairs[side].to_numpy()] for side in TERM_IDS)
+        known = np.flatnonzero((left >= 0) & (right >= 0))
+        expected = np.full(len(left), np.nan)
+        for begin in range(0, len(known), _TERMS_AT_ONCE):
+            part = known[begin : begin + _TERMS_AT_ONCE]
+            first, second = (_units(embedding.vectors[rows[part]]) for rows in (left, right))
+            expected[part] = (first * second).sum(axis=1)
         found = pairs["similarity"].fill_null(np.nan).to_numpy()
         agree = np.isclose(found, expected, rtol=0, atol=_OF_COSINES, equal_nan=True)
         wrong += [str(key)] * int(np.count_nonzero(~agree))
     return Finding("similarities", "Similarities are cosines of the vectors.", wrong)
 
 
-def check_most_similar(recomputed: Recomputed, sample: Sample, stage: Stage) -> Finding:
+def _check_most_similar(
+    recomputed: Recomputed, embedding: Embedding, sample: Sample, stage: Stage
+) -> Finding:
     """Return whether sampled first terms have their most similar allowed terms.
 
     Each is compared with every term that has a vector, in double precision. Candidates whose
     cosines differ by no more than rounding may stand for each other.
     """
-    embedding, index = _embedding(recomputed), recomputed.derived.index
-    wrong, n_compared, n_first_terms = [], 0, 0
+    index = recomputed.derived.index
+    wrong: list[str] = []
+    n_compared = n_first_terms = 0
     for every in recomputed.sets("embedding", sample, stage):
         missing = (embedding.rows[every.negatives] < 0).any(axis=0)
         wrong += [str(every.key)] * int(np.count_nonzero(missing))
@@ -495,69 +465,25 @@ def check_most_similar(recomputed: Recomputed, sample: Sample, stage: Stage) -> 
         embedded = embedded[embedding.rows[embedded] >= 0]
         firsts = one.sampled(embedded, index.hashes, sample)
         n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(embedded)
-        for first, cosines in _compared_with_all(embedding, firsts, one.pool):
-            chosen = np.isin(one.pool, one.chosen(first))
-            allowed, n_wanted = ~one.refused(first, index), one.n_wanted(first)
-            if not _are_most_similar(chosen, cosines, allowed, n_wanted):
-                wrong.append(str(one.key))
-            stage.advance()
-    compared = sample.text(n_compared, n_first_terms)
-    stage.found(compared)
-    return Finding(
-        "most_similar",
-        f"{compared} have the most similar terms that brute force finds.",
-        wrong,
-        n_compared=n_compared,
-        n_first_terms=n_first_terms,
-    )
-
-
-def _embedding(recomputed: Recomputed) -> Embedding:
-    """Return the vectors of the terms."""
-    if recomputed.derived.index.embedding is None:
-        raise InputError(f"{recomputed.build.folder}: its embedding negatives need their embedding")
-    return recomputed.derived.index.embedding
-
-
-def _compared_with_all(
-    embedding: Embedding, firsts: Ids, pool: Ids
-) -> Iterator[tuple[int, Values]]:
-    """Yield first terms and their cosines with all terms of a pool: float64[n_pool]."""
-    rows = embedding.rows[pool]
-    for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
-        batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
-        queries = _units(embedding.vectors[embedding.rows[batch]])
-        cosines = np.zeros((len(batch), len(pool)))
-        for at in range(0, len(pool), _TERMS_AT_ONCE):
-            block = slice(at, at + _TERMS_AT_ONCE)
-            cosines[:, block] = queries @ _units(embedding.vectors[rows[block]]).T
-        yield from zip(batch.tolist(), cosines, strict=True)
-
-
-def _are_most_similar(chosen: Flags, cosines: Values, allowed: Flags, n_wanted: int) -> bool:
-    """Return whether as many terms are chosen as are due, all allowed, and none left is nearer.
-
-    The arrays, [n_pool], are of one first term.
-    """
-    n_due = min(n_wanted, int(np.count_nonzero(allowed)))
-    if np.count_nonzero(chosen) != n_due or (chosen & ~allowed).any():
-        return False
-    left = allowed & ~chosen
-    if n_due == 0 or not left.any():
-        return True
-    return bool(cosines[left].max() <= cosines[chosen].min() + _OF_COSINES)
-
-
-def _cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids) -> Values:
-    """Return the cosine of each pair: float64[n_pairs], NaN where one has no vector."""
-    left, right = embedding.rows[left_ids], embedding.rows[right_ids]
-    known = np.flatnonzero((left >= 0) & (right >= 0))
-    cosines = np.full(len(left), np.nan)
-    for begin in range(0, len(known), _TERMS_AT_ONCE):
-        pairs = known[begin : begin + _TERMS_AT_ONCE]
-        first, second = (_units(embedding.vectors[rows[pairs]]) for rows in (left, right))
-        cosines[pairs] = (first * second).sum(axis=1)
-    return cosines
+        rows = embedding.rows[one.pool]
+        for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
+            batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
+            queries = _units(embedding.vectors[embedding.rows[batch]])
+            cosines = np.zeros((len(batch), len(rows)))
+            for at in range(0, len(rows), _TERMS_AT_ONCE):
+                block = slice(at, at + _TERMS_AT_ONCE)
+                cosines[:, block] = queries @ _units(embedding.vectors[rows[block]]).T
+            for first, cosine in zip(batch.tolist(), cosines, strict=True):
+                stage.advance()
+                chosen = np.isin(one.pool, one.chosen(first))
+                allowed = ~one.refused(first, index)
+                n_due = min(one.n_wanted(first), int(np.count_nonzero(allowed)))
+                left = cosine[allowed & ~chosen].max(initial=-np.inf)
+                least = cosine[chosen].min(initial=np.inf)
+                fits = np.count_nonzero(chosen) == n_due and not (chosen & ~allowed).any()
+                if not fits or left > least + _OF_COSINES:
+                    wrong.append(str(one.key))
+    return _compared("most similar", sample, stage, wrong, n_compared, n_first_terms)
 
 
 def _units(vectors: Vectors) -> Table:

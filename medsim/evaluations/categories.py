@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.positives import derive_names
+from medsim.builds.positives import reload_names
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError
 from medsim.core.store import Store
@@ -92,17 +92,12 @@ def categories_of(
         OptionError: fewer than two categories are named, or one of them twice, or one whose concept
             is unknown or has no terms; or none for a build that has no default.
     """
-    try:
-        language = str(build.manifest.options["language"])
-        rf2_rules = bool(build.manifest.source["rf2_rules"])
-    except KeyError as error:
-        raise InputError(f"{build.folder}: the manifest lacks {error}") from error
-    if not named and not rf2_rules:
+    if not named and not build.manifest.source.get("rf2_rules"):
         raise OptionError(f"{build.folder} has no default categories; {_HOW}")
     parsed = [_parsed(text) for text in named or RF2_CATEGORIES]
     try:
         with Store(threads=threads) as store:
-            _fill(store, build, language=language, rf2_rules=rf2_rules)
+            reload_names(build, store)
             wanted = _wanted(store, parsed)
             store.put("category", wanted.select("category", "concept_id"))
             store.run("evaluations/category_member")
@@ -128,13 +123,6 @@ def _parsed(text: str) -> tuple[str | None, str]:
     if not concept_id or (equals and not name) or not text.isprintable():
         raise OptionError(f"a category is CONCEPT_ID or NAME=CONCEPT_ID, not {text!r}")
     return name or None, concept_id
-
-
-def _fill(store: Store, build: Build, *, language: str, rf2_rules: bool) -> None:
-    """Put the concepts of a build and their names into the store."""
-    for table in ("concept", "description", "is_a"):
-        store.put(table, build.read(f"terminology/{table}.parquet"))
-    derive_names(store, language=language, rf2_rules=rf2_rules)
 
 
 def _wanted(store: Store, parsed: Sequence[tuple[str | None, str]]) -> pl.DataFrame:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.builds.corrections import corrections_in
-from medsim.builds.embedded import check_same, embedding_of, paired_terms
+from medsim.builds.embedded import embedding_of, settled_as
 from medsim.builds.output import Build
 from medsim.builds.positives import reload, reload_names
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
@@ -19,7 +18,6 @@ from medsim.core.manifest import Skipped
 from medsim.core.options import folder_of
 from medsim.core.store import Store
 from medsim.core.terms import lowered
-from medsim.embeddings.embedded_terms import settled
 from medsim.kernels.components import components
 from medsim.splits.options import shares_of
 
@@ -83,7 +81,6 @@ def find_partition(
         OptionError: a split would be empty, or the rule does not fit the build.
     """
     shares = shares_of(options.ratios)
-    language = str(build.manifest.options["language"])
     named = embedding_of(build, options.embedding, progress)
     with Store(threads=threads, spill=spill) as store:
         with progress.stage("derive positives anew") as stage:
@@ -93,19 +90,18 @@ def find_partition(
             pairs = derived_pairs.select(pl.col(_SET).cast(pl.String), concept1=first)
             _check_positives(build, pairs)
             stage.found(f"{pairs.height:,} pairs")
-        if named is not None and not named.fingerprint:
-            terms = paired_terms(derived)
-            check_same(build, settled(named, terms, progress, threads=threads))
+        if named is not None:
+            settled_as(build, named, derived, progress, threads)
         del derived, derived_pairs
         with progress.stage("share out the concepts") as stage:
-            groups = find_groups(store, language)
+            groups = find_groups(store)
             assignment = apply_rule(store, build, options, shares, threads)
             concepts = place_groups(store, assignment.shares, assignment.assigned, options.seed)
             stage.found(
                 f"{counted(concepts.height, 'concept')} in "
                 f"{counted(groups['group_id'].n_unique(), 'group')} {assignment.about}".rstrip()
             )
-            left_out = find_left_out(store, language)
+            left_out = find_left_out(store)
             positives = _by_split(pairs, concepts)
             _refuse_empty(positives, list(shares), build, options)
             severed = store.frame("splits/severed")
@@ -161,7 +157,7 @@ def _corrections(
 ) -> dict[str, tuple[Correction, ...]]:
     """Return the corrections of each split: those of which it has both terms."""
     of_split: dict[str, list[Correction]] = {name: [] for name in names}
-    corrections = corrections_in(build.manifest.options)
+    corrections = build.options.judged
     if corrections:
         split_of = dict(store.table("term_split").select("lower_term", "split").iter_rows())
         for one in corrections:
@@ -178,7 +174,7 @@ ASSIGNED_COLUMNS = {"group_id": pl.String, "split": pl.String}
 """The columns of groups whose split a rule names."""
 
 
-def find_groups(store: Store, language: str) -> pl.DataFrame:
+def find_groups(store: Store) -> pl.DataFrame:
     """Return the group of each concept: concept_id, group_id, in order of concept_id.
 
     A group is all concepts that chains of shared terms (ignoring case), positives, corrections and
@@ -187,10 +183,9 @@ def find_groups(store: Store, language: str) -> pl.DataFrame:
 
     Args:
         store: with the canonical tables and what ``index_terms`` leaves there.
-        language: of the names.
     """
     store.run("splits/numbered_concept")
-    store.run("splits/concept_term", language=language)
+    store.run("splits/concept_term")
     links = store.frame("splits/link")
     concept_ids = store.table("numbered_concept").sort("concept_number")["concept_id"]
     n_nodes = store.n_rows("term")
@@ -232,24 +227,23 @@ def _bounds(shares: Mapping[str, Fraction]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def find_left_out(store: Store, language: str) -> pl.DataFrame:
+def find_left_out(store: Store) -> pl.DataFrame:
     """Return the descriptions that would show a term of one split in another.
 
     They make no term: they are inactive, or in another language.
 
     Args:
-        store: with the tables description, term, numbered_concept, concept_term and concept_split;
-            the table term_split is left there.
-        language: of the names.
+        store: with what ``find_groups`` and ``place_groups`` leave there; the table term_split is
+            left there, too.
 
     Returns:
         description_id, concept_id, split.
     """
-    texts = store.frame("splits/other_text", language=language)["term"]
+    texts = store.frame("splits/other_text")["term"]
     lower = pl.Series("lower_term", lowered(texts.to_list()), dtype=pl.String)
     store.put("other_text", pl.DataFrame([texts, lower]))
     store.run("splits/term_split")
-    store.run("splits/left_out", language=language)
+    store.run("splits/left_out")
     store.drop("other_text")
     return store.table("left_out")
 

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.builds.build import Run, derive, run_key, write_build, write_terminology
+from medsim.builds.build import Run, derive, write_build, write_terminology
 from medsim.builds.cards import splits_card
-from medsim.builds.corrections import correction_rows
-from medsim.builds.embedded import identity_of, paired_terms
-from medsim.builds.options import SearchOptions
 from medsim.builds.output import BUILD, CARD, STATS, Build
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
-from medsim.core.config import MOST_COUNT, checked_threads
+from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.opened import reading_output
@@ -35,7 +32,6 @@ from medsim.terminologies.sources import SourceFile, Terminology
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.builds.positives import Derived
     from medsim.core.output import OutputFolder
     from medsim.splits.partition import Partition
 
@@ -126,13 +122,23 @@ def _write_split(
         with own_progress.stage("take its rows") as stage:
             _fill(store, build, partition, name)
             stage.found(f"{store.n_rows('concept'):,} concepts")
-        run = _run_of(build, name, partition, options, store, own_progress)
-        terminology = replace(terminology_of(build), skipped=partition.skipped(name))
-        derived = derive(run, terminology)
-        run = _with_own_identity(run, derived)
+        record = build.manifest.options
+        facts = {"name": name, **options.recorded(), "build": build_digest(build)}
+        run = Run(
+            options=replace(build.options, corrections=partition.corrections[name]),
+            terminology=replace(terminology_of(build), skipped=partition.skipped(name)),
+            named=partition.named,
+            cache=cache_folder(options.cache),
+            store=store,
+            threads=threads,
+            progress=own_progress,
+            split={**facts, "of": record["split"]} if "split" in record else facts,
+        )
+        derived = derive(run)
+        run = run.with_settled(derived)
         _check_positives(partition, name, derived.positives.pairs)
-        write_terminology(run, part, run_key(run, terminology))
-        write_build(run, terminology, derived, part)
+        write_terminology(run, part)
+        write_build(run, derived, part)
     part.register_manifest()
     progress.warnings += [f"{name}: {line}" for line in own_progress.warnings]
     progress.records += [replace(one, name=f"{name}: {one.name}") for one in own_progress.records]
@@ -147,46 +153,6 @@ def _fill(store: Store, build: Build, partition: Partition, name: str) -> None:
     store.put("left_out", partition.left_out.filter(split=name))
     for table in CANONICAL_TABLES:
         store.run(f"splits/tables/{table}")
-
-
-def _run_of(
-    build: Build,
-    name: str,
-    partition: Partition,
-    options: SplitOptions,
-    store: Store,
-    progress: Progress,
-) -> Run:
-    """Return the run that makes a split as the build was made."""
-    whole = {name: of for name, of in build.manifest.options.items() if name != "corrections"}
-    if own := partition.corrections[name]:
-        whole["corrections"] = correction_rows(own)
-    of_build: dict[str, object] = {"build": build_digest(build)}
-    if "split" in whole:
-        of_build["of"] = whole["split"]
-    return Run(
-        options=SearchOptions.from_record(
-            whole,
-            out=options.out,
-            negatives=build.strategies,
-            most_names=MOST_COUNT,  # the build has taken them
-        ),
-        corrections=own,
-        named=partition.named,
-        cache=cache_folder(options.cache),
-        store=store,
-        threads=checked_threads(options.threads),
-        progress=progress,
-        recorded={**whole, "split": {"name": name, **options.recorded(), **of_build}},
-    )
-
-
-def _with_own_identity(run: Run, derived: Derived) -> Run:
-    """Return the run with the identity of its embedding, which may be that of the vectors used."""
-    run = run.with_settled(paired_terms(derived))
-    if run.named is None:
-        return run
-    return replace(run, recorded={**(run.recorded or {}), "embedding": identity_of(run.named)})
 
 
 def terminology_of(build: Build) -> Terminology:

@@ -173,11 +173,10 @@ def check_separation(splits: Splits, threads: int) -> list[Finding]:
 
 
 def _contents(build: Build, threads: int) -> _Contents:
-    language = str(build.manifest.options["language"])
     with Store(threads=threads) as store:
         derived = reload(build, store, threads)
-        groups = find_groups(store, language)
-        texts = store.frame("splits/other_text", language=language)["term"]
+        groups = find_groups(store)
+        texts = store.frame("splits/other_text")["term"]
     terms = derived.positives.terms
     pairs = build.pairs()
     ends = [pairs.select(term=column) for column in ("term1", "term2")]

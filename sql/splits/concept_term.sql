@@ -1,9 +1,8 @@
 -- The terms that each concept bears, active or not: its names, and the name that stands for it in
 -- associations.
 --
--- reads   description, substitution_name, numbered_concept, term
+-- reads   naming, substitution_name, numbered_concept, term
 -- writes  concept_term: a row per concept and term, key (concept_number, term_id)
--- params  $language text: the language of the names
 
 create or replace table concept_term as
 
@@ -11,10 +10,8 @@ with named as (
     select
         concept_id,
         term
-    from description
-    where
-        active
-        and language = $language
+    from naming
+    where gives_term
     union
     select
         concept_id,

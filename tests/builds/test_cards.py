@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import medsim
-from medsim.builds.cards import BuildFiles, Card, front_matter, licence_of
+from medsim.builds.cards import Card, configs_of, front_matter, licence_of
 from medsim.builds.verify import _check_files
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 def card_of(build: medsim.Build, **source: object) -> Card:
     """Return the card of a build as if its source were another."""
     known = build.manifest
-    configs = BuildFiles(outputs={"train": known.outputs}).configs()
+    configs = configs_of({"train": known.outputs})
     return Card(
         source={**known.source, **source},
         options=known.options,

@@ -13,7 +13,7 @@ from fixtures.release import random_release
 import medsim
 from medsim.builds import build as builds
 from medsim.builds import datasets, positives
-from medsim.builds.datasets import numbers_of, pair_id, pair_keys
+from medsim.builds.datasets import pair_id, pair_keys
 from medsim.core.errors import BrokenPromiseError
 from medsim.core.parquet import holds, write_parquet
 
@@ -46,16 +46,15 @@ def test_pairs_have_the_ids_and_the_order_of_their_hashes(
     pairs = [(one, two) for one in range(4) for two in range(4)]
     ids, order = expected_order(pairs, 7)
     first, second = np.array(pairs, np.int32).T
-    keys = pair_keys(first, second, TERMS, store, 7)
-    assert pair_id(keys.ids).to_list() == ids
-    assert keys.order.tolist() == order
+    found, places = pair_keys(first, second, TERMS, store, 7)
+    assert pair_id(found).to_list() == ids
+    assert places.tolist() == order
 
 
 def test_a_set_without_pairs_has_no_ids(store: Store) -> None:
     none = np.empty(0, np.int32)
-    keys = pair_keys(none, none, TERMS, store, 0)
-    assert pair_id(keys.ids).to_list() == []
-    assert keys.order.tolist() == []
+    found, places = pair_keys(none, none, TERMS, store, 0)
+    assert pair_id(found).to_list() == places.tolist() == []
 
 
 def test_pairs_of_one_first_half_are_in_order_of_the_rest() -> None:
@@ -72,7 +71,7 @@ def test_ids_keep_their_zeros() -> None:
 
 def test_a_name_that_is_not_known_has_no_number() -> None:
     known, names = pl.Series(["b", "a"]), pl.Series(["a", "c", None, "b"])
-    assert numbers_of(names, known).to_list() == [1, None, None, 0]
+    assert positives.numbers_of(names, known).to_list() == [1, None, None, 0]
 
 
 def test_sets_made_some_rows_at_a_time_have_the_same_rows(

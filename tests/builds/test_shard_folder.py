@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -31,30 +30,6 @@ def before_the_first(
         return function(*arguments, **options)
 
     monkeypatch.setattr(module, name, interleaved)
-
-
-def test_a_folder_that_another_process_removes_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shards = ShardFolder(tmp_path / "out")
-    before_the_first(monkeypatch, tempfile, "mkdtemp", shards.folder.rmdir)
-
-    with shards.spill() as scratch:
-        assert scratch.is_dir()
-
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_removed_while_it_is_found_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def is_there() -> None:
-        raise FileExistsError(errno.EEXIST, "File exists")
-
-    before_the_first(monkeypatch, os, "mkdir", is_there)
-
-    with ShardFolder(tmp_path / "out").spill() as scratch:
-        assert scratch.is_dir()
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ def test_what_shards_have_no_lists_of_is_searched_for(
         ({"seed": 5}, "seed 4 there, 5 here"),
         ({"pool": "terminology"}, "pool set there, terminology here"),
         ({"language": "sv"}, "language en there, sv here"),
-        ({"shard": "1/3"}, "2 shards there, 3 here"),
+        ({"shard": "1/3"}, "shards 2 there, 3 here"),
     ],
 )
 def test_shards_of_another_job_are_refused(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from fixtures.tables import put, put_datasets, put_terms
 
@@ -17,6 +18,13 @@ def named(  # a row of the table description
     concept: str, term: str, kind: str = "synonym", *, active: bool = True, language: str = "en"
 ) -> tuple[object, ...]:
     return (f"{concept} {kind} {term}", concept, term, kind, active, language)
+
+
+def put_names(store: Store, *descriptions: tuple[object, ...]) -> None:
+    """Write descriptions, and which of them are names in a build of English."""
+    put(store, "description", *descriptions)
+    store.put("rule", pl.DataFrame({"language": ["en"]}))
+    store.run("builds/terms/naming")
 
 
 def terms_of(store: Store, table: str, *columns: str) -> list[tuple[object, ...]]:
@@ -47,9 +55,8 @@ def test_languages_come_with_the_most_frequent_first(store: Store) -> None:
 def test_names_are_distinct_and_lie_in_order_the_fully_specified_one_first(store: Store) -> None:
     put_terms(store, "Orl", "Orl pain", "orl ache", "orl pain")
     put(store, "concept", ("10", True, CORE, ""), ("20", True, CORE, ""))
-    put(
+    put_names(
         store,
-        "description",
         named("20", "orl pain", "fsn"),
         named("10", "orl pain", "fsn"),
         named("10", "orl ache"),
@@ -58,7 +65,7 @@ def test_names_are_distinct_and_lie_in_order_the_fully_specified_one_first(store
         named("10", "Orl pain"),  # the same as the name, but for case
     )
     put(store, "substitution_name", ("20", "Orl", True, False), ("10", "orl pain", False, False))
-    store.run("builds/terms/named", language="en")
+    store.run("builds/terms/named")
     store.run("builds/terms/bearer")
     assert terms_of(store, "bearer", "term_id", "concept_id") == [
         *(("Orl", "10"), ("Orl pain", "10"), ("orl ache", "10"), ("orl pain", "10")),
@@ -74,8 +81,8 @@ def test_names_are_distinct_and_lie_in_order_the_fully_specified_one_first(store
 
 def test_names_of_other_sources_are_taken_whole(store: Store) -> None:
     put(store, "concept", ("10", False, "", "namespace"))
-    put(store, "description", named("10", "[D]Murn", "fsn"), named("20", "a namespace", "fsn"))
-    store.run("builds/terms/substitution_name", language="en", rf2_rules=False)
+    put_names(store, named("10", "[D]Murn", "fsn"), named("20", "a namespace", "fsn"))
+    store.run("builds/terms/substitution_name", rf2_rules=False)
     assert store.table("substitution_name").rows() == [
         ("10", "[D]Murn", False, False),
         ("20", "a namespace", False, False),
@@ -84,16 +91,16 @@ def test_names_of_other_sources_are_taken_whole(store: Store) -> None:
 
 def test_a_marked_name_is_a_spelling_beside_the_one_that_stands_for_it(store: Store) -> None:
     put(store, "concept", ("10", False, "", ""), ("20", False, "", "namespace"))
-    put(store, "description", named("10", "[D]Murn", "fsn"), named("20", "Orl", "fsn"))
-    store.run("builds/terms/substitution_name", language="en", rf2_rules=True)
+    put_names(store, named("10", "[D]Murn", "fsn"), named("20", "Orl", "fsn"))
+    store.run("builds/terms/substitution_name", rf2_rules=True)
     assert store.table("substitution_name").rows() == [
         ("10", "Murn", True, False),
         ("20", "Orl", False, True),
     ]
-    spellings = store.frame("builds/terms/spelling", language="en")["term"]
+    spellings = store.frame("builds/terms/spelling")["term"]
     assert spellings.to_list() == ["Murn", "Orl", "[D]Murn"]
     put_terms(store, *spellings)
-    store.run("builds/terms/named", language="en")
+    store.run("builds/terms/named")
     assert sorted(terms_of(store, "named", "concept_id", "kind", "term_id")) == [
         ("10", "fsn", "[D]Murn"),
         ("10", "substitution", "Murn"),
@@ -133,9 +140,8 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
         *((concept, True, CORE, "") for concept in ("10", "20")),
         *(("30", False, CORE, ""), ("40", True, MODEL, ""), ("50", True, None, "")),
     )
-    put(
+    put_names(
         store,
-        "description",
         named("10", "name", "fsn"),
         named("20", "synonym only"),
         named("20", "inactive", "fsn", active=False),
@@ -157,7 +163,7 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
         ("80", "70", "replaced_by", True),  # counts twice: nameless, and a namespace
     )
     put_datasets(store)
-    assert store.frame("builds/terms/skipped", language="en").rows() == [
+    assert store.frame("builds/terms/skipped").rows() == [
         ("association is of a kind that no dataset has", 1),
         ("association lacks a name on one side", 4),
         ("association names a namespace", 2),

@@ -247,7 +247,8 @@ def search_plan(index: TermIndex, sets: Sequence[PositiveSet]) -> SearchPlan:
     for one in by_size[::-1]:
         pool = pools[one.name]
         near = (name for name in reversed(parts) if len(pools[name]) <= _MOST_TIMES * len(pool))
-        found = next((name for name in near if _contains(pools[name], pool)), None)
+        holding = (one for one in near if np.isin(pool, pools[one], assume_unique=True).all())
+        found = next(holding, None)
         if found is None:
             parts[one.name] = []
         else:
@@ -257,10 +258,6 @@ def search_plan(index: TermIndex, sets: Sequence[PositiveSet]) -> SearchPlan:
         one.name: _request(index, one, [one, *parts[one.name]]) for one in sets if one.name in parts
     }
     return SearchPlan(requests=requests, wider=wider)
-
-
-def _contains(pool: Ids, part: Ids) -> bool:
-    return bool(np.isin(part, pool, assume_unique=True).all())
 
 
 def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]) -> SearchRequest:

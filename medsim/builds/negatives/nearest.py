@@ -229,7 +229,8 @@ def groups(task: Search, threads: int) -> list[Ids]:
         for near in _near_lengths(order.astype(np.int32), lengths)
         for begin in range(0, len(near), most)
     ]
-    parts.sort(key=lambda part: _cost(bounds[part]), reverse=True)
+    # About the cost: terms of lengths within the bound, times the band.
+    parts.sort(key=lambda part: np.square(np.minimum(bounds[part], 1 << 12)).sum(), reverse=True)
     return [part[np.lexsort((task.queries[part], lengths[part]))] for part in parts]
 
 
@@ -243,24 +244,20 @@ def _bounds(best: Best) -> Starts:
 
 
 def _near_lengths(order: Ids, lengths: Starts) -> Iterator[Ids]:
-    """Yield queries, in order of length, cut where they are enough or lengths differ too much."""
+    """Yield queries, in order of length, cut where they are enough or lengths differ too much.
+
+    Queries without characters are by themselves.
+    """
     cuts = np.flatnonzero(np.diff(lengths[order])) + 1
     first = 0
     for cut in [*cuts.tolist(), len(order)]:
-        stop = cut == len(order) or not _belong(lengths[order[first]], lengths[order[cut]])
+        shortest = lengths[order[first]] if first < len(order) else 0
+        stop = cut == len(order) or not (
+            shortest > 0 and lengths[order[cut]] <= shortest + shortest // 4 + 4
+        )
         if cut > first and (stop or cut - first >= _LEAST):
             yield order[first:cut]
             first = cut
-
-
-def _belong(shortest: int, length: int) -> bool:
-    """Return whether queries of two lengths are searched together; empty ones are by themselves."""
-    return shortest > 0 and length <= shortest + shortest // 4 + 4
-
-
-def _cost(bounds: Starts) -> float:
-    """Return the approximate cost of queries: terms of lengths within the bound, times the band."""
-    return float(np.square(np.minimum(bounds, 1 << 12)).sum())
 
 
 _QUERIES_A_TASK = 64
@@ -323,23 +320,32 @@ class NearestSearch:
         best = empty_slots(wanted, np.int32)
         task = Search(self._pool, self._seed, queries, best)
         works = [workspace(self._pool) for _ in range(self._threads)]
-        starts = range(0, len(queries), _QUERIES_A_TASK)
-        _in_threads(works, starts, lambda first, work: _bound(task, first, work))
-        if self._sliced:
-            self._complete_in_groups(task, works, advance)
-        else:
-            _in_threads(works, starts, lambda first, work: _complete(task, first, work, advance))
-        return _trimmed(best)
 
-    def _complete_in_groups(
-        self, task: Search, works: list[Workspace], advance: Callable[[int], None]
-    ) -> None:
-        def complete(group: Ids, space: tuple[Slate, Workspace]) -> None:
+        def bound(first: int, work: Workspace) -> None:  # by terms that begin or end alike
+            search_neighbours(task, first, min(first + _QUERIES_A_TASK, len(queries)), work)
+
+        def complete(first: int, work: Workspace) -> None:
+            stop = min(first + _QUERIES_A_TASK, len(queries))
+            search(task, first, stop, work)
+            advance(stop - first)
+
+        def complete_group(group: Ids, space: tuple[Slate, Workspace]) -> None:
             search_group(task, group, *space)
             advance(len(group))
 
-        spaces = [(slate(self._pool), work) for work in works]
-        _in_threads(spaces, groups(task, self._threads), complete)
+        starts = range(0, len(queries), _QUERIES_A_TASK)
+        _in_threads(works, starts, bound)
+        if self._sliced:
+            spaces = [(slate(self._pool), work) for work in works]
+            _in_threads(spaces, groups(task, self._threads), complete_group)
+        else:
+            _in_threads(works, starts, complete)
+        filled_starts, filled = filled_slots(best)
+        return Nearest(
+            starts=filled_starts,
+            ids=best.ids[filled],
+            distances=best.distances[filled].astype(np.int32),
+        )
 
 
 def nearest(
@@ -384,17 +390,6 @@ def _checked(queries: Ids, wanted: Ids, n_terms: int) -> tuple[Ids, Ids]:
     return rows.astype(np.int32), np.minimum(sizes.astype(np.int64), n_terms).astype(np.int32)
 
 
-def _bound(task: Search, first: int, work: Workspace) -> None:
-    """Bound the distances by terms that begin or end alike."""
-    search_neighbours(task, first, min(first + _QUERIES_A_TASK, len(task.queries)), work)
-
-
-def _complete(task: Search, first: int, work: Workspace, advance: Callable[[int], None]) -> None:
-    stop = min(first + _QUERIES_A_TASK, len(task.queries))
-    search(task, first, stop, work)
-    advance(stop - first)
-
-
 def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]) -> None:
     """Run every part in some thread, each with a space that no other thread uses meanwhile."""
     idle: SimpleQueue[S] = SimpleQueue()
@@ -409,10 +404,3 @@ def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]
             idle.put(space)
 
     in_threads(len(spaces), serve, parts)
-
-
-def _trimmed(best: Best) -> Nearest:
-    starts, filled = filled_slots(best)
-    return Nearest(
-        starts=starts, ids=best.ids[filled], distances=best.distances[filled].astype(np.int32)
-    )

@@ -1,9 +1,8 @@
 -- The terms that each concept bears, active or not, by their numbers: its names, and the name that
 -- stands for it in associations, where it is not among them.
 --
--- reads   description, substitution_name, term
+-- reads   naming, substitution_name, term
 -- writes  named: a row per name, of kind fsn, synonym or substitution
--- params  $language text: the language of the names
 
 create or replace table named as
 
@@ -12,10 +11,8 @@ with spelt as (
         concept_id,
         kind,
         term
-    from description
-    where
-        active
-        and language = $language
+    from naming
+    where gives_term
     union all
     select
         concept_id,

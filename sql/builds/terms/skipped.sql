@@ -1,16 +1,14 @@
 -- What the canonical tables hold that makes no pair, and why.
 --
--- reads   concept, description, association, substitution_name, dataset
+-- reads   concept, naming, association, substitution_name, dataset
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows
--- params  $language text: the language of the names
 
 with fsn as (
     select concept_id
-    from description
+    from naming
     where
         kind = 'fsn'
-        and active
-        and language = $language
+        and gives_term
 ),
 
 used as (

@@ -1,12 +1,11 @@
 -- The name that stands for each concept in associations: its active fully specified name, in RF2
 -- without the marker of retired concepts.
 --
--- reads   concept, description
+-- reads   concept, naming
 -- writes  substitution_name: a row per concept with such a name, key concept_id; is_marked says
 --         that the fully specified name is another; is_namespace says that the name is a
 --         namespace's, which is no substitute
--- params  $language text: the language of the names
---         $rf2_rules bool: whether the marker and namespaces have a meaning
+-- params  $rf2_rules bool: whether the marker and namespaces have a meaning
 -- cites   Schulz and Juric 2020, section 3.2
 
 create or replace table substitution_name as
@@ -23,12 +22,11 @@ with name as (
             contains(d.term, 'namespace')
             or contains(coalesce(c.semantic_tag, ''), 'namespace')
         ) as is_namespace
-    from description as d
+    from naming as d
     left join concept as c on d.concept_id = c.concept_id
     where
         d.kind = 'fsn'
-        and d.active
-        and d.language = $language
+        and d.gives_term
 )
 
 select
