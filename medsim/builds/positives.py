@@ -19,6 +19,7 @@ from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
+from medsim.core.options import Options
 from medsim.core.terms import numbered, pack
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes
@@ -137,7 +138,7 @@ def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl
     The tables term, name and named are left in the store, and what they are made of. Queries find
     all options that decide rows in the table rule, under the names that manifests give them.
     """
-    store.put("rule", pl.DataFrame([options.recorded()]))
+    store.put("rule", pl.DataFrame([Options.recorded(options)]))
     store.run("builds/terms/naming")
     store.run("builds/terms/substitution_name", rf2_rules=rf2_rules)
     terms = numbered(store.frame("builds/terms/spelling")["term"])

@@ -81,7 +81,7 @@ def test_an_interrupted_build_of_an_object_goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("medsim.builds.build._check", stopped)
+        patch.setattr("medsim.builds.build.CheckedPairs.findings", stopped)
         with pytest.raises(KeyboardInterrupt):
             made(shared_release, tmp_path / "out", vectors_of)
     unfinished = tmp_path / ".out.unfinished" / SET

@@ -320,7 +320,7 @@ def test_an_interrupted_run_goes_on(
     write = module.write_build
 
     def interrupted(run: object, *others: object) -> object:
-        if run.recorded["split"]["name"] == "test":  # type: ignore[attr-defined]
+        if run.split["name"] == "test":  # type: ignore[attr-defined]
             raise KeyboardInterrupt
         return write(run, *others)  # type: ignore[arg-type]
 
