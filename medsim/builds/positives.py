@@ -25,6 +25,8 @@ from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from medsim.builds.options import SearchOptions
     from medsim.builds.output import Build
     from medsim.core.store import Store
@@ -97,24 +99,16 @@ def derive_positives(
     concepts = store.table("described_concept").sort("concept_number")["concept_id"]
     bearers = store.table("bearer").sort("term_id")["concept_id"]
     corrected = corrected_nodes(options.judged, terms)
-    names = pl.Enum([one.name for one in datasets])  # a byte a row
     parts: list[pl.DataFrame] = []
     n_rejected = 0
     for dataset in datasets:
         store.run(dataset.query)
         candidates = store.frame("builds/pairs/positive", candidates=dataset.name)
         store.drop(dataset.name)
-        drafts = without_rejected(candidates, corrected, terms)
-        n_rejected += candidates.height - drafts.height
-        ends = drafts["term1_id"], drafts["term2_id"]
-        measured = drafts.with_columns(
-            pair_distances(terms["lower_term"], *ends, threads),
-            dataset=pl.lit(dataset.name, names),
-        )
-        is_easy = pl.col("distance") <= EASY_DISTANCE
-        for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
-            named = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
-            parts.append(measured.filter(belongs).with_columns(named).select(_COLUMNS))
+        pairs = without_rejected(candidates, corrected, terms)
+        n_rejected += candidates.height - pairs.height
+        name = pl.lit(dataset.name, pl.Enum([one.name for one in datasets]))  # a byte a row
+        parts += _by_difficulty(pairs.with_columns(dataset=name), terms["lower_term"], threads)
     counts = {
         **dict(store.frame("builds/terms/skipped").iter_rows()),
         "a positive judged not to mean the same": n_rejected or None,
@@ -130,6 +124,17 @@ def derive_positives(
             Skipped(reason=reason, n_rows=n) for reason, n in counts.items() if n is not None
         ),
     )
+
+
+def _by_difficulty(
+    pairs: pl.DataFrame, lower_terms: pl.Series, threads: int
+) -> Iterator[pl.DataFrame]:
+    """Yield the pairs of each difficulty as ``Positives.pairs`` has them."""
+    distance = pair_distances(lower_terms, pairs["term1_id"], pairs["term2_id"], threads)
+    measured, is_easy = pairs.with_columns(distance), distance <= EASY_DISTANCE
+    for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
+        name = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
+        yield measured.filter(belongs).with_columns(name).select(_COLUMNS)
 
 
 def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl.DataFrame:
