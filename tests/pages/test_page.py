@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
-from html.parser import HTMLParser
 from itertools import pairwise
 
 import polars as pl
 import pytest
+from fixtures.html import Outline, script_hashes
 from fixtures.reports import NASTY, invented_manifest, invented_profile
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,37 +22,6 @@ from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Sectio
 
 LIBRARY = "window.vegaEmbed = null;"
 NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)
-
-
-class Outline(HTMLParser):
-    """The elements of a page with their attributes, and the texts of some."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: dict[str, list[str]] = {}
-        self._open: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs) -> None:
-        """Note an element."""
-        self.elements.append((tag, dict(attrs)))
-        self._open.append(tag)
-        self.texts.setdefault(tag, []).append("")
-
-    def handle_endtag(self, tag) -> None:
-        """Note where an element ends, and those in it that need no end."""
-        while self._open and self._open.pop() != tag:
-            pass
-
-    def handle_data(self, data) -> None:
-        """Note a text for each element that it is in, but for those that hold the whole page."""
-        for tag in {*self._open} - {"html", "body", "main"}:
-            self.texts[tag][-1] += data
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        """Return the attributes of all elements of a kind."""
-        return [attributes for name, attributes in self.elements if name == tag]
 
 
 def page_of(*parts: Part, **values) -> Page:
@@ -198,10 +165,7 @@ def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_loaded(outline:
     policy = policies["Content-Security-Policy"]
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
 
-    scripts = zip(outline.all("script"), outline.texts["script"], strict=True)
-    digests = [hashlib.sha256(text.encode()).digest() for tag, text in scripts if not tag]
-    hashes = [f"'sha256-{base64.b64encode(one).decode()}'" for one in digests]
-    assert rules["script-src"].split() == hashes
+    assert rules["script-src"].split() == script_hashes(outline)
     assert rules["default-src"] == "'none'"
     assert "connect-src" not in rules
     for _, attributes in outline.elements:

@@ -12,7 +12,6 @@ from fixtures.simulated import judge
 import medsim
 from medsim.core.errors import InputError, OutputError
 from medsim.studies.folder import Study
-from medsim.studies.sample import _shortfalls
 
 NAMES = ("ada", "ben", "eva")
 ERRORS = {"ada": 0.02, "ben": 0.05, "eva": 0.15}
@@ -60,17 +59,6 @@ def test_thirty_positives_and_negatives_are_drawn_of_every_dataset_that_has_them
         "possibly_equivalent_to/easy/random has 11 positives" in one
         for one in study.manifest.warnings
     )
-
-
-def test_a_dataset_with_one_pair_is_told_of_in_the_singular(
-    large: medsim.Build, study: Study
-) -> None:
-    key = dict(zip(SET, ("possibly_equivalent_to", "easy", "random"), strict=True))
-    items = study.items().filter(**key)
-    few = pl.concat([items.filter(label=1).head(1), items.filter(label=0).head(2)])
-
-    told = "possibly_equivalent_to/easy/random has 1 positive and 2 negatives to draw"
-    assert any(one.startswith(told) for one in _shortfalls(large, few, 30))
 
 
 def test_no_pair_is_drawn_twice_and_all_are_of_the_build(large: medsim.Build, study: Study) -> None:

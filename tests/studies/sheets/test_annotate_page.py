@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
-from html.parser import HTMLParser
 
 from fixtures.annotators import HOSTILE, PAIRS, sheet_of
+from fixtures.html import Outline, script_hashes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,37 +16,10 @@ from medsim.studies.sheets.written import rendered_sheet
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(HOSTILE)
 
 
-class Parsed(HTMLParser):
-    """The elements of a page with their attributes, and the texts of its scripts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.scripts: list[str] = []
-        self._in_script = False
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs) -> None:
-        """Note an element."""
-        self.elements.append((tag, dict(attrs)))
-        if tag == "script":
-            self._in_script = True
-            self.scripts.append("")
-
-    def handle_endtag(self, tag) -> None:
-        """Note where a script ends."""
-        self._in_script = self._in_script and tag != "script"
-
-    def handle_data(self, data) -> None:
-        """Note the text of a script."""
-        if self._in_script:
-            self.scripts[-1] += data
-
-
 def test_the_page_holds_the_whole_sheet_and_nothing_else_of_the_study() -> None:
     sheet = sheet_of(PAIRS[:2], annotator="Dr Grey", notice="Keep it.", scale=GRADED, page_size=1)
 
-    content = json.loads(Parsed(rendered_sheet(sheet)).scripts[0])
+    content = json.loads(Outline(rendered_sheet(sheet)).texts["script"][0])
 
     assert content == {
         "format": 1,
@@ -79,46 +50,44 @@ def test_the_page_holds_the_whole_sheet_and_nothing_else_of_the_study() -> None:
 def test_whatever_texts_hold_the_page_has_the_same_elements_and_gives_them_back(
     left: str, title: str, notice: str
 ) -> None:
-    plain = Parsed(rendered_sheet(sheet_of([("a", "b")], notice="c")))
+    plain = Outline(rendered_sheet(sheet_of([("a", "b")], notice="c")))
 
-    page = Parsed(rendered_sheet(sheet_of([(left, "b")], title=title, notice=notice)))
+    page = Outline(rendered_sheet(sheet_of([(left, "b")], title=title, notice=notice)))
 
     assert page.elements == plain.elements
-    assert page.scripts[1:] == plain.scripts[1:]
-    content = json.loads(page.scripts[0])
+    assert page.texts["script"][1:] == plain.texts["script"][1:]
+    content = json.loads(page.texts["script"][0])
     assert (content["entries"][0][1], content["title"], content["notice"]) == (left, title, notice)
 
 
 def test_the_policy_permits_its_two_scripts_and_no_other_source_of_anything() -> None:
-    page = Parsed(rendered_sheet(sheet_of([(term, "b") for term in HOSTILE])))
-    (policy,) = [one["content"] for _, one in page.elements if "http-equiv" in one]
+    page = Outline(rendered_sheet(sheet_of([(term, "b") for term in HOSTILE])))
+    (policy,) = [one["content"] for one in page.all("meta") if "http-equiv" in one]
     rules = dict(rule.split(" ", 1) for rule in str(policy).split("; "))
 
     assert rules["default-src"] == "'none'"
     assert rules["base-uri"] == rules["form-action"] == "'none'"
-    digests = [hashlib.sha256(one.encode()).digest() for one in page.scripts[1:]]
-    known = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
-    assert rules["script-src"].split() == known
+    assert rules["script-src"].split() == script_hashes(page)
     assert rules.keys() == {
         *("default-src", "script-src", "style-src", "img-src", "base-uri", "form-action")
     }
 
 
 def test_nothing_points_outside_the_page_and_no_element_runs_by_itself() -> None:
-    page = Parsed(rendered_sheet(sheet_of()))
+    page = Outline(rendered_sheet(sheet_of()))
 
     for tag, attributes in page.elements:
         assert not {"src", "action", "style"} & attributes.keys()
         assert not [name for name in attributes if name.startswith("on")]
         assert attributes.get("href") in {None, "data:,"}
         assert tag not in {"a", "iframe", "img", "object", "base"}
-    for script in page.scripts[1:]:
+    for script in page.texts["script"][1:]:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", script)
         assert not re.search(r"fetch\(|XMLHttp|WebSocket|sendBeacon|https?:", script)
 
 
 def test_ids_are_used_once_and_every_reference_to_one_is_met() -> None:
-    page = Parsed(rendered_sheet(sheet_of()))
+    page = Outline(rendered_sheet(sheet_of()))
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
 
     assert len(ids) == len(set(ids))

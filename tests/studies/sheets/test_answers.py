@@ -60,7 +60,7 @@ def test_answers_of_all_formats_come_in_order_of_annotator_and_position(tmp_path
     filled = written_csv(ADA).replace("Red cell,", "Red cell,s").replace("of arm,", "of arm,n")
     (tmp_path / "returned").mkdir()
     put_jsonl(tmp_path / "returned", "z.JSONL", CY, SAME, NOT_SAME, DONT_KNOW)
-    put(tmp_path / "returned", "a.csv", filled)
+    put(tmp_path / "returned", "a.TSV", filled)
     put(tmp_path / "returned", "readme.txt", "not for medsim")
     put(tmp_path / "returned", "._a.csv", b"\x00\x05")
     export = annotated_tasks(BEN, values_of(BEN, None, DONT_KNOW))
@@ -225,32 +225,15 @@ def test_files_that_are_not_read_are_named_among_others(tmp_path):
     assert found.absent == ("ben", "cy")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "~$sheet-ada.csv",
-        ".~lock.sheet-ada.csv#",
-        ".DS_Store",
-        "._sheet-ada.csv",
-        "Thumbs.db",
-        "desktop.ini",
-        ".ipynb_checkpoints/sheet-ada.csv",
-    ],
-)
-def test_files_that_systems_and_spreadsheets_leave_behind_are_ignored(tmp_path, name):
+def test_files_that_systems_and_spreadsheets_leave_behind_are_ignored(tmp_path):
     put_jsonl(tmp_path, "ada.jsonl", ADA, 1, 0, 2)
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    put(tmp_path, name, b"\x05ada\x00\xff")
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    for name in ("~$sheet-ada.csv", ".~lock.sheet-ada.csv#", ".DS_Store", "._sheet-ada.csv"):
+        put(tmp_path, name, b"\x05ada\x00\xff")
+    for name in ("Thumbs.db", "desktop.ini", ".ipynb_checkpoints/sheet-ada.csv"):
+        put(tmp_path, name, b"\x05ada\x00\xff")
 
     found = read(tmp_path)
 
     assert found.frame["value"].to_list() == [1, 0, 2]
     assert found.warnings == ()
-
-
-def test_sheets_with_tabs_are_read(tmp_path):
-    rows = ["Entry\tLeft\tRight\tNote\tAnswer"]
-    rows += [f"{one.entry_id}\t{one.left}\t{one.right}\t\tsame" for one in ADA.entries]
-    put(tmp_path, "sheet-ada.tsv", "\n".join(rows))
-
-    assert read(tmp_path).frame["value"].to_list() == [SAME, SAME, SAME]
