@@ -18,8 +18,8 @@ from medsim.core.progress import Progress, Stage
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import gpu_library
 from medsim.embeddings.metrics import TermPoints
-from medsim.evaluations.linked import LinkedTerms
 from medsim.evaluations.retrieval import SearchSettings, retrieve
+from medsim.evaluations.targets import LinkedTerms
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Vectors

@@ -15,7 +15,7 @@ from benchmarks.harness.embedded import Sizes, invented_bags
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
 from medsim.embeddings.metrics import WordBags, Workers, metrics_of
-from medsim.evaluations.separation_counts import Separation, separation
+from medsim.evaluations.separation import Separation, separation
 
 if TYPE_CHECKING:
     from medsim.embeddings.metrics import Metric

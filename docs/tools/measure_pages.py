@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs.tools.markdown import page
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags
-from medsim.evaluations.paper import PAPER
+from medsim.evaluations.options import PAPER
 from medsim.evaluations.statistic import STATISTICS
 
 OF = {

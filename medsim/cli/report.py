@@ -64,7 +64,7 @@ def _page_of_build(opened: Build) -> Page:
 
 
 def _page_of_evaluation(opened: Evaluation) -> Page:
-    from medsim.evaluations.page.evaluation_page import evaluation_page
+    from medsim.evaluations.page import evaluation_page
     from medsim.evaluations.report_data import report_data_of
 
     return evaluation_page(opened.manifest, report_data_of(opened))

@@ -12,8 +12,8 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.evaluations.conclusions import best_metrics
+from medsim.evaluations.labels import set_name, with_contenders
 from medsim.evaluations.sets import whole_sets
-from medsim.evaluations.tables.labels import set_name, with_contenders
 from medsim.pages import charts
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
     """
     from medsim.evaluations.compare import compare as table_of
     from medsim.evaluations.evaluate import evaluate as run
-    from medsim.evaluations.tables.readable import readable
+    from medsim.evaluations.readable import readable
 
     _print_compared(table_of(call(run, options)), form, readable, options.progress)
     asked = {
@@ -59,7 +59,7 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     Example: medsim compare results --table all-auc --format latex
     """
     from medsim.evaluations.compare import compare as table_of
-    from medsim.evaluations.tables.readable import as_in_paper
+    from medsim.evaluations.readable import as_in_paper
 
     _print_compared(call(table_of, options), form, as_in_paper, options.progress)
 
@@ -71,7 +71,7 @@ def _print_compared(
     progress: Progress | None,
 ) -> None:
     """Print a table of comparisons, and what its signs say where they are printed."""
-    from medsim.evaluations.tables.readable import why_missing_in
+    from medsim.evaluations.readable import why_missing_in
 
     frames: list[pl.DataFrame] = []
 
@@ -99,7 +99,7 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
     Example: medsim correlate results tasks.csv --format latex
     """
     from medsim.evaluations.correlate import correlate as run
-    from medsim.evaluations.tables.readable import readable_correlations
+    from medsim.evaluations.readable import readable_correlations
 
     found = call(run, options)
     print_table(found, form, readable=lambda frame: [readable_correlations(frame)])

@@ -4,40 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
+from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
+from medsim.core.terms import is_multi_word
 from medsim.evaluations.conclusions import (
+    SEPARATION_TABLES,
     all_metrics,
     at_metrics,
     best_metrics,
     embedding_standings,
     metric_spread,
     metric_standings,
+    separation_table,
     standings_only,
 )
+from medsim.evaluations.inputs import EvaluationInput
+from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import CompareOptions
-from medsim.evaluations.output import Evaluation
+from medsim.evaluations.output import COMPARISON_COLUMNS, Evaluation, pairs_path, scores_path
+from medsim.evaluations.run_key import are_independent, resampling_of
+from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
 from medsim.evaluations.sets import (
     SET,
+    SET_COLUMNS,
     in_order_of_parts,
     parts_of_sets,
     whole_sets,
     with_parts,
 )
 from medsim.evaluations.statistic import tabulated_names
-from medsim.evaluations.stored import comparisons_at
-from medsim.evaluations.tables.rated import rated_sets
-from medsim.evaluations.tables.separation import TABLES as OF_SEPARATION
-from medsim.evaluations.tables.separation import separation_table
-from medsim.evaluations.tables.vocabularies import covered_sets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from medsim.core.progress import Progress
+    from medsim.evaluations.scoring import Row
+    from medsim.kernels.types import Flags, Values
+
 
 _USUAL = {"best", "standings", "parts"}  # tables with the usual statistic of each set
 
@@ -84,7 +94,7 @@ def _table(evaluation: Evaluation, options: CompareOptions) -> pl.DataFrame:
     if name == "retrieval":
         rows = evaluation.retrieval().filter(subset=options.subset)
         return _checked(rows, evaluation, "retrieval")
-    if name in OF_SEPARATION:
+    if name in SEPARATION_TABLES:
         return separation_table(evaluation, name)
     return _scores(evaluation, name, options)
 
@@ -154,3 +164,158 @@ def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.Data
     if rows.is_empty():
         raise InputError(f"{evaluation.folder} has no such results; evaluate with `{option}`")
     return rows
+
+
+def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
+    """Return the pairs of an input that an evaluation keeps."""
+    provenance = evaluation.manifest.inputs[name]
+    return EvaluationInput(
+        name=name,
+        rated=provenance["kind"] == "rated",
+        frame=evaluation.read(pairs_path(name)),
+        provenance=provenance,
+        independent=are_independent(evaluation.manifest.options),
+    )
+
+
+def common_pairs(evaluation: Evaluation, one: EvaluationInput) -> Flags:
+    """Return which pairs all embeddings cover, bool[n_pairs]; the same under any metric."""
+    below = f"scores/input={one.name}/embedding="
+    paths = {
+        path.removeprefix(below).split("/")[0]: path
+        for path in evaluation.manifest.outputs
+        if path.startswith(below)
+    }
+    common = np.ones(one.pairs.height, np.bool_)
+    for path in paths.values():
+        common &= ~np.isnan(similarities_of(evaluation, path, one))
+    return common
+
+
+def similarities_of(evaluation: Evaluation, path: str, one: EvaluationInput) -> Values:
+    """Return the similarities of an input's pairs, NaN where a term is not covered."""
+    frame = evaluation.read(path, ("pair_id", "similarity"))
+    if not frame["pair_id"].equals(one.pairs["pair_id"]):
+        raise InputError(f"{evaluation.folder / path} does not hold the pairs of its input")
+    values: Values = frame["similarity"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    return values
+
+
+def comparisons_at(
+    evaluation: Evaluation, fixed: pl.DataFrame, threads: int, progress: Progress
+) -> pl.DataFrame:
+    """Return comparisons of embeddings at one metric each, by the tests of ``evaluate``.
+
+    Of ``fixed``, which are results on common pairs with each embedding once a set and statistic,
+    the sets, statistics, embeddings and metrics count. Returned are ``COMPARISON_COLUMNS``.
+    """
+    resampling = resampling_of(evaluation.manifest.options, threads)
+    rows: list[Row] = []
+    for (name,), of_input in fixed.group_by("input", maintain_order=True):
+        one = stored_input(evaluation, str(name))
+        common = common_pairs(evaluation, one)
+        chosen = of_input.select("embedding", "metric").unique().sort("embedding")
+        models = [
+            ScoredModel(
+                embedding=embedding,
+                metric=metric,
+                similarities=similarities_of(
+                    evaluation, scores_path(one.name, embedding, metric), one
+                ).astype(np.float32),
+                signature="",
+            )
+            for embedding, metric in chosen.iter_rows()
+        ]
+        statistics = set(of_input["statistic"])
+        wanted = set(of_input.select(SET_COLUMNS).iter_rows())
+        sets = [pair_set for pair_set in one.sets() if tuple(pair_set.named().values()) in wanted]
+        if one.rated:
+            warn_of_reach(models, resampling, progress)
+        with progress.stage(f"compare embeddings on {name}") as stage:
+            stage.total(len(sets))
+            for pair_set in sets:
+                where: Row = {"input": one.name, **pair_set.named()}
+                found = fixed_comparisons(pair_set, common, models, statistics, resampling)
+                rows += (where | row for row in found)
+                stage.advance()
+    return pl.DataFrame(rows, schema=COMPARISON_COLUMNS, orient="row")
+
+
+RATED_COLUMNS: Columns = (
+    columns(pl.String, "input")
+    | columns(pl.Int64, "size")
+    | columns(pl.Float64, "low", "high")
+    | columns(pl.String, "terminology")
+    | columns(pl.Float64, "multi_word")
+    | columns(pl.Int64, "raters")
+    | columns(pl.Float64, "iaa1", "iaa2")
+)
+"""The columns of the table of rated sets; low and high are the ends of the scale of ratings.
+
+iaa1 is the mean of Spearman's correlations of every two raters, iaa2 that of each rater with the
+mean of the others, beside which an embedding's correlation with the mean of all can be held.
+"""
+
+
+def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
+    """Return ``RATED_COLUMNS``, a row per rated file.
+
+    The size is that of the rating that most pairs have; multi_word the share of terms that have
+    white space inside, of both terms of every pair. What a file's layout does not tell is null.
+
+    Raises:
+        InputError: no input is a rated file.
+    """
+    terminologies = {one.name: one.terminology for one in LAYOUTS}
+    pairs = whole_sets(evaluation.pairs().filter(pl.col("rating").is_not_null()).collect())
+    rows = []
+    for (name,), of_input in pairs.group_by("input", maintain_order=True):
+        ratings = of_input.partition_by("dataset", maintain_order=True)
+        largest = max(ratings, key=len)
+        terms = pl.concat([largest["term1"], largest["term2"].alias("term1")]).to_frame("term")
+        about = evaluation.manifest.inputs[str(name)]
+        scale = about.get("range")
+        low, high = scale if isinstance(scale, list) else (None, None)
+        rows.append(
+            {
+                "input": name,
+                "size": largest.height,
+                "low": low,
+                "high": high,
+                "terminology": terminologies.get(str(about.get("layout"))),
+                **_agreement(about.get("agreement")),
+                "multi_word": terms.select(is_multi_word(pl.col("term")).mean()).item(),
+            }
+        )
+    if not rows:
+        raise InputError(f"{evaluation.folder} has no rated file among its inputs")
+    return pl.DataFrame(rows, schema=RATED_COLUMNS)
+
+
+def _agreement(found: object) -> dict[str, object]:
+    """Return the agreement of raters, as manifests have it."""
+    known = found if isinstance(found, dict) else {}
+    return {name: known.get(name) for name in ("raters", "iaa1", "iaa2")}
+
+
+def covered_sets(evaluation: Evaluation) -> pl.DataFrame:
+    """Return ``COVERAGE_COLUMNS`` of whole sets, and the size of each embedding.
+
+    That is n_vocabulary, how many words or terms it has in all, null where it can embed any; and
+    n_dimensions, of its vectors.
+    """
+    about = evaluation.manifest.embeddings
+    sizes = pl.DataFrame(
+        [
+            {
+                "embedding": name,
+                **{size: one.get(size) for size in ("n_vocabulary", "n_dimensions")},
+            }
+            for name, one in about.items()
+        ],
+        schema={"embedding": pl.String, "n_vocabulary": pl.Int64, "n_dimensions": pl.Int64},
+    )
+    rows = whole_sets(evaluation.coverage())
+    if "n_pairs_oov" not in rows.columns:  # of earlier versions
+        rows = rows.with_columns(pl.lit(None, pl.Int64).alias("n_pairs_oov"))
+    return rows.join(sizes, on="embedding", how="left", maintain_order="left")

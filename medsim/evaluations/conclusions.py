@@ -1,4 +1,4 @@
-"""Conclusions from results: the best metric of each embedding, and their standings."""
+"""Conclusions from results: the best metric of each embedding, standings, errors of categories."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.sets import SET, in_means, with_enough_pairs
+from medsim.evaluations.statistic import statistics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from medsim.evaluations.output import Evaluation
 
 ALPHA = 0.05
 """The level of significance."""
@@ -296,3 +299,127 @@ def standings(
         .drop("near", "of_best")
         .sort(*key, "name")
     )
+
+
+SEPARATION_TABLES = (
+    "separation",
+    "all-separation",
+    "separation-terms",
+    "categories",
+    "all-categories",
+)
+"""The tables of ``medsim compare`` on category separation."""
+
+_MOST_TERMS = 5  # of either end
+_OF = ["input", "statistic", "far", "embedding"]
+_ENDS = ("best", "worst")
+
+
+def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
+    """Return a table of the separation of categories, one of ``SEPARATION_TABLES``.
+
+    "separation" has the error of all triples of each embedding at its best and its worst metric,
+    for each far category and, where there are several, for all together; "categories" the mean
+    similarities at these metrics; "all-separation" and "all-categories" every metric;
+    "separation-terms" the terms of the first near category with the lowest and the highest error.
+
+    Raises:
+        InputError: the evaluation has no such results.
+    """
+    if name == "separation-terms":
+        outputs = evaluation.manifest.outputs
+        if not any(path.endswith("/terms.parquet") for path in outputs if "metric=" in path):
+            raise InputError(
+                f"{evaluation.folder} has no errors of terms; evaluate with `near` and `far`"
+            )
+        return extreme_terms(evaluation.separated().collect())
+    rows = evaluation.separation()
+    if rows.is_empty():
+        raise InputError(f"{evaluation.folder} has no such results; evaluate with `separation`")
+    if name == "all-categories":
+        return rows.drop_nulls("category1")
+    errors = errors_of(rows)
+    if name == "all-separation":
+        return errors
+    if name == "separation":
+        return best_and_worst(errors)
+    return _mean_similarities(rows, best_and_worst(overall_errors(rows)))
+
+
+def errors_of(separation: pl.DataFrame) -> pl.DataFrame:
+    """Return the errors of ``SEPARATION_COLUMNS`` that tables show, a row per error and metric.
+
+    Returns:
+        input, statistic, far (null for all triples together), embedding, metric, n_triples,
+        n_errors, value. Of one far category that of all triples together is left out.
+    """
+    long = pl.concat(
+        separation.filter(pl.col("category1").is_null() | of_far).select(
+            "input",
+            pl.lit(statistic).alias("statistic"),
+            pl.col("category2").alias("far"),
+            "embedding",
+            "metric",
+            "n_triples",
+            "n_errors",
+            pl.col(statistic).alias("value"),
+        )
+        for statistic in (one.name for one in statistics_of("separation"))
+        for of_far in [pl.col("overlap_error").is_not_null() & (statistic == "overlap_error")]
+    ).drop_nulls("value")
+    n_far = pl.col("far").n_unique().over("input", "statistic", "embedding", "metric")
+    of_one = (n_far == 2) & (pl.col("statistic") == "overlap_error")  # noqa: PLR2004 — and null
+    return long.filter(pl.col("far").is_not_null() | ~of_one)
+
+
+def overall_errors(separation: pl.DataFrame) -> pl.DataFrame:
+    """Return the errors of all triples together, a row per input, embedding and metric."""
+    errors = errors_of(separation)
+    of_all = pl.col("far").is_null()
+    return errors.filter(of_all | ~of_all.any().over("input", "statistic", "embedding", "metric"))
+
+
+def best_and_worst(errors: pl.DataFrame) -> pl.DataFrame:
+    """Return each embedding's errors at its best and at its worst metric, which ``standing`` tells.
+
+    Of metrics with equal errors the first by name is taken.
+    """
+    ranked = errors.sort("value", "metric")
+    worst = errors.sort("value", "metric", descending=[True, False])
+    ends = zip((ranked, worst), _ENDS, strict=True)
+    return pl.concat(
+        frame.unique(_OF, keep="first", maintain_order=True).with_columns(
+            pl.lit(standing).alias("standing")
+        )
+        for frame, standing in ends
+    ).sort(*_OF, "standing", nulls_last=True)
+
+
+def extreme_terms(separated: pl.DataFrame) -> pl.DataFrame:
+    """Return the terms with the lowest and the highest overlap errors under each metric.
+
+    Returns:
+        input, embedding, metric, far, standing ("best" or "worst"), term, n_triples, n_errors and
+        overlap_error, in order of it, and of text where it is equal.
+    """
+    of = ["input", "embedding", "metric", "far"]
+    rank = pl.int_range(pl.len()).over(of)
+    ranked = (
+        separated.drop_nulls("overlap_error")
+        .sort(*of, "overlap_error", "term")
+        .with_columns(is_best=rank < _MOST_TERMS, is_worst=rank >= pl.len().over(of) - _MOST_TERMS)
+        .filter(pl.col("is_best") | pl.col("is_worst"))
+    )
+    best, worst = (pl.lit(standing) for standing in _ENDS)
+    standing = pl.when("is_best").then(best).otherwise(worst).alias("standing")
+    return ranked.select(*of, standing, "term", "n_triples", "n_errors", "overlap_error")
+
+
+def _mean_similarities(separation: pl.DataFrame, best: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean similarities at each embedding's best and worst metric."""
+    overall = best.drop("far", "n_triples", "n_errors")
+    means = separation.drop_nulls("category1").select(
+        *("input", "embedding", "metric", "category1", "category2", "n_terms1", "n_terms2"),
+        "mean_similarity",
+    )
+    return overall.join(means, on=["input", "embedding", "metric"], maintain_order="left_right")

@@ -25,7 +25,10 @@ from medsim.embeddings.embedded_terms import (
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, Workers, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.evaluations.layout import (
+from medsim.evaluations.options import EvaluateOptions
+from medsim.evaluations.output import (
+    EVALUATION,
+    Evaluation,
     EvaluationFiles,
     coverage_path,
     pairs_path,
@@ -33,8 +36,6 @@ from medsim.evaluations.layout import (
     scores_path,
     vocabulary_path,
 )
-from medsim.evaluations.options import EvaluateOptions
-from medsim.evaluations.output import EVALUATION, Evaluation
 from medsim.evaluations.retrieval import SearchSettings, retrieve
 from medsim.evaluations.run_key import earlier_results, run_key_of
 from medsim.evaluations.separation import separation_paths, write_separation
@@ -47,9 +48,8 @@ if TYPE_CHECKING:
 
     from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.embeddings.metrics import Metric
-    from medsim.evaluations.categories import Categories
     from medsim.evaluations.inputs import EvaluationInput
-    from medsim.evaluations.linked import LinkedTerms
+    from medsim.evaluations.targets import Categories, LinkedTerms
 
 
 @public(EvaluateOptions)

@@ -17,9 +17,9 @@ from medsim.builds.output import Build
 from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint
+from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import EVALUATED_COLUMNS
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.ratings.columns import RatedColumns, parse_rated
 from medsim.evaluations.sets import SET_COLUMNS
 from medsim.evaluations.strata import Stratification, strata_of
 from medsim.kernels.components import components

@@ -1,28 +1,21 @@
-"""The options of ``medsim eval``, ``compare`` and ``correlate``, and the tables that there are."""
+"""The options of ``medsim eval``, ``compare`` and ``correlate``: their names and tables.
+
+The paper, whose tables and figures have numbers, is Schulz and Juric (AAAI 2020).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
 from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
-from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
-from medsim.evaluations.names import (
-    FORMERLY,
-    ComparedTable,
-    Correction,
-    Index,
-    MetricName,
-    StatisticName,
-    Subset,
-)
-from medsim.evaluations.paper import ELSEWHERE, PAPER, PAPER_METRICS, PaperTable, number_of
 from medsim.evaluations.statistic import tabulated_names
 from medsim.statistics.resampling import (
     FEWEST_RESAMPLES,
@@ -31,12 +24,208 @@ from medsim.statistics.resampling import (
     RESAMPLES_A_COMPARISON,
 )
 
+Subset = Literal["common", "own"]
+Correction = Literal["bonferroni", "holm"]
+Index = Literal["flat", "ivf", "hnsw"]
+
+StatisticName = Literal[
+    "auc",
+    "average_precision",
+    "accuracy",
+    "accuracy_heldout",
+    "threshold",
+    "spearman",
+    "pearson",
+    "kendall",
+    "accuracy_at_1",
+    "accuracy_at_5",
+    "accuracy_at_10",
+    "mrr",
+    "overlap_error",
+    "category_error",
+]
+"""The statistics of ``medsim.evaluations.statistic``."""
+
+MetricName = Literal[
+    "avg_cos",
+    "avg_kendall",
+    "avg_pearson",
+    "avg_spearman",
+    "cos",
+    "fuzzy_jaccard",
+    "kendall",
+    "max_jaccard",
+    "pair_cos",
+    "pair_kendall",
+    "pair_pearson",
+    "pair_spearman",
+    "pearson",
+    "spearman",
+]
+"""The metrics of ``medsim.embeddings.metrics``."""
+
+ComparedTable = Literal[
+    "best",
+    "standings",
+    "auc",
+    "accuracy",
+    "spearman",
+    "all-auc",
+    "all-accuracy",
+    "all-spearman",
+    "standings-auc",
+    "standings-accuracy",
+    "standings-spearman",
+    "spread-auc",
+    "spread-accuracy",
+    "spread-spearman",
+    "metrics",
+    "parts",
+    "rated",
+    "coverage",
+    "overlap",
+    "retrieval",
+    "separation",
+    "all-separation",
+    "separation-terms",
+    "categories",
+    "all-categories",
+    "1",
+    "4",
+    "5",
+    "6",
+    "A.1",
+    "A.2",
+    "B.1",
+    "B.2",
+    "B.3",
+    "B.4",
+    "B.5",
+    "C.1",
+    "C.2",
+    "C.3",
+    "C.4",
+    "C.5",
+    "C.6",
+    "C.7",
+    "C.8",
+    "D.1",
+    "figure-B.1",
+    "figure-C.1",
+]
+"""The tables of ``medsim compare``, and those of the paper by their numbers."""
+
+FORMERLY: Mapping[str, object] = {"coverage": "any", "independent_pairs": True}
+"""The options that once were not there, by what was done then: results that lack them have that."""
+
+
+PAPER_METRICS = ("fuzzy_jaccard", "kendall")
+"""The metric of all word embeddings and that of all others, where the paper fixes one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table or figure of the paper.
+
+    Attributes:
+        table: of ``medsim compare``.
+        negatives: the strategy of the sets that it has; None for all.
+        fixed: whether each embedding is at one of ``PAPER_METRICS``, not at its best metric.
+    """
+
+    table: str
+    negatives: str | None = None
+    fixed: bool = False
+
+
+PAPER = {
+    "1": PaperTable("rated"),
+    "4": PaperTable("spearman", fixed=True),
+    "5": PaperTable("accuracy", "levenshtein", fixed=True),
+    "6": PaperTable("separation"),
+    "A.1": PaperTable("coverage"),
+    "A.2": PaperTable("overlap"),
+    "B.1": PaperTable("spearman"),
+    **{f"B.{number}": PaperTable("standings-spearman") for number in range(2, 6)},
+    "C.1": PaperTable("accuracy", "random", fixed=True),
+    "C.2": PaperTable("auc", "levenshtein", fixed=True),
+    "C.3": PaperTable("auc", "random", fixed=True),
+    **{f"C.{number}": PaperTable("standings-accuracy", "levenshtein") for number in range(4, 9)},
+    "D.1": PaperTable("categories"),
+    "figure-B.1": PaperTable("spread-spearman"),
+    "figure-C.1": PaperTable("spread-accuracy"),
+}
+"""Tables by their number, and figures by theirs."""
+
+ELSEWHERE = {"2": "medsim stats BUILD", "3": "medsim study score STUDY ANSWERS"}
+"""The commands that print the other tables, by number."""
+
+
+def number_of(text: str) -> str | None:
+    """Return the number in ``PAPER`` or ``ELSEWHERE`` that a text such as "Table c.1" means."""
+    wanted = text.strip().lower().removeprefix("table").strip().replace("figure ", "figure-")
+    return next((one for one in (*PAPER, *ELSEWHERE) if one.lower() == wanted), None)
+
+
+BINS = Option(
+    "Counts at which bins of word frequency begin: 1,10,100,… by default.",
+    metavar="N,N,…",
+    listed=True,
+)
+
+TOPIC_BINS = Option(
+    "Numbers of topics at which bins of topics begin: 1,2,5 by default.",
+    metavar="N,N,…",
+    listed=True,
+)
+
+EQUAL_PARTS = Option(
+    "Cut by counts, and by numbers of topics, into this many parts with about equally many pairs "
+    "in place of bins; three in Chiu et al. (2018).",
+    least=2,
+    most=20,
+)
+
+
+def checked_bins(
+    bins: Sequence[int | str], topic_bins: Sequence[int | str], equal_parts: int | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return bins of counts and of topics as numbers, which the command line gives as text.
+
+    Raises:
+        OptionError: they are no ascending counts, or stand beside equal parts.
+    """
+    found = [_ascending("bins", bins), _ascending("topic_bins", topic_bins)]
+    if equal_parts is not None and any(found):
+        given = "bins" if found[0] else "topic_bins"
+        raise OptionError(f"`equal_parts` chooses its own bins; leave out `{given}`, or it")
+    return found[0], found[1]
+
+
+def _ascending(name: str, given: Sequence[int | str]) -> tuple[int, ...]:
+    bins = tuple(_count(name, one) for one in given)
+    if any(one < 1 for one in bins) or list(bins) != sorted(set(bins)):
+        raise OptionError(
+            f"`{name}` {','.join(map(str, bins))} must be ascending counts from 1, such as 5,50,500"
+        )
+    return bins
+
+
+def _count(name: str, given: int | str) -> int:
+    if isinstance(given, int):
+        return given
+    if not re.fullmatch(r"[0-9]{1,18}", given):
+        raise OptionError(f"`{name}`: {given!r} is no count; 5,50,500 names three bins")
+    return int(given)
+
+
 if TYPE_CHECKING:
     import polars as pl
 
     ModelScores = str | Path | pl.DataFrame
 else:  # the command line takes paths alone, and its help does not wait for Polars
     ModelScores = str | Path | Any
+
 
 SUBSETS: tuple[Subset, ...] = get_args(Subset)
 """Pairs that all embeddings cover, or those that each covers."""

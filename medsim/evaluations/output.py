@@ -1,4 +1,4 @@
-"""The output of an evaluation: its kind, its tables and their columns, its manifest."""
+"""The output of an evaluation: its kind, its tables and their columns, its manifest, its files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from medsim.evaluations.sets import SET, SET_COLUMNS, whole_sets
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from medsim.core.output import OutputFolder
     from medsim.core.shown import Summary
-    from medsim.evaluations.names import StatisticName, Subset
+    from medsim.evaluations.options import StatisticName, Subset
 
 _FEW = 4  # names that a summary lists
 
@@ -314,3 +317,57 @@ class Evaluation(Opened[EvaluationManifest]):
     def scores(self) -> pl.LazyFrame:
         """Return the similarity of every pair under every embedding and metric."""
         return self._scan(EVALUATION.views["score"].files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationFiles:
+    """The files of an evaluation that is being made."""
+
+    output: OutputFolder
+    metadata: Mapping[str, str]
+
+    def exist(self, *paths: str) -> bool:
+        """Return whether files are there, and whole."""
+        return all(map(self.output.is_complete, paths))
+
+    def write(self, path: str, frame: pl.DataFrame) -> None:
+        """Write a file."""
+        self.output.write(path, frame, self.metadata)
+
+    def load(self, path: str) -> pl.DataFrame:
+        """Return the rows of a file of this run or of one before."""
+        return self.output.load(path)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self.output.outputs
+
+
+def pairs_path(name: str) -> str:
+    """Return the path of an input's pairs."""
+    return f"pairs/input={name}/data.parquet"
+
+
+def scores_path(name: str, embedding: str, metric: str) -> str:
+    """Return the path of the similarities of an input's pairs."""
+    return f"scores/input={name}/embedding={embedding}/metric={metric}/data.parquet"
+
+
+def coverage_path(name: str, embedding: str, of: str) -> str:
+    """Return the path of the "terms" of an input, or of the "words", that an embedding has."""
+    return f"coverage/input={name}/embedding={embedding}/{of}.parquet"
+
+
+def vocabulary_path(embedding: str) -> str:
+    """Return the path of all words that an embedding has."""
+    return f"vocabularies/embedding={embedding}/words.parquet"
+
+
+def retrieval_path(name: str, embedding: str, metric: str, index: str) -> str:
+    """Return the path of the terms that an embedding finds for an input's linked terms."""
+    folder = f"retrieval/input={name}/embedding={embedding}/metric={metric}/index={index}"
+    return f"{folder}/data.parquet"
+
+
+def separation_path(name: str, embedding: str, metric: str, of: str = "data") -> str:
+    """Return the path of the separation of an input's categories, or of their "terms"."""
+    return f"separation/input={name}/embedding={embedding}/metric={metric}/{of}.parquet"

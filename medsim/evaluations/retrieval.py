@@ -1,25 +1,82 @@
-"""Retrieval: the ranks at which an embedding finds the terms that mean the same as a term."""
+"""Retrieval: the ranks at which embeddings find terms that mean the same, and their scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from medsim.core.config import DIFFICULTIES
 from medsim.embeddings.lookup import CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.evaluations.output import RETRIEVED_COLUMNS
-from medsim.evaluations.retrieval_ranks import NOT_FOUND
+from medsim.evaluations.output import (
+    COMPARISON_COLUMNS,
+    RESULT_COLUMNS,
+    RETRIEVAL_COLUMNS,
+    RETRIEVED_COLUMNS,
+)
+from medsim.evaluations.scoring import Compared, Row, family_rows
 from medsim.evaluations.similarities import rows_of
+from medsim.evaluations.statistic import statistics_of
+from medsim.statistics.clusters import clustered_mean
+from medsim.statistics.estimates import interval_of
+from medsim.statistics.significance import clustered_difference
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.evaluations.linked import LinkedTerms
-    from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
+    from medsim.evaluations.targets import LinkedTerms
+    from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Values, Vectors
+    from medsim.statistics.estimates import Estimate
+    from medsim.statistics.significance import Test
+
+LENGTHS = ("1", "2", "3", "4", "5+")
+"""Numbers of words that terms are grouped by."""
+
+NOT_FOUND = 0
+"""The rank of a linked term that was not found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankSample:
+    """Ranks of the nearest linked term of each term.
+
+    Attributes:
+        ranks: int64[n_terms], from 1, or ``NOT_FOUND``.
+        clusters: int[n_terms]; terms of a cluster are linked.
+    """
+
+    ranks: Counts
+    clusters: Rows
+
+    def accuracy_at(self, depth: int) -> Estimate:
+        """Return the share of terms that have a linked term among the nearest so many."""
+        return clustered_mean(self._hits_at(depth), self.clusters)
+
+    def accuracy_difference(self, other: RankSample, depth: int) -> Test:
+        """Return whether the accuracy differs from that of other ranks of the same terms."""
+        return clustered_difference(self._hits_at(depth), other._hits_at(depth), self.clusters)
+
+    def mean_reciprocal_rank(self) -> Estimate:
+        """Return the mean of one over each rank, 0 where none is found (Voorhees, TREC-8, 1999)."""
+        return clustered_mean(self._reciprocal(), self.clusters)
+
+    def reciprocal_difference(self, other: RankSample) -> Test:
+        """Return whether the mean reciprocal rank differs from that of other ranks."""
+        return clustered_difference(self._reciprocal(), other._reciprocal(), self.clusters)
+
+    def _hits_at(self, depth: int) -> Values:
+        return ((self.ranks > NOT_FOUND) & (self.ranks <= depth)).astype(np.float64)
+
+    def _reciprocal(self) -> Values:
+        return np.where(self.ranks > NOT_FOUND, 1 / np.maximum(self.ranks, 1), 0.0)
+
 
 _DEEPEST = 10
 _LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100, "hnsw": 100}
@@ -243,3 +300,103 @@ def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
         .select(*RETRIEVED_COLUMNS)
         .cast(pl.Schema(RETRIEVED_COLUMNS))
     )
+
+
+DATASET = "retrieval"
+"""The dataset of retrieval in results and comparisons."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """The terms that an embedding found for the linked terms of an input.
+
+    Attributes:
+        metric: by which terms were compared.
+        terms: ``RETRIEVED_COLUMNS``; the same terms for every embedding of an input.
+        signature: of the scores, see ``RunKey.signature``.
+    """
+
+    embedding: str
+    metric: str
+    index: str
+    terms: pl.DataFrame
+    signature: str
+
+
+def retrieval_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
+    """Return the scores of retrieval on an input: ``RETRIEVAL_COLUMNS``.
+
+    In the subset "common" are all terms that are linked to another, the same for every embedding;
+    one without a vector counts as not found. In "own" are those that have a vector, and one that
+    they are linked to has one.
+    """
+    rows = [{"input": name, **row} for one in every for row in _score_rows(one)]
+    return pl.DataFrame(rows, schema=RETRIEVAL_COLUMNS, orient="row")
+
+
+def results_of(retrieval: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores of terms of any length by exact search as ``RESULT_COLUMNS`` have them."""
+    n_scored = pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms")
+    return (
+        retrieval.filter(pl.col("length").is_null(), pl.col("index") == "flat")
+        .with_columns(n_scored.alias("n_covered"))
+        .rename({"n_terms": "n_pairs"})
+        .with_columns(pl.lit(DATASET).alias("dataset"), pl.lit(None, pl.String).alias("negatives"))
+        .select(*RESULT_COLUMNS)
+    )
+
+
+def comparisons_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
+    """Return ``COMPARISON_COLUMNS`` of embeddings by exact search, on all linked terms."""
+    exact = [one for one in every if one.index == "flat" and not one.terms.is_empty()]
+    samples = [_rank_sample(one.terms) for one in exact]
+    where: Row = {"input": name, "dataset": DATASET, "difficulty": None, "negatives": None}
+    rows: list[Row] = []
+    for statistic in statistics_of("retrieval", tested=True):
+        family = [
+            Compared(
+                embedding=one.embedding,
+                metric=one.metric,
+                sample=sample,
+                value=statistic.compute(sample).value,
+            )
+            for one, sample in zip(exact, samples, strict=True)
+        ]
+        n_terms = exact[0].terms.height if exact else 0
+        rows += (where | row for row in family_rows("embeddings", statistic, family, n_terms))
+    return pl.DataFrame(rows, schema=COMPARISON_COLUMNS, orient="row")
+
+
+def _rank_sample(terms: pl.DataFrame) -> RankSample:
+    ranks = terms["rank"].fill_null(NOT_FOUND).to_numpy()
+    return RankSample(ranks=ranks, clusters=terms["component"].to_numpy())
+
+
+def _score_rows(one: Retrieved) -> Iterator[Row]:
+    """Yield a row per subset, difficulty, length and statistic; missing ones stand for all."""
+    length = pl.col("n_words").clip(1, len(LENGTHS)) - 1
+    terms = one.terms.with_columns(length.alias("length"))
+    is_own = pl.col("covered") & pl.col("linked_term").is_not_null()
+    recall = one.terms["recall"].mean()
+    for difficulty, at in product((None, *DIFFICULTIES), (None, *range(len(LENGTHS)))):
+        wanted = {"difficulty": difficulty, "length": at}
+        group = {column: value for column, value in wanted.items() if value is not None}
+        of_group = terms.filter(**group)
+        own = of_group.filter(is_own)
+        for subset, chosen in (("common", of_group), ("own", own)):
+            sample = _rank_sample(chosen)
+            for statistic in statistics_of("retrieval"):
+                yield {
+                    "embedding": one.embedding,
+                    "metric": one.metric,
+                    "index": one.index,
+                    "subset": subset,
+                    "difficulty": difficulty,
+                    "length": None if at is None else LENGTHS[at],
+                    "statistic": statistic.name,
+                    **interval_of(statistic.compute(sample)),
+                    "n_terms": of_group.height,
+                    "n_covered": own.height,
+                    "recall": recall if isinstance(recall, float) else None,
+                    "signature": f"{one.signature}, {subset}",
+                }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from medsim.core import manifest
 from medsim.core.errors import OutputError
 from medsim.embeddings.objects import VECTORS_USED
-from medsim.evaluations.names import FORMERLY
+from medsim.evaluations.options import FORMERLY
 from medsim.evaluations.output import Evaluation
 from medsim.statistics.resampling import RESAMPLES, Resampling
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.embeddings.metrics import WordBags
-from medsim.evaluations.layout import coverage_path, scores_path
+from medsim.evaluations.output import coverage_path, scores_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.embeddings.metrics import Metric, Workers
     from medsim.evaluations.inputs import EvaluationInput
-    from medsim.evaluations.layout import EvaluationFiles
+    from medsim.evaluations.output import EvaluationFiles
     from medsim.kernels.types import Ids
 
 T = TypeVar("T", bound=np.ndarray[Any, Any])

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.evaluations.retrieval_ranks import RankSample
-    from medsim.evaluations.separation_counts import TripleCounts
+    from medsim.evaluations.retrieval import RankSample
+    from medsim.evaluations.separation import TripleCounts
     from medsim.statistics.estimates import Estimate
     from medsim.statistics.scores import LabelledSample, RatedSample
     from medsim.statistics.significance import Test

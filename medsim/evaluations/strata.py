@@ -10,13 +10,13 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.terms import lowered
-from medsim.evaluations.ratings.properties import OF_PAIRS, PARTS
+from medsim.evaluations.properties import OF_PAIRS, PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from medsim.evaluations.properties import WordTable
     from medsim.evaluations.ratings import RatedPairs
-    from medsim.evaluations.ratings.words import WordTable
     from medsim.kernels.types import Values
 
 POWERS_OF_TEN = tuple(10**power for power in range(16))

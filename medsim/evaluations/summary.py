@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,31 +14,32 @@ from medsim.core import manifest
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.evaluations.coverage import coverage_of, overlap_of, overlap_of_vocabularies
 from medsim.evaluations.inputs import EvaluationInput
-from medsim.evaluations.layout import (
+from medsim.evaluations.output import (
+    COVERAGE_COLUMNS,
+    OVERLAP_COLUMNS,
+    EvaluationManifest,
     coverage_path,
     pairs_path,
     retrieval_path,
     scores_path,
     vocabulary_path,
 )
-from medsim.evaluations.output import EvaluationManifest
-from medsim.evaluations.retrieval_results import (
-    Retrieved,
-    comparisons_of,
-    results_of,
-    retrieval_of,
-)
+from medsim.evaluations.retrieval import Retrieved, comparisons_of, results_of, retrieval_of
 from medsim.evaluations.run_key import are_independent, resampling_of
 from medsim.evaluations.scoring import ScoredModel, dominated_sets, score_sets, warn_of_reach
 from medsim.evaluations.separation import separation_of, separation_results
 from medsim.evaluations.sets import SET_COLUMNS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from medsim.core.progress import Progress
-    from medsim.evaluations.layout import EvaluationFiles
+    from medsim.evaluations.output import EvaluationFiles
     from medsim.evaluations.run_key import RunKey
+    from medsim.evaluations.scoring import Row
+    from medsim.kernels.types import Flags
+
 
 TABLES = (
     "results.parquet",
@@ -170,3 +172,84 @@ def _models(name: str, files: EvaluationFiles, key: RunKey) -> list[ScoredModel]
         for metric in METRICS.all()
         if (path := scores_path(name, embedding, metric)) in files
     ]
+
+
+def coverage_of(
+    one: EvaluationInput,
+    covered: Mapping[str, Flags],
+    terms: Mapping[str, pl.DataFrame],
+) -> pl.DataFrame:
+    """Return ``COVERAGE_COLUMNS``: terms and pairs of each set that embeddings lack (table A.1).
+
+    Pairs in common are those that all embeddings cover. By embedding, ``covered`` has whether both
+    terms of each pair have vectors, bool[n_pairs], and ``terms`` has ``TERM_COLUMNS``.
+    """
+    common = np.logical_and.reduce(list(covered.values()))
+    lacking = {
+        embedding: frame.filter(~pl.col("covered"))["term"] for embedding, frame in terms.items()
+    }
+    is_oov = ~pl.col("covered") | (pl.col("n_unknown_words").fill_null(0) > 0)
+    oov = {embedding: frame.filter(is_oov)["term"] for embedding, frame in terms.items()}
+    rows = []
+    for pair_set in one.sets():
+        of_set = one.pairs[pair_set.rows]
+        in_set = pl.concat([of_set["term1"], of_set["term2"]]).unique()
+        rows += [
+            {
+                "input": one.name,
+                **pair_set.named(),
+                "embedding": embedding,
+                "n_terms": len(in_set),
+                "n_terms_uncovered": int(in_set.is_in(lacking[embedding].implode()).sum()),
+                "n_pairs": len(pair_set.rows),
+                "n_pairs_uncovered": int(np.count_nonzero(~has[pair_set.rows])),
+                "n_pairs_common": int(np.count_nonzero(common[pair_set.rows])),
+                "n_pairs_oov": of_set.filter(
+                    pl.any_horizontal(pl.col("term1", "term2").is_in(oov[embedding].implode()))
+                ).height,
+            }
+            for embedding, has in covered.items()
+        ]
+    return pl.DataFrame(rows, schema=COVERAGE_COLUMNS, orient="row")
+
+
+def overlap_of(
+    name: str, terms: Mapping[str, pl.DataFrame], words: Mapping[str, pl.DataFrame]
+) -> pl.DataFrame:
+    """Return the overlap of vocabularies, as far as an input uses them.
+
+    Two word embeddings are compared by the words of the input's terms that they know, ignoring
+    case, others by the terms that they cover. Returned are ``OVERLAP_COLUMNS``.
+    """
+    known_words = {one: set(frame["word"].str.to_lowercase()) for one, frame in words.items()}
+    known_terms = {one: set(frame.filter("covered")["term"]) for one, frame in terms.items()}
+    rows = []
+    for left, right in combinations(terms, 2):
+        of_words = bool(known_words[left] and known_words[right])
+        known = known_words if of_words else known_terms
+        sizes = len(known[left]), len(known[right])
+        n_both = len(known[left] & known[right])
+        of = "words" if of_words else "terms"
+        rows.append(_overlap(name, of, (left, right), sizes, n_both))
+    return pl.DataFrame(rows, schema=OVERLAP_COLUMNS, orient="row")
+
+
+def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the overlap of whole vocabularies of word embeddings, by name (table A.2).
+
+    Words are compared as they stand. Returned are ``OVERLAP_COLUMNS`` without an input.
+    """
+    rows = []
+    for left, right in combinations(vocabularies, 2):
+        both = vocabularies[left].join(vocabularies[right], on="word", how="semi").height
+        sizes = vocabularies[left].height, vocabularies[right].height
+        rows.append(_overlap(None, "vocabulary", (left, right), sizes, both))
+    return pl.DataFrame(rows, schema=OVERLAP_COLUMNS, orient="row")
+
+
+def _overlap(
+    name: str | None, of: str, embeddings: tuple[str, str], sizes: tuple[int, int], n_both: int
+) -> Row:
+    """Return a row of ``OVERLAP_COLUMNS``."""
+    shares = [n_both / size if size else None for size in sizes]
+    return dict(zip(OVERLAP_COLUMNS, (name, of, *embeddings, *sizes, n_both, *shares), strict=True))

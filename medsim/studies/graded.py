@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError
-from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
+from medsim.evaluations.properties import PAIR_PROPERTIES, property_in
 from medsim.evaluations.strata import Stratification, parts_of
 from medsim.statistics.estimates import defined
 from medsim.statistics.ranks import without_rounding_errors

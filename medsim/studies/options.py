@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 from medsim.core.config import MOST_COUNT, MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
-from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
+from medsim.evaluations.options import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
 
 CountOrNames: TypeAlias = int | str | Sequence[str]

@@ -17,7 +17,7 @@ from medsim.builds.options import SearchOptions
 from medsim.core.errors import MedsimError
 from medsim.core.options import declared
 from medsim.core.store import Store
-from medsim.evaluations.categories import categories_of
+from medsim.evaluations.targets import categories_of
 from medsim.splits import partition
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.canonical import canonical_digest, canonical_text
-from medsim.evaluations.categories import Categories, Category
-from medsim.evaluations.ratings.columns import RatedColumns
+from medsim.evaluations.layouts import RatedColumns
+from medsim.evaluations.targets import Categories, Category
 from medsim.studies.folder import draw_id
 
 NEW = "\u1c89"  # Cyrillic capital letter Tje, since Unicode 16

@@ -13,7 +13,7 @@ import pytest
 from medsim.core import config, kinds, queries
 from medsim.core.options import Options, declared
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations import names, options, paper
+from medsim.evaluations import options
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.terminologies.options import ReadingOptions
 
@@ -68,9 +68,9 @@ def test_names_for_editors_are_those_that_there_are() -> None:
 
     assert set(get_args(config.Dataset)) == datasets
     assert set(get_args(kinds.CanonicalTable)) == set(kinds.CANONICAL_TABLES)
-    assert set(get_args(names.StatisticName)) == set(STATISTICS)
-    assert set(get_args(names.MetricName)) == set(METRICS.all())
-    assert list(get_args(names.ComparedTable)) == [*options.TABLES, *paper.PAPER]
+    assert set(get_args(options.StatisticName)) == set(STATISTICS)
+    assert set(get_args(options.MetricName)) == set(METRICS.all())
+    assert list(get_args(options.ComparedTable)) == [*options.TABLES, *options.PAPER]
     assert set(options.FIXABLE) | {f"all-{name}" for name in tabulated_names()} <= {*options.TABLES}
 
 

@@ -19,7 +19,7 @@ import medsim
 from docs.tools.reference import REFERENCE, pages, written
 from medsim.cli import app
 from medsim.core.opened import open_output
-from medsim.evaluations.names import MetricName, StatisticName
+from medsim.evaluations.options import MetricName, StatisticName
 
 if TYPE_CHECKING:
     from fixtures.shared import Once

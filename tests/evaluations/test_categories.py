@@ -15,7 +15,7 @@ from fixtures.categories import TOPS, categorised_release
 import medsim
 from medsim.builds.output import Build
 from medsim.core.errors import InputError, MedsimError, OptionError
-from medsim.evaluations.categories import categories_of
+from medsim.evaluations.targets import categories_of
 
 
 @pytest.fixture(scope="module")

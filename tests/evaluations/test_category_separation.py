@@ -23,12 +23,16 @@ from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms, open_source
 from medsim.embeddings.metrics import METRICS, Metric, WordBags, Workers, metrics_of
 from medsim.embeddings.options import parse_embedding
-from medsim.evaluations.categories import Categories, categories_of
-from medsim.evaluations.layout import EvaluationFiles, separation_path
-from medsim.evaluations.output import EVALUATION, SEPARATION_COLUMNS
+from medsim.evaluations.conclusions import best_and_worst, errors_of, overall_errors
+from medsim.evaluations.output import (
+    EVALUATION,
+    SEPARATION_COLUMNS,
+    EvaluationFiles,
+    separation_path,
+)
+from medsim.evaluations.readable import readable
 from medsim.evaluations.separation import separation_of, write_separation
-from medsim.evaluations.tables.readable import readable
-from medsim.evaluations.tables.separation import best_and_worst, errors_of, overall_errors
+from medsim.evaluations.targets import Categories, categories_of
 
 NEAR = 1e-6  # single precision moves a similarity by less
 OF_WORDS = metrics_of(WordBags)

@@ -19,7 +19,7 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
 from medsim.evaluations.correlate import COLUMNS
-from medsim.evaluations.tables.readable import readable_correlations
+from medsim.evaluations.readable import readable_correlations
 
 MODELS = [f"m{number}" for number in range(8)]
 

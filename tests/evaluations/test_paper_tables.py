@@ -14,10 +14,9 @@ from polars.testing import assert_frame_equal
 import medsim
 from medsim.core.shown import MISSING
 from medsim.evaluations.conclusions import at_metrics, metric_spread
-from medsim.evaluations.options import TABLES
+from medsim.evaluations.options import PAPER, TABLES, number_of
 from medsim.evaluations.output import RESULT_COLUMNS
-from medsim.evaluations.paper import PAPER, number_of
-from medsim.evaluations.tables.readable import as_in_paper, readable
+from medsim.evaluations.readable import as_in_paper, readable
 
 METRICS = ["avg_cos", "fuzzy_jaccard", "pair_cos", "cos", "kendall"]
 

@@ -20,8 +20,8 @@ from medsim.embeddings import lookup
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints
-from medsim.evaluations.linked import LinkedTerms
 from medsim.evaluations.retrieval import SearchSettings, retrieve
+from medsim.evaluations.targets import LinkedTerms
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 POOLS = pytest.mark.parametrize(

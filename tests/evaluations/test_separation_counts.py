@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from medsim.embeddings.metrics import Workers
-from medsim.evaluations import separation_counts as module
-from medsim.evaluations.separation_counts import Separation, separation
+from medsim.evaluations import separation as module
+from medsim.evaluations.separation import Separation, separation
 
 Found = tuple[dict[tuple[int, int], tuple[int, int]], dict[tuple[int, int], float]]
 

@@ -19,11 +19,11 @@ from scipy import stats
 import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.evaluations.options import EvaluateOptions
+from medsim.evaluations.properties import WordTable
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.ratings.words import WordTable
+from medsim.evaluations.readable import readable
 from medsim.evaluations.sets import in_order_of_parts, parts_of_sets, whole_sets
 from medsim.evaluations.strata import Stratification, equal_begins, strata_of
-from medsim.evaluations.tables.readable import readable
 
 WORDS = [f"word{number}" for number in range(40)]
 
@@ -336,7 +336,7 @@ def test_the_table_of_parts_has_them_alone_with_intervals(cut: medsim.Evaluation
 
 def test_the_report_shows_parts_in_a_section_of_their_own(cut: medsim.Evaluation) -> None:
     pytest.importorskip("altair", reason="needs medsim[report]")
-    from medsim.evaluations.page.evaluation_page import evaluation_page
+    from medsim.evaluations.page import evaluation_page
     from medsim.evaluations.report_data import report_data_of
 
     profile = report_data_of(cut)

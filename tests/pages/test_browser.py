@@ -15,7 +15,7 @@ import medsim
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.cli.report import _library
-from medsim.evaluations.page.evaluation_page import evaluation_page
+from medsim.evaluations.page import evaluation_page
 from medsim.pages.markup import rendered
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.evaluations.output import COMPARISON_COLUMNS
-from medsim.evaluations.page.evaluation_page import evaluation_page
+from medsim.evaluations.page import evaluation_page
 from medsim.pages.markup import packed_columns, rendered
 from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section, license_notice
 

@@ -17,7 +17,7 @@ from oracles.splits import crossings, groups, not_nearest, positives, split_of
 
 import medsim
 from medsim.core.errors import InputError, OptionError, OutputError
-from medsim.evaluations.categories import categories_of
+from medsim.evaluations.targets import categories_of
 from medsim.splits.options import SPLIT_NAMES, shares_of
 
 BOUNDS = {"train": 0.6, "validation": 0.8, "test": 1.0}

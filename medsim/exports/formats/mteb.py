@@ -16,11 +16,10 @@ from medsim.builds.cards import CITATION, licence_of
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
-from medsim.evaluations.linked import linked_terms
+from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.ratings.columns import parse_rated
-from medsim.evaluations.ratings.layouts import LAYOUTS
 from medsim.evaluations.sets import SET_COLUMNS
+from medsim.evaluations.targets import linked_terms
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.permission import check_passed_on
 from medsim.exports.positives import check_some
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
     from medsim.builds.cards import Licence
     from medsim.builds.output import Build
-    from medsim.evaluations.linked import LinkedTerms
     from medsim.evaluations.ratings import RatedPairs
+    from medsim.evaluations.targets import LinkedTerms
     from medsim.exports.formats import Export
 
 MOST_QUERIES = 50_000

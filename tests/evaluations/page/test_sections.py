@@ -13,15 +13,11 @@ from fixtures.reports import invented_manifest, invented_profile
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
+from medsim.evaluations.detail_sections import retrieval, separation
+from medsim.evaluations.labels import set_name
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
-from medsim.evaluations.page.coverage_section import coverage
-from medsim.evaluations.page.evaluation_page import evaluation_page
-from medsim.evaluations.page.result_section import result
-from medsim.evaluations.page.retrieval_section import retrieval
-from medsim.evaluations.page.separation_section import separation
-from medsim.evaluations.page.standing_sections import leaderboard
-from medsim.evaluations.page.words import words_of
-from medsim.evaluations.tables.labels import set_name
+from medsim.evaluations.page import coverage, evaluation_page, words_of
+from medsim.evaluations.score_sections import leaderboard, result
 from medsim.pages import charts as marks
 from medsim.pages.page import Chart, Page, Section
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from medsim.core.errors import InputError, OptionError
+from medsim.evaluations.layouts import RatedColumns, parse_columns
 from medsim.evaluations.ratings import OWN_COLUMNS, RatedPairs, read_rated
-from medsim.evaluations.ratings.columns import RatedColumns, parse_columns
 
 NAMES = "term1=a,term2=b,rating=r"
 NUMBERS = "term1=1,term2=2,rating=3"

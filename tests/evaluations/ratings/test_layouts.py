@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from medsim.core.errors import InputError
+from medsim.evaluations.layouts import LAYOUTS, RatedColumns
 from medsim.evaluations.ratings import OWN_COLUMNS, RatedPairs, read_rated
-from medsim.evaluations.ratings.columns import RatedColumns
-from medsim.evaluations.ratings.layouts import LAYOUTS
 
 FOLDER = os.environ.get("MEDSIM_DATA")
 published = pytest.mark.skipif(FOLDER is None, reason="MEDSIM_DATA is not set")

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from medsim.core.errors import InputError
+from medsim.evaluations.properties import WordTable, read_words
 from medsim.evaluations.ratings import RatedPairs, read_rated
-from medsim.evaluations.ratings.words import WordTable, read_words
 
 PAIRS = "term1,term2,rating,class,domain,associated,count1,Count 2,topics1,topics2\n"
 
@@ -50,7 +50,7 @@ def test_properties_stay_with_their_pairs_where_lines_are_left_out(tmp_path: Pat
 
 def test_a_column_that_holds_ratings_is_no_property(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("a,b,count1\nx,y,-3\n", encoding="utf-8")
-    from medsim.evaluations.ratings.columns import parse_columns
+    from medsim.evaluations.layouts import parse_columns
 
     found = read_rated(tmp_path / "pairs.csv", parse_columns("term1=a,term2=b,rating=count1"))
 

@@ -13,8 +13,8 @@ from fixtures.raters import mean, mean_of_others, rated, spearman, with_gaps
 
 from medsim.core.errors import InputError, OptionError
 from medsim.evaluations.inputs import read_inputs
+from medsim.evaluations.layouts import parse_columns
 from medsim.evaluations.ratings import RatedPairs, read_rated
-from medsim.evaluations.ratings.columns import parse_columns
 from medsim.evaluations.strata import Stratification
 
 RATERS = [f"rater_{letter}" for letter in "ABCDE"]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medsim.core import tables
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
-from medsim.core.tables import text
+from medsim.evaluations.layouts import parse_columns
 from medsim.evaluations.ratings import RatedPairs, read_rated
-from medsim.evaluations.ratings.columns import parse_columns
 
 OWN = parse_columns("term1=a,term2=b,rating=r")
 REPEATED = "the pair stands there already, with the same ratings"
@@ -140,9 +140,9 @@ def test_a_path_that_is_no_file_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("module", "limit", "most", "says"),
     [
-        (text, "LONGEST_LINE", len("x,y,100\n"), "line 2 has more than 7 characters"),
-        (text, "LONGEST_LINE", len("a,b,r,longest\n"), "line 1 has more than 13 characters"),
-        (text, "LARGEST_FILE", len("a,b,r\nx,y,100\n"), "larger than 0 MiB"),
+        (tables, "LONGEST_LINE", len("x,y,100\n"), "line 2 has more than 7 characters"),
+        (tables, "LONGEST_LINE", len("a,b,r,longest\n"), "line 1 has more than 13 characters"),
+        (tables, "LARGEST_FILE", len("a,b,r\nx,y,100\n"), "larger than 0 MiB"),
     ],
 )
 def test_a_line_and_a_file_may_be_as_long_as_allowed(

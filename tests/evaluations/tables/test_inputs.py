@@ -12,10 +12,9 @@ from scipy import stats
 
 import medsim
 from medsim.core.shown import MISSING
-from medsim.evaluations.coverage import overlap_of_vocabularies
 from medsim.evaluations.output import COVERAGE_COLUMNS
-from medsim.evaluations.tables.readable import readable, why_missing_in
-from medsim.evaluations.tables.vocabularies import readable_coverage
+from medsim.evaluations.readable import readable, readable_coverage, why_missing_in
+from medsim.evaluations.summary import overlap_of_vocabularies
 
 RATED = """term 1,term 2,mesh 1,mesh 2,score
 renal failure,kidney,D1,D2,0.5

@@ -8,7 +8,7 @@ from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 
 from medsim.evaluations.conclusions import all_metrics, best_metrics
 from medsim.evaluations.output import RESULT_COLUMNS
-from medsim.evaluations.tables.readable import as_in_paper, readable
+from medsim.evaluations.readable import as_in_paper, readable
 
 
 def test_a_readable_table_has_a_column_an_embedding() -> None:

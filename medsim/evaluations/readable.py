@@ -8,21 +8,13 @@ import polars as pl
 
 from medsim.core import shown
 from medsim.core.shown import MISSING, number
+from medsim.evaluations.labels import apart, percent, rounded, set_columns, set_name, why_missing
 from medsim.evaluations.sets import FEW, SET, parts_of_sets
 from medsim.evaluations.statistic import statistics_of
-from medsim.evaluations.tables.labels import (
-    apart,
-    percent,
-    rounded,
-    set_columns,
-    set_name,
-    why_missing,
-)
-from medsim.evaluations.tables.separation import readable_separation
-from medsim.evaluations.tables.vocabularies import readable_coverage, readable_vocabularies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
 
 _MANY = 4  # embeddings, whose columns would be more than a terminal has
 _WHY_MISSING = {
@@ -283,3 +275,141 @@ def _retrieval(rows: pl.DataFrame) -> pl.DataFrame:
     )
     table = cells.pivot("statistic", index=index, values="value")
     return table if table["recall"].null_count() < table.height else table.drop("recall")
+
+
+_OF = ["input", "statistic", "far", "embedding"]
+
+
+def readable_separation(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
+    """Return a table of separation as it is to be read; None of any other table.
+
+    Cells of the best and the worst metric are parted by a slash, as in the paper.
+    """
+    if {"far", "term"} <= {*rows.columns}:
+        return [_without_one(rows).with_columns(percent("overlap_error"))]
+    if "far" in rows.columns:
+        of_each = rows.group_by("statistic", maintain_order=True)
+        return [_errors(str(name), of_statistic) for (name,), of_statistic in of_each]
+    if "mean_similarity" in rows.columns:
+        of_each = rows.group_by("input", maintain_order=True)
+        return [_similarities(of_input) for _, of_input in of_each]
+    return None
+
+
+def _errors(statistic: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return errors, a row per embedding or, where there are no standings, per metric."""
+    shown = rows.with_columns(pl.col("far").fill_null("all"), percent("value")).drop("statistic")
+    shown = shown if statistic == "overlap_error" else shown.drop("far")
+    if "standing" in rows.columns:
+        key = [column for column in _OF if column in shown.columns]
+        shown = shown.group_by(key, maintain_order=True).agg(_both("metric", "value"))
+    return shown.rename({"value": statistic})
+
+
+def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return mean similarities of an input's categories.
+
+    A row is of an embedding or, where no categories are near, of one of its categories.
+    """
+    index = ["input", "embedding", "metric"]
+    cells = rows.with_columns(rounded("mean_similarity", ".2f").fill_null(MISSING))
+    if "standing" not in rows.columns:
+        index.append("category1")
+        return _by_category(cells, index)
+    statistic = str(rows["statistic"][0])
+    cells = (
+        cells.with_columns(percent("value"))
+        .group_by("input", "embedding", "category1", "category2", maintain_order=True)
+        .agg(_both("metric", "value", "mean_similarity"))
+        .rename({"value": statistic})
+    )
+    index.append(statistic)
+    if statistic == "category_error":
+        index.append("category1")
+        return _by_category(cells, index)
+    names = rows["category1"].unique(maintain_order=True)
+    at = [pl.col(f"category{n}").replace_strict(names, range(len(names))) for n in (1, 2)]
+    return (
+        cells.filter(at[0] <= at[1])
+        .sort(at[0] == at[1], maintain_order=True)  # across, then within
+        .sort("input", "embedding", maintain_order=True)
+        .with_columns(pair=pl.format("sim({}, {})", "category1", "category2"))
+        .pivot("pair", index=index, values="mean_similarity")
+    )
+
+
+def _by_category(cells: pl.DataFrame, index: list[str]) -> pl.DataFrame:
+    named = cells.with_columns(apart("category2", index))
+    return named.pivot("category2", index=index, values="mean_similarity")
+
+
+def _both(*columns: str) -> list[pl.Expr]:
+    """Return the texts of the best and the worst metric in one, or the one that both are."""
+    return [
+        pl.concat_str(
+            pl.col(column).filter(standing="best").first(),
+            pl.col(column).filter(standing="worst").first(),
+            separator="/",
+        ).alias(column)
+        for column in columns
+    ]
+
+
+def _without_one(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows without the column of their input and far category where there is only one."""
+    return rows.drop(column for column in ("input", "far") if rows[column].n_unique() == 1)
+
+
+def readable_coverage(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the size and the coverage of each embedding, a row each: table A.1 of the paper.
+
+    Coverage is the share of pairs without any word that lacks a vector, the least and the most of
+    all rated sets, and of all datasets of builds, where there are such.
+    """
+    share = 1 - pl.col("n_pairs_oov") / pl.col("n_pairs")
+    ranges = {
+        f"{name} covered": pl.concat_str(
+            _cents(share.filter(of).min(), ".1f"),
+            pl.lit("\N{EN DASH}"),
+            _cents(share.filter(of).max(), ".1f"),
+            pl.lit("%"),
+        )
+        for name, of in (
+            ("rated sets", pl.col("difficulty").is_null()),
+            ("datasets", pl.col("difficulty").is_not_null()),
+        )
+    }
+    sizes = pl.col("n_vocabulary", "n_dimensions").first()
+    found = rows.group_by("embedding").agg(sizes, **ranges).sort("embedding")
+    return found.drop(name for name in ranges if found[name].null_count() == found.height)
+
+
+def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the share of each column's vocabulary that a row's has: table A.2 of the paper.
+
+    Args:
+        rows: ``OVERLAP_COLUMNS`` of whole vocabularies.
+
+    Returns:
+        A row per embedding, in per cent; the last column is the mean of its row.
+    """
+    both = pl.concat(
+        rows.select(
+            pl.col(f"embedding{own}").alias("embedding"),
+            pl.col(f"embedding{other}").alias("of"),
+            pl.col(f"share{other}").alias("share"),
+        )
+        for own, other in ((1, 2), (2, 1))
+    ).sort("embedding", "of")
+    own = apart("of", ["embedding", "average"])
+    names = both.select(of="embedding").select(own).to_series().unique(maintain_order=True)
+    means = both.group_by("embedding").agg(_cents(pl.col("share").mean(), ".2f").alias("average"))
+    table = both.with_columns(own, _cents(pl.col("share"), ".2f")).pivot(
+        "of", index="embedding", values="share"
+    )
+    return table.select("embedding", *names).join(means, on="embedding", maintain_order="left")
+
+
+def _cents(share: pl.Expr, form: str) -> pl.Expr:
+    """Return shares as texts in per cent."""
+    return (share * 100).map_elements(lambda value: number(value, form), pl.String)

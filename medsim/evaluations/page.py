@@ -6,25 +6,42 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.page import words_of_sets
 from medsim.core.errors import listed
-from medsim.evaluations.names import FORMERLY
-from medsim.evaluations.page.comparison_sections import metrics, significance
-from medsim.evaluations.page.coverage_section import coverage
-from medsim.evaluations.page.paper_sections import fixed_metrics, spread_of_metrics
-from medsim.evaluations.page.result_section import result, standing_order
-from medsim.evaluations.page.retrieval_section import retrieval
-from medsim.evaluations.page.score_sections import distributions, errors, roc_curves
-from medsim.evaluations.page.separation_section import separation
-from medsim.evaluations.page.standing_sections import accuracy, by_subset, leaderboard
-from medsim.evaluations.page.words import words_of
+from medsim.embeddings.metrics import METRICS
+from medsim.evaluations.detail_sections import (
+    distributions,
+    errors,
+    fixed_metrics,
+    retrieval,
+    roc_curves,
+    separation,
+    spread_of_metrics,
+)
+from medsim.evaluations.labels import headed, set_columns
+from medsim.evaluations.options import FORMERLY
+from medsim.evaluations.score_sections import (
+    accuracy,
+    by_subset,
+    leaderboard,
+    metrics,
+    result,
+    significance,
+    standing_order,
+)
 from medsim.evaluations.sets import SET
+from medsim.evaluations.statistic import STATISTICS
+from medsim.pages import charts
 from medsim.pages.page import (
     FINGERPRINT,
+    Chart,
+    Folded,
     Page,
     PageTable,
     Section,
     closing,
     content_digest,
+    distinct,
     facts,
     format_value,
     license_notice,
@@ -33,8 +50,76 @@ from medsim.pages.page import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from medsim.evaluations.output import EvaluationManifest
     from medsim.evaluations.report_data import EvaluationReportData
+
+
+def words_of(results: pl.DataFrame) -> dict[str, str]:
+    """Return the meanings of those words that a page on these results has."""
+    has = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
+    metrics = {name: f"A metric: {one.describes}." for name, one in METRICS.all().items()}
+    return {
+        **words_of_sets(has),
+        **{name: text for name, text in metrics.items() if name in has["metric"]},
+        **{one.label: one.help for name, one in STATISTICS.items() if name in has["statistic"]},
+    }
+
+
+def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
+    """Return the share of the terms and pairs that each embedding has no vectors for."""
+    if covered.is_empty():
+        return None
+    shares = pl.concat(
+        covered.group_by("input", "embedding", maintain_order=True)
+        .agg(_share(pl.col(f"n_{of}_uncovered").sum(), pl.col(f"n_{of}").sum()).alias("value"))
+        .with_columns(pl.lit(f"{of} without a vector").alias("panel"))
+        for of in ("terms", "pairs")
+    )
+    rows = charts.points(shares, panel="panel", y="input", contender="embedding")
+    table = covered.with_columns(
+        _share(pl.col(f"n_{of}_uncovered"), pl.col(f"n_{of}")).alias(f"% of {of}")
+        for of in ("terms", "pairs")
+    )
+    of_terms, of_pairs = (
+        (f"n_{of}", f"n_{of}_uncovered", f"% of {of}") for of in ("terms", "pairs")
+    )
+    columns = (*set_columns(covered), "embedding", *of_terms, *of_pairs, "n_pairs_common")
+    prose = (
+        "A word embedding covers a term if it has vectors of all its words or, where coverage is "
+        "any, of one."
+    )
+    numbers = PageTable(
+        caption="Terms and pairs without vectors",
+        frame=headed(table, columns),
+        view="coverage",
+        formats={"% of terms": ",.1f", "% of pairs": ",.1f"},
+    )
+    if not (rows["value"] > 0).any():
+        whole = "Every embedding covers every term: no pair is left out."
+        folded = Folded(summary=f"Numbers: {numbers.caption}", tables=[numbers])
+        return Section(title="Coverage", prose=whole, parts=[folded])
+    chart = Chart(
+        title="What is not covered",
+        says="Share of the terms, and of the pairs of which either term is missing, in all sets of "
+        "an input together. Such pairs are left out where pairs are compared.",
+        spec=charts.dots(
+            embeddings,
+            x=charts.ValueAxis(title="% not covered", scale={"zero": True}, digits=".1f"),
+            y=distinct(rows["y"]),
+            panels=distinct(rows["panel"]),
+            names=("embedding", "input"),
+        ),
+        rows=rows,
+        table=numbers,
+    )
+    return Section(title="Coverage", prose=prose, parts=[chart])
+
+
+def _share(part: pl.Expr, of: pl.Expr) -> pl.Expr:
+    return 100 * part / of
+
 
 _FEW = 4  # names that the beginning of the page lists
 

@@ -1,1 +1,0 @@
-"""The page that reports an evaluation, section by section."""

@@ -1,0 +1,591 @@
+"""Pairs of terms that people rated, read from files as they are passed around."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.errors import InputError, OptionError, counted, unknown_name
+from medsim.core.manifest import Skipped
+from medsim.core.reading import reading
+from medsim.core.tables import (
+    SEPARATORS,
+    Text,
+    cells_of_lines,
+    first_lines,
+    is_parquet,
+    lines_of,
+    read_table,
+    read_text,
+)
+from medsim.core.terms import lowered
+from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, RatedColumns
+from medsim.evaluations.properties import (
+    OF_PAIRS,
+    PAIR_PROPERTIES,
+    is_missing,
+    number_in,
+    property_in,
+)
+from medsim.statistics.ranks import without_rounding_errors
+from medsim.statistics.rater_agreement import rater_agreement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from medsim.evaluations.layouts import Layout
+
+
+OWN_COLUMNS = "columns as named"
+"""The layout, in results, of a file whose columns the user named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """The agreement of the raters of a file (Chiu et al. 2018); see ``rater_agreement``.
+
+    Attributes:
+        n_raters: how many there are; not all need to have rated every pair.
+        iaa1: the mean of Spearman's correlations of every two raters; NaN where there is none.
+        iaa2: the mean of each rater's correlation with the mean of the others: how well people do
+            what an embedding is asked to do.
+    """
+
+    n_raters: int
+    iaa1: float
+    iaa2: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedPairs:
+    """A file of rated pairs, as it was read.
+
+    Attributes:
+        name: the file's name without its suffix.
+        layout: the name of the layout that recognised it, or ``OWN_COLUMNS``.
+        pairs: a row a line, in the file's order: ``term1``, ``term2``, and one Float64 column for
+            each rating, higher where the terms are more similar. No value is missing.
+        properties: row for row, what the file tells of a pair beside its ratings: a column for each
+            of ``properties.PAIR_PROPERTIES`` that it has, Float64 or String; values may be missing.
+        agreement: of the raters of the file; None where it does not tell single raters' ratings.
+        range: the lowest and the highest rating that the layout allows; None where it allows any,
+            and for a user's own.
+        higher_is_similar: whether a higher rating means more similar in the file; where it does
+            not, ratings were turned round, to low + high - rating where the range is known, else to
+            -rating.
+    """
+
+    name: str
+    layout: str
+    pairs: pl.DataFrame
+    properties: pl.DataFrame
+    agreement: Agreement | None
+    range: tuple[float, float] | None
+    higher_is_similar: bool
+    skipped: tuple[Skipped, ...]
+    warnings: tuple[str, ...]
+    sha256: str
+
+
+def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
+    """Return the rated pairs of a file of CSV, TSV, JSON lines or Parquet.
+
+    Layouts of published sets are recognised (``medsim.evaluations.layouts``). A pair that
+    stands twice with the same ratings, in either direction, is taken once: a second row would count
+    the same judgement again. A pair whose ratings differ is kept as often as it stands, with a
+    warning.
+
+    Raises:
+        InputError: the file cannot be read, fits no layout, or holds a rating that is no number or
+            outside the layout's range; the message names the line and the value.
+        OptionError: the columns are not in the file.
+    """
+    with reading(path, "rated pairs"):
+        return _rated(rated_text(path), columns or RatedColumns())
+
+
+def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
+    path = text.path
+    positions = find_positions(text, columns)
+    rows = read_rows(text, positions)
+    every, properties, left_out = rows.pairs, rows.properties, rows.left_out
+    first = _first_of_repeats(every, rows.raters)
+    frame = every.filter(first)
+    left_out["the pair stands there already, with the same ratings"] = len(every) - len(frame)
+    skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in left_out.items() if count)
+    if frame.is_empty():
+        why = ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)
+        raise InputError(f"{path} has no rated pair; lines left out: {why}")
+    layout = positions.layout
+    upward = columns.higher_is_similar
+    if upward is None:
+        upward = layout.higher_is_similar if layout else True
+    return RatedPairs(
+        name=path.stem,
+        layout=layout.name if layout else OWN_COLUMNS,
+        pairs=_finished(frame, layout, upward=upward),
+        properties=properties.filter(first) if properties.width else properties,
+        agreement=_agreement(rows.raters.filter(first)) if rows.raters.width else None,
+        range=layout.scale if layout else None,
+        higher_is_similar=upward,
+        skipped=skipped,
+        warnings=(*text.warnings, *_warnings(frame, upward=upward)),
+        sha256=text.sha256,
+    )
+
+
+def _first_of_repeats(frame: pl.DataFrame, raters: pl.DataFrame) -> pl.Series:
+    """Return which rows are the first with their terms, in either order, and ratings."""
+    sides = ("term1", "term2")
+    ratings = [frame[name] for name in frame.columns[2:]] + raters.get_columns()
+    alike = pl.struct(
+        *(rating.alias(f"rating{at}") for at, rating in enumerate(ratings)),
+        least=pl.min_horizontal(sides),
+        greatest=pl.max_horizontal(sides),
+    )
+    return frame.select(alike.is_first_distinct()).to_series()
+
+
+def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
+    if not upward:
+        yield "a higher rating means less similar in the file; ratings were turned round"
+    if n_pairs := _n_contradictory(frame):
+        yield f"pairs that have several ratings, which differ: {n_pairs}; all are kept"
+    for rating in frame.columns[2:]:
+        if len(frame) > 1 and frame[rating].n_unique() == 1:
+            yield f"every {rating} is {frame[rating][0]:g}, so no correlation with it is defined"
+
+
+def _n_contradictory(frame: pl.DataFrame) -> int:
+    """Return how many pairs, ignoring direction and letter case, have ratings that differ."""
+    sides = {"term1": lowered(frame["term1"].to_list()), "term2": lowered(frame["term2"].to_list())}
+    pair = (pl.min_horizontal(*sides).alias("least"), pl.max_horizontal(*sides).alias("greatest"))
+    n_ratings = pl.struct(frame.columns[2:]).n_unique().alias("n_ratings")
+    same = frame.with_columns(pl.Series(*side, pl.String) for side in sides.items()).group_by(pair)
+    return same.agg(n_ratings).filter(pl.col("n_ratings") > 1).height
+
+
+def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl.DataFrame:
+    """Return the frame with higher ratings for more similar terms, and a layout's mean."""
+    ratings = frame.columns[2:]
+    if not upward:
+        turn = sum(layout.scale or ()) if layout else 0.0
+        frame = frame.with_columns(pl.col(ratings) * -1 + turn)
+    if layout and len(ratings) > 1:
+        means = frame.select(pl.mean_horizontal(ratings)).to_series().to_numpy()
+        frame = frame.with_columns(pl.Series("mean", without_rounding_errors(means)))
+    return frame
+
+
+def _agreement(raters: pl.DataFrame) -> Agreement:
+    """Return the agreement of raters, each a column of their ratings."""
+    given = raters.to_numpy().T
+    found = rater_agreement(given, resamples=0)
+    return Agreement(n_raters=len(given), iaa1=found.iaa1.value, iaa2=found.iaa2.value)
+
+
+JSON = "json"
+"""Stands for the separator of a file whose lines are JSON objects."""
+
+TAB = SEPARATORS["tab"]
+
+_SPREAD_JSON = re.compile(r"\s*(\[\s*(\{.*)?|\{\s*)", re.DOTALL)
+"""The first line of JSON whose objects stand on several lines, or in a list."""
+
+_plain_json = partial(json.loads, parse_float=str, parse_int=str, parse_constant=str)
+
+
+def rated_text(path: Path) -> Text:
+    """Return the text of a rated file; of Parquet a JSON object for each row."""
+    if not is_parquet(path):
+        return read_text(path)
+    table = read_table(path, known=None)
+    return Text(path=path, content=table.frame.write_ndjson(), sha256=table.sha256)
+
+
+def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:
+    """Return the cells of the first line by separator; of JSON lines the names of its values."""
+    first = next((line for line in lines_of(text) if line.strip()), "")
+    if _SPREAD_JSON.fullmatch(first):
+        raise InputError(
+            f"{text.path} is JSON over several lines or a list; write each object on a line of its "
+            "own, without brackets around all and commas between them"
+        )
+    names = _object_in(first)
+    return first_lines(text, separators) if names is None else {JSON: list(names)}
+
+
+def unquoted_cells(text: Text) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line, between tabs, where quotes are of the text."""
+    for number, line in enumerate(lines_of(text), start=1):
+        if line.strip():
+            yield number, [cell.strip() for cell in line.split(TAB)]
+
+
+def cells_of(
+    text: Text, separator: str, used: Iterable[int], *, sentences: bool
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line that is not blank, the first one included.
+
+    Args:
+        text: of the file.
+        separator: of its cells, or ``JSON``.
+        used: the positions of the cells that are read.
+        sentences: whether cells between tabs may have quotes that enclose nothing.
+    """
+    if separator == JSON:
+        return _json_cells(text, set(used))
+    if sentences and separator == TAB and not _is_quoted(text):
+        return unquoted_cells(text)
+    return cells_of_lines(text, separator)
+
+
+def _is_quoted(text: Text) -> bool:
+    """Return whether quotes enclose cells: then every line is a row of its own, as without them."""
+    try:
+        n_rows = sum(1 for _ in cells_of_lines(text, TAB))
+    except InputError:
+        return False
+    return n_rows == sum(1 for _ in unquoted_cells(text))
+
+
+def _json_cells(text: Text, used: set[int]) -> Iterator[tuple[int, list[str]]]:
+    names: list[str] = []
+    for number, line in enumerate(lines_of(text), start=1):
+        if not line.strip():
+            continue
+        found = _object_in(line)
+        if found is None:
+            raise InputError(f"{text.path}: line {number} is no JSON object, as the first line is")
+        if not names:
+            names = list(found)
+            yield number, names
+        for at in used:
+            if isinstance(found.get(names[at]), (bool, list, dict)):
+                raise InputError(
+                    f"{text.path}: line {number}: {names[at]!r} is neither a text nor a number"
+                )
+        values = (found.get(name) for name in names)
+        yield number, ["" if value is None else str(value).strip() for value in values]
+
+
+def _object_in(line: str) -> dict[str, object] | None:
+    """Return the JSON object that a line holds, its numbers as text; None where it holds none."""
+    if not line.lstrip().startswith("{"):
+        return None
+    try:
+        found = _plain_json(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+_OWN = RatedColumns(term1="term1", term2="term2", ratings=("rating",))  # names that say all
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_MOST_SHOWN = 10
+_LONGEST_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnPositions:
+    """The positions of the columns that are read from a file, counted from 0.
+
+    Attributes:
+        separator: of cells; ``lines.JSON`` for lines that are objects.
+        n_columns: how many each line has; a line of a layout that names first cells may have more.
+        has_header: whether the first line holds names.
+        properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.
+        raters: the columns of raters.
+        layout: the one that recognised the file; None where the user named the columns.
+    """
+
+    separator: str
+    n_columns: int
+    term1: int
+    term2: int
+    ratings: dict[str, int]
+    raters: tuple[int, ...]
+    has_header: bool
+    properties: dict[str, int]
+    layout: Layout | None
+
+    def used(self) -> tuple[int, ...]:
+        """Return the positions of all cells that are read."""
+        named = (*self.ratings.values(), *self.raters, *self.properties.values())
+        return self.term1, self.term2, *named
+
+
+def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
+    """Return the positions of terms and ratings: as the user says, else as a layout does."""
+    separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
+    first = first_cells(text, separators)
+    widest = max(first.values(), key=len)
+    if not columns.named() and any(map(_says_all, first.values())):
+        columns = replace(columns, term1="term1", term2="term2", ratings=("rating",))
+    names = columns.named()
+    if names:
+        for separator, cells in first.items():
+            if all(_matches(name, cells) for name in names):
+                return _named(text.path, separator, cells, columns)
+        missing = next(name for name in names if not _matches(name, widest))
+        raise OptionError(f"{text.path}: {_no_column(missing, widest)}")
+    fitting = [
+        (len(layout.header), separator, cells, layout)
+        for layout in LAYOUTS
+        for separator, cells in (_unquoted_first(text) if layout.first else first).items()
+        if _fits(layout, separator, cells)
+    ]
+    if not fitting:
+        raise InputError(f"{text.path} is in no known layout: {_description(widest)}")
+    _, separator, cells, layout = max(fitting, key=lambda one: one[0])
+    names = (layout.term1, layout.term2, *layout.ratings.values(), *layout.raters)
+    found = [_matches(name, cells)[0] for name in names]
+    return _positions(
+        separator, cells, found, layout.ratings, layout=layout, has_header=bool(layout.header)
+    )
+
+
+def _says_all(cells: list[str]) -> bool:
+    """Return whether a header names terms and rating, so that nobody has to."""
+    return all(_matches(name, cells) for name in _OWN.named())
+
+
+def _unquoted_first(text: Text) -> dict[str, list[str]]:
+    _, cells = next(unquoted_cells(text), (0, []))
+    return {TAB: cells}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name).lower()
+
+
+def _fits(layout: Layout, separator: str, cells: list[str]) -> bool:
+    if layout.header:
+        plain = [_plain(cell) for cell in cells]
+        return all(plain.count(name) == 1 for name in layout.header)
+    # Any two words with a number would do, so a file without a header must be as was published.
+    columns = [int(one) for one in (layout.term1, layout.term2, *layout.ratings.values())]
+    as_published = len(cells) == max(columns)
+    if layout.first:
+        as_published = len(cells) >= max(columns) and cells[0] in layout.first
+    return (
+        separator == TAB
+        and as_published
+        and all(number_in(cells[int(one) - 1]) is not None for one in layout.ratings.values())
+    )
+
+
+def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) -> ColumnPositions:
+    names = columns.named()
+    found: list[int] = []
+    for name in names:
+        at = _matches(name, cells)
+        if len(at) > 1:
+            raise OptionError(f"{path}: several columns are named {name!r}; give the number of one")
+        if at[0] in found:
+            raise OptionError(f"{path}: {name!r} names a column that another option names, too")
+        found.append(at[0])
+    by_number = all(_is_number(name) for name in names)
+    without_names = by_number and separator != JSON  # where the first line may be a pair
+    has_header = not (without_names and all(_is_rating(cells[at]) for at in found[2:]))
+    ratings = [_rating_name(name) for name in columns.ratings]
+    return _positions(separator, cells, found, ratings, layout=None, has_header=has_header)
+
+
+def _positions(
+    separator: str,
+    cells: list[str],
+    found: list[int],
+    ratings: Iterable[str],
+    *,
+    layout: Layout | None,
+    has_header: bool,
+) -> ColumnPositions:
+    """Return positions of which those of terms, then of ratings, then of raters are found."""
+    names = list(ratings)
+    n_read = 2 + len(names)
+    plain = [_plain(cell) for cell in cells] if has_header else []
+    properties = {name: plain.index(name) for name in PAIR_PROPERTIES if plain.count(name) == 1}
+    return ColumnPositions(
+        separator=separator,
+        n_columns=len(cells),
+        term1=found[0],
+        term2=found[1],
+        ratings=dict(zip(names, found[2:n_read], strict=True)),
+        raters=tuple(found[n_read:]),
+        has_header=has_header,
+        properties={name: at for name, at in properties.items() if at not in found},
+        layout=layout,
+    )
+
+
+def _matches(name: str, cells: list[str]) -> list[int]:
+    """Return which cells of a header a name can mean; exact ones come before those alike."""
+    if _is_number(name):
+        return [int(name) - 1] if 1 <= int(name) <= len(cells) else []
+    exact = [at for at, cell in enumerate(cells) if cell == name]
+    return exact or [at for at, cell in enumerate(cells) if _plain(cell) == _plain(name)]
+
+
+def _is_number(name: str) -> bool:
+    return _NUMBER.fullmatch(name) is not None
+
+
+def _rating_name(name: str) -> str:
+    """Return the name that a rating has in the result."""
+    if _is_number(name):
+        return f"column{name}"
+    if name in {"term1", "term2"}:
+        raise OptionError(f"a rating cannot be named {name!r}; give the number of its column")
+    return name
+
+
+def _is_rating(cell: str) -> bool:
+    return is_missing(cell) or number_in(cell) is not None
+
+
+def _no_column(name: str, cells: list[str]) -> str:
+    if _is_number(name):
+        return f"there is no column {name}; the first line has {len(cells)}"
+    if _is_data(cells):
+        return f"there is no column {name!r}: {_description(cells)}"
+    return unknown_name("column", name, _shown(cells))
+
+
+def _description(cells: list[str]) -> str:
+    """Return a description of the first line, with how to name its columns."""
+    if _is_data(cells):
+        says = f"its first line has {len(cells)} cells with a number among them, so is no header"
+        return f"{says}; say FILE,term1=1,term2=2,rating=3 with the numbers of its columns"
+    more = f" and {len(cells) - _MOST_SHOWN} more" if len(cells) > _MOST_SHOWN else ""
+    return f"it has the columns {', '.join(map(repr, _shown(cells)))}{more}; say {HOW_TO_NAME}"
+
+
+def _is_data(cells: list[str]) -> bool:
+    return any(number_in(cell) is not None for cell in cells)
+
+
+def _shown(cells: list[str]) -> list[str]:
+    return [cell[:_LONGEST_SHOWN] for cell in cells[:_MOST_SHOWN]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedRows:
+    """The lines of a file that have two terms and all ratings, in their order.
+
+    Attributes:
+        pairs: ``term1``, ``term2`` and a Float64 column for each rating, no value missing.
+        properties: row for row, a column for each property in the file; values may be missing.
+        raters: row for row, a Float64 column for each rater; values may be missing.
+        left_out: how many lines were left out, by reason.
+    """
+
+    pairs: pl.DataFrame
+    properties: pl.DataFrame
+    raters: pl.DataFrame
+    left_out: dict[str, int]
+
+
+def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
+    """Return the pairs of a file.
+
+    Where it has raters and no rating, the mean of those who rated a pair is its rating.
+
+    Raises:
+        InputError: a line has more or fewer cells than the first, a rating that is no number or is
+            outside the scale, or a property that is none; or there is no line but the header.
+    """
+    path = text.path
+    rows: list[tuple[str | float, ...]] = []
+    properties: list[tuple[str | float | None, ...]] = []
+    raters: list[list[float | None]] = []
+    n_lines = n_without_rating = 0
+    for n_lines, (number, cells) in enumerate(_lines(text, positions), start=1):  # noqa: B007 — counted past the end
+        _check_width(path, number, cells, positions)
+        values = [_rating(path, number, cells[at], positions) for at in positions.ratings.values()]
+        given = [_rating(path, number, cells[at], positions) for at in positions.raters]
+        if not positions.ratings:
+            told = [rating for rating in given if rating is not None]
+            values = [sum(told) / len(told) if told else None]
+        ratings = [rating for rating in values if rating is not None]
+        if len(ratings) < len(values):
+            n_without_rating += 1
+        elif cells[positions.term1] and cells[positions.term2]:
+            rows.append((cells[positions.term1], cells[positions.term2], *ratings))
+            properties.append(_properties(path, number, cells, positions))
+            raters.append(given)
+    if not n_lines:
+        raise InputError(f"{path} has a header and no pair")
+    kinds = {name: pl.String if name in OF_PAIRS else pl.Float64 for name in positions.properties}
+    terms = {"term1": pl.String, "term2": pl.String}
+    schema = pl.Schema({**terms, **dict.fromkeys(positions.ratings or ("mean",), pl.Float64)})
+    pairs = pl.DataFrame(rows, schema, orient="row")
+    if not positions.ratings:
+        means = without_rounding_errors(pairs["mean"].to_numpy())
+        pairs = pairs.with_columns(pl.Series("mean", means))
+    columns = {f"rater{at}": pl.Float64 for at in range(len(positions.raters))}
+    return RatedRows(
+        pairs=pairs,
+        properties=pl.DataFrame(properties, kinds, orient="row"),
+        raters=pl.DataFrame(raters, columns, orient="row"),
+        left_out={
+            "a rating is missing": n_without_rating,
+            "a term is empty": n_lines - n_without_rating - len(rows),
+        },
+    )
+
+
+def _lines(text: Text, positions: ColumnPositions) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line of a pair."""
+    layout = positions.layout
+    sentences = layout is not None and layout.sentences
+    lines = cells_of(text, positions.separator, positions.used(), sentences=sentences)
+    if positions.has_header:
+        next(lines)
+    return lines
+
+
+def _check_width(path: Path, number: int, cells: list[str], positions: ColumnPositions) -> None:
+    """Raise InputError unless a line has as many cells as the first, or all that are read."""
+    layout, expected = positions.layout, positions.n_columns
+    if layout is not None and layout.first and len(cells) > max(positions.used()):
+        return
+    if len(cells) != expected:
+        raise InputError(
+            f"{path}: line {number} has {counted(len(cells), 'cell')}, and the first {expected}"
+        )
+
+
+def _rating(path: Path, number: int, cell: str, positions: ColumnPositions) -> float | None:
+    """Return the rating in a cell, which is checked against the scale of the layout.
+
+    None where none is given.
+    """
+    if is_missing(cell):
+        return None
+    value = number_in(cell)
+    if value is None:
+        raise InputError(f"{path}: line {number}: rating {cell!r} is no number such as 3.5")
+    layout = positions.layout
+    scale = None if layout is None else layout.scale
+    if layout is not None and scale is not None and not scale[0] <= value <= scale[1]:
+        raise InputError(
+            f"{path}: line {number}: rating {cell!r} is outside {scale[0]:g} to "
+            f"{scale[1]:g}, the scale of {layout.name}; if it is another set, say {HOW_TO_NAME}"
+        )
+    return value
+
+
+def _properties(
+    path: Path, number: int, cells: list[str], positions: ColumnPositions
+) -> tuple[str | float | None, ...]:
+    try:
+        return tuple(property_in(name, cells[at]) for name, at in positions.properties.items())
+    except InputError as error:
+        raise InputError(f"{path}: line {number}: {error}") from error

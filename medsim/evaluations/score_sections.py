@@ -1,0 +1,518 @@
+"""Sections on the scores of embeddings: the result in sentences, standings, comparisons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from medsim.core.errors import counted, listed
+from medsim.core.shown import number
+from medsim.evaluations.conclusions import (
+    ALPHA,
+    all_metrics,
+    best_metrics,
+    embedding_standings,
+    with_standing,
+)
+from medsim.evaluations.labels import (
+    LABELS,
+    hardest_first,
+    headed,
+    p_text,
+    rounded,
+    set_columns,
+    set_kind,
+    set_name,
+    why_missing,
+)
+from medsim.evaluations.sets import FEW, SET, with_enough_pairs
+from medsim.evaluations.statistic import STATISTICS, tabulated_names
+from medsim.pages import charts
+from medsim.pages.page import Chart, PageTable, Section, distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.evaluations.statistic import Statistic
+    from medsim.pages.page import Part
+
+FILLED = (
+    "Filled points are the best of a row and what cannot be told from it (p at least 0.05 after "
+    "Bonferroni's correction)."
+)
+"""The sentence that says which points are filled."""
+
+
+def leaderboard(
+    results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
+) -> Section | None:
+    """Return each embedding at its best metric on every set, with standings over all."""
+    parts: list[Part] = []
+    every = best_metrics(results, comparisons, tabulated_names(best=True))
+    for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
+        best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
+        if best.is_empty():
+            continue
+        parts.append(_standings(best, statistic))
+        groups = [best] if statistic.of == "rated" else best.partition_by("input")
+        parts += (_board(group, statistic, embeddings) for group in groups)
+    if every.is_empty():
+        return None
+    return Section(
+        title="Leaderboard",
+        prose="Every embedding at the metric under which it does best, on the pairs that all "
+        f"embeddings cover.{_missing(every)}",
+        parts=parts,
+    )
+
+
+def by_subset(parts: pl.DataFrame) -> Section | None:
+    """Return each embedding at its best metric on the parts of rated sets."""
+    if parts.is_empty():
+        return None
+    groups = with_standing(parts.drop_nulls("value")).group_by("statistic", maintain_order=True)
+    labels = {LABELS[str(name)]: group for (name,), group in groups}
+    return Section(
+        title="By subset",
+        prose="Parts of rated sets: pairs of which both words are about as frequent, have about as "
+        "many topics or are of one domain, and pairs that are associated or not."
+        f"{_missing(parts)}",
+        parts=[
+            board_table(group, f"{label} on parts of rated sets", label)
+            for label, group in labels.items()
+        ],
+    )
+
+
+def _missing(rows: pl.DataFrame) -> str:
+    """Return a sentence on the values that are missing, nothing where all are there."""
+    why = why_missing(rows)
+    return f" Without a value: {why}." if why else ""
+
+
+def _left_out(best: pl.DataFrame) -> str:
+    """Return a sentence on the sets that are not drawn, nothing where all are."""
+    if with_enough_pairs(best).height == best.height:
+        return ""
+    return f" Sets of fewer than {FEW} pairs are in the table only, where they are paler."
+
+
+def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
+    standings = embedding_standings(best).rename(
+        {
+            "n_sets": "sets",
+            "n_among_best": "among the best on",
+            "n_better": "wins",
+            "n_worse": "losses",
+            "mean": f"mean {statistic.label}",
+        }
+    )
+    return PageTable(
+        caption=f"Standings by {statistic.label}, over all sets of {FEW} pairs or more; wins and "
+        "losses are significant differences from another, and the mean leaves out sets that "
+        "another contains",
+        frame=standings.drop("statistic"),
+        view="results",
+    )
+
+
+def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[str]) -> Chart:
+    label, is_rated = statistic.label, statistic.of == "rated"
+    drawn = with_enough_pairs(best)
+    rows = charts.points(
+        drawn,
+        panel=set_kind(drawn),
+        y=set_name(drawn),
+        contender="embedding",
+        ends=("low", "high"),
+        filled="among_best",
+        n="n_pairs",
+    )
+    where = "rated pairs" if is_rated else best["input"][0]
+    return Chart(
+        title=f"{label[0].upper()}{label[1:]} on {where}",
+        says=f"{statistic.help} {FILLED}{_left_out(best)}",
+        spec=charts.dots(
+            embeddings,
+            x=charts.ValueAxis(title=label, line=statistic.chance),
+            y=distinct(rows["y"]),
+            panels=() if is_rated else distinct(rows["panel"]),
+            sized=True,
+        ),
+        rows=rows.drop("panel") if is_rated else rows,
+        table=board_table(best, f"{label} on {where}", label),
+    )
+
+
+def board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
+    """Return a table of embeddings at their best metrics, in which small sets are marked."""
+    names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
+    frame = headed(best, [*set_columns(best), "embedding", *names], value=label)
+    return PageTable(caption=caption, frame=frame, few=FEW, view="results")
+
+
+def accuracy(
+    results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
+) -> Section | None:
+    """Return the accuracy of each embedding by difficulty and strategy."""
+    best = best_metrics(results, comparisons, ("accuracy",)).drop_nulls("value")
+    if best.is_empty():
+        return None
+    drawn = with_enough_pairs(best)
+    rows = drawn.select(
+        y=set_kind(drawn),
+        contender="embedding",
+        value="value",
+        name=pl.format("{}: {}", "input", "dataset"),
+    )
+    key = [*SET, "embedding", "metric"]
+    held_out = results.filter(statistic="accuracy_heldout", subset="common")
+    table = best.join(
+        held_out.select(*key, pl.col("value").alias("held out")),
+        on=key,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    chart = Chart(
+        title="Accuracy by difficulty and strategy of negatives",
+        says="Each point is a dataset, each bar across the mean of the datasets; the dashed line "
+        "at 0.5 is a coin where there are as many negatives as positives. A pair is taken for a "
+        "positive if it is at least as similar as a threshold, which is the best on these very "
+        "pairs; the table has the accuracy at a threshold that was chosen on other pairs as well, "
+        "where there are others."
+        f"{_left_out(best)}",
+        spec=charts.strips(embeddings, x="accuracy", y=distinct(rows["y"])),
+        rows=rows,
+        table=PageTable(
+            caption="Accuracy, with 95% intervals (Wilson)",
+            frame=headed(
+                table, [*key, "value", "low", "high", "held out", "n_pairs"], value="accuracy"
+            ),
+            few=FEW,
+        ),
+    )
+    return Section(
+        title="Accuracy",
+        prose="The share of pairs that each embedding tells rightly, at the metric under which it "
+        "tells most of them.",
+        parts=[chart],
+    )
+
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.evaluations.statistic import Statistic
+
+    Row = dict[str, Any]
+
+
+_NAMED = 3  # embeddings that a sentence names at most
+_INTERVAL = "95% interval"
+
+
+def standing_order(
+    results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
+) -> list[str]:
+    """Return embeddings in the order of their standings, by the first statistic that there is."""
+    for name in tabulated_names(best=True):
+        best = with_enough_pairs(_best(results, comparisons, name))
+        if best.height:
+            found = embedding_standings(best)["embedding"].to_list()
+            return found + sorted(set(embeddings) - set(found))
+    return sorted(embeddings)
+
+
+def result(
+    results: pl.DataFrame, comparisons: pl.DataFrame, warnings: Sequence[str]
+) -> Section | None:
+    """Return the result in a few sentences, with the chart of the set that says most."""
+    sentences: list[str] = []
+    chart = None
+    for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
+        best = _best(results, comparisons, statistic.name)
+        if best.is_empty():
+            continue
+        key = _telling_set(with_enough_pairs(best))
+        sentences.append(_on_set(key, statistic))
+        if chart is None:
+            chart = _chart(key, statistic)
+            sentences += _over_sets(with_enough_pairs(best), statistic)
+    if chart is None:
+        return None
+    if warnings:
+        sentences.append(f"{counted(len(warnings), 'warning')} under “Inputs and options”.")
+    return Section(title="Result", prose="", parts=[chart], result=sentences)
+
+
+def _best(results: pl.DataFrame, comparisons: pl.DataFrame, statistic: str) -> pl.DataFrame:
+    return with_standing(best_metrics(results, comparisons, (statistic,)).drop_nulls("value"))
+
+
+def _telling_set(best: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the set that says most, best first.
+
+    It is the largest of hard pairs with the nearest negatives, else the largest of all.
+    """
+    named = best.with_columns(name=set_name(best, with_kind=True))
+    hardest = hardest_first(named["name"])[0]
+    is_hard = pl.col("difficulty").eq_missing("hard") & pl.col("negatives").eq_missing(
+        named.filter(name=hardest)["negatives"][0]
+    )
+    hard = named.filter(is_hard)
+    rows = hard if hard.height else named
+    largest = rows.sort("n_pairs", *SET, descending=[True, *[False] * len(SET)]).head(1)
+    of_set = rows.join(largest.select(SET), on=SET, how="semi", nulls_equal=True)
+    return of_set.sort("value", "embedding", descending=[True, False])
+
+
+def _on_set(key: pl.DataFrame, statistic: Statistic[Any]) -> str:
+    """Return a sentence on who is best on a set, by how much, and whether that is much."""
+    rows = key.to_dicts()
+    first, others = rows[0], rows[1:]
+    where = f"{first['name']} ({counted(first['n_pairs'], 'pair')})"
+    size = "" if first["n_pairs"] >= FEW else ", too few to conclude from,"
+    said = f"On {where}{size} {first['embedding']} has {_article(statistic)} of {_with_ends(first)}"
+    return f"{said}{_beside(others)}{_against_chance(first, statistic)}."
+
+
+def _article(statistic: Statistic[Any]) -> str:
+    return f"an {statistic.label}" if statistic.label[0] in "AEIOU" else f"a {statistic.label}"
+
+
+def _with_ends(row: Row) -> str:
+    """Return a value with its interval."""
+    value = number(row["value"], ".3f")
+    if row["low"] is None or row["high"] is None:
+        return f"{value} (without an interval)"
+    return f"{value} ({_INTERVAL} {number(row['low'], '.3f')} to {number(row['high'], '.3f')})"
+
+
+def _beside(others: Sequence[Row]) -> str:
+    """Return how the best stands beside the others of its set."""
+    if not others:
+        return ""
+    tied = [row["embedding"] for row in others if row["among_best"]]
+    if tied:
+        return f", and cannot be told from {listed(tied, _NAMED)}"
+    second = others[0]
+    return f", significantly ahead of {second['embedding']} at {_with_ends(second)}"
+
+
+def _against_chance(row: Row, statistic: Statistic[Any]) -> str:
+    """Return how a value stands beside that by chance."""
+    chance = 0.0 if statistic.chance is None else statistic.chance
+    if row["low"] is None or row["high"] is None or row["low"] > chance:
+        return ""
+    if row["high"] >= chance:
+        return f"; it cannot be told from chance, {chance:g}"
+    if statistic.chance is None:
+        return "; it ranks pairs against the ratings"
+    return f"; that is below chance, {chance:g}: negatives look more alike than positives"
+
+
+def _over_sets(best: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
+    """Return a sentence on standings over all sets, nothing where there is one set."""
+    n_sets = best.select(SET).n_unique()
+    if n_sets == 1:
+        return []
+    standings = embedding_standings(best).to_dicts()
+    if len(standings) == 1:
+        ends = best.sort("value").to_dicts()
+        said = (
+            f"Over {n_sets} sets its {statistic.label} goes from {_with_ends(ends[0])} to "
+            f"{_with_ends(ends[-1])}, with a mean of {number(standings[0]['mean'], '.3f')}."
+        )
+        return [said]
+    shown = [
+        f"{row['embedding']} on {row['n_among_best']} (mean {statistic.label} "
+        f"{number(row['mean'], '.3f')})"
+        for row in standings[:_NAMED]
+        if row["n_among_best"]
+    ]
+    these = "this is" if len(shown) == 1 else "these are"
+    return [f"Of {n_sets} sets, {these} most often among the best: {listed(shown)}."]
+
+
+def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
+    names, where = distinct(key["embedding"]), key["name"][0]
+    label = statistic.label
+    rows = charts.points(
+        key.with_columns(contender=pl.lit("")),
+        y="embedding",
+        ends=("low", "high"),
+        filled="among_best",
+    )
+    return Chart(
+        title=f"{label[0].upper()}{label[1:]} on {where}, {counted(key['n_pairs'][0], 'pair')}",
+        says=f"{statistic.help} Every embedding is at its best metric. {FILLED}",
+        spec=charts.ranking(names, charts.ValueAxis(title=label, line=statistic.chance)),
+        rows=rows,
+        table=board_table(key, f"{label} on {where}", label),
+    )
+
+
+_FEW = 3  # embeddings of which wide cells would say no more than narrow ones
+
+
+def metrics(
+    results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
+) -> Section | None:
+    """Return every embedding under every metric."""
+    main = tabulated_names(best=True)
+    every = all_metrics(results, comparisons, main).drop_nulls("value")
+    if every.is_empty():
+        return None
+    rows = every.select(
+        choice=_choice(every, "statistic"),
+        y="metric",
+        x="embedding",
+        value="value",
+        label=rounded("value"),
+    )
+    names = distinct(every.sort("embedding", "metric")["metric"])  # those of a kind together
+    index = [*set_columns(every), "statistic", "embedding"]
+    wide = every.pivot("metric", index=index, values="value").select(*index, *names)
+    scores = ", ".join(f"{LABELS[name]} of {STATISTICS[name].of} pairs" for name in main)
+    n_embeddings = every["embedding"].n_unique()
+    chart = Chart(
+        title="Scores by metric",
+        says=f"{scores}, on the pairs that all embeddings cover; darker is higher. An empty cell "
+        "is a metric that is not for such an embedding, or has no value.",
+        spec=charts.heat(
+            x=_present(embeddings, every["embedding"]),
+            y=names,
+            value="value",
+            names=("metric", "embedding"),
+            choices=hardest_first(rows["choice"]),
+        ),
+        rows=rows,
+        table=PageTable(caption="Every embedding under every metric", frame=wide, view="results"),
+        narrow=n_embeddings <= _FEW,
+        least=charts.heat_width(n_embeddings),
+    )
+    return Section(
+        title="Metrics",
+        prose=f"Each embedding under every metric that fits it.{_what_matters(every)}",
+        parts=[chart],
+    )
+
+
+def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
+    """Return which embeddings differ significantly, on every set."""
+    between = comparisons.filter(between="embeddings").drop_nulls("difference")
+    main = between.filter(pl.col("of").is_in(tabulated_names(best=True)))
+    if main.is_empty():
+        return None
+    rows = _cells(main)
+    names = _present(embeddings, rows["y"])
+    columns = (
+        *set_columns(between),
+        "of",
+        "embedding1",
+        "metric1",
+        "embedding2",
+        "metric2",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_bonferroni",
+        "test",
+    )
+    of_best = pl.any_horizontal(pl.col("embedding1", "embedding2") == names[0])
+    best_first = between.sort(of_best, descending=True, maintain_order=True)
+    chart = Chart(
+        title="Differences between embeddings",
+        says="How much the embedding of a row is better (+, blue) or worse (\u2212, orange) than "
+        "that of a column, with p by DeLong's test or, for ratings, by the bootstrap, after "
+        "Bonferroni's correction for all comparisons on the set. Grey: not significant at 0.05.",
+        spec=charts.heat(
+            x=names,
+            y=names,
+            value="difference",
+            names=("embedding", "less that of"),
+            middle=0,
+            choices=hardest_first(rows["choice"]),
+        ),
+        rows=rows,
+        table=PageTable(
+            caption="Comparisons of embeddings, each at its best metric, the best embedding first",
+            frame=headed(best_first, columns),
+            view="comparisons",
+            formats={"p": ".2g", "p, Bonferroni": ".2g"},
+        ),
+        narrow=len(names) <= _FEW,
+        least=charts.heat_width(len(names)),
+    )
+    return Section(
+        title="Significance",
+        prose="Which embeddings differ by more than chance, on the same pairs and each at its "
+        "best metric.",
+        parts=[chart],
+    )
+
+
+def _present(embeddings: Sequence[str], column: pl.Series) -> list[str]:
+    there = {*column}
+    return [name for name in embeddings if name in there]
+
+
+def _what_matters(every: pl.DataFrame) -> str:
+    """Return a sentence on how far metrics move a score, and embeddings at their best metric."""
+    of_set = [*SET, "statistic"]
+    best = every.group_by(*of_set, "embedding").agg(pl.col("value").max())
+    moved = {
+        "metric of an embedding": _spread(every, [*of_set, "embedding"]),
+        "embedding, at their best metrics": _spread(best, of_set),
+    }
+    sentences = []
+    for name in tabulated_names(best=True):
+        parts = [
+            f"{number(spread, '.3f')} between the best and the worst {what}"
+            for what, spreads in moved.items()
+            if (spread := spreads.get(name)) is not None
+        ]
+        if parts:
+            said = " and by ".join(parts)
+            sentences.append(f" At the median over sets, {LABELS[name]} differs by {said}.")
+    return "".join(sentences)
+
+
+def _spread(rows: pl.DataFrame, keys: Sequence[str]) -> dict[str, float]:
+    """Return by statistic the median over groups of how far values are apart."""
+    value = pl.col("value")
+    spread = rows.group_by(keys).agg((value.max() - value.min()).alias("spread"), pl.len())
+    several = spread.filter(pl.col("len") > 1).group_by("statistic")
+    return dict(several.agg(pl.col("spread").median()).iter_rows())
+
+
+def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
+    """Return the choices of a reader: a set, and the label of a column of statistics."""
+    label = pl.col(statistic).replace_strict(LABELS)
+    return pl.format("{}: {}", set_name(frame, with_kind=True), label)
+
+
+def _cells(main: pl.DataFrame) -> pl.DataFrame:
+    """Return a cell for each two embeddings, in either direction."""
+    sides = {"embedding1": "embedding2", "embedding2": "embedding1"}
+    columns = (*SET, "of", *sides, "difference", "p_bonferroni")
+    mirrored = main.rename(sides).with_columns(-pl.col("difference"))
+    both = pl.concat([main.select(columns), mirrored.select(columns)])
+    return both.select(
+        choice=_choice(both, "of"),
+        y="embedding1",
+        x="embedding2",
+        value=pl.when(pl.col("p_bonferroni") < ALPHA).then("difference").otherwise(0.0),
+        label=pl.struct("difference", "p_bonferroni").map_elements(
+            lambda row: _verdict(row["difference"], row["p_bonferroni"]), pl.String
+        ),
+    )
+
+
+def _verdict(difference: float, p: float | None) -> str:
+    """Return a difference with its p in two lines."""
+    shown = number(difference, "+.3f")
+    return shown if p is None else f"{shown}\np = {p_text(p)}".replace("= <", "<")

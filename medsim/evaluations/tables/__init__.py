@@ -1,1 +1,0 @@
-"""Tables of an evaluation, those of the papers among them."""
