@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,9 +25,6 @@ from medsim.embeddings import (
 from medsim.embeddings.formats.model_folder import (
     CONFIG,
     MODULES,
-    PICKLES,
-    SETTINGS_SUFFIXES,
-    is_of_model,
     onnx_weights,
     read_object,
 )
@@ -38,7 +35,7 @@ from medsim.embeddings.services import service_source
 from medsim.embeddings.tokens import forms, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from medsim.core.progress import Progress
     from medsim.embeddings import Format
@@ -51,7 +48,10 @@ _PLACE = re.compile(
     r"hf:(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>(?!.*\.\.)[^@\s]+))?",  # as git has it
     re.ASCII,
 )
-_WEIGHTS = re.compile(r"model(-\d+-of-\d+)?\.safetensors")  # as transformers names them
+_SETTINGS = ("*.json", "*.jsonl", "*.txt", "*.model")
+_WEIGHTS = ("model.safetensors", "model-*-of-*.safetensors")  # as transformers names them
+_OF_STEPS = "[0-9]_*/*.safetensors"  # as sentence-transformers does
+_ONNX = ("model.onnx", "onnx/model.onnx")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,40 +309,48 @@ def _model_of_hub(place: str, options: EmbeddingOptions) -> FileSource:
         raise OptionError(f"{place!r} is not hf:NAME@REVISION, such as hf:organisation/model@main")
     name, revision = found["name"], found["revision"]
     with needing("models on a hub need huggingface_hub", "hub"):
-        from huggingface_hub import get_cached_repo_tree  # noqa: PLC0415 — an extra
-    folder = _fetched(place, name, revision, (CONFIG, MODULES))
+        import huggingface_hub  # noqa: F401, PLC0415 — an extra
+    weights = () if options.format == "onnx" else (*_WEIGHTS, _OF_STEPS)
+    folder = _fetched(place, name, revision, (*_SETTINGS, *weights))
     location = f"{HUB}{name}@{folder.name}"
-    is_static = read_object(folder / CONFIG).get("model_type") == "model2vec"
-    with reading(place):
-        names = sorted(one.path for one in get_cached_repo_tree(name, revision=folder.name))
-    format_name = options.format or _format(location, names, is_static=is_static)
-    _fetch_missing(place, name, folder, chosen_files(names, format_name))
-    path = folder
+    path, format_name = folder, options.format or _format_of(folder)
     if format_name == "onnx":
-        model = _onnx_file(names)
-        if model is None:
-            listed = ", ".join(one for one in names if one.endswith(".onnx")) or "none"
-            raise InputError(f"{location} has no model.onnx; its .onnx files: {listed}")
-        path = folder / model
-        told = {str(PurePosixPath(model).parent / one) for one in onnx_weights(path)}
-        _fetch_missing(place, name, folder, sorted(told.intersection(names)))
+        _fetched(place, name, folder.name, [CONFIG, *(f"{one}*" for one in _ONNX)])
+        models = [folder / one for one in _ONNX if (folder / one).is_file()]
+        if not models:
+            raise InputError(
+                f"{location} has no weights that can be read (model.safetensors, model.onnx); if "
+                "they are in a pickle, which could run any code, and you trust it, convert it in "
+                f"Python: SentenceTransformer({name!r}).save(FOLDER)"
+            )
+        path = models[0]
+        beside = path.parent.relative_to(folder)
+        told = [glob.escape(str(beside / one)) for one in onnx_weights(path)]
+        if told:
+            _fetched(place, name, folder.name, told)
     return _file_source(path, replace(options, format=format_name), location)
 
 
-def _fetch_missing(place: str, name: str, folder: Path, files: Sequence[str]) -> None:
-    if not all((folder / file).is_file() for file in files):
-        _fetched(place, name, folder.name, files)
+def _format_of(folder: Path) -> str:
+    """Return the format of a model of a hub, by those of its files that were fetched."""
+    if read_object(folder / CONFIG).get("model_type") == "model2vec":
+        return "model2vec"
+    weights = [file for pattern in _WEIGHTS for file in folder.glob(pattern)]
+    if (folder / MODULES).exists() and (weights or any(folder.glob(_OF_STEPS))):
+        return "sentence-transformers"
+    return "transformers" if weights else "onnx"
 
 
-def _fetched(place: str, name: str, revision: str | None, files: Iterable[str]) -> Path:
-    """Return the folder of a model's commit, with these files of those that the model has."""
+def _fetched(place: str, name: str, revision: str | None, patterns: Sequence[str]) -> Path:
+    """Return the folder of a model's commit, with those of its files that fit a pattern."""
     import huggingface_hub as hub  # noqa: PLC0415 — an extra
     from huggingface_hub import errors  # noqa: PLC0415 — comes with it
 
-    patterns = [glob.escape(file) for file in files]
     with reading(place, hint="what was fetched is kept; run it again"):
         try:
-            return Path(hub.snapshot_download(name, revision=revision, allow_patterns=patterns))
+            return Path(
+                hub.snapshot_download(name, revision=revision, allow_patterns=list(patterns))
+            )
         except errors.LocalEntryNotFoundError as error:
             raise InputError(
                 f"{place} is not, or not whole, in the cache of huggingface_hub, and cannot be "
@@ -354,49 +362,3 @@ def _fetched(place: str, name: str, revision: str | None, files: Iterable[str]) 
                 f"{error.response.status_code}); check its name, revision and terms of use, or log "
                 "in by: hf auth login (or set HF_TOKEN)"
             ) from error
-
-
-def _format(location: str, names: Sequence[str], *, is_static: bool) -> str:
-    """Return the format in which a model is read that has these files."""
-    if is_static:
-        return "model2vec"
-    if MODULES in names and any(name.endswith(".safetensors") for name in names):
-        return "sentence-transformers"
-    if any(map(_WEIGHTS.fullmatch, names)):
-        return "transformers"
-    if _onnx_file(names):
-        return "onnx"
-    if any(PurePosixPath(name).match(PICKLES) for name in names):
-        raise InputError(
-            f"{location} has its weights in a pickle, which could run any code, and is not read; "
-            "if you trust it, convert it to safetensors in Python: "
-            f"SentenceTransformer({location.removeprefix(HUB).partition('@')[0]!r}).save(FOLDER)"
-        )
-    raise InputError(f"{location} has no weights that can be read (model.safetensors, .onnx)")
-
-
-def chosen_files(names: Sequence[str], format_name: str) -> list[str]:
-    """Return those files of a model that reading it needs, of ONNX the model itself first.
-
-    Args:
-        names: of all files, with a slash after each folder.
-        format_name: the format in which the model will be read.
-    """
-    settings = [
-        name for name in names if "/" not in name and Path(name).suffix in SETTINGS_SUFFIXES
-    ]
-    if format_name == "onnx":
-        model = _onnx_file(names)
-        weights = [name for name in names if model and name.startswith(model)]
-        steps = [name for name in names if re.fullmatch(r"\d+_\w+/config\.json", name)]
-        return [*weights, *settings, *steps]
-    if format_name == "transformers":
-        return [name for name in names if name in settings or _WEIGHTS.fullmatch(name)]
-    return [name for name in names if is_of_model(PurePosixPath(name))]
-
-
-def _onnx_file(names: Sequence[str]) -> str | None:
-    """Return the .onnx file that has the usual name, or that is the only one; None without."""
-    found = [name for name in names if name.endswith(".onnx")]
-    usual = [name for name in ("model.onnx", "onnx/model.onnx") if name in found]
-    return next(iter(usual or (found if len(found) == 1 else [])), None)

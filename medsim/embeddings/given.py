@@ -105,15 +105,13 @@ class Embedding:
         version: str | None = None,
         **options: Unpack[ObjectOptions],
     ) -> None:
-        given = {
-            kind: keys for kind, keys in (("words", words), ("terms", terms)) if keys is not None
-        }
-        if len(given) > 1:
+        if words is not None and terms is not None:
             raise OptionError("rows of an array are words or terms; give either, not both")
+        named = "words" if words is not None else "terms" if terms is not None else None
         self.source: Any = source
-        self.kind: str | None = next(iter(given), None)
-        self.form = _form_of(source, self.kind)
-        self.keys = [] if self.kind is None else _listed(self.kind, given[self.kind])
+        self.kind = named
+        self.form = _form_of(source, named)
+        self.keys = [] if named is None else _listed(named, words if words is not None else terms)
         self.name = name
         self.version = version
         self.options = _as_text(options)
@@ -233,13 +231,12 @@ def _kind_of(source: object) -> str:
 
 def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
     """Return options as they stand behind a path."""
-    known = list(ObjectOptions.__annotations__)
+    found = {}
     for name, value in options.items():
-        if name not in known:
+        if name not in ObjectOptions.__annotations__:
+            known = list(ObjectOptions.__annotations__)
             raise OptionError(unknown_name("option of medsim.Embedding", name, known))
         if not isinstance(value, (str, bool)):
             raise OptionError(f"{name}={value!r} is no text, as options of an embedding are")
-    return {
-        name: ("yes" if value else "no") if isinstance(value, bool) else value
-        for name, value in options.items()
-    }
+        found[name] = value if isinstance(value, str) else "yes" if value else "no"
+    return found

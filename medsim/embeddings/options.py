@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Option, Options, types_of
@@ -15,6 +15,8 @@ from medsim.core.reading import expanded
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
+OptionsT = TypeVar("OptionsT", bound=Options)
 
 SERVICE = "api:"
 """The beginning of a text that names a service, before its address."""
@@ -125,16 +127,14 @@ def open_service(place: str, options: ServiceOptions) -> Service:
     return Service(url=url, model=options.model, key=key, options=options)
 
 
-def parsed_numbers(
-    given: Mapping[str, str], kind: type[Options], noun: str
-) -> dict[str, str | int]:
-    """Return options given as text by name, those that are whole numbers as such.
+def parsed(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> OptionsT:
+    """Return options given as text by name.
 
     Raises:
-        OptionError: there is no such option, or a number is none.
+        OptionError: there is no such option, or a value is not accepted.
     """
     known, hints = [one.name for one in fields(kind)], types_of(kind)
-    values: dict[str, str | int] = {}
+    values: dict[str, Any] = {}
     for name, value in given.items():
         if name not in known:
             raise OptionError(unknown_name(noun, name, known))
@@ -143,7 +143,9 @@ def parsed_numbers(
             if not _WHOLE.fullmatch(value):
                 raise OptionError(f"{noun} {name}={value!r} is no whole number, such as 16")
             values[name] = int(value)
-    return values
+        elif hints[name] == Path | None:
+            values[name] = expanded(value)
+    return kind(**values)
 
 
 def _key(url: str, host: str, options: ServiceOptions) -> str | None:
@@ -381,10 +383,5 @@ def check_name(name: str, where: str) -> None:
 
 
 def parse_options(given: Mapping[str, str]) -> EmbeddingOptions:
-    """Return options given as text by name."""
-    values: dict[str, object] = dict(
-        parsed_numbers(given, EmbeddingOptions, "option of an embedding")
-    )
-    if "vocabulary" in given:
-        values["vocabulary"] = expanded(given["vocabulary"])
-    return EmbeddingOptions(**values)  # type: ignore[arg-type]  # text where text is due
+    """Return the options of reading an embedding, given as text by name."""
+    return parsed(given, EmbeddingOptions, "option of an embedding")

@@ -20,7 +20,7 @@ from safetensors.numpy import save
 from medsim.builds.embedded import place_of
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
-from medsim.embeddings.embedded_terms import FileSource, chosen_files, identify, open_source
+from medsim.embeddings.embedded_terms import FileSource, identify, open_source
 from medsim.embeddings.options import parse_embedding
 
 pytest.importorskip("huggingface_hub", reason="medsim[hub] is not installed")
@@ -135,50 +135,6 @@ def test_weights_of_a_model_in_onnx_are_fetched_under_any_name(hub: Hub, tmp_pat
     assert "onnx/other.bin" not in hub.files_asked()
 
 
-def test_a_model_without_one_clear_onnx_file_says_which_there_are(hub: Hub) -> None:
-    hub.commit({"a.onnx": b"a", "b.onnx": b"b", "config.json": CONFIG})
-    with pytest.raises(InputError, match=r"has no model\.onnx; its \.onnx files: a\.onnx, b\.onnx"):
-        opened(f"hf:{MODEL},format=onnx")
-
-
-@pytest.mark.parametrize(
-    ("names", "format_name", "chosen"),
-    [
-        (
-            ["1_Pooling/config.json", "onnx/a.onnx", "onnx/model.onnx", "onnx/model.onnx_data"],
-            "onnx",
-            ["onnx/model.onnx", "onnx/model.onnx_data", "1_Pooling/config.json"],
-        ),
-        (
-            ["1_Pooling/config.json", "modules.json", "model.safetensors", "openvino/config.json"],
-            "sentence-transformers",
-            ["1_Pooling/config.json", "modules.json", "model.safetensors"],
-        ),
-        (
-            [
-                "model-00001-of-00002.safetensors",
-                "model-00002-of-00002.safetensors",
-                "model.safetensors.index.json",
-                "model.fp16.safetensors",
-                "tf_model.h5",
-                "vocab.txt",
-            ],
-            "transformers",
-            [
-                "model-00001-of-00002.safetensors",
-                "model-00002-of-00002.safetensors",
-                "model.safetensors.index.json",
-                "vocab.txt",
-            ],
-        ),
-    ],
-)
-def test_the_files_of_a_format_are_chosen(
-    names: list[str], format_name: str, chosen: list[str]
-) -> None:
-    assert chosen_files(names, format_name) == chosen
-
-
 def test_without_a_revision_the_newest_is_read_and_a_warning_names_it(hub: Hub) -> None:
     first = hub.commit(FILES)
     spec, named = parse_embedding(f"own=hf:{MODEL}"), parse_embedding(f"own=hf:{MODEL}@{first}")
@@ -268,8 +224,12 @@ def test_a_fault_is_one_line_and_the_next_run_goes_on(
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        (["config.json", "pytorch_model.bin", "vocab.txt"], "convert it to safetensors in Python"),
+        (
+            ["config.json", "pytorch_model.bin", "vocab.txt"],
+            r"convert it in Python: SentenceTransformer\('group/model'\)",
+        ),
         (["README.md"], "has no weights that can be read"),
+        (["a.onnx", "config.json"], "has no weights that can be read"),
         (["config.json", "model.safetensors"], "has no tokenizer"),
     ],
 )

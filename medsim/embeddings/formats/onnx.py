@@ -123,58 +123,128 @@ Tokens: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 Outputs: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 """Vectors of tokens, float32[n_texts, n_tokens, n_dimensions]; or of texts, without the second."""
 
-PROCESSOR = "CPUExecutionProvider"
-"""The name that ONNX Runtime has for computing without a GPU."""
+NAME = "onnx"
+"""Under which the format is registered."""
 
 _MODEL_FORM = "a model in ONNX"
+_TOKENIZER_FORM = "a tokenizer"
 _FED = ("input_ids", "attention_mask", "token_type_ids")
 _WHOLE = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _TOKEN_AXES, _TEXT_AXES = 3, 2
 _HEADS = frozenset({"logits", "start_logits", "end_logits"})  # of models made for another task
-_GPU = "CUDAExecutionProvider"
+_GPU, _PROCESSOR = "CUDAExecutionProvider", "CPUExecutionProvider"  # as ONNX Runtime names them
 _EXACT = {"use_tf32": "0"}  # products as precise as those of a processor
 _DYNAMIC = b"DynamicQuantize"  # how the names of such operators begin, as they stand in the file
+_TOKENS_A_RUN = 512
 
 
-class OnnxSession:
-    """A model that is run by any number of threads, each run in the thread that asks for it.
+class OnnxEncoder:
+    """A transformer with its tokenizer.
 
-    Attributes:
-        n_dimensions: of its vectors.
-        of_tokens: whether it gives a vector for every token; else it gives one for every text.
-        dynamic: whether it quantises as it runs: all texts of a run decide how each is rounded.
-        version: of ONNX Runtime.
-        provider: of ONNX Runtime, which computes: that of GPUs where it has one that works and the
-            device is not "cpu", else that of processors.
+    A run has terms of equally many tokens, so nothing is ever padded; and a single term where the
+    model quantises as it runs, since then all texts of a run decide how each is rounded. Each run
+    has one thread, and several run at a time. So a vector depends neither on its batch nor on
+    threads, but for the order in which ONNX Runtime adds. On a GPU, where there is one that works
+    and the device is not "cpu", its last digits may differ, so the cache keeps it apart.
     """
 
-    def __init__(self, path: Path, device: Device = "cpu") -> None:
+    def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
+        options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix", "device")
+        self._path, self._tokenizer_path = _model(path), _tokenizer(path, options)
+        settings = read_settings(_settings_folder(self._path))
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it would send what it runs over HTTPS
-        with needing("encoders in ONNX need onnxruntime", "onnx"):
+        with needing("encoders in ONNX need onnxruntime and tokenizers", NAME):
             import onnxruntime  # noqa: PLC0415 — an extra
-        self._path = path
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = settings.inter_op_num_threads = 1
-        settings.use_deterministic_compute = True
-        settings.log_severity_level = 4  # what is wrong is raised; warnings are of no use to users
-        with reading(path, _MODEL_FORM), redirect_stdout(StringIO()):  # it prints what it raises
-            has_gpu = device == "auto" and _GPU in onnxruntime.get_available_providers()
-            if has_gpu and hasattr(onnxruntime, "preload_dlls"):
-                onnxruntime.preload_dlls()  # of NVIDIA's packages, which it does not find itself
-            providers = [(_GPU, _EXACT), PROCESSOR] if has_gpu else [PROCESSOR]
-            self._session = onnxruntime.InferenceSession(path, settings, providers=providers)
-        self.provider = str(self._session.get_providers()[0])
+            import tokenizers  # noqa: PLC0415 — as onnxruntime
+        with (
+            reading(self._path, _MODEL_FORM),
+            redirect_stdout(StringIO()),
+        ):  # it prints what it raises
+            self._session = _session(onnxruntime, self._path, options.device)
         self._inputs = self._checked_inputs()
         self._outputs: list[str] | None = None  # all, until it is known which one is wanted
-        self._outputs, self.of_tokens, self.n_dimensions = self._checked_outputs()
-        self.dynamic = any(True for _ in found_in(path, _DYNAMIC))
-        self.version = str(onnxruntime.__version__)
+        self._outputs, self._of_tokens, self.n_dimensions = self._checked_outputs()
+        self._is_dynamic = any(True for _ in found_in(self._path, _DYNAMIC))
+        self._pooling = self._chosen_pooling(options.pooling, settings)
+        self._normalize = options.scales(default=settings.normalize)
+        self._prefix = options.prefix or settings.prompt
+        with reading(self._tokenizer_path, _TOKENIZER_FORM):
+            self._tokenizer = _cutting(
+                tokenizers.Tokenizer.from_file(str(self._tokenizer_path)), settings
+            )
+        self._threads = threads
+        self.identity = {
+            "pooling": str(self._pooling),
+            "normalize": str(self._normalize),
+            "prefix": self._prefix,
+            "max_tokens": str(self._tokenizer.truncation["max_length"]),
+            "onnxruntime": str(onnxruntime.__version__),
+            "tokenizers": str(tokenizers.__version__),
+        }
+        if (provider := str(self._session.get_providers()[0])) != _PROCESSOR:
+            self.identity["provider"] = provider
 
-    def run(self, ids: Tokens, types: Tokens) -> Outputs:
-        """Return the vectors of texts of equally many tokens."""
-        return np.asarray(self._run(ids, types)[0], np.float32)
+    def encode(self, terms: Sequence[str]) -> Vectors:
+        """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
+        with reading(self._tokenizer_path, _TOKENIZER_FORM):
+            tokens = [self._tokenizer.encode(self._prefix + term) for term in terms]
+        vectors = self._vectors(tokens, lambda outputs, _rows: self._pooled(outputs))
+        return unit(vectors) if self._normalize else vectors
+
+    def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
+        """Return the mean of the last layer's vectors of the tokens of each target."""
+        if not self._of_tokens:
+            raise OptionError("the model gives one vector a text, and none of the words in it")
+        with reading(self._tokenizer_path, _TOKENIZER_FORM):
+            readings = [read_target(self._tokenizer, self._prefix, one) for one in targets]
+        within = [one.within for one in readings]
+
+        def means(outputs: Outputs, rows: Rows) -> Vectors:
+            weights = np.array([within[row] for row in rows], np.float32)
+            sums: Vectors = (outputs * weights[:, :, None]).sum(axis=1)
+            n_tokens: Vectors = np.maximum(weights.sum(axis=1, keepdims=True), 1)
+            return sums / n_tokens
+
+        return TargetVectors(
+            vectors=self._vectors([one.tokens for one in readings], means),
+            covered=np.array([one.any() for one in within], np.bool_),
+            cut=np.array([one.is_cut for one in readings], np.bool_),
+        )
+
+    def _vectors(self, tokens: list[Any], pool: Callable[[Outputs, Rows], Vectors]) -> Vectors:
+        """Return a vector a text, given its tokens and what pools the outputs of some texts."""
+        vectors = np.zeros((len(tokens), self.n_dimensions), np.float32)
+
+        def run(rows: Rows) -> None:
+            ids = np.array([tokens[row].ids for row in rows], np.int64)
+            types = np.array([tokens[row].type_ids for row in rows], np.int64)
+            vectors[rows] = pool(np.asarray(self._run(ids, types)[0], np.float32), rows)
+
+        runs = self._runs(np.array([len(one.ids) for one in tokens], np.int64))
+        in_threads(self._threads, run, runs)
+        return vectors
+
+    def _runs(self, lengths: Rows) -> list[Rows]:
+        """Return the terms of each run, given how many tokens each has; those of none have none."""
+        runs: list[Rows] = []
+        for length in np.unique(lengths[lengths > 0]):
+            rows = np.flatnonzero(lengths == length)
+            most = 1 if self._is_dynamic else max(1, _TOKENS_A_RUN // int(length))
+            runs += [rows[at : at + most] for at in range(0, len(rows), most)]
+        return runs
+
+    def _pooled(self, outputs: Outputs) -> Vectors:
+        """Return one vector a text: float32[n_texts, n_dimensions]."""
+        if self._pooling == "cls":
+            outputs = outputs[:, 0]
+        elif self._pooling == "max":
+            outputs = outputs.max(axis=1)
+        elif self._pooling == "mean":
+            outputs = outputs.mean(axis=1)
+        return outputs
 
     def _run(self, ids: Tokens, types: Tokens) -> list[Any]:
+        """Return the outputs for texts of equally many tokens."""
         known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
         fed = {name: known[name].astype(dtype) for name, dtype in self._inputs.items()}
         with reading(self._path, _MODEL_FORM):
@@ -210,104 +280,45 @@ class OnnxSession:
             f"tokens {', '.join(given) or 'nothing'}; export it for feature-extraction"
         )
 
+    def _chosen_pooling(self, given: str | None, settings: Settings) -> str | None:
+        """Return how token vectors become one; None where the model gives one vector a text."""
+        if not self._of_tokens:
+            if given is not None:
+                raise OptionError(
+                    f"pooling={given} does not fit {self._path}, which gives one vector a text"
+                )
+            return None
+        declared = settings.pooling or POOLINGS[0]
+        if given is None and (settings.other_steps or declared not in POOLINGS):
+            steps = [f"pooling {declared}", *settings.other_steps]
+            raise InputError(
+                f"{self._path} gives vectors of tokens, and its model goes on with "
+                f"{', '.join(steps)}; add ,format=sentence-transformers or ,pooling= with "
+                f"{', '.join(POOLINGS)}"
+            )
+        return given or declared
 
-NAME = "onnx"
-"""Under which the format is registered."""
 
-_TOKENIZER_FORM = "a tokenizer"
-_TOKENS_A_RUN = 512
+def _session(onnxruntime: Any, path: Path, device: Device) -> Any:
+    """Return a session of ONNX Runtime; each of its runs computes in the thread that asks."""
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+    settings.use_deterministic_compute = True
+    settings.log_severity_level = 4  # what is wrong is raised; warnings are of no use to users
+    has_gpu = device == "auto" and _GPU in onnxruntime.get_available_providers()
+    if has_gpu and hasattr(onnxruntime, "preload_dlls"):
+        onnxruntime.preload_dlls()  # of NVIDIA's packages, which it does not find itself
+    providers = [(_GPU, _EXACT), _PROCESSOR] if has_gpu else [_PROCESSOR]
+    return onnxruntime.InferenceSession(path, settings, providers=providers)
 
 
-class OnnxEncoder:
-    """A transformer with its tokenizer.
-
-    A run has terms of equally many tokens, so nothing is ever padded; and a single term where the
-    model quantises as it runs. Each run has one thread, and several run at a time. So a vector
-    depends neither on its batch nor on threads, but for the order in which ONNX Runtime adds. On a
-    GPU its last digits may differ, so the cache keeps it apart.
-    """
-
-    def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
-        options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix", "device")
-        model, tokenizer = _model(path), _tokenizer(path, options)
-        settings = read_settings(_settings_folder(model))
-        self._session = OnnxSession(model, options.device)
-        self._pooling = _pooling(self._session, options, settings, model)
-        self._normalize = options.scales(default=settings.normalize)
-        self._prefix = options.prefix or settings.prompt
-        self._tokenizer_path = tokenizer
-        self._tokenizer, version = _read_tokenizer(tokenizer, settings)
-        self._threads = threads
-        self.n_dimensions = self._session.n_dimensions
-        self.identity = {
-            "pooling": str(self._pooling),
-            "normalize": str(self._normalize),
-            "prefix": self._prefix,
-            "max_tokens": str(self._tokenizer.truncation["max_length"]),
-            "onnxruntime": self._session.version,
-            "tokenizers": version,
-        }
-        if self._session.provider != PROCESSOR:
-            self.identity["provider"] = self._session.provider
-
-    def encode(self, terms: Sequence[str]) -> Vectors:
-        """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
-        with reading(self._tokenizer_path, _TOKENIZER_FORM):
-            tokens = [self._tokenizer.encode(self._prefix + term) for term in terms]
-        vectors = self._vectors(tokens, lambda outputs, _rows: self._pooled(outputs))
-        return unit(vectors) if self._normalize else vectors
-
-    def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
-        """Return the mean of the last layer's vectors of the tokens of each target."""
-        if not self._session.of_tokens:
-            raise OptionError("the model gives one vector a text, and none of the words in it")
-        with reading(self._tokenizer_path, _TOKENIZER_FORM):
-            readings = [read_target(self._tokenizer, self._prefix, one) for one in targets]
-        within = [one.within for one in readings]
-
-        def means(outputs: Outputs, rows: Rows) -> Vectors:
-            weights = np.array([within[row] for row in rows], np.float32)
-            sums: Vectors = (outputs * weights[:, :, None]).sum(axis=1)
-            n_tokens: Vectors = np.maximum(weights.sum(axis=1, keepdims=True), 1)
-            return sums / n_tokens
-
-        return TargetVectors(
-            vectors=self._vectors([one.tokens for one in readings], means),
-            covered=np.array([one.any() for one in within], np.bool_),
-            cut=np.array([one.is_cut for one in readings], np.bool_),
-        )
-
-    def _vectors(self, tokens: list[Any], pool: Callable[[Outputs, Rows], Vectors]) -> Vectors:
-        """Return a vector a text, given its tokens and what pools the outputs of some texts."""
-        vectors = np.zeros((len(tokens), self.n_dimensions), np.float32)
-
-        def run(rows: Rows) -> None:
-            ids = np.array([tokens[row].ids for row in rows], np.int64)
-            types = np.array([tokens[row].type_ids for row in rows], np.int64)
-            vectors[rows] = pool(self._session.run(ids, types), rows)
-
-        runs = self._runs(np.array([len(one.ids) for one in tokens], np.int64))
-        in_threads(self._threads, run, runs)
-        return vectors
-
-    def _runs(self, lengths: Rows) -> list[Rows]:
-        """Return the terms of each run, given how many tokens each has; those of none have none."""
-        runs: list[Rows] = []
-        for length in np.unique(lengths[lengths > 0]):
-            rows = np.flatnonzero(lengths == length)
-            most = 1 if self._session.dynamic else max(1, _TOKENS_A_RUN // int(length))
-            runs += [rows[at : at + most] for at in range(0, len(rows), most)]
-        return runs
-
-    def _pooled(self, outputs: Outputs) -> Vectors:
-        """Return one vector a text: float32[n_texts, n_dimensions]."""
-        if self._pooling == "cls":
-            outputs = outputs[:, 0]
-        elif self._pooling == "max":
-            outputs = outputs.max(axis=1)
-        elif self._pooling == "mean":
-            outputs = outputs.mean(axis=1)
-        return outputs
+def _cutting(tokenizer: Any, settings: Settings) -> Any:
+    """Return a tokenizer that never pads and always truncates."""
+    own = tokenizer.truncation or {}
+    limit = settings.max_tokens or own.get("max_length") or settings.n_positions
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(**{**own, "max_length": limit or MOST_TOKENS, "stride": 0})
+    return tokenizer
 
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
@@ -345,37 +356,6 @@ def _tokenizer(path: Path, options: EmbeddingOptions) -> Path:
     if not found.is_file():
         raise InputError(f"{found} does not exist; name the tokenizer with ,vocabulary=PATH")
     return found
-
-
-def _pooling(
-    session: OnnxSession, options: EmbeddingOptions, settings: Settings, path: Path
-) -> str | None:
-    """Return how token vectors become one; None where the model gives one vector a text."""
-    given, declared = options.pooling, settings.pooling or POOLINGS[0]
-    if not session.of_tokens:
-        if given is not None:
-            raise OptionError(f"pooling={given} does not fit {path}, which gives one vector a text")
-        return None
-    if given is None and (settings.other_steps or declared not in POOLINGS):
-        steps = [f"pooling {declared}", *settings.other_steps]
-        raise InputError(
-            f"{path} gives vectors of tokens, and its model goes on with {', '.join(steps)}; add "
-            f",format=sentence-transformers or ,pooling= with {', '.join(POOLINGS)}"
-        )
-    return given or declared
-
-
-def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
-    """Return a tokenizer that never pads and always truncates, and the library's version."""
-    with needing("encoders in ONNX need tokenizers", NAME):
-        import tokenizers  # noqa: PLC0415 — an extra
-    with reading(path, _TOKENIZER_FORM):
-        tokenizer = tokenizers.Tokenizer.from_file(str(path))
-        own = tokenizer.truncation or {}
-        limit = settings.max_tokens or own.get("max_length") or settings.n_positions
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(**{**own, "max_length": limit or MOST_TOKENS, "stride": 0})
-    return tokenizer, str(tokenizers.__version__)
 
 
 FORMAT = register_encoder(NAME, "encoder in ONNX with tokenizer.json", OnnxEncoder, _files)

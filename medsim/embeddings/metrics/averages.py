@@ -131,11 +131,11 @@ def prepared_rows(
 
 def row_metric(
     of: type[WordBags | TermPoints],
-    describes: str,
+    compared: str,
     comparison: Comparison,
     vectors_of: Callable[[Any, Ids], Vectors],
 ) -> Metric:
-    """Return the metric that compares one vector of either term."""
+    """Return the metric that compares one vector of either term, given what these are in words."""
 
     def similarities(embedded: Embedded, first: Ids, second: Ids, workers: Workers) -> Values:
         return compare_rows(comparison, partial(vectors_of, embedded), first, second, workers)
@@ -154,23 +154,12 @@ def row_metric(
 
     return Metric(
         of=of,
-        describes=describes,
+        describes=f"{comparison.describes} of {compared}",
         similarities=similarities,
         tabulate=tabulate,
         cost=comparison.cost,
     )
 
-
-for _name, _comparison in COMPARISONS.items():
-    METRICS.register(
-        _name,
-        row_metric(
-            TermPoints,
-            f"{_comparison.describes} of the terms' vectors",
-            _comparison,
-            lambda points, terms: points.vectors[terms],
-        ),
-    )
 
 COSINES = {WordBags: "avg_cos", TermPoints: "cos"}
 """The metric that is the cosine of one vector a term, by how an embedding has terms."""
@@ -194,11 +183,14 @@ def _means(bags: WordBags, terms: Ids) -> Vectors:
 
 for _name, _comparison in COMPARISONS.items():
     METRICS.register(
-        f"avg_{_name}",
+        _name,
         row_metric(
-            WordBags,
-            f"{_comparison.describes} of the terms' mean word vectors",
+            TermPoints,
+            "the terms' vectors",
             _comparison,
-            _means,
+            lambda points, terms: points.vectors[terms],
         ),
+    )
+    METRICS.register(
+        f"avg_{_name}", row_metric(WordBags, "the terms' mean word vectors", _comparison, _means)
     )

@@ -282,5 +282,5 @@ METRICS.register(
 )
 METRICS.register(
     "max_jaccard",
-    row_metric(WordBags, "Jaccard index of max-pooled word vectors", _POOLED, _maxima),
+    row_metric(WordBags, "max-pooled word vectors", _POOLED, _maxima),
 )

@@ -26,7 +26,7 @@ from medsim.embeddings.options import (
     parse_named,
     parse_options,
     parse_place,
-    parsed_numbers,
+    parsed,
 )
 from medsim.wic.models.training import Training
 from medsim.wic.models.tuning import LOSSES, Tuning
@@ -268,7 +268,7 @@ def parse_llm(text: str) -> LlmModel:
     named = parse_named(text, "`llms`", "llama=api:http://localhost:8000/v1,model=llama,shots=5")
     if not is_service(named.path):
         raise OptionError(f"`llms` {named.name}= is no service; its address begins with {SERVICE}")
-    options = LlmOptions(**parsed_numbers(named.options, LlmOptions, "option of LLMs"))  # type: ignore[arg-type]  # text and numbers where they are due
+    options = parsed(named.options, LlmOptions, "option of LLMs")
     return LlmModel(name=named.name, service=open_service(named.path, options), options=options)
 
 
