@@ -57,7 +57,7 @@ class LabelledSample:
 
     def accuracy_difference(self, other: LabelledSample) -> Test:
         """Return whether the accuracy differs from that of another similarity of the pairs."""
-        return mcnemar(self.correct, other.correct, self.area.clusters)
+        return mcnemar(self.correct, other.correct, self.area.clusters, self.area.effective)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

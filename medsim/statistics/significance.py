@@ -45,7 +45,12 @@ class Test:
     high: float = math.nan
 
 
-def mcnemar(correct1: Flags, correct2: Flags, clusters: Rows | None = None) -> Test:
+def mcnemar(
+    correct1: Flags,
+    correct2: Flags,
+    clusters: Rows | None = None,
+    effective: float | None = None,
+) -> Test:
     """Return whether two classifications of the same pairs differ in accuracy.
 
     Only pairs that one gets right and the other wrong count (McNemar 1947). Fewer than 25 of them
@@ -69,6 +74,8 @@ def mcnemar(correct1: Flags, correct2: Flags, clusters: Rows | None = None) -> T
         correct1: bool[n_pairs], which pairs the first gets right.
         correct2: bool[n_pairs], which the second.
         clusters: int[n_pairs], the cluster of each pair from 0 on; None where all are independent.
+        effective: the effective number of clusters, such as that of the label with fewer; that of
+            all pairs by default.
     """
     correct1 = checked_flags("truths", correct1, len(correct1))
     correct2 = checked_flags("truths", correct2, len(correct1))
@@ -89,7 +96,7 @@ def mcnemar(correct1: Flags, correct2: Flags, clusters: Rows | None = None) -> T
         method, statistic = f"{method}_exact", float(min(n_only1, n_only2))
         p = _share_as_far(differences, further)
     if clusters is not None:
-        degrees = degrees_of(effective_clusters(clusters))
+        degrees = degrees_of(effective_clusters(clusters) if effective is None else effective)
         least = math.nan if math.isnan(degrees) else two_sided_student(chi_square**0.5, degrees)
         p = max(least, p)  # NaN if the first is
     return Test(method=method, statistic=statistic, p=p)

@@ -221,3 +221,16 @@ def test_huge_and_tiny_values_neither_overflow_nor_vanish() -> None:
 def test_ratings_must_be_one_a_pair() -> None:
     with pytest.raises(OptionError, match="there are 2 similarities for 3 pairs"):
         rated(np.zeros(2), np.zeros(3))
+
+
+def test_a_cluster_that_dominates_one_label_leaves_no_test_of_accuracy() -> None:
+    draw = np.random.default_rng(12)
+    clusters = np.r_[np.zeros(90, np.int64), np.arange(1, 60), np.arange(150)]
+    labels = np.arange(len(clusters)) < 149
+    held_out = np.arange(len(clusters)) % 2 == 0
+    first, second = (
+        labelled_sample(draw.normal(labels), labels, held_out, clusters) for _ in range(2)
+    )
+
+    assert math.isnan(first.accuracy_difference(second).p)
+    assert math.isnan(first.auc_difference(second).p)
