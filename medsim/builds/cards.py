@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -392,13 +392,15 @@ class Card:
 
     def _making(self) -> Iterator[str]:
         yield "## How it was made"
-        files: Any = self.source.get("files") or []
+        files = self.source.get("files")
         rows = [
             ("made by", f"medsim {self.medsim}"),
             ("source", f"{self._name}, read as {self.source.get('source')}"),
             ("release", str(self.source.get("release_date") or "not known")),
         ]
-        for one in files:
+        for one in (
+            files if isinstance(files, list) else ()
+        ):  # of splits: a build's manifest has them
             about = f"{one['size']:,} bytes, SHA-256 {one['sha256']}"
             rows.append((f"file {one['name']}", about))
         for name, value in self.options.items():

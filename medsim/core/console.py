@@ -167,7 +167,10 @@ def command(
         flags = {one.name: _own_flag(one) for one in (*own, *shared)} | _flags(options)
 
         def call(context: typer.Context, **values: Any) -> None:
-            file, given = context.find_object(OptionFile), _names_in_file(context)
+            file, given = (
+                context.find_object(OptionFile),
+                [name for name in context.params if _is_from_file(context, name)],
+            )
             verbosity = _Verbosity(**{one.name: values.pop(one.name) for one in shared})
             # What the user put between backticks, such as the name of a file, stays as it is.
             own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
@@ -214,11 +217,6 @@ class _Verbosity:
     ] = False
 
 
-def _names_in_file(context: Any) -> list[str]:
-    """Return the parameters of a command whose values come from a file of options."""
-    return [name for name in context.params if _is_from_file(context, name)]
-
-
 def _is_from_file(context: Any, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "DEFAULT_MAP"
@@ -244,7 +242,8 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
             value = value.lower()
         if isinstance(value, str) and option.listed:
             value = between_commas(value)
-        if isinstance(value, list) and _is_mapping(hints[name]):
+        members = {*union_members(hints[name])} - {type(None)}
+        if isinstance(value, list) and all(get_origin(one) is Mapping for one in members):
             value = _named(value, _flag(name, option))
         values[name] = tuple(value) if isinstance(value, list) else value
     return options(**{name: value for name, value in values.items() if value is not None})
@@ -307,12 +306,6 @@ def _shown(hint: Any, option: Option) -> Any:
     if date in parts:
         return datetime
     return next(kind for kind in (Path, str, bool, int, float) if kind in parts)
-
-
-def _is_mapping(hint: Any) -> bool:
-    """Return whether values of a type are all by name."""
-    parts = [part for part in union_members(hint) if part is not type(None)]
-    return all(get_origin(part) is Mapping for part in parts)
 
 
 def _flag(field: str, option: Option) -> str:
@@ -407,38 +400,22 @@ def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
         if not path.exists():
             continue
         name = f"{path} [{'.'.join(keys)}]" if keys else str(path)
-        table: Any = _read(path) if not keys or _has_own(path) else {}
+        with reading(path), open_file(path) as stream:
+            content = stream.read()
+        is_meant = not keys or b"tool.medsim" in content
+        table: Any = {}
+        try:
+            table = tomllib.loads(decoded(content, path))
+        except (ValueError, RecursionError, InputError) as error:
+            if is_meant:  # a file of others, if it is damaged, is theirs to mend
+                raise InputError(f"{path} is no TOML ({error})") from error
         for key in keys:
-            table = table.get(key, {})
-            if not isinstance(table, Mapping):
-                raise OptionError(f"{name} takes a table of commands, not {type_of(table)}")
+            table = table.get(key, {}) if isinstance(table, Mapping) else {}
+        if not isinstance(table, Mapping):
+            raise OptionError(f"{name} takes a table of commands, not {type_of(table)}")
         if table:
             return OptionFile(name=name, values=_of_group(program, table, name))
     return OptionFile()
-
-
-def _has_own(path: Path) -> bool:
-    """Return whether a file of others has a table of medsim's; of a damaged one, if it seems so."""
-    content = _bytes(path)
-    if b"tool.medsim" in content:
-        return True
-    try:
-        return "medsim" in tomllib.loads(content.decode())["tool"]
-    except (ValueError, RecursionError, LookupError, TypeError):
-        return False
-
-
-def _bytes(path: Path) -> bytes:
-    with reading(path), open_file(path) as stream:
-        return stream.read()
-
-
-def _read(path: Path) -> dict[str, Any]:
-    text = decoded(_bytes(path), path)
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no TOML ({error})") from error
 
 
 def _of_group(group: Any, table: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -58,18 +58,14 @@ class Opened(Shown, Generic[M]):
         self.folder = Path(folder)
         if not is_text(self.folder.absolute()):
             raise InputError(f"{str(folder)!r} cannot be read: its path is not UTF-8; rename it")
-        self._check_kind()
-        self.manifest: M = read_manifest(self.folder, self.kind)
-        self._views = self.kind.views_in(self.folder)
-
-    def _check_kind(self) -> None:
-        """Raise InputError if the folder holds an output of another kind."""
         other = _class_of(kind_of(self.folder))
         if other is not None and other.kind.name != self.kind.name:
             raise InputError(
                 f"{self.folder} is {other.kind.with_article}, not {self.kind.with_article}; "
                 f"{self.kind.command} makes one{one_within(self.folder, self.kind.name)}"
             )
+        self.manifest: M = read_manifest(self.folder, self.kind)
+        self._views = self.kind.views_in(self.folder)
 
     def _summary(self) -> Summary:
         """Return the summary; classes of kinds have their own facts, calls and table."""
@@ -136,7 +132,14 @@ class Opened(Shown, Generic[M]):
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
         with self._store(threads=1) as store:
-            rows = [_describe(store, view) for view in self._seen()]
+            rows = []
+            for view in self._seen():
+                described = store.select(f"describe {view}")
+                columns = described.select("column_name", "column_type").iter_rows()
+                n_rows = store.select(f"from {view} select count(*)").item()
+                rows.append(
+                    (view, n_rows, ", ".join(f"{name} {kind.lower()}" for name, kind in columns))
+                )
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
 
     def _seen(self) -> list[str]:
@@ -258,20 +261,13 @@ def reading_output(opened: O) -> Iterator[O]:
         try:
             yield opened
         except _FAULTS_OF_CODE as error:
-            if not _is_raised_here(error):
+            *_, (innermost, _) = walk_tb(error.__traceback__)
+            module = str(innermost.f_globals.get("__name__", ""))
+            if not module.startswith("medsim."):
                 raise
             own = error
     if own is not None:
         raise own
-
-
-def _is_raised_here(error: BaseException) -> bool:
-    """Return whether an error was raised by a line of medsim's own, not by a library."""
-    innermost = None
-    for frame, _ in walk_tb(error.__traceback__):
-        innermost = frame
-    module = innermost.f_globals.get("__name__", "") if innermost else ""
-    return str(module).partition(".")[0] == __name__.partition(".")[0]
 
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
@@ -312,11 +308,3 @@ def _class_of(name: str | None) -> type[Opened[Any]] | None:
     module, attribute = _CLASSES[name].split(":")
     found: type[Opened[Any]] = getattr(importlib.import_module(module), attribute)
     return found
-
-
-def _describe(store: Store, view: str) -> tuple[str, int, str]:
-    columns: Sequence[tuple[str, str]] = (
-        store.select(f"describe {view}").select("column_name", "column_type").rows()
-    )
-    n_rows = int(store.select(f"from {view} select count(*)").item())
-    return view, n_rows, ", ".join(f"{name} {kind.lower()}" for name, kind in columns)

@@ -127,8 +127,9 @@ class OutputFolder:
 
     def discard(self) -> None:
         """Remove the folder, unless it has files that took long to make, or may have."""
-        if self._is_claimed and not _is_worth_resuming(self.folder, self._kind):
-            with suppress(OSError):
+        with suppress(OSError):
+            is_kept = self._kind.resumed_by and (self.folder / self._kind.resumed_by).exists()
+            if self._is_claimed and not is_kept:
                 self._clear()
                 remove(self.folder)
 
@@ -318,17 +319,6 @@ def claimed(
             raise OutputError(f"cannot write {out}: {error}") from error
         finally:
             output.discard()
-
-
-def _is_worth_resuming(folder: Path, kind: Kind[Any]) -> bool:
-    """Return whether an unfinished folder has files that took long to make, or may have."""
-    if kind.resumed_by is None:
-        return False
-    try:
-        (folder / kind.resumed_by).stat()
-    except OSError as error:
-        return not isinstance(error, (FileNotFoundError, NotADirectoryError))
-    return True
 
 
 @contextmanager

@@ -35,7 +35,11 @@ class Registry(Generic[T]):
 
     def all(self) -> dict[str, T]:
         """Return every plug-in by name, in order of name."""
-        self._discover()
+        if not self._discovered:
+            package = importlib.import_module(self._package)
+            for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+                importlib.import_module(f"{self._package}.{module}")
+            self._discovered = True
         return dict(sorted(self._entries.items()))
 
     def get(self, name: str) -> T:
@@ -44,11 +48,3 @@ class Registry(Generic[T]):
         if name not in entries:
             raise OptionError(unknown_name(self._kind, name, list(entries)))
         return entries[name]
-
-    def _discover(self) -> None:
-        if self._discovered:
-            return
-        package = importlib.import_module(self._package)
-        for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
-            importlib.import_module(f"{self._package}.{module}")
-        self._discovered = True

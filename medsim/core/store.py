@@ -25,7 +25,6 @@ from medsim.core.reading import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from concurrent.futures import ThreadPoolExecutor
 
     import polars as pl
     import pyarrow as pa
@@ -115,18 +114,19 @@ class Store:
             Exception: whatever ``chunks`` raised; it comes before what it made DuckDB say.
         """
         reading, writing = os.pipe()
-        unclaimed = [writing]  # whoever takes the end out of here closes it
         failures: list[BaseException] = []
         refused: QueryError | None = None
+        pumping = threading.Thread(target=_pump, args=(chunks, writing, failures), daemon=True)
         try:
-            pumping = threading.Thread(target=pump, args=(chunks, unclaimed, failures), daemon=True)
             pumping.start()
             self._execute(name, {"stream": f"/dev/fd/{reading}", **params})
         except QueryError as error:
             refused = error
         finally:
             os.close(reading)  # a pump that still writes now ends with a broken pipe
-            if not close_unclaimed(unclaimed) and pumping.is_alive():
+            if pumping.ident is None:  # an interrupt came before it ran
+                os.close(writing)
+            else:
                 pumping.join()
         if failures:
             raise failures[0]
@@ -255,8 +255,12 @@ class Store:
             )
         place = f"{self._paths.of(path.parent)}/{path.name}"
         try:
-            with _interruptible(), attached_file(self._connection.execute, place) as file:
-                yield file
+            with _interruptible():
+                version = _literal(READ_SINCE)
+                attach = f"attach $path as {_NAME} (storage_version {version})"
+                self._connection.execute(attach, {"path": place})
+                yield DatabaseFile(self._connection.execute)
+                self._connection.execute(f"detach {_NAME}")
         except duckdb.OutOfMemoryException as error:
             raise OutputError(f"{path} needs more memory or disk than there is") from error
         except duckdb.Error as error:
@@ -418,15 +422,6 @@ class DatabaseFile:
         return int(n_rows)
 
 
-@contextmanager
-def attached_file(execute: Callable[..., Any], path: str) -> Iterator[DatabaseFile]:
-    """Give the body a database file, which is made where there is none and is whole at its end."""
-    version = _literal(READ_SINCE)
-    execute(f"attach $path as {_NAME} (storage_version {version})", {"path": path})
-    yield DatabaseFile(execute)
-    execute(f"detach {_NAME}")
-
-
 def identifier(name: str) -> str:
     """Return a name of a table or column as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
@@ -439,48 +434,19 @@ def _literal(text: str) -> str:
 _CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before it reads on
 
 
-def close_unclaimed(ends: list[int]) -> bool:
-    """Close the end of a pipe that no pump has taken; return whether there was one.
-
-    An interrupt may come before the pump's thread runs. If it runs later, it finds nothing to do:
-    taking an element out of a list happens once, whichever thread is first.
-    """
-    try:
-        os.close(ends.pop())
-    except IndexError:
-        return False
-    return True
-
-
-def pump(chunks: Iterable[bytes], unclaimed: list[int], failures: list[BaseException]) -> None:
+def _pump(chunks: Iterable[bytes], writing: int, failures: list[BaseException]) -> None:
     """Write chunks to a pipe until they end or nobody reads."""
     try:
-        writing = unclaimed.pop()
-    except IndexError:
-        return
-    try:
-        with thread_pool(1) as maker, os.fdopen(writing, "wb", buffering=0) as pipe:
-            for chunk in _made_ahead(chunks, maker):
-                _write_all(pipe.fileno(), chunk)
+        with os.fdopen(writing, "wb") as pipe, thread_pool(1) as maker:
+            rest = iter(chunks)
+            ahead = deque(maker.submit(next, rest, None) for _ in range(_CHUNKS_AHEAD))
+            while (chunk := ahead.popleft().result()) is not None:
+                ahead.append(maker.submit(next, rest, None))
+                pipe.write(chunk)
     except BrokenPipeError:
         return
     except BaseException as error:  # noqa: BLE001 — raised again in the thread that asked
         failures.append(error)
-
-
-def _made_ahead(chunks: Iterable[bytes], maker: ThreadPoolExecutor) -> Iterator[bytes]:
-    """Yield chunks that the one thread of ``maker`` makes before they are asked for."""
-    rest = iter(chunks)
-    ahead = deque(maker.submit(next, rest, None) for _ in range(_CHUNKS_AHEAD))
-    while (chunk := ahead.popleft().result()) is not None:
-        ahead.append(maker.submit(next, rest, None))
-        yield chunk
-
-
-def _write_all(descriptor: int, chunk: bytes) -> None:
-    rest = memoryview(chunk)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 _PLAIN = re.compile(r"/[\w/ .,:@+-]*")  # nothing that DuckDB takes for a pattern or a column
