@@ -233,19 +233,14 @@ def test_arrays_stored_by_column_or_with_the_high_byte_first_are_read(
     assert as_rows(words_in("array", path, WORDS)) == as_float32(ROWS)
 
 
-def test_a_packed_array_stored_by_column_is_refused(tmp_path: Path) -> None:
+def test_an_archive_of_two_arrays_or_of_one_by_column_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "v.npz", vectors=np.asfortranarray(VECTORS))
-
     with pytest.raises(InputError, match=r"stored by column; numpy\.ascontiguousarray fixes"):
         words_in("array", path, WORDS)
 
-
-def test_an_archive_of_two_arrays_is_refused(tmp_path: Path) -> None:
-    write_lines(tmp_path / "v.txt", WORDS)
-    np.savez(tmp_path / "v.npz", a=VECTORS, b=VECTORS)
-
+    np.savez(path, a=VECTORS, b=VECTORS)
     with pytest.raises(InputError, match=r"holds 2 arrays \(a\.npy, b\.npy\); one is due"):
-        words_in("array", tmp_path / "v.npz", WORDS)
+        words_in("array", path, WORDS)
 
 
 @pytest.mark.parametrize("file", ["v.npy", "v.npz"])

@@ -92,10 +92,10 @@ def test_ties_that_fill_more_than_what_faiss_is_asked_for_are_all_weighed(monkey
 )
 def test_threads_change_nothing(index: str) -> None:
     draw = np.random.default_rng(3)
-    vectors = draw.standard_normal((5000, 24), dtype=np.float32)
-    groups = draw.integers(0, 4000, 5000).astype(np.int32)
-    hashes = draw.integers(0, 1 << 63, 5000).astype(np.uint64)
-    queries, sizes = np.arange(5000, dtype=np.int32), draw.integers(0, 9, 5000).astype(np.int32)
+    vectors = draw.standard_normal((2000, 24), dtype=np.float32)
+    groups = draw.integers(0, 1600, 2000).astype(np.int32)
+    hashes = draw.integers(0, 1 << 63, 2000).astype(np.uint64)
+    queries, sizes = np.arange(2000, dtype=np.int32), draw.integers(0, 9, 2000).astype(np.int32)
 
     one, many = (
         CosineSearch(vectors, groups, hashes, index=index, threads=threads).nearest(queries, sizes)

@@ -82,7 +82,7 @@ def test_a_metric_of_terms_is_its_twin(name: str, width: int, steps: int) -> Non
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=40)  # each compares 90 similarities with plain Python
+@settings(max_examples=20)  # each compares 90 similarities with plain Python
 @given(seed=st.integers(0, 2**32), width=st.integers(1, 12), steps=st.sampled_from([1, 2, 1000]))
 def test_all_metrics_are_their_twins_on_any_words(seed: int, width: int, steps: int) -> None:
     bags = random_bags(seed, n_words=4, n_terms=3, width=width, steps=steps)

@@ -97,6 +97,8 @@ def test_a_model_is_loaded_without_network_foreign_code_or_pickles(folder: Path)
         "device": None,  # the one that the library finds
         "model_kwargs": {"use_safetensors": True},
     }
+    load(folder, asked(["a"], device="cpu"))
+    assert StandIn.made["device"] == "cpu"
 
 
 def test_options_reach_the_library(folder: Path) -> None:
@@ -180,13 +182,6 @@ def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch) -> No
 
     with pytest.raises(OptionError, match=r"install medsim with its extra sentence-transformers"):
         load(folder, asked(["a"]))
-
-
-def test_the_processor_alone_is_used_where_that_is_asked_for(folder: Path) -> None:
-    load(folder, asked(["pain"]))
-    assert StandIn.made["device"] is None  # as the library finds it
-    load(folder, asked(["pain"], device="cpu"))
-    assert StandIn.made["device"] == "cpu"
 
 
 def test_vectors_of_a_gpu_are_kept_apart(folder: Path, tmp_path: Path, monkeypatch) -> None:

@@ -452,13 +452,21 @@ def test_a_run_goes_on_after_the_service_was_down(
     assert sorted(first + later) == TERMS
 
 
-def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_path: Path) -> None:
-    class Interrupting(Recording):
-        def advance(self, n_units: int = 1) -> None:
-            super().advance(n_units)
-            if self.n_done > 40:
-                raise KeyboardInterrupt
+class Interrupting(Recording):
+    """A stage that is interrupted once more terms are done than it takes."""
 
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def advance(self, n_units: int = 1) -> None:
+        """Count terms that are done."""
+        super().advance(n_units)
+        if self.n_done > self._most:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_path: Path) -> None:
     def slowly(handler: Handler, body: dict[str, Any]) -> None:
         time.sleep(0.04)  # far longer than an answer takes to be kept
         with service.lock:
@@ -467,7 +475,7 @@ def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_pa
 
     service.always = slowly
     with pytest.raises(KeyboardInterrupt):
-        read(service, cache=tmp_path, stage=Interrupting(), options="batch=4,concurrency=2")
+        read(service, cache=tmp_path, stage=Interrupting(40), options="batch=4,concurrency=2")
     service.always = None
     threads = [one for one in threading.enumerate() if "work" in one.name]
     for thread in threads:
@@ -484,14 +492,8 @@ def test_an_interrupt_does_not_wait_for_what_is_under_way(service: LocalService)
     service.faults.append(lambda handler, body: handler.reply(answer_to(body)))
     service.always = lambda _handler, _body: done.wait(30)
 
-    class Interrupting(Recording):
-        def advance(self, n_units: int = 1) -> None:
-            super().advance(n_units)
-            if self.n_done:
-                raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        read(service, stage=Interrupting(), options="batch=8,concurrency=2")
+        read(service, stage=Interrupting(0), options="batch=8,concurrency=2")
 
     assert time.monotonic() - began < 20
     done.set()
