@@ -224,7 +224,7 @@ class Progress:
         if self._stream is None or "numba" not in sys.modules:
             yield float
             return
-        from medsim.kernels.compile_watch import compile_watch  # noqa: PLC0415 — imports Numba
+        from medsim.kernels.compiler import compile_watch  # noqa: PLC0415 — imports Numba
 
         with compile_watch(lambda: stage.tell("compiles what it needs, once here")) as times:
             yield lambda: times.seconds

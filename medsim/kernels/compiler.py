@@ -27,7 +27,7 @@ from numba import config, njit
 from numba.core.dispatcher import Dispatcher as CompiledFunction
 from numba.core.registry import cpu_target
 
-from medsim.kernels.code_cache import VERSIONS, CodeCache
+from medsim.kernels.compiler import VERSIONS, CodeCache
 
 if TYPE_CHECKING:
     from numba.core.dispatcher import Dispatcher

@@ -12,7 +12,7 @@ from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import Pool
-    from medsim.kernels.screen import Screen
+    from medsim.kernels.edit_table import Screen
     from medsim.kernels.types import Hashes, Ids, Plan
 
 NO_TERM_LEFT = ~np.uint64(0)

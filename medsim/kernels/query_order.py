@@ -8,8 +8,8 @@ import numpy as np
 
 from medsim.kernels.best import bound_of
 from medsim.kernels.compiler import array_kernel, inner_kernel, whole
-from medsim.kernels.screen import MOST_MISSED, STEP
-from medsim.kernels.sorting import MOST, first_of, key_of, second_of, sort
+from medsim.kernels.edit_table import MOST_MISSED, STEP
+from medsim.kernels.packing import MOST, first_of, key_of, second_of, sort
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import Search

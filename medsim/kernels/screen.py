@@ -34,7 +34,7 @@ from medsim.kernels.instructions import (
     store,
     sum_of_four,
 )
-from medsim.kernels.sorting import first_of, key_of, second_of, sort
+from medsim.kernels.packing import first_of, key_of, second_of, sort
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import Pool

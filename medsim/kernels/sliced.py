@@ -27,22 +27,35 @@ from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
 from medsim.kernels.edit_search import Search, search_places
 from medsim.kernels.edit_table import (
     KEPT_PASSES,
+    MOST_MISSED,
     NO_TERM_LEFT,
     Block,
     EditTable,
     Slate,
     begin,
+    begin_screen,
+    can_screen,
     clear,
+    clear_windows,
+    fill_windows,
     filled,
     kept_at,
     length_at,
+    offsets_of,
     outlined,
     plan_pass,
+    rules_out,
 )
-from medsim.kernels.instructions import VECTOR_BYTES, WORDS, trailing_zeros
-from medsim.kernels.lanes import PASS_BYTES, ROW, run_pass
+from medsim.kernels.instructions import (
+    PASS_BYTES,
+    ROW,
+    VECTOR_BYTES,
+    WORDS,
+    run_pass,
+    trailing_zeros,
+)
 from medsim.kernels.packing import tie_of
-from medsim.kernels.query_order import (
+from medsim.kernels.sliced import (
     N_FALLEN,
     N_RUNS,
     QueryOrder,
@@ -50,15 +63,6 @@ from medsim.kernels.query_order import (
     length_of,
     new_order,
     put_in_order,
-)
-from medsim.kernels.screen import (
-    MOST_MISSED,
-    begin_screen,
-    can_screen,
-    clear_windows,
-    fill_windows,
-    offsets_of,
-    rules_out,
 )
 
 if TYPE_CHECKING:

@@ -14,9 +14,13 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
-from medsim.statistics.edges import difference_of, perfect_correlation, rank_correlation
-from medsim.statistics.estimates import two_sided_p
-from medsim.statistics.pairs import checked_values
+from medsim.statistics.estimates import (
+    checked_values,
+    difference_of,
+    perfect_correlation,
+    rank_correlation,
+    two_sided_p,
+)
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import RESAMPLES, check_resampling
 from medsim.statistics.significance import Test

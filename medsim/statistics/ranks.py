@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from medsim.kernels.concordance import concordance_below
+from medsim.kernels.resampling import concordance_below
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Flags, Ids, Table, Values

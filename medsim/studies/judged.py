@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.evaluations.sets import SET_COLUMNS
-from medsim.statistics.accuracies import accuracy_of
+from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import Estimate, share_of
 from medsim.studies.agreement import (
     NONE,

@@ -11,8 +11,7 @@ import polars as pl
 
 from medsim.core.config import in_threads
 from medsim.core.terms import lowered, pack
-from medsim.kernels.edit_search import signatures
-from medsim.kernels.indel import TermsByLength, search_alike_pairs
+from medsim.kernels.edit_search import TermsByLength, search_alike_pairs, signatures
 from medsim.wic.mentions import forms_of
 
 if TYPE_CHECKING:

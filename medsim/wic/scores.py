@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.shown import MISSING
-from medsim.statistics.accuracies import accuracy_of, distance_to
+from medsim.statistics.bca import accuracy_of, distance_to
 from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.significance import bonferroni, holm, mcnemar_of_runs
 from medsim.wic import GROUPS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from medsim.kernels.instances import pairs_between, take_in_order
+from medsim.kernels.drawing import pairs_between, take_in_order
 from medsim.kernels.packing import tie_hashes
 from medsim.wic import GROUPS, MOST_REPEATS
 from medsim.wic.output import INSTANCE, MENTION

@@ -80,7 +80,7 @@ def test_a_stage_tells_that_it_compiles_and_for_how_long(monkeypatch: pytest.Mon
     from numba.core.event import trigger_event
 
     clock = [0.0]
-    monkeypatch.setattr("medsim.kernels.compile_watch.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("medsim.kernels.compiler.time.monotonic", lambda: clock[0])
     stream = io.StringIO()
     with Progress(stream).stage("compare"):
         for seconds in (7.5, 2.0):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.kernels.concordance import concordance_below
+from medsim.kernels.resampling import concordance_below
 
 pytestmark = pytest.mark.kernels
 

@@ -13,10 +13,7 @@ from oracles.pairs import levenshtein
 
 from medsim.builds.negatives import nearest as layout
 from medsim.core.terms import pack
-from medsim.kernels.edit_table import filled, outlined
-from medsim.kernels.instructions import LANES, WORDS
-from medsim.kernels.packing import term_hashes
-from medsim.kernels.screen import (
+from medsim.kernels.edit_table import (
     MOST_MISSED,
     N_PLANES,
     STEP,
@@ -24,9 +21,13 @@ from medsim.kernels.screen import (
     begin_screen,
     can_screen,
     fill_windows,
+    filled,
     offsets_of,
+    outlined,
     rules_out,
 )
+from medsim.kernels.instructions import LANES, WORDS
+from medsim.kernels.packing import term_hashes
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"

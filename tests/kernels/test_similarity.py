@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.metrics import METRICS, SIMILARITIES
-from scipy import stats
-
-from medsim.kernels.bag_pairs import (
+from medsim.kernels.bags import (
     averaged,
     dynamax_overlaps,
     group_means,
@@ -15,7 +12,9 @@ from medsim.kernels.bag_pairs import (
     positive_maxima,
     word_pairs,
 )
-from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
+from medsim.kernels.vectors import centred_cosines, kendalls, mean_ranks, means, untied_pairs
+from oracles.metrics import METRICS, SIMILARITIES
+from scipy import stats
 
 pytestmark = pytest.mark.kernels
 

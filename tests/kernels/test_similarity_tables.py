@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from medsim.kernels.bags import (
+    Bags,
+    bag_means,
+    dynamax_overlaps,
+    dynamax_table,
+    overlaps,
+    own_memberships,
+)
+from medsim.kernels.vectors import (
+    centred_cosines,
+    kendall_table,
+    kendalls,
+    mean_ranks,
+    means,
+    untied_pairs,
+)
 
 from medsim.kernels import vector_tables as tables
-from medsim.kernels.bag_pairs import dynamax_overlaps, overlaps
-from medsim.kernels.bag_tables import Bags, bag_means, dynamax_table, own_memberships
-from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
-from medsim.kernels.vector_tables import kendall_table
 
 pytestmark = pytest.mark.kernels
 

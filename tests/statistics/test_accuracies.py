@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from medsim.core.errors import OptionError
-from medsim.statistics.accuracies import accuracy_of, distance_to
-from medsim.statistics.bca import acceleration
+from medsim.statistics.bca import acceleration, accuracy_of, distance_to
 from medsim.statistics.estimates import Estimate
 
 

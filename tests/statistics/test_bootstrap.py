@@ -16,7 +16,7 @@ from scipy import stats
 from medsim.core.errors import OptionError
 from medsim.statistics.bca import Distribution, bca_interval, bca_p
 from medsim.statistics.bootstrap import SpearmanBootstrap
-from medsim.statistics.edges import perfect_correlation
+from medsim.statistics.estimates import perfect_correlation
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import Resampling, fewest_for
 from medsim.statistics.significance import bonferroni

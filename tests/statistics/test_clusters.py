@@ -10,8 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.statistics.clusters import clustered_mean, degrees_of_error, effective_clusters
-from medsim.statistics.significance import clustered_difference
+from medsim.statistics.significance import (
+    clustered_difference,
+    clustered_mean,
+    degrees_of_error,
+    effective_clusters,
+)
 
 Row = st.tuples(st.integers(0, 8), st.integers(0, 14))
 Rows = st.lists(Row, min_size=2, max_size=9) | st.lists(Row, min_size=25, max_size=60)

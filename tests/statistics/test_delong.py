@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from medsim.core.errors import OptionError
-from medsim.statistics.edges import area_interval
-from medsim.statistics.roc import delong
-from medsim.statistics.scores import LabelledSample, labelled_sample
+from medsim.statistics.estimates import area_interval
+from medsim.statistics.scores import LabelledSample, delong, labelled_sample
 
 Z95 = stats.norm.ppf(0.975)
 Row = st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans())

@@ -15,11 +15,9 @@ from medsim.core.terms import pack
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.edit_distance import Workspace
 from medsim.kernels.edit_search import Pool, Search, search, search_neighbours, signatures, suffixes
-from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, Slate
-from medsim.kernels.instructions import LANES, WORDS
-from medsim.kernels.lanes import MARGIN, N_FIELDS
+from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, N_PLANES, Screen, Slate
+from medsim.kernels.instructions import LANES, MARGIN, N_FIELDS, WORDS
 from medsim.kernels.packing import are_ascending, term_hashes
-from medsim.kernels.screen import N_PLANES, Screen
 from medsim.kernels.sliced import search_group
 
 if TYPE_CHECKING:

@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, OF_ROWS, Embedded, Metric, TermPoints, WordBags, cost
-from medsim.kernels.bag_pairs import averaged
-from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
-from medsim.kernels.vector_tables import cosine_table, kendall_table
+from medsim.kernels.bags import averaged
+from medsim.kernels.vectors import (
+    centred_cosines,
+    cosine_table,
+    kendall_table,
+    kendalls,
+    mean_ranks,
+    means,
+    untied_pairs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,16 +18,19 @@ from medsim.embeddings.metrics.averages import (
     prepared_rows,
     row_metric,
 )
-from medsim.kernels.bag_pairs import (
+from medsim.kernels.bags import (
+    Bags,
+    bag_means,
     dynamax_overlaps,
+    dynamax_table,
     group_means,
     overlaps,
+    own_memberships,
     positive_maxima,
     word_pairs,
 )
-from medsim.kernels.bag_tables import Bags, bag_means, dynamax_table, own_memberships
 from medsim.kernels.packing import starts_of
-from medsim.kernels.vector_tables import centred_products, overlap_table
+from medsim.kernels.vectors import centred_products, overlap_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

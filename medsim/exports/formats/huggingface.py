@@ -13,11 +13,8 @@ from medsim.builds.output import CARD
 from medsim.core.errors import OptionError
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
-from medsim.exports.croissant import CROISSANT, croissant
-from medsim.exports.formats import FORMATS, ExportFormat
-from medsim.exports.permission import check_passed_on
-from medsim.exports.shards import shards
-from medsim.exports.tables import HUGGINGFACE
+from medsim.exports.formats import FORMATS, HUGGINGFACE, ExportFormat, check_passed_on, shards
+from medsim.exports.formats.huggingface import CROISSANT, croissant
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:

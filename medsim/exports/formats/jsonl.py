@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.formats import FORMATS, JSONL, ExportFormat
+from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
 from medsim.exports.positives import check_some, split_terms
-from medsim.exports.tables import JSONL
-from medsim.exports.tuples import OPTIONS_OF_TUPLES, tuples_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.manifest import Skipped
     from medsim.exports.formats import Export
-    from medsim.exports.tuples import Tuples
+    from medsim.exports.hard_negatives import Tuples
 
 _BESIDE = ("pair_id", "concept1", "concept2", "distance")  # which trainers pass over
 

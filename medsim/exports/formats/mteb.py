@@ -20,10 +20,8 @@ from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.sets import SET_COLUMNS
 from medsim.evaluations.targets import linked_terms
-from medsim.exports.formats import FORMATS, ExportFormat
-from medsim.exports.permission import check_passed_on
+from medsim.exports.formats import FORMATS, MTEB, ExportFormat, check_passed_on
 from medsim.exports.positives import check_some
-from medsim.exports.tables import MTEB
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.manifest import Skipped
-from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.formats import FORMATS, SAPBERT, ExportFormat
 from medsim.exports.positives import check_some, exported_positives, split_terms
-from medsim.exports.tables import SAPBERT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,9 @@ import polars as pl
 from medsim.builds.cards import front_matter, licence_of
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
-from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.formats import FORMATS, SENTENCE_TRANSFORMERS, ExportFormat, shards
+from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
 from medsim.exports.positives import check_some, exported_pairs, split_terms
-from medsim.exports.shards import shards
-from medsim.exports.tables import SENTENCE_TRANSFORMERS
-from medsim.exports.tuples import OPTIONS_OF_TUPLES, tuples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
