@@ -39,7 +39,12 @@ def export(options: ExportOptions) -> Exported:
     """
     form = FORMATS.get(options.to)
     _check_accepted(options, form)
-    exported: Build | Splits = _opened(folder_of(options.folder))
+    opened: Any = open_output(folder_of(options.folder), Build, Splits)
+    exported: Build | Splits = opened
+    if isinstance(exported, Splits):
+        splits = dict(exported.builds)
+    else:
+        splits = {split_of(exported.manifest): exported}
     progress = progress_of(options.progress)
     with (
         reading_output(exported),
@@ -53,7 +58,7 @@ def export(options: ExportOptions) -> Exported:
     ):
         run = Export(
             exported=exported,
-            splits=_builds_in(exported),
+            splits=splits,
             options=options,
             output=output,
             threads=checked_threads(options.threads),
@@ -74,20 +79,6 @@ def export(options: ExportOptions) -> Exported:
         ).write(output.folder)
         output.publish()
     return Exported(options.out)
-
-
-def _builds_in(exported: Build | Splits) -> dict[str, Build]:
-    """Return the builds by split; one build is one split, see ``Export.splits``."""
-    if isinstance(exported, Splits):
-        return dict(exported.builds)
-    return {split_of(exported.manifest): exported}
-
-
-def _opened(folder: Path) -> Build | Splits:
-    """Return the finished build or splits in a folder."""
-    opened: Any = open_output(folder, Build, Splits)
-    found: Build | Splits = opened
-    return found
 
 
 def _check_accepted(options: ExportOptions, form: ExportFormat) -> None:

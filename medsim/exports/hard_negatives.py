@@ -1,4 +1,4 @@
-"""The hard negatives of positives: terms near their anchors that no chain of positives links."""
+"""Hard negatives of positives, and tuples of an anchor, a positive and hard negatives as texts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 
 from medsim.builds.embedded import check_same, embedding_of
 from medsim.builds.negatives.nearest import Candidates, NearestSearch
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, settled
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
+from medsim.exports.positives import exported_positives
 from medsim.kernels.drawing import draw_distinct, pair_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import polars as pl
 
@@ -33,56 +34,85 @@ N_NEGATIVES = 5
 
 _SLOTS_AT_ONCE = 1 << 26  # of 16 bytes, that a search holds
 
+OPTIONS_OF_TUPLES = frozenset(
+    ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding", "cache")
+)
+"""The options that tuples go by, as formats accept them."""
+
+_TEXTS_AT_ONCE = 1 << 19
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HardNegatives:
-    """The hard negatives of positives.
+class Tuples:
+    """The positives of a split in the order in which they are written, with their hard negatives.
 
     Attributes:
-        complete: bool[n_positives], which of them have as many as are wanted.
-        of: returns those of some complete positives, given by their rows:
-            int32[n_rows, n_negatives].
-        skipped: why the others have fewer.
+        terms: of the split.
+        pairs: the positives; see ``medsim.exports.positives.exported_pairs``.
+        n_negatives: of each positive.
+        rows: int64[n_tuples], the positives that have all their negatives; others are in no tuple.
+        negatives: returns those of some tuples, given by their rows: int32[n_rows, n_negatives].
+        skipped: why the other positives have fewer.
     """
 
-    complete: Flags
-    of: Callable[[Rows], Ranks]
+    terms: SplitTerms
+    pairs: pl.DataFrame
+    n_negatives: int
+    rows: Rows
+    negatives: Callable[[Rows], Ranks]
     skipped: tuple[Skipped, ...]
 
+    def batches(self, begin: int = 0, end: int | None = None) -> Iterator[pl.DataFrame]:
+        """Yield some tuples at a time, which fit in memory whatever their number.
 
-def n_negatives(run: Export) -> int:
-    """Return how many negatives each positive gets."""
-    given = run.options.n_negatives
-    return N_NEGATIVES if given is None else given
+        Args:
+            begin: the first tuple.
+            end: the one after the last.
+
+        Yields:
+            The columns of ``pairs``, then anchor, positive, negative_1 … negative_n.
+        """
+        chosen = self.rows[begin:end]
+        n_rows = max(1, _TEXTS_AT_ONCE // (self.n_negatives + 2))
+        for at in range(0, max(1, len(chosen)), n_rows):
+            rows = chosen[at : at + n_rows]
+            pairs, ids = self.pairs[rows], self.negatives(rows)
+            texts = self.terms.texts
+            yield pairs.with_columns(
+                texts.gather(pairs["term1_id"]).alias("anchor"),
+                texts.gather(pairs["term2_id"]).alias("positive"),
+                *(
+                    texts.gather(ids[:, number]).alias(f"negative_{number + 1}")
+                    for number in range(self.n_negatives)
+                ),
+            )
 
 
-def hard_negatives(
-    run: Export, build: Build, terms: SplitTerms, pairs: pl.DataFrame
-) -> HardNegatives:
-    """Return the hard negatives of positives, by the strategy of the options.
+def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
+    """Return the tuples of one split, with a warning where positives are left out.
 
     Levenshtein and embedding negatives are the nearest terms of an anchor, exactly, in the order of
     ``medsim.builds.negatives.nearest`` and ``medsim.embeddings.lookup``, and so are the same for
-    all positives of an anchor. Random ones are drawn for each positive.
+    all positives of an anchor. Random ones are drawn for each positive by a hash of the seed and
+    its texts.
 
     Args:
         run: whose options choose the strategy, how many negatives, and the seed of ties and draws.
         build: of one split.
         terms: of that build, all of which are candidates.
-        pairs: its positives; the first terms are the anchors.
 
     Raises:
         OptionError: the strategy is embedding, and the build has no embedding.
     """
-    strategy, n_wanted = run.options.negatives or "levenshtein", n_negatives(run)
-    firsts = pairs["term1_id"].to_numpy()
+    pairs = exported_positives(run, build, terms)
+    firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
+    strategy, given = run.options.negatives or "levenshtein", run.options.n_negatives
+    n_wanted = N_NEGATIVES if given is None else given
     candidates: Ids = np.arange(len(terms.components), dtype=np.int32)
-    search: NearestSearch | CosineSearch
-    if strategy == "random" or n_wanted == 0:
-        return _drawn(run, terms, pairs, n_wanted)
-    if strategy == "embedding":
+    search: NearestSearch | CosineSearch | None = None
+    if strategy == "embedding" and n_wanted:
         search, candidates = _cosine_search(run, build, terms)
-    else:
+    elif strategy == "levenshtein" and n_wanted:
         with run.progress.stage(f"lay out {len(candidates):,} terms"):
             search = NearestSearch(
                 Candidates(terms=terms.lower(), components=terms.components, hashes=terms.hashes),
@@ -90,28 +120,42 @@ def hard_negatives(
                 threads=run.threads,
             )
     complete, skipped = _complete(terms, candidates, firsts, n_wanted)
-    anchors, places = np.unique(firsts[complete], return_inverse=True)
-    nearest = _nearest(run, search, np.searchsorted(candidates, anchors), n_wanted)
-    place_of = np.full(len(firsts), -1, np.int64)
-    place_of[complete] = places
-    return HardNegatives(
-        complete=complete,
-        of=lambda rows: candidates[nearest[place_of[rows]]],
+    if search is None:
+
+        def negatives(rows: Rows) -> Ranks:
+            seeds = pair_seeds(
+                np.uint64(run.options.seed), terms.hashes, firsts[rows], seconds[rows]
+            )
+            return draw_distinct(firsts[rows], seeds, terms.components, n_wanted)
+    else:
+        anchors, places = np.unique(firsts[complete], return_inverse=True)
+        queries = np.searchsorted(candidates, anchors).astype(np.int32)
+        nearest = np.empty((len(queries), n_wanted), np.int32)
+        n_queries = max(1, _SLOTS_AT_ONCE // n_wanted)
+        message = f"search {len(queries):,} anchors for {n_wanted} terms each"
+        with run.progress.stage(message) as stage:
+            stage.total(len(queries))
+            for begin in range(0, len(queries), n_queries):
+                own = queries[begin : begin + n_queries]
+                found = search.nearest(own, np.full(len(own), n_wanted, np.int32), stage.advance)
+                nearest[begin : begin + len(own)] = found.ids.reshape(-1, n_wanted)
+        place_of = np.full(len(firsts), -1, np.int64)
+        place_of[complete] = places
+
+        def negatives(rows: Rows) -> Ranks:
+            return candidates[nearest[place_of[rows]]]
+
+    for one in skipped:
+        left_out = counted(one.n_rows, "positive")
+        run.progress.warn(f"{build.folder}: {left_out} left out: {one.reason}")
+    return Tuples(
+        terms=terms,
+        pairs=pairs,
+        n_negatives=n_wanted,
+        rows=np.flatnonzero(complete),
+        negatives=negatives,
         skipped=skipped,
     )
-
-
-def _drawn(run: Export, terms: SplitTerms, pairs: pl.DataFrame, n_wanted: int) -> HardNegatives:
-    """Return terms drawn for each positive by a hash of the seed and its texts."""
-    firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
-    every = np.arange(len(terms.components), dtype=np.int32)
-    complete, skipped = _complete(terms, every, firsts, n_wanted)
-
-    def draw(rows: Rows) -> Ranks:
-        seeds = pair_seeds(np.uint64(run.options.seed), terms.hashes, firsts[rows], seconds[rows])
-        return draw_distinct(firsts[rows], seeds, terms.components, n_wanted)
-
-    return HardNegatives(complete=complete, of=draw, skipped=skipped)
 
 
 def _complete(
@@ -159,30 +203,3 @@ def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[Cosine
         threads=run.threads,
     )
     return search, covered
-
-
-def _nearest(
-    run: Export, search: NearestSearch | CosineSearch, anchors: Rows, n_wanted: int
-) -> Ranks:
-    """Return the nearest candidates of anchors, all of which have so many.
-
-    Args:
-        run: whose progress is told.
-        search: of the candidates.
-        anchors: int[n_anchors], rows of candidates.
-        n_wanted: how many each wants.
-
-    Returns:
-        int32[n_anchors, n_wanted], rows of candidates, nearest first.
-    """
-    queries = anchors.astype(np.int32)
-    nearest = np.empty((len(queries), n_wanted), np.int32)
-    n_queries = max(1, _SLOTS_AT_ONCE // n_wanted)
-    with run.progress.stage(f"search {len(queries):,} anchors for {n_wanted} terms each") as stage:
-        stage.total(len(queries))
-        for begin in range(0, len(queries), n_queries):
-            own = queries[begin : begin + n_queries]
-            wanted = np.full(len(own), n_wanted, np.int32)
-            found = search.nearest(own, wanted, stage.advance)
-            nearest[begin : begin + len(own)] = found.ids.reshape(-1, n_wanted)
-    return nearest

@@ -4,39 +4,141 @@ Numba's own cache keeps code for as long as the kernel's own file stays the same
 that a function, a constant or a type of another file has changed, and then runs old code or fails;
 it loads whatever its files hold, so that a damaged one stops or crashes every later run; and two
 processes that compile at once may mix up the code of two signatures. So kernels have a cache of
-their own (``code_cache``), in a folder that is named by the content of all kernels' files. Folders
+their own, in a folder that is named by the content of all kernels' files. Folders
 of other contents that no process has used for a month are removed.
+
+A file of the cache holds the code of one kernel for one signature, behind the digest of all that
+follows. What is damaged, cut, empty or of another signature counts as not there, and is written
+again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import re
 import shutil
+import sys
 import time
 import uuid
+import warnings
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import llvmlite
+import numba
 import numpy as np
 from numba import config, njit
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher as CompiledFunction
+from numba.core.event import Event, Listener, install_listener
 from numba.core.registry import cpu_target
-
-from medsim.kernels.compiler import VERSIONS, CodeCache
+from numba.core.serialize import dumps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numba.core.dispatcher import Dispatcher
+
+_DIGEST_BYTES = hashlib.sha256().digest_size
+VERSIONS = (sys.version, numba.__version__, llvmlite.__version__)
+"""Of what compiled code is made with."""
+
+
+class CodeCache(_Cache):
+    """Compiled code of a kernel, which another process may write or remove at any time.
+
+    Args:
+        function: the kernel as it is written.
+        folder: where its files lie; nothing where there is no place for them.
+    """
+
+    def __init__(self, function: Callable[..., object], folder: str) -> None:
+        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+        self._folder = folder
+
+    @property
+    def cache_path(self) -> str:
+        """The folder of the files."""
+        return self._folder
+
+    def enable(self) -> None:
+        """Do nothing: the files are always used."""
+
+    def disable(self) -> None:
+        """Do nothing, as nothing asks for it."""
+
+    def flush(self) -> None:
+        """Do nothing, as nothing asks for it."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
+        """Return the code for a signature, None where it is not there or not whole."""
+        target_context.refresh()
+        key = _key(sig, target_context.codegen())
+        try:
+            content = self._file(key).read_bytes()
+        except OSError:
+            return None
+        digest, stored = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        if digest != hashlib.sha256(stored).digest():
+            return None
+        found, reduced = pickle.loads(stored)  # noqa: S301 — as Numba's own files
+        if found != key:
+            return None
+        return CompileResult._rebuild(target_context, *reduced)  # type: ignore[no-untyped-call]  # noqa: SLF001
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code for a signature; what cannot be written is told of once."""
+        if data.lifted or data.library.has_dynamic_globals:
+            return
+        if not self._folder:
+            _warn("there is no home folder")
+            return
+        key = _key(sig, data.codegen)
+        stored = dumps((key, data._reduce()))  # type: ignore[no-untyped-call]  # noqa: SLF001
+        file = self._file(key)
+        partial = file.with_name(f"{file.name}.{uuid.uuid4().hex[:16]}")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_bytes(hashlib.sha256(stored).digest() + stored)
+            partial.replace(file)
+        except OSError as error:
+            _warn(f"{self._folder}: {error.strerror}")
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+    def _file(self, key: tuple[object, ...]) -> Path:
+        name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        return Path(self._folder, f"{self._name}-{name}.nbc")
+
+
+def _key(signature: Any, codegen: Any) -> tuple[object, ...]:
+    """Return all that compiled code depends on besides the sources."""
+    return signature, codegen.magic_tuple(), VERSIONS
+
+
+@cache
+def _warn(reason: str) -> None:
+    """Say once that code cannot be kept; no setting of warnings makes that an error."""
+    with suppress(UserWarning):
+        warnings.warn(
+            f"compiled kernels cannot be kept ({reason}), so every run compiles them anew, which "
+            "takes up to a minute; let the environment variable NUMBA_CACHE_DIR name a folder",
+            stacklevel=2,
+        )
+
 
 F = TypeVar("F", bound=Callable[..., object])
 
 _DAY_SECONDS = 24 * 60 * 60
 _UNUSED_DAYS = 30
-_NAME = re.compile(r"kernels-[0-9a-f]{16}(\.removed-[0-9a-f]{32})?")
+_NAME = re.compile(r"kernels-[0-9a-f]{16}")
 
 
 def kernel(function: F) -> Dispatcher[F]:
@@ -135,45 +237,65 @@ def _users_folder() -> Path:
 
 @cache
 def _keep_house(folder: str) -> None:
-    """Say once a day that a folder is in use, and then remove those that nobody uses.
+    """Say once a day that a folder is in use, and then remove those not used for a month.
 
     A process says so before it reads anything there, so none removes what another has just begun
-    to use; and where one does all the same, code is compiled again (``_KernelCache``).
+    to use; and where one does all the same, code is compiled again.
     """
-    own = Path(folder)
-    try:
-        if time.time() - own.stat().st_mtime < _DAY_SECONDS:
-            return
-        os.utime(own)
-    except FileNotFoundError:  # these sources are new, or were never compiled
-        pass
-    except OSError:
-        return
+    own, now = Path(folder), time.time()
     with suppress(OSError):
-        _remove_unused(own)
-
-
-def _remove_unused(own: Path) -> None:
-    """Remove the folders beside one that are of earlier sources and were not used for a month.
-
-    Each gets another name first, which succeeds in one process only and is done at once.
-    """
-    latest = time.time() - _UNUSED_DAYS * _DAY_SECONDS
-    with os.scandir(own.parent) as entries:
-        others = [
-            entry for entry in entries if entry.name != own.name and _NAME.fullmatch(entry.name)
-        ]
-    for entry in others:
-        with suppress(OSError):
+        with suppress(FileNotFoundError):  # these sources are new, or were never compiled
+            if now - own.stat().st_mtime < _DAY_SECONDS:
+                return
+            os.utime(own)
+        with os.scandir(own.parent) as entries:
+            others = [one for one in entries if one.name != own.name and _NAME.fullmatch(one.name)]
+        for entry in others:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if is_folder and entry.stat(follow_symlinks=False).st_mtime < latest:
-                state = entry.name.partition(".")[0]
-                removed = own.parent / f"{state}.removed-{uuid.uuid4().hex}"
-                Path(entry.path).rename(removed)
-                shutil.rmtree(removed, ignore_errors=True)
+            last_used = entry.stat(follow_symlinks=False).st_mtime
+            if is_folder and now - last_used > _UNUSED_DAYS * _DAY_SECONDS:
+                shutil.rmtree(entry.path, ignore_errors=True)
 
 
 @inner_kernel
 def whole(number: int | np.integer[Any]) -> int:
     """Return a number as int64: kernels that are called with one type only are compiled once."""
     return int(np.int64(number))
+
+
+class CompileTimes(Listener):
+    """The seconds that kernels took to compile; what one calls counts as a part of it.
+
+    Args:
+        begins: called when the first kernel begins to compile.
+    """
+
+    def __init__(self, begins: Callable[[], None]) -> None:
+        self._begins = begins
+        self._depth = 0
+        self._began = 0.0
+        self.is_begun = False
+        self.seconds = 0.0
+
+    def on_start(self, event: Event) -> None:  # noqa: ARG002 — Numba's
+        """Count a kernel that begins to compile."""
+        if self._depth == 0:
+            self._began = time.monotonic()
+            if not self.is_begun:
+                self.is_begun = True
+                self._begins()
+        self._depth += 1
+
+    def on_end(self, event: Event) -> None:  # noqa: ARG002 — Numba's
+        """Count a kernel that is compiled."""
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.monotonic() - self._began
+
+
+@contextmanager
+def compile_watch(begins: Callable[[], None]) -> Iterator[CompileTimes]:
+    """Give the body the times of what is compiled in it; code that was kept takes none."""
+    times = CompileTimes(begins)
+    with install_listener("numba:compile", times):
+        yield times

@@ -1,10 +1,17 @@
-"""Machine instructions in LLVM's terms: on words of 64 bits, and on vectors of them.
+"""Machine instructions in LLVM's terms, and a step of the edit-distance table made of them.
 
 A bit of a vector is a term. Numba does not reliably turn loops over words into vector code, so the
 innermost steps are written down in LLVM's intermediate language, on vectors of 64-bit words; LLVM
 maps them to what the processor has. A vector fills a register of AVX-512 where Numba compiles for
 that, and else one of AVX2; either has registers enough for four rows of a table. Wider vectors are
 slower where they have to be split.
+
+Neighbouring cells of the table differ by -1, 0 or 1, so two bits a cell tell all: whether the
+difference is 1, and whether it is -1 (Myers 1999; Hyyrö 2003). ``vp`` and ``vn`` are the
+differences from the cell above, which pass from column to column; ``hz`` and ``hn`` those from the
+cell to the left, which pass from row to row, ``hz`` saying that it is not 1, so that zeros mean 1.
+
+Addresses are integers; a column of state is two vectors, ``hz`` and ``hn``.
 """
 
 from __future__ import annotations
@@ -166,3 +173,189 @@ class Loop:
         b.branch(self._head)
         b.position_at_end(self._done)
         return self.values
+
+
+COLUMN_BYTES = 2 * VECTOR_BYTES
+
+MARGIN = 4
+"""Columns of zeros that every pass leaves behind its last one, for the next pass to begin on."""
+
+SLANT = 3
+"""Columns on either side of a pass of four rows that the band does not cross in all of them."""
+
+KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, PLANES, ROW_BYTES, EQUALS = range(9)
+"""Of a pass: its kind and its first row; offsets in bytes of the state and of the counters before
+and after it; how many bit planes a counter has; the bytes of one character's vectors; the offset of
+those of its first column."""
+
+SLANTED_BEFORE, BEFORE, AFTER, SLANTED_AFTER = range(9, 13)
+"""Whether it begins with ``SLANT`` columns of the band's side; its other columns before the
+diagonal and after it; whether it ends with ``SLANT`` columns of the band's side."""
+
+N_FIELDS = 13
+PASS_BYTES = 8 * N_FIELDS
+
+FOUR_COUNTED, FOUR_PLAIN, ONE_COUNTED, ONE_PLAIN = range(4)
+"""The kinds of passes: how many rows they compute, and whether these are counted."""
+
+_CODE_BYTES = 4
+
+
+def _run_pass(
+    _typing: Any,
+    planned: Any,
+    query: Any,
+    equals: Any,
+    states: Any,
+    counts: Any,
+    ruled_out: Any,
+) -> Any:
+    """Compute some rows of the table over some columns; return whether no term is left.
+
+    A counted pass adds, for each of its rows, 1 to the counter of every term whose distance grows
+    along the diagonal that ends in the table's last cell, one column a row. The plane after the
+    last holds the terms whose counter has overflowed; left are those that are not ruled out either.
+
+    Args:
+        planned: uint64, where the pass's ``N_FIELDS`` fields lie, each an int64.
+        query: uint64, where the query's characters lie, each a uint32.
+        equals: uint64, where the vectors lie of the terms that have a character in a column.
+        states: uint64, where the columns' states lie.
+        counts: uint64, where the bit planes of the counters lie.
+        ruled_out: uint64, where the vector lies of the terms that are known to be too far.
+    """
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        b = builder
+        planned, query, equals, states, counts, ruled_out = arguments
+        fields = [_word(b, plus(b, planned, 8 * field)) for field in range(N_FIELDS)]
+        query = b.add(query, b.mul(fields[ROW], ir.Constant(WORD, _CODE_BYTES)))
+        first = b.add(equals, fields[EQUALS])
+        done = b.function.append_basic_block("passed")
+        kinds = [b.function.append_basic_block(f"kind{kind}") for kind in range(4)]
+        switch = b.switch(fields[KIND], kinds[ONE_PLAIN])
+        ends = []
+        for kind, block in enumerate(kinds):
+            switch.add_case(ir.Constant(WORD, kind), block)
+            b.position_at_end(block)
+            rows = [
+                b.add(first, b.mul(_code(b, plus(b, query, _CODE_BYTES * row)), fields[ROW_BYTES]))
+                for row in range(4 if kind in {FOUR_COUNTED, FOUR_PLAIN} else 1)
+            ]
+            overflown = _compute(b, kind, fields, rows, states, counts)
+            ends.append((is_full(b, b.or_(overflown, load(b, ruled_out))), b.block))
+            b.branch(done)
+        b.position_at_end(done)
+        result = b.phi(ir.IntType(1))
+        for value, block in ends:
+            result.add_incoming(value, block)
+        return result
+
+    return types.boolean(*[types.uint64] * 6), generate
+
+
+def _compute(
+    builder: Any, kind: int, fields: list[Any], rows: list[Any], states: Any, counts: Any
+) -> Any:
+    """Compute a pass of one kind, given where the vectors of its rows lie in its first column."""
+    b = builder
+    front = _Front(b, b.add(states, fields[SOURCE]), b.add(states, fields[TARGET]), rows)
+    whole, grown = range(len(rows)), []
+    if kind == FOUR_COUNTED:
+        front.move(fields[SLANTED_BEFORE], [whole[: past + 1] for past in range(SLANT)])
+    if kind in {FOUR_COUNTED, ONE_COUNTED}:
+        front.move(fields[BEFORE], [whole])
+        grown = [front.step(whole, watched=row) for row in whole]
+    front.move(fields[AFTER], [whole])
+    if kind in {FOUR_COUNTED, FOUR_PLAIN}:
+        front.move(fields[SLANTED_AFTER], [whole[past + 1 :] for past in range(SLANT)])
+    front.leave_margin()
+    old, new = b.add(counts, fields[COUNTS]), b.add(counts, fields[NEW_COUNTS])
+    return _count(b, grown, old, new, fields[PLANES])
+
+
+class _Front:
+    """The place between two columns that a pass has come to, with the differences that cross it."""
+
+    def __init__(self, builder: Any, source: Any, target: Any, equals: list[Any]) -> None:
+        self._builder = builder
+        self._at = [source, target, *equals]
+        self._vp = [ONES] * len(equals)
+        self._vn = [ZEROS] * len(equals)
+
+    def step(self, rows: range, watched: int = -1) -> Any:
+        """Compute some rows of one column; return where the watched row's diagonal step costs 1.
+
+        Outside the band every cell is 1 more than the one to the left or above: below the last row
+        that is computed nothing is left for the next pass.
+        """
+        b = self._builder
+        source, target, *equals = self._at
+        hz, hn = ZEROS, ZEROS
+        if rows.start == 0:
+            hz, hn = load(b, source), load(b, plus(b, source, VECTOR_BYTES))
+        grown = None
+        for row in rows:
+            vp, vn = self._vp[row], self._vn[row]
+            free = b.or_(b.or_(load(b, equals[row]), hn), vn)
+            self._vp[row] = b.or_(hn, b.and_(b.not_(free), hz))
+            self._vn[row] = b.and_(free, b.not_(hz))
+            hz, hn = b.and_(b.not_(vn), b.or_(free, vp)), b.and_(free, vp)
+            if row == watched:
+                grown = b.not_(free)
+        if rows.stop == len(equals):
+            store(b, hz, target)
+            store(b, hn, plus(b, target, VECTOR_BYTES))
+        strides = [COLUMN_BYTES, COLUMN_BYTES, *[VECTOR_BYTES] * len(equals)]
+        self._at = [plus(b, at, by) for at, by in zip(self._at, strides, strict=True)]
+        return grown
+
+    def move(self, n_times: Any, columns: list[range]) -> None:
+        """Compute some rows of some columns, so many times."""
+        loop = Loop(self._builder, n_times, [*self._at, *self._vp, *self._vn])
+        self._take(loop.values)
+        for rows in columns:
+            self.step(rows)
+        self._take(loop.close([*self._at, *self._vp, *self._vn]))
+
+    def leave_margin(self) -> None:
+        """Write the zeros behind the last column."""
+        for vector in range(2 * MARGIN):
+            store(self._builder, ZEROS, plus(self._builder, self._at[1], vector * VECTOR_BYTES))
+
+    def _take(self, values: list[Any]) -> None:
+        height = len(self._vp)
+        self._at = values[: height + 2]
+        self._vp, self._vn = values[height + 2 : 2 * height + 2], values[2 * height + 2 :]
+
+
+def _count(builder: Any, grown: list[Any], counts: Any, new_counts: Any, n_planes: Any) -> Any:
+    """Add one-bit vectors to the counters; return the plane of those that have overflowed."""
+    b, n_done, carry = builder, 0, grown[0] if grown else ZEROS
+    if len(grown) == 4:  # noqa: PLR2004 — rows
+        n_done = 2
+        old = [load(b, plus(b, counts, plane * VECTOR_BYTES)) for plane in range(n_done)]
+        new, carry = sum_of_four(b, old, grown)
+        for plane, bits in enumerate(new):
+            store(b, bits, plus(b, new_counts, plane * VECTOR_BYTES))
+    loop = Loop(b, plus(b, n_planes, -n_done), [carry])
+    offset = b.mul(plus(b, loop.at, n_done), ir.Constant(WORD, VECTOR_BYTES))
+    bits, carry = half_sum(b, load(b, b.add(counts, offset)), loop.values[0])
+    store(b, bits, b.add(new_counts, offset))
+    (carry,) = loop.close([carry])
+    offset = b.mul(n_planes, ir.Constant(WORD, VECTOR_BYTES))
+    overflown = b.or_(load(b, b.add(counts, offset)), carry)
+    store(b, overflown, b.add(new_counts, offset))
+    return overflown
+
+
+def _word(builder: Any, address: Any) -> Any:
+    return builder.load(builder.inttoptr(address, WORD.as_pointer()))
+
+
+def _code(builder: Any, address: Any) -> Any:
+    code = ir.IntType(8 * _CODE_BYTES)
+    return builder.zext(builder.load(builder.inttoptr(address, code.as_pointer())), WORD)
+
+
+run_pass: Any = intrinsic(_run_pass)

@@ -53,7 +53,8 @@ def synth(options: SynthOptions) -> pl.DataFrame:
         OptionError: the number of concepts is out of range.
         OutputError: the zip cannot be written, or ``out`` is there and must stay.
     """
-    out = _place_of(options)
+    check_release_place(Path(options.out), overwrite=options.overwrite)
+    out = resolved(Path(options.out))
     with progress_of(options.progress).stage(f"invent {out.name}"):
         n_rows_of = write_synthetic(
             out, concepts=options.concepts, seed=options.seed, overwrite=options.overwrite
@@ -86,18 +87,12 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
     progress = progress_of(options.progress)
     find_source(str(options.source))  # before a place to write is looked at
     check_not_read(Path(options.out), (), source_paths(options.source))
-    out = _place_of(options)
+    check_release_place(Path(options.out), overwrite=options.overwrite)
+    out = resolved(Path(options.out))
     with Store(threads=available_threads()) as store:
         terminology = read_terminology(str(options.source), store, options, progress)
         with progress.stage(f"write {out.name}"):
             return _write(terminology, store, out, options)
-
-
-def _place_of(options: SynthOptions | ConvertOptions) -> Path:
-    """Return the path to write to, links followed, but for one that leads nowhere."""
-    out = Path(options.out)
-    check_release_place(out, overwrite=options.overwrite)
-    return resolved(out)
 
 
 def _write(

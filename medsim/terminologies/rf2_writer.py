@@ -105,7 +105,9 @@ def release_writer(
         archive = ZipFile(stream, "w", ZIP_DEFLATED, compresslevel=_FASTEST)
         try:
             writer = ReleaseWriter(path, archive, f"{release_date:%Y%m%d}", edition)
-            writer.write_entry(ORIGIN_FILE, [_origin_json(origin)])
+            facts = {**asdict(origin), "writer": f"medsim {medsim_version()}"}
+            text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+            writer.write_entry(ORIGIN_FILE, [text.encode()])
             yield writer
             with _clear_failures(path):
                 archive.close()
@@ -199,8 +201,3 @@ def _rf2_text(rows: pl.DataFrame) -> bytes:
         date_format="%Y%m%d",
     )
     return text.getvalue()
-
-
-def _origin_json(origin: ReleaseOrigin) -> bytes:
-    facts = {**asdict(origin), "writer": f"medsim {medsim_version()}"}
-    return (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()

@@ -13,7 +13,7 @@ from fixtures.cards import CARD, metadata_of, rows_in_table
 import medsim
 from medsim.core.errors import OptionError
 from medsim.core.opened import open_output
-from medsim.exports import shards
+from medsim.exports import formats
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +73,7 @@ def test_each_set_is_a_configuration_with_the_rows_of_the_build(shared_splits, o
 def test_a_table_is_cut_into_files_of_bounded_size(
     shared_build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shards, "MOST_ROWS", 100)
+    monkeypatch.setattr(formats, "MOST_ROWS", 100)
 
     folder = exported(shared_build, tmp_path / "out", private=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import get_args
 
 import networkx as nx
 import polars as pl
@@ -17,8 +18,9 @@ from rapidfuzz.distance import Levenshtein
 
 import medsim
 from medsim.core.errors import OptionError
-from medsim.exports import shards, tuples
-from medsim.exports.formats import sentence_transformers
+from medsim.exports import formats, hard_negatives
+from medsim.exports.formats import FORMATS, sentence_transformers
+from medsim.exports.options import Tool
 
 Pair = dict[str, object]
 TUPLE, PAIR, LABELLED = (
@@ -155,7 +157,7 @@ def test_files_do_not_depend_on_threads_or_batches_but_on_the_seed(
     assert files("two", 0, 2) == one
     assert not set(map(str, files("other", 1, 1).values())) & set(map(str, one.values()))
     if tool == "jsonl":
-        monkeypatch.setattr(tuples, "_TEXTS_AT_ONCE", 100)
+        monkeypatch.setattr(hard_negatives, "_TEXTS_AT_ONCE", 100)
         assert files("batches", 0, 1) == one
 
 
@@ -165,9 +167,9 @@ def test_many_rows_go_to_several_files_in_one_order(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shards, "MOST_ROWS", 30)
+    monkeypatch.setattr(formats, "MOST_ROWS", 30)
     monkeypatch.setattr(sentence_transformers, "_ROWS_AT_ONCE", 20)
-    monkeypatch.setattr(tuples, "_TEXTS_AT_ONCE", 60)
+    monkeypatch.setattr(hard_negatives, "_TEXTS_AT_ONCE", 60)
 
     cut = medsim.export(
         shared_build, tmp_path / "out", "sentence-transformers", n_negatives=3, seed=4
@@ -215,12 +217,10 @@ def test_json_lines_are_the_tuples_in_the_keys_of_flagembedding(
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", ["jsonl", "sapbert", "sentence-transformers", "huggingface"])
 def test_a_split_that_is_exported_alone_has_its_name(
-    shared_build: medsim.Build, tmp_path: Path, tool: str
+    shared_splits: medsim.Splits, tmp_path: Path, tool: str
 ) -> None:
-    splits = medsim.split(shared_build, tmp_path / "splits", ratios="50/25/25", threads=1)
-
     options = {"private": True} if tool == "huggingface" else {}
-    export = medsim.export(splits.builds["test"], tmp_path / "out", tool, **options)
+    export = medsim.export(shared_splits["test"], tmp_path / "out", tool, **options)
 
     names = export.files()["file"].to_list()
     assert names
@@ -361,3 +361,7 @@ def test_each_split_has_its_own_files_and_candidates(
         assert not own & seen
         seen |= own
         assert {"split": split, "path": f"n-tuple/{split}-*"} in files
+
+
+def test_the_tools_of_the_option_are_those_that_are_registered() -> None:
+    assert set(get_args(Tool)) == set(FORMATS.all())

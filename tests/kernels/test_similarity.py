@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracles.metrics import METRICS, SIMILARITIES
+from scipy import stats
+
 from medsim.kernels.bags import (
     averaged,
     dynamax_overlaps,
@@ -13,8 +16,6 @@ from medsim.kernels.bags import (
     word_pairs,
 )
 from medsim.kernels.vectors import centred_cosines, kendalls, mean_ranks, means, untied_pairs
-from oracles.metrics import METRICS, SIMILARITIES
-from scipy import stats
 
 pytestmark = pytest.mark.kernels
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from medsim.kernels import vectors as tables
 from medsim.kernels.bags import (
     Bags,
     bag_means,
@@ -20,8 +22,6 @@ from medsim.kernels.vectors import (
     means,
     untied_pairs,
 )
-
-from medsim.kernels import vector_tables as tables
 
 pytestmark = pytest.mark.kernels
 

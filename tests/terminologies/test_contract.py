@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zipfile
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -17,6 +19,7 @@ from fixtures.rxnorm import random_drugs
 from fixtures.sources import Read, n_skipped, read_source
 from fixtures.umls import random_metathesaurus
 
+import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import declared
@@ -290,3 +293,92 @@ def test_one_file_of_several_asks_for_their_folder(tmp_path: Path, name: str, wh
     (tmp_path / name).write_text("1")
     with pytest.raises(InputError, match=f"is one of several files of {what}.*; name the folder"):
         read_source(tmp_path / name)
+
+
+def in_files(name: str, folder: Path, seed: int = 1) -> Path:
+    """Write an invented release of a source that reads a folder of files."""
+    make: dict[str, Callable[[Path], Path]] = {
+        "umls": random_metathesaurus(seed).write,
+        "rxnorm": random_drugs(seed, 30).write,
+        "omop": random_vocabularies(seed).write,
+        "loinc": random_observations(seed).write,
+        "mesh": lambda folder: write_mesh(folder, seed),
+    }
+    return make[name](folder)
+
+
+def texts_of(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
+def assert_same(found: Read, expected: Read) -> None:
+    for table, frame in expected[1].items():
+        assert found[1][table].equals(frame), table
+
+
+@pytest.mark.parametrize("name", ["umls", "omop", "mesh"])
+def test_folder_zip_and_gzip_give_the_same(tmp_path: Path, name: str) -> None:
+    folder = in_files(name, tmp_path / "release")
+    (folder / "release.dat").write_text("umls.release.name=2026AA\numls.release.date=20260504\n")
+    expected = read_source(folder)
+    with zipfile.ZipFile(tmp_path / "release.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in texts_of(folder):
+            archive.write(path, f"within/{path.name}")
+    for path in texts_of(folder):
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+
+    assert expected[1]["description"].height > 0
+    assert_same(read_source(folder), expected)
+    terminology, _ = zipped = read_source(tmp_path / "release.zip")
+    assert_same(zipped, expected)
+    day = {"umls": "2026-05-04", "omop": "2026-02-27", "mesh": "2026-01-01"}[name]
+    assert f"{terminology.release_date}" == day
+
+
+@pytest.mark.parametrize("name", ["umls", "rxnorm", "omop"])
+def test_the_order_of_rows_does_not_matter(tmp_path: Path, name: str) -> None:
+    folder = in_files(name, tmp_path)
+    expected = read_source(folder)
+    for path in texts_of(folder):
+        lines = path.read_bytes().splitlines(keepends=True)
+        n_headers = 1 if name == "omop" else 0
+        path.write_bytes(b"".join([*lines[:n_headers], *lines[n_headers:][::-1]]))
+
+    assert_same(read_source(folder), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("umls", "MRREL.RRF"), ("rxnorm", "RXNREL.RRF"), ("omop", "CONCEPT.csv")]
+)
+def test_a_file_that_is_cut_short_is_known(tmp_path: Path, name: str, file: str) -> None:
+    (path,) = in_files(name, tmp_path).rglob(file)
+    path.write_bytes(path.read_bytes()[: -14 if name == "omop" else -3])
+    with pytest.raises(InputError, match=r"ends in .* without a line end; is the file cut short"):
+        read_source(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "datasets"),
+    [
+        ("umls", {"vocabularies": ("MSH", "OMIM")}, "fsn_syn syn_syn replaced_by same_as"),
+        ("rxnorm", {}, "fsn_syn syn_syn replaced_by"),
+        (
+            "omop",
+            {"vocabularies": ("SNOMED", "ICD10CM")},
+            "fsn_syn replaced_by possibly_equivalent_to",
+        ),
+        ("loinc", {"synonyms": ("exact", "broad", "related")}, "fsn_syn syn_syn replaced_by"),
+        ("mesh", {}, "fsn_syn syn_syn"),
+    ],
+)
+def test_a_build_keeps_its_promises(
+    tmp_path: Path, name: str, options: dict[str, tuple[str, ...]], datasets: str
+) -> None:
+    release = in_files(name, tmp_path / "release", seed=3)
+    build = medsim.build(release, tmp_path / "out", negatives=["random"], threads=1, **options)
+
+    made = build.pairs().filter(pl.col("label") == 1).collect()["dataset"]
+    assert set(datasets.split()) <= set(made)
+    assert build.manifest.options.get("vocabularies", []) == list(options.get("vocabularies", ()))
+    assert medsim.verify(build, threads=1).holds

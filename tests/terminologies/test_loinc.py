@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 from fixtures.loinc import COLUMNS, Observations, random_observations, write_csv
 from fixtures.sources import n_skipped, read_source
 
-import medsim
 from medsim.core.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def names(tables: dict[str, pl.DataFrame]) -> list[tuple[str, ...]]:
@@ -174,17 +176,3 @@ def test_a_missing_column_is_named(tmp_path: Path, file: str) -> None:
     path.write_text("")
     with pytest.raises(InputError, match=rf"{file}: line 1 has no column '{first.lower()}'"):
         read_source(tmp_path)
-
-
-def test_a_build_of_loinc_keeps_its_promises(tmp_path: Path) -> None:
-    release = random_observations(3).write(tmp_path / "loinc")
-    build = medsim.build(
-        release,
-        tmp_path / "out",
-        synonyms=("exact", "broad", "related"),
-        negatives=["random"],
-        threads=1,
-    )
-
-    made = build.pairs().filter(pl.col("label") == 1).collect()["dataset"]
-    assert {"fsn_syn", "syn_syn", "replaced_by"} <= set(made)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import zipfile
 from pathlib import Path
 from xml.dom import minidom
 
@@ -12,7 +11,6 @@ import pytest
 from fixtures.mesh import concept, descriptor, document, relation, supplement, write_mesh
 from fixtures.sources import n_skipped, read_source
 
-import medsim
 from medsim.core.errors import InputError
 
 
@@ -152,27 +150,6 @@ def test_records_are_read_whole_wherever_chunks_end(
             assert tables[table].equals(frame), table
 
 
-def test_file_folder_zip_and_gzip_give_the_same(tmp_path: Path) -> None:
-    folder = write_mesh(tmp_path / "mesh", 4)
-    terminology, expected = read_source(folder)
-    with zipfile.ZipFile(tmp_path / "mesh.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in folder.iterdir():
-            archive.write(path, f"xmlmesh/{path.name}")
-    _, zipped = read_source(tmp_path / "mesh.zip")
-    for path in folder.glob("*.xml"):
-        path.with_suffix(".gz").write_bytes(gzip.compress(path.read_bytes()))
-        path.unlink()
-    _, packed = read_source(folder)
-    _, alone = read_source(folder / "desc2026.gz")
-
-    assert terminology.vocabulary == "MSH"
-    for table, frame in expected.items():
-        assert zipped[table].equals(frame), table
-        assert packed[table].equals(frame), table
-    headings = expected["concept"].filter(pl.col("concept_id").str.starts_with("D"))
-    assert alone["concept"].equals(headings)
-
-
 BOMB = (
     '<?xml version="1.0"?>\n<!DOCTYPE x [\n<!ENTITY a "aaaa">\n<!ENTITY b "&a;&a;">]>\n<x>&b;</x>'
 )
@@ -229,14 +206,3 @@ def test_two_years_side_by_side_are_refused(tmp_path: Path) -> None:
         write(tmp_path / f"desc{year}.xml", FEVER)
     with pytest.raises(InputError, match=r"desc2025\.xml and desc2026\.xml are the same part"):
         read_source(tmp_path)
-
-
-def test_a_build_of_mesh_keeps_its_promises(tmp_path: Path) -> None:
-    build = medsim.build(
-        write_mesh(tmp_path / "mesh", 2), tmp_path / "out", negatives=["random"], threads=1
-    )
-
-    assert build.manifest.source["vocabulary"] == "MSH"
-    assert set(build.pairs().collect()["dataset"]) == {"fsn_syn", "syn_syn"}
-    with pytest.raises(InputError, match="no active descriptions in language 'de'"):
-        medsim.build(tmp_path / "mesh", tmp_path / "de", language="de")

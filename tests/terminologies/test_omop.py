@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +10,6 @@ import pytest
 from fixtures.omop import HEADERS, Vocabularies, random_vocabularies
 from fixtures.sources import n_skipped, read_source
 
-import medsim
 from medsim.core.errors import InputError, OptionError
 
 
@@ -176,39 +173,6 @@ def test_columns_are_known_by_their_names(tmp_path: Path) -> None:
         assert tables[table].equals(frame), table
 
 
-def test_folder_zip_and_gzip_give_the_same(tmp_path: Path) -> None:
-    folder = random_vocabularies(1).write(tmp_path / "export")
-    terminology, expected = read_source(folder)
-    with zipfile.ZipFile(tmp_path / "export.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in folder.iterdir():
-            archive.write(path, f"vocabulary_download_v5/{path.name}")
-    _, zipped = read_source(tmp_path / "export.zip")
-    for path in folder.glob("*.csv"):
-        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-        path.unlink()
-    _, packed = read_source(folder)
-
-    assert [file.name for file in terminology.files] == [
-        "CONCEPT.csv",
-        "CONCEPT_SYNONYM.csv",
-        "CONCEPT_RELATIONSHIP.csv",
-        "VOCABULARY.csv",
-    ]
-    for table, frame in expected.items():
-        assert frame.height > 0
-        assert zipped[table].equals(frame), table
-        assert packed[table].equals(frame), table
-
-
-def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
-    made = random_vocabularies(2)
-    _, expected = read_source(made.write(tmp_path / "a"))
-    turned = Vocabularies(rows={name: rows[::-1] for name, rows in made.rows.items()})
-    _, tables = read_source(turned.write(tmp_path / "b"))
-    for table, frame in expected.items():
-        assert tables[table].equals(frame), table
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_random_exports_agree_with_a_plain_reading(tmp_path: Path, seed: int) -> None:
     made = random_vocabularies(seed)
@@ -301,30 +265,8 @@ def test_names_that_all_stand_in_quotes_are_refused(tmp_path: Path, file: str) -
     assert read_source(made.write(tmp_path / "some"))[1]["description"].height > 1
 
 
-def test_a_file_that_is_cut_short_is_known(tmp_path: Path) -> None:
-    path = random_vocabularies(1).write(tmp_path) / "CONCEPT.csv"
-    path.write_bytes(path.read_bytes()[:-14])
-    with pytest.raises(InputError, match=r"ends in .* without a line end; is the file cut short"):
-        read_source(tmp_path)
-
-
 def test_an_export_without_synonyms_is_refused(tmp_path: Path) -> None:
     random_vocabularies(1).write(tmp_path)
     (tmp_path / "CONCEPT_SYNONYM.csv").unlink()
     with pytest.raises(InputError, match=r"no CONCEPT_SYNONYM\.csv; Athena's exports have it"):
         read_source(tmp_path)
-
-
-def test_a_build_of_vocabularies_keeps_its_promises(tmp_path: Path) -> None:
-    export = random_vocabularies(5).write(tmp_path / "athena")
-    build = medsim.build(
-        export,
-        tmp_path / "out",
-        vocabularies=("SNOMED", "ICD10CM"),
-        negatives=["random"],
-        threads=1,
-    )
-
-    made = build.pairs().filter(pl.col("label") == 1).collect()["dataset"]
-    assert {"fsn_syn", "replaced_by", "possibly_equivalent_to"} <= set(made)
-    assert "standard_concepts" not in build.manifest.options

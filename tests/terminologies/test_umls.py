@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import shutil
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 from fixtures.sources import n_skipped, read_source
 from fixtures.umls import Metathesaurus, random_metathesaurus
 
-import medsim
 from medsim.core.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def names(tables: dict[str, pl.DataFrame]) -> list[tuple[str, ...]]:
@@ -142,27 +140,6 @@ def test_names_stand_as_they_are_written(tmp_path: Path) -> None:
     assert [row[3] for row in names(read_source(made.write(tmp_path))[1])] == texts
 
 
-def test_folder_zip_and_gzip_give_the_same(tmp_path: Path) -> None:
-    folder = random_metathesaurus(3).write(tmp_path / "2026AA" / "META")
-    (folder / "release.dat").write_text("umls.release.name=2026AA\numls.release.date=20260504\n")
-    _, expected = read_source(tmp_path / "2026AA")
-    with zipfile.ZipFile(tmp_path / "2026AA.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in folder.iterdir():
-            archive.write(path, f"2026AA/META/{path.name}")
-    terminology, zipped = read_source(tmp_path / "2026AA.zip")
-    for path in folder.glob("*.RRF"):
-        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-        path.unlink()
-    _, packed = read_source(tmp_path / "2026AA")
-
-    assert f"{terminology.release_date}" == "2026-05-04"
-    assert (terminology.vocabulary, terminology.redistributable) == ("UMLS", False)
-    for table, frame in expected.items():
-        assert frame.height > 0
-        assert zipped[table].equals(frame), table
-        assert packed[table].equals(frame), table
-
-
 def expected_names(made: Metathesaurus) -> list[tuple[str, ...]]:
     """Return the names by the rules, read row by row."""
     atoms = [row.split("|") for row in made.atoms]
@@ -195,18 +172,6 @@ def test_random_releases_agree_with_a_plain_reading(tmp_path: Path, seed: int) -
         if rel in {"CHD", "RN"}:
             is_a.add((cui2, cui1))
     assert tables["is_a"].rows() == sorted(is_a)
-
-
-def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
-    made = random_metathesaurus(5)
-    _, expected = read_source(made.write(tmp_path / "a"))
-    turned = Metathesaurus(
-        atoms=made.atoms[::-1], relations=made.relations[::-1], types=made.types[::-1]
-    )
-    _, tables = read_source(turned.write(tmp_path / "b"))
-
-    for table, frame in expected.items():
-        assert tables[table].equals(frame), table
 
 
 def drop_bar(row: bytes) -> bytes:
@@ -242,13 +207,6 @@ def test_the_line_at_fault_is_named(
     assert file in str(caught.value)
 
 
-def test_a_file_that_is_cut_short_is_known(tmp_path: Path) -> None:
-    path = random_metathesaurus(1).write(tmp_path) / "MRREL.RRF"
-    path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(InputError, match=r"ends in .* without a line end; is the file cut short"):
-        read_source(tmp_path)
-
-
 def test_a_missing_file_and_two_of_one_name_are_named(tmp_path: Path) -> None:
     made = random_metathesaurus(1)
     made.write(tmp_path / "a")
@@ -258,32 +216,3 @@ def test_a_missing_file_and_two_of_one_name_are_named(tmp_path: Path) -> None:
     made.write(tmp_path / "a" / "subset")
     with pytest.raises(InputError, match=r"MRCONSO\.RRF and subset/MRCONSO\.RRF"):
         read_source(tmp_path / "a")
-
-
-def test_a_build_of_umls_keeps_its_promises(tmp_path: Path) -> None:
-    release = random_metathesaurus(2).write(tmp_path / "META")
-    build = medsim.build(release, tmp_path / "out", vocabularies=("MSH", "OMIM"), threads=1)
-
-    assert medsim.verify(tmp_path / "out", threads=1).holds
-    assert build.table("code").collect().height > 0
-    assert build.manifest.options["vocabularies"] == ["MSH", "OMIM"]
-    made = build.pairs().filter(pl.col("label") == 1).collect()["dataset"]
-    assert {"fsn_syn", "syn_syn", "replaced_by", "same_as"} <= set(made)
-    medsim.convert(release, tmp_path / "as-rf2.zip")
-
-
-def test_a_build_that_is_older_than_codes_opens_and_verifies(
-    shared_build: medsim.Build, tmp_path: Path
-) -> None:
-    folder = tmp_path / "older"
-    shutil.copytree(shared_build.folder, folder)
-    (folder / "terminology" / "code.parquet").unlink()
-    manifest = json.loads((folder / "manifest.json").read_text())
-    del manifest["outputs"]["terminology/code.parquet"]
-    del manifest["source"]["vocabulary"]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-
-    opened = medsim.open(folder)
-
-    assert medsim.verify(opened, sample=0).holds
-    assert "code" not in opened.views()["view"].to_list()

@@ -5,18 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from medsim.builds.cards import licence_of
+from medsim.core.errors import OptionError
 from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from medsim.builds.output import Build
-    from medsim.core.kinds import View
+    from medsim.core.kinds import Table
     from medsim.core.manifest import Skipped
     from medsim.core.output import OutputFolder
     from medsim.core.progress import Progress
     from medsim.exports.options import ExportOptions
     from medsim.splits.output import Splits
+
+
+SPLIT_NOTE = (
+    "SPLIT is train, validation or test; of one split that is exported alone, its name; of a build "
+    "that was not split, train."
+)
+"""The meaning of SPLIT in the names of files."""
+
+DRAWN = "Drawn from the seed."
+"""The order of rows that are shuffled."""
+
+ANCHOR_NOTE = "Term that others are compared with."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +71,40 @@ class ExportFormat:
     write: Callable[[Export], list[Skipped]]
     next: str
     accepts: frozenset[str] = frozenset()
-    tables: Mapping[str, View] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
 
 
 FORMATS: Registry[ExportFormat] = Registry("tool", "medsim.exports.formats")
 """The formats by the name of the tool, as ``medsim export --for`` takes it."""
+
+
+def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:
+    """Raise OptionError for content that may not be passed on, unless it is kept private."""
+    licence = licence_of(source)
+    if licence.allows_passing_on or private:
+        return
+    fault = "may not be passed on"
+    if licence.allows_passing_on is None:
+        fault = "is not known to be free to pass on"
+    raise OptionError(
+        f"{source.get('name')} {fault} ({licence.terms}); add `private` for a folder that you "
+        "keep to yourself"
+    )
+
+
+MOST_ROWS = 1_000_000
+"""The most rows of a file."""
+
+
+def shards(config: str, split: str, n_rows: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the path of each file, its first row and the one after its last.
+
+    Files are named as on Hugging Face's hub. There is none where there are no rows, since
+    ``load_dataset`` takes no split without rows.
+    """
+    n_files = -(-n_rows // MOST_ROWS)
+    for number in range(n_files):
+        begin = number * MOST_ROWS
+        path = f"{config}/{split}-{number:05d}-of-{n_files:05d}.parquet"
+        yield path, begin, min(begin + MOST_ROWS, n_rows)

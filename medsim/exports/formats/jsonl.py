@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.exports.formats import FORMATS, JSONL, ExportFormat
+from medsim.builds.output import PAIR
+from medsim.core.kinds import Column, Table
+from medsim.exports.formats import ANCHOR_NOTE, DRAWN, FORMATS, SPLIT_NOTE, ExportFormat
 from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
 from medsim.exports.positives import check_some, split_terms
 
@@ -35,9 +37,16 @@ def write_json_lines(run: Export) -> list[Skipped]:
         with run.progress.stage(f"write {name}.jsonl"):
 
             def write(path: Path, tuples: Tuples = tuples) -> int:
+                names = [f"negative_{number + 1}" for number in range(tuples.n_negatives)]
+                negatives = pl.concat_list(names) if names else pl.lit([], pl.List(pl.String))
                 with path.open("wb") as file:
                     for batch in tuples.batches():
-                        _lines(batch, tuples.n_negatives).write_ndjson(file)
+                        batch.select(
+                            pl.col("anchor").alias("query"),
+                            pl.concat_list("positive").alias("pos"),
+                            negatives.alias("neg"),
+                            *_BESIDE,
+                        ).write_ndjson(file)
                 return len(tuples.rows)
 
             run.output.write_file(f"{name}.jsonl", write)
@@ -45,17 +54,21 @@ def write_json_lines(run: Export) -> list[Skipped]:
     return skipped
 
 
-def _lines(batch: pl.DataFrame, n_negatives: int) -> pl.DataFrame:
-    """Return tuples with the columns that JSON lines have."""
-    names = [f"negative_{number + 1}" for number in range(n_negatives)]
-    none = pl.lit([], pl.List(pl.String)).alias("neg")
-    return batch.select(
-        pl.col("anchor").alias("query"),
-        pl.concat_list("positive").alias("pos"),
-        pl.concat_list(names).alias("neg") if names else none,
-        *_BESIDE,
-    )
-
+_TUPLES = Table(
+    "SPLIT.jsonl",
+    f"An object of JSON a line, for each positive with its hard negatives. {SPLIT_NOTE}",
+    {
+        "query": Column(pl.String(), ANCHOR_NOTE),
+        "pos": Column(pl.List(pl.String), "The one term that means the same, as a list."),
+        "neg": Column(pl.List(pl.String), "The hard negatives, terms that do not mean the same."),
+        "pair_id": PAIR.columns["pair_id"],
+        "concept1": Column(pl.String, "Concept that gives the query."),
+        "concept2": Column(pl.String, "Concept that gives the positive."),
+        "distance": PAIR.columns["distance"],
+    },
+    key=("query", "pos"),
+    order=DRAWN,
+)
 
 FORMATS.register(
     "jsonl",
@@ -63,6 +76,6 @@ FORMATS.register(
         write=write_json_lines,
         next="train on {file}, which has an object a line",
         accepts=OPTIONS_OF_TUPLES,
-        tables=JSONL,
+        tables={"tuples": _TUPLES},
     ),
 )

@@ -14,13 +14,19 @@ import polars as pl
 
 from medsim.builds.cards import CITATION, licence_of
 from medsim.core.errors import OptionError, counted
+from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
-from medsim.evaluations.layouts import LAYOUTS, parse_rated
+from medsim.evaluations.linked import linked_terms
 from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.ratings.columns import parse_rated
+from medsim.evaluations.ratings.layouts import LAYOUTS
 from medsim.evaluations.sets import SET_COLUMNS
-from medsim.evaluations.targets import linked_terms
-from medsim.exports.formats import FORMATS, MTEB, ExportFormat, check_passed_on
+from medsim.exports.formats import (
+    FORMATS,
+    ExportFormat,
+    check_passed_on,
+)
 from medsim.exports.positives import check_some
 from medsim.splits.output import Splits
 
@@ -30,7 +36,6 @@ if TYPE_CHECKING:
     from medsim.builds.cards import Licence
     from medsim.builds.output import Build
     from medsim.evaluations.ratings import RatedPairs
-    from medsim.evaluations.targets import LinkedTerms
     from medsim.exports.formats import Export
 
 MOST_QUERIES = 50_000
@@ -223,14 +228,18 @@ def _set_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator
 def _retrieval_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator[_Task]:
     """Yield the task of finding linked terms, if there are any."""
     linked = linked_terms(source.build)
-    is_query = _queries(linked, skipped)
-    if not is_query.any():
+    rows = np.flatnonzero(linked.terms["is_linked"])
+    if not len(rows):
         return
+    if (n_more := len(rows) - MOST_QUERIES) > 0:  # those with the smallest hashes are looked up
+        rows = rows[np.argsort(linked.hashes[rows], kind="stable")[:MOST_QUERIES]]
+        why = f"term is no query, since a retrieval has at most {MOST_QUERIES:,}"
+        skipped.append(Skipped(reason=why, n_rows=n_more))
     terms = linked.terms.select(
         pl.int_range(pl.len()).cast(pl.String).alias("id"),
         pl.col("term").alias("text"),
         pl.col("component").alias("group"),
-        is_query.alias("is_query"),
+        pl.int_range(pl.len()).is_in(rows).alias("is_query"),
     )
     run.output.write("terms.parquet", terms, source.metadata)
     yield _Task(
@@ -243,19 +252,6 @@ def _retrieval_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> It
         prompt={"query": "Given a medical term, retrieve terms that mean the same"},
         facts=source.facts,
     )
-
-
-def _queries(linked: LinkedTerms, skipped: list[Skipped]) -> pl.Series:
-    """Return which terms are looked up: ``MOST_QUERIES`` by their hash, if more are linked."""
-    is_query = linked.terms["is_linked"].to_numpy()
-    rows = np.flatnonzero(is_query)
-    if (n_more := len(rows) - MOST_QUERIES) <= 0:
-        return pl.Series(is_query)
-    why = f"term is no query, since a retrieval has at most {MOST_QUERIES:,}"
-    skipped.append(Skipped(reason=why, n_rows=n_more))
-    is_query = np.zeros(len(is_query), np.bool_)
-    is_query[rows[np.argsort(linked.hashes[rows], kind="stable")[:MOST_QUERIES]]] = True
-    return pl.Series(is_query)
 
 
 def _rated_tasks(run: Export, skipped: list[Skipped]) -> Iterator[_Task]:
@@ -298,13 +294,47 @@ def _rated_task(run: Export, rated: RatedPairs, rating: str) -> _Task:
     )
 
 
+_SENTENCES = {
+    "sentence1": Column(pl.String, "The first term."),
+    "sentence2": Column(pl.String, "The second term."),
+}
+_TABLES = {
+    "pairs": Table(
+        "pairs/*.parquet",
+        "A row per pair of a set, for pair classification.",
+        {**_SENTENCES, "labels": Column(pl.Int8, "1 where the terms mean the same, else 0.")},
+        key=("sentence1", "sentence2"),
+        order="As in the set.",
+    ),
+    "terms": Table(
+        "terms.parquet",
+        "A row per term that a pair may have, for retrieval.",
+        {
+            "id": Column(pl.String, "Number of the term, from 0, as text."),
+            "text": Column(pl.String, "The term."),
+            "group": Column(pl.Int32, "Connected component: linked terms have the same."),
+            "is_query": Column(
+                pl.Boolean, "Whether the term is looked up: it is linked to another."
+            ),
+        },
+        key=("id",),
+        order="By text.",
+    ),
+    "rated": Table(
+        "rated/*.parquet",
+        "A row per pair of a rated file that has the rating.",
+        {**_SENTENCES, "score": Column(pl.Float64, "The rating, on the scale of the file.")},
+        order="As in the file.",
+    ),
+}
+
 FORMATS.register(
     "mteb",
     ExportFormat(
         write=write_mteb,
         next="in {out} start Python; from tasks import TASKS; mteb.evaluate(model, TASKS)",
         accepts=frozenset({"datasets", "difficulty", "rated", "private"}),
-        tables=MTEB,
+        tables=_TABLES,
         others={
             "tasks.json": "Metadata of every task.",
             "tasks.py": "Module that registers the tasks with mteb.",

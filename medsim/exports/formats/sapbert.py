@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped
-from medsim.exports.formats import FORMATS, SAPBERT, ExportFormat
+from medsim.exports.formats import DRAWN, FORMATS, SPLIT_NOTE, ExportFormat
 from medsim.exports.positives import check_some, exported_positives, split_terms
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.builds.output import Build
     from medsim.exports.formats import Export
 
 _BETWEEN = "||"
@@ -28,7 +28,13 @@ def write_sapbert(run: Export) -> list[Skipped]:
     """
     apart = broken = n_positives = 0
     for name, build in run.splits.items():
-        pairs = _with_names(run, build)
+        terms = split_terms(build)
+        pairs = exported_positives(run, build, terms)
+        pairs = pairs.select(
+            "concept1",
+            "concept2",
+            *(terms.texts.gather(pairs[f"term{n}_id"]).alias(f"name{n}") for n in (1, 2)),
+        )
         n_positives += pairs.height
         with run.progress.stage(f"write {name}.txt") as stage:
             same = pairs.filter(pl.col("concept1") == pl.col("concept2"))
@@ -53,17 +59,6 @@ def write_sapbert(run: Export) -> list[Skipped]:
     return [Skipped(reason=reason, n_rows=n_rows) for reason, n_rows in reasons.items() if n_rows]
 
 
-def _with_names(run: Export, build: Build) -> pl.DataFrame:
-    """Return the positives of a split with the texts name1 and name2."""
-    terms = split_terms(build)
-    pairs = exported_positives(run, build, terms)
-    return pairs.select(
-        "concept1",
-        "concept2",
-        *(terms.texts.gather(pairs[f"term{side}_id"]).alias(f"name{side}") for side in ("1", "2")),
-    )
-
-
 def _line() -> pl.Expr:
     return pl.concat_str("concept1", "name1", "name2", separator=_BETWEEN)
 
@@ -77,12 +72,23 @@ def _is_read_as_written() -> pl.Expr:
     return (_line().str.split(_BETWEEN) == parts) & ~_line().str.contains(r"[\r\n]")
 
 
+_NAMES = Table(
+    "SPLIT.txt",
+    f"A line per two names of one concept, its parts between two bars. {SPLIT_NOTE}",
+    {
+        "concept": Column(pl.String, "Identifier of the concept."),
+        "name1": Column(pl.String, "A name of the concept."),
+        "name2": Column(pl.String, "Another name of it."),
+    },
+    order=DRAWN,
+)
+
 FORMATS.register(
     "sapbert",
     ExportFormat(
         write=write_sapbert,
         next="{file} is the train_dir of SapBERT's train.py",
         accepts=frozenset(("datasets", "difficulty", "seed")),
-        tables=SAPBERT,
+        tables={"names": _NAMES},
     ),
 )

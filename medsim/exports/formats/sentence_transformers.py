@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.cards import front_matter, licence_of
+from medsim.core.kinds import Column, Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
-from medsim.exports.formats import FORMATS, SENTENCE_TRANSFORMERS, ExportFormat, shards
+from medsim.exports.formats import ANCHOR_NOTE, DRAWN, FORMATS, SPLIT_NOTE, ExportFormat, shards
 from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
 from medsim.exports.positives import check_some, exported_pairs, split_terms
 
@@ -144,13 +145,49 @@ class _Folder:
         )
 
 
+_ANCHOR = Column(pl.String, ANCHOR_NOTE)
+_POSITIVE = Column(pl.String, "Term that means the same as the anchor.")
+_NEGATIVE = Column(
+    pl.String,
+    "Term that does not mean the same, the N-th hard negative.",
+    in_some_files=True,
+)
+_TABLES = {
+    _PAIR: Table(
+        f"{_PAIR}/SPLIT-*.parquet",
+        f"A row per positive. {SPLIT_NOTE}",
+        {"anchor": _ANCHOR, "positive": _POSITIVE},
+        key=("anchor", "positive"),
+        order=DRAWN,
+    ),
+    _LABELLED: Table(
+        f"{_LABELLED}/SPLIT-*.parquet",
+        "A row per positive, and per negative that the build itself has of the strategy. "
+        f"{SPLIT_NOTE}",
+        {
+            "sentence1": Column(pl.String, "The first term."),
+            "sentence2": Column(pl.String, "The second term."),
+            "label": Column(pl.Int64, "1 where the terms mean the same, else 0."),
+        },
+        key=("sentence1", "sentence2"),
+        order=DRAWN,
+    ),
+    _TUPLE: Table(
+        f"{_TUPLE}/SPLIT-*.parquet",
+        f"A row per positive that has all its hard negatives. {SPLIT_NOTE}",
+        {"anchor": _ANCHOR, "positive": _POSITIVE, "negative_N": _NEGATIVE},
+        key=("anchor", "positive"),
+        order=DRAWN,
+    ),
+}
+
 FORMATS.register(
     "sentence-transformers",
     ExportFormat(
         write=write_sentence_transformers,
         next="datasets.load_dataset({out!r}, 'pair') reads pairs in Python",
         accepts=OPTIONS_OF_TUPLES,
-        tables=SENTENCE_TRANSFORMERS,
+        tables=_TABLES,
         others={"README.md": "Head by which datasets finds the files, with terms of use."},
     ),
 )

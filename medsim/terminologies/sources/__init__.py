@@ -66,11 +66,11 @@ class Terminology:
 
     source: str
     name: str
-    vocabulary: str | None
-    release_date: date | None
+    vocabulary: str | None = None
+    release_date: date | None = None
     files: tuple[SourceFile, ...]
-    rf2_rules: bool
-    redistributable: bool | None
+    rf2_rules: bool = False
+    redistributable: bool | None = None
     terms_of_use: str
     skipped: tuple[Skipped, ...]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import zipfile
 from collections import Counter
@@ -26,7 +27,7 @@ from medsim.core.reading import (
 
 if TYPE_CHECKING:
     import io
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
 
     from medsim.core.reading import FileKind
 
@@ -125,15 +126,18 @@ def file_alone(path: Path) -> ReleaseFile:
     return ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
 
 
-def has_file(path: Path, is_one: Callable[[ReleaseFile], bool]) -> bool:
-    """Return whether a path is a folder or a zip with a file of a kind; false for a damaged one.
+def has_file(path: Path, name: str) -> bool:
+    """Return whether a path is a folder or a zip with a file of a name; false for a damaged one.
+
+    The name is a regular expression, in any case.
 
     The error for the damage is then that of the source that is asked last.
     """
     if not (path.is_dir() or path.suffix.lower() == ".zip"):
         return False
     try:
-        return any(map(is_one, release_files(path)))
+        files = release_files(path)
+        return any(re.fullmatch(name, file.name, re.IGNORECASE) for file in files)
     except InputError:
         return False
 

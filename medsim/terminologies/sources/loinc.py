@@ -101,10 +101,7 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
         source="loinc",
         name=path.name,
         vocabulary="LNC",
-        release_date=None,
         files=tuple(read),
-        rf2_rules=False,
-        redistributable=None,
         terms_of_use=_LICENCE,
         skipped=(
             Skipped(reason="description is empty", n_rows=rows.n_empty),
@@ -118,7 +115,7 @@ def recognises(path: Path) -> bool:
     """Return whether ``path`` is LOINC's table, or a folder or a zip that has it."""
     if is_alone(path):
         return _is_table(file_alone(path))
-    return has_file(path, _is_table)
+    return has_file(path, r"Loinc(TableCore)?\.csv(\.gz)?")
 
 
 def _is_table(file: ReleaseFile) -> bool:

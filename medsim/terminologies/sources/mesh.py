@@ -65,7 +65,6 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         vocabulary="MSH",
         release_date=_release_date(files),
         files=read,
-        rf2_rules=False,
         redistributable=True,
         terms_of_use=_TERMS_OF_USE,
         skipped=(
@@ -81,7 +80,7 @@ def recognises(path: Path) -> bool:
     """Return whether ``path`` is an XML file, or a folder or a zip that has one of MeSH's."""
     if is_alone(path):
         return bool(_ANY_XML.fullmatch(path.name) or _NAME.fullmatch(path.name))
-    return has_file(path, lambda file: bool(_NAME.fullmatch(file.name)))
+    return has_file(path, _NAME.pattern)
 
 
 def _files(path: Path) -> list[ReleaseFile]:

@@ -65,10 +65,8 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
     return Terminology(
         source="mondo",
         name="mondo",
-        vocabulary=None,
         release_date=day_in(path.name),
         files=(file,),
-        rf2_rules=False,
         redistributable=True,
         terms_of_use=_TERMS_OF_USE,
         skipped=rows.skipped,

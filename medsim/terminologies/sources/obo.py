@@ -80,11 +80,8 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     return Terminology(
         source="obo",
         name=path.name,
-        vocabulary=None,
         release_date=_release_date(header),
         files=(read,),
-        rf2_rules=False,
-        redistributable=None,
         terms_of_use=_licence(header),
         skipped=(*rows.skipped, *left_out.skipped),
     )
@@ -331,23 +328,15 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[str]:
 
     They end in line feeds; in carriage returns alone where the first line has such.
     """
-    for number, line in enumerate(_bounded_lines(stream, name), start=1):
-        yield decoded(line, name, number, "convert the file to UTF-8").rstrip("\r\n")
-
-
-def _bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
-    """Yield the lines, none of them too long."""
     number, has_returns = 0, False
-    while line := stream.readline(MAX_HEADER_LINE + 1):
-        number += 1
-        if len(line) > MAX_HEADER_LINE:
-            raise too_long(f"{name}: line {number:,}", MAX_HEADER_LINE)
-        if number == 1:
-            has_returns = b"\r" in line.rstrip(b"\r\n")
-        if has_returns:
-            yield from line.splitlines()
-        else:
-            yield line
+    while read := stream.readline(MAX_HEADER_LINE + 1):
+        if len(read) > MAX_HEADER_LINE:
+            raise too_long(f"{name}: line {number + 1:,}", MAX_HEADER_LINE)
+        if number == 0:
+            has_returns = b"\r" in read.rstrip(b"\r\n")
+        for line in read.splitlines() if has_returns else [read]:
+            number += 1
+            yield decoded(line, name, number, "convert the file to UTF-8").rstrip("\r\n")
 
 
 SOURCES.register(

@@ -80,11 +80,8 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     return Terminology(
         source="obographs",
         name=path.name,
-        vocabulary=None,
         release_date=released,
         files=(read,),
-        rf2_rules=False,
-        redistributable=None,
         terms_of_use=licence,
         skipped=(
             *rows.skipped,

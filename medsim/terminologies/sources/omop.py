@@ -15,7 +15,7 @@ from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.core.reading import LONGEST_LINE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import file_named, has_file, is_named, release_files
+from medsim.terminologies.sources.archive import file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, check_column, load_rows
 
 if TYPE_CHECKING:
@@ -96,19 +96,11 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     return Terminology(
         source="omop",
         name=path.name,
-        vocabulary=None,
         release_date=release_date,
         files=tuple(read),
-        rf2_rules=False,
-        redistributable=None,
         terms_of_use=_LICENCE,
         skipped=_fill_tables(path, store, options),
     )
-
-
-def recognises(path: Path) -> bool:
-    """Return whether ``path`` is a folder or a zip that has CONCEPT.csv."""
-    return has_file(path, lambda file: is_named(file, _CONCEPTS.name))
 
 
 def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list[SourceFile]:
@@ -227,7 +219,7 @@ SOURCES.register(
         about="OMOP vocabularies as Athena exports them",
         files="a folder or .zip with CONCEPT.csv",
         address="https://athena.ohdsi.org",
-        recognises=recognises,
+        recognises=lambda path: has_file(path, r"CONCEPT\.csv(\.gz)?"),
         load=read_omop,
         accepts=frozenset({"vocabularies", "standard_concepts"}),
     ),

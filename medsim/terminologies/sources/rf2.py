@@ -7,7 +7,7 @@ from codecs import BOM_UTF8
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError, OptionError, listed, unknown_name
 from medsim.core.manifest import Skipped
@@ -67,11 +67,6 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     )
 
 
-def recognises(path: Path) -> bool:
-    """Return whether ``path`` can be an RF2 release: a folder or a zip."""
-    return path.is_dir() or path.suffix.lower() == ".zip"
-
-
 def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
     """Return how many rows are there again in another file, word for word.
 
@@ -108,7 +103,10 @@ def _check_as_of(path: Path, store: Store, options: ReadingOptions) -> None:
 def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
     """Fill the canonical tables with the state of a day, and return what is left out of them."""
     as_of = _as_of(options)
-    of_dialect = [] if options.dialect is None else keep_names(store, as_of)
+    skipped: list[dict[str, Any]] = []
+    if options.dialect is not None:
+        skipped += store.frame("terminologies/rf2/dialect/skipped", as_of=as_of).to_dicts()
+        store.run("terminologies/rf2/dialect/rf2_description")
     store.run("terminologies/rf2/description_as_of", as_of=as_of)
     store.drop("rf2_description")
     store.run("terminologies/rf2/is_a", as_of=as_of)
@@ -116,11 +114,12 @@ def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
     store.run("terminologies/rf2/concept", as_of=as_of, language=options.language)
     store.run("terminologies/rf2/description")
     if options.dialect is not None:
-        mark_preferred(store)
+        store.run("terminologies/rf2/dialect/description")
+        store.drop("dialect_name")
     store.run("terminologies/rf2/association", as_of=as_of)
-    skipped = store.frame("terminologies/rf2/skipped", as_of=as_of).to_dicts()
+    skipped += store.frame("terminologies/rf2/skipped", as_of=as_of).to_dicts()
     store.drop("rf2_concept", "rf2_association", "description_as_of")
-    return [*of_dialect, *(Skipped(**row) for row in skipped)]
+    return [Skipped(**row) for row in skipped]
 
 
 def _as_of(options: ReadingOptions) -> str | None:
@@ -202,10 +201,11 @@ def find_files(
         matching = [file for file in files if kind.is_named(file)]
         chosen[kind.name] = _choose(release, matching, as_of)
         if kind.required and not chosen[kind.name]:
+            stem = kind.stem.replace("(?:cRefset_)?", "cRefset_")
             delta = " (only Delta files, which lack most rows)" if matching else ""
             raise InputError(
                 f"{release}: no {kind.name} file{delta}; an RF2 release has one whose name "
-                f"matches {_example(kind)}; UMLS is known by MRCONSO.RRF, RxNorm by RXNCONSO.RRF, "
+                f"matches {stem}*.txt; UMLS is known by MRCONSO.RRF, RxNorm by RXNCONSO.RRF, "
                 "LOINC by Loinc.csv, OMOP by CONCEPT.csv, MeSH by desc2026.xml or supp2026.xml of "
                 "any year; an OBO file is named itself"
             )
@@ -243,10 +243,6 @@ def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list
 def _release_type(file: ReleaseFile) -> str:
     found = _RELEASE_TYPE.search(file.name)
     return found[1].lower() if found else ""
-
-
-def _example(kind: RF2File) -> str:
-    return f"{kind.stem.replace('(?:cRefset_)?', 'cRefset_')}*.txt"
 
 
 def row_format(kind: RF2File) -> RowFormat:
@@ -397,19 +393,6 @@ def find_names(path: Path, store: Store, dialect: str, as_of: str | None) -> Non
     store.drop("rf2_language")
 
 
-def keep_names(store: Store, as_of: str | None) -> list[Skipped]:
-    """Leave out the descriptions that are not of the dialect, and return how many."""
-    skipped = store.frame("terminologies/rf2/dialect/skipped", as_of=as_of).to_dicts()
-    store.run("terminologies/rf2/dialect/rf2_description")
-    return [Skipped(**row) for row in skipped]
-
-
-def mark_preferred(store: Store) -> None:
-    """Add the column preferred to the table description."""
-    store.run("terminologies/rf2/dialect/description")
-    store.drop("dialect_name")
-
-
 SOURCES.register(
     "rf2",
     Source(
@@ -417,7 +400,7 @@ SOURCES.register(
         about="RF2 releases",
         files="a folder or .zip with sct2_Concept_*.txt",
         address="https://mlds.ihtsdotools.org",
-        recognises=recognises,
+        recognises=lambda path: path.is_dir() or path.suffix.lower() == ".zip",
         load=read_rf2,
         accepts=frozenset({"as_of", "dialect"}),
         asked_last=True,

@@ -67,16 +67,9 @@ def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminolog
         vocabulary="RXNORM",
         release_date=_release_date(path, files),
         files=tuple(read),
-        rf2_rules=False,
-        redistributable=None,
         terms_of_use=_LICENCE,
         skipped=fill_tables(f"{path}: {_ATOMS.name}", store, options),
     )
-
-
-def recognises(path: Path) -> bool:
-    """Return whether ``path`` is a folder or a zip that has RXNCONSO.RRF."""
-    return has_file(path, lambda file: is_named(file, _ATOMS.name))
 
 
 def _own_files(files: list[ReleaseFile]) -> list[ReleaseFile]:
@@ -102,7 +95,7 @@ SOURCES.register(
         about="RxNorm releases",
         files="a folder or .zip with RXNCONSO.RRF",
         address="https://www.nlm.nih.gov/research/umls/rxnorm",
-        recognises=recognises,
+        recognises=lambda path: has_file(path, r"RXNCONSO\.RRF(\.gz)?"),
         load=read_rxnorm,
         accepts=frozenset({"vocabularies"}),
     ),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import file_named, has_file, is_named, release_files
+from medsim.terminologies.sources.archive import file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
@@ -82,16 +82,10 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         vocabulary="UMLS",
         release_date=_release_date(everything),
         files=tuple(read),
-        rf2_rules=False,
         redistributable=False,
         terms_of_use=_LICENCE,
         skipped=fill_tables(f"{path}: {_ATOMS.name}", store, options),
     )
-
-
-def recognises(path: Path) -> bool:
-    """Return whether ``path`` is a folder or a zip that has MRCONSO.RRF."""
-    return has_file(path, lambda file: is_named(file, _ATOMS.name))
 
 
 def load_files(
@@ -186,7 +180,7 @@ SOURCES.register(
         about="UMLS releases",
         files="a folder or .zip with MRCONSO.RRF",
         address="https://www.nlm.nih.gov/research/umls",
-        recognises=recognises,
+        recognises=lambda path: has_file(path, r"MRCONSO\.RRF(\.gz)?"),
         load=read_umls,
         accepts=frozenset({"vocabularies"}),
     ),

@@ -169,21 +169,10 @@ _FSN_FATES: Weights = {Fate.KEPT: 84, Fate.LATE: 8, Fate.CHANGED: 7, Fate.REVIVE
 _RETIRED_FSN_FATES: Weights = {Fate.KEPT: 84, Fate.LATE: 8, Fate.CHANGED: 6, Fate.RETIRED: 2}
 _LONGEST_TERM, _LONGEST_DEFINITION = 255, 4096
 _CASE_RULES = (sctid.CASE_INSENSITIVE, sctid.CASE_SENSITIVE, sctid.INITIAL_CASE_INSENSITIVE)
-_SYNONYM_WORDINGS = np.array(
-    [
-        Wording.REVERSED,
-        Wording.RESPELLED,
-        Wording.COMBINED,
-        Wording.PLURAL,
-        Wording.INVERTED,
-        Wording.SHORTENED,
-        Wording.REPHRASED,
-        Wording.INITIALED,
-        Wording.UPPER,
-        Wording.EPONYM,
-        Wording.TITLE,
-    ]
+_SYNONYMS = (
+    "REVERSED RESPELLED COMBINED PLURAL INVERTED SHORTENED REPHRASED INITIALED UPPER EPONYM TITLE"
 )
+_SYNONYM_WORDINGS = np.array([Wording[name] for name in _SYNONYMS.split()])
 _RETIRED_WORDINGS: Weights = {
     Wording.RESPELLED: 20,
     Wording.PLURAL: 15,
