@@ -17,11 +17,10 @@ from medsim.core.errors import OptionError, counted
 from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
-from medsim.evaluations.linked import linked_terms
+from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.ratings.columns import parse_rated
-from medsim.evaluations.ratings.layouts import LAYOUTS
 from medsim.evaluations.sets import SET_COLUMNS
+from medsim.evaluations.targets import linked_terms
 from medsim.exports.formats import (
     FORMATS,
     ExportFormat,
