@@ -130,15 +130,7 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
     else:
         anchors, places = np.unique(firsts[complete], return_inverse=True)
         queries = np.searchsorted(candidates, anchors).astype(np.int32)
-        nearest = np.empty((len(queries), n_wanted), np.int32)
-        n_queries = max(1, _SLOTS_AT_ONCE // n_wanted)
-        message = f"search {len(queries):,} anchors for {n_wanted} terms each"
-        with run.progress.stage(message) as stage:
-            stage.total(len(queries))
-            for begin in range(0, len(queries), n_queries):
-                own = queries[begin : begin + n_queries]
-                found = search.nearest(own, np.full(len(own), n_wanted, np.int32), stage.advance)
-                nearest[begin : begin + len(own)] = found.ids.reshape(-1, n_wanted)
+        nearest = _nearest(run, search, queries, n_wanted)
         place_of = np.full(len(firsts), -1, np.int64)
         place_of[complete] = places
 
@@ -203,3 +195,18 @@ def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[Cosine
         threads=run.threads,
     )
     return search, covered
+
+
+def _nearest(
+    run: Export, search: NearestSearch | CosineSearch, queries: Ids, n_wanted: int
+) -> Ranks:
+    """Return the nearest candidates of queries, rows of candidates, all of which have so many."""
+    nearest = np.empty((len(queries), n_wanted), np.int32)
+    n_queries = max(1, _SLOTS_AT_ONCE // n_wanted)
+    with run.progress.stage(f"search {len(queries):,} anchors for {n_wanted} terms each") as stage:
+        stage.total(len(queries))
+        for begin in range(0, len(queries), n_queries):
+            own = queries[begin : begin + n_queries]
+            found = search.nearest(own, np.full(len(own), n_wanted, np.int32), stage.advance)
+            nearest[begin : begin + len(own)] = found.ids.reshape(-1, n_wanted)
+    return nearest
