@@ -28,8 +28,8 @@ from medsim.evaluations.conclusions import (
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import CompareOptions
-from medsim.evaluations.output import COMPARISON_COLUMNS, Evaluation, pairs_path, scores_path
-from medsim.evaluations.run_key import are_independent, resampling_of
+from medsim.evaluations.output import COMPARISONS, Evaluation, pairs_path, scores_path
+from medsim.evaluations.run_key import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
 from medsim.evaluations.sets import (
     SET,
@@ -174,7 +174,7 @@ def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
         rated=provenance["kind"] == "rated",
         frame=evaluation.read(pairs_path(name)),
         provenance=provenance,
-        independent=are_independent(evaluation.manifest.options),
+        independent=bool(evaluation.manifest.options["independent_pairs"]),
     )
 
 
@@ -207,7 +207,7 @@ def comparisons_at(
     """Return comparisons of embeddings at one metric each, by the tests of ``evaluate``.
 
     Of ``fixed``, which are results on common pairs with each embedding once a set and statistic,
-    the sets, statistics, embeddings and metrics count. Returned are ``COMPARISON_COLUMNS``.
+    the sets, statistics, embeddings and metrics count. Returned are ``COMPARISONS``.
     """
     resampling = resampling_of(evaluation.manifest.options, threads)
     rows: list[Row] = []
@@ -238,7 +238,7 @@ def comparisons_at(
                 found = fixed_comparisons(pair_set, common, models, statistics, resampling)
                 rows += (where | row for row in found)
                 stage.advance()
-    return pl.DataFrame(rows, schema=COMPARISON_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=COMPARISONS.dtypes, orient="row")
 
 
 RATED_COLUMNS: Columns = (
@@ -299,7 +299,7 @@ def _agreement(found: object) -> dict[str, object]:
 
 
 def covered_sets(evaluation: Evaluation) -> pl.DataFrame:
-    """Return ``COVERAGE_COLUMNS`` of whole sets, and the size of each embedding.
+    """Return ``COVERAGE`` of whole sets, and the size of each embedding.
 
     That is n_vocabulary, how many words or terms it has in all, null where it can embed any; and
     n_dimensions, of its vectors.
@@ -316,6 +316,4 @@ def covered_sets(evaluation: Evaluation) -> pl.DataFrame:
         schema={"embedding": pl.String, "n_vocabulary": pl.Int64, "n_dimensions": pl.Int64},
     )
     rows = whole_sets(evaluation.coverage())
-    if "n_pairs_oov" not in rows.columns:  # of earlier versions
-        rows = rows.with_columns(pl.lit(None, pl.Int64).alias("n_pairs_oov"))
     return rows.join(sizes, on="embedding", how="left", maintain_order="left")

@@ -261,7 +261,7 @@ def standings(
     among the best where it does not differ significantly from one of them.
 
     Args:
-        comparisons: ``COMPARISON_COLUMNS``, each two of a family once, in either direction.
+        comparisons: ``COMPARISONS``, each two of a family once, in either direction.
         key: the columns that name a family.
         compared: "embedding" or "metric".
         correction: of p-values, one of ``CORRECTIONS``.
@@ -347,7 +347,7 @@ def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
 
 
 def errors_of(separation: pl.DataFrame) -> pl.DataFrame:
-    """Return the errors of ``SEPARATION_COLUMNS`` that tables show, a row per error and metric.
+    """Return the errors of ``SEPARATION`` that tables show, a row per error and metric.
 
     Returns:
         input, statistic, far (null for all triples together), embedding, metric, n_triples,

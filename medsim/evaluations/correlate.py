@@ -17,7 +17,7 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.tables import is_parquet, read_table
 from medsim.evaluations.conclusions import ALPHA, best_metrics
 from medsim.evaluations.options import CorrelateOptions
-from medsim.evaluations.output import COMPARISON_COLUMNS, Evaluation
+from medsim.evaluations.output import COMPARISONS, Evaluation
 from medsim.evaluations.properties import is_missing, number_in
 from medsim.evaluations.sets import SET, whole_sets
 from medsim.evaluations.statistic import statistics_of, tabulated_names
@@ -119,7 +119,7 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
     if statistic is not None and statistic not in known:
         raise OptionError(unknown_name("statistic", statistic, known))
     statistics = tabulated_names(best=True) if statistic is None else (statistic,)
-    untested = pl.DataFrame(schema=COMPARISON_COLUMNS)  # standings are not used
+    untested = pl.DataFrame(schema=COMPARISONS.dtypes)  # standings are not used
     best = best_metrics(results, untested, statistics, subset=options.subset)
     if best.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]} under {metric or 'a metric'}")

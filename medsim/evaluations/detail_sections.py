@@ -408,7 +408,7 @@ _LABELLED = 6  # categories up to which its cells have room for numbers
 
 
 def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
-    """Return how well embeddings keep categories apart; see ``SEPARATION_COLUMNS``."""
+    """Return how well embeddings keep categories apart; see ``SEPARATION``."""
     overall = overall_errors(rows)
     if overall.is_empty():
         return None

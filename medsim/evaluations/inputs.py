@@ -18,7 +18,7 @@ from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint
 from medsim.evaluations.layouts import RatedColumns, parse_rated
-from medsim.evaluations.output import EVALUATED_COLUMNS
+from medsim.evaluations.output import PAIRS
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.sets import SET_COLUMNS
 from medsim.evaluations.strata import Stratification, strata_of
@@ -71,7 +71,7 @@ class EvaluationInput:
 
     Attributes:
         rated: whether the pairs have ratings; else they have labels.
-        frame: a row per pair of a set, ``EVALUATED_COLUMNS``.
+        frame: a row per pair of a set, ``PAIRS``.
         provenance: for the manifest, with its ``fingerprint``.
         build: that the pairs are of; None for rated files, and for pairs of earlier runs.
         independent: whether all pairs count as independent. Those with labels are otherwise in
@@ -162,7 +162,7 @@ def _of_build(folder: Path) -> EvaluationInput:
     outputs = build.manifest.outputs
     paths = sorted(path for path in outputs if path.startswith("pairs/"))
     frames = [_set_of_build(build, path) for path in paths]
-    frame = pl.concat(frames) if frames else pl.DataFrame(schema=EVALUATED_COLUMNS)
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=PAIRS.dtypes)
     content = [(path, outputs[path].fingerprint) for path in paths]
     n_empty = sum(one.is_empty() for one in frames)
     empty = counted(n_empty, "set has no pairs and is", "sets have no pairs and are")
@@ -202,7 +202,7 @@ def _set_of_build(build: Build, path: str) -> pl.DataFrame:
     return frame.with_columns(
         *(pl.lit(named[column], pl.String).alias(column) for column in SET_COLUMNS),
         pl.lit(None, pl.Float64).alias("rating"),
-    ).select(*EVALUATED_COLUMNS)
+    ).select(*PAIRS.dtypes)
 
 
 def _of_rated_file(
@@ -246,7 +246,7 @@ def _agreement(rated: RatedPairs) -> dict[str, object]:
 
 
 def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:
-    """Return ``EVALUATED_COLUMNS``, a row per pair and rating, and again for each of its parts."""
+    """Return ``PAIRS``, a row per pair and rating, and again for each of its parts."""
     ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
     pairs = rated.pairs.select("term1", "term2", pair_id=pl.Series(ids, dtype=pl.String))
     whole = pl.concat(
@@ -259,6 +259,6 @@ def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:
     of_parts = whole.join(strata.rows, on="row", maintain_order="left").with_columns(
         pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
     )
-    empty = pl.DataFrame(schema=EVALUATED_COLUMNS)
+    empty = pl.DataFrame(schema=PAIRS.dtypes)
     frames = [empty, whole, of_parts.select(whole.columns)]
-    return pl.concat(frames, how="diagonal").select(*EVALUATED_COLUMNS)
+    return pl.concat(frames, how="diagonal").select(*PAIRS.dtypes)

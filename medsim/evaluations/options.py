@@ -115,9 +115,6 @@ ComparedTable = Literal[
 ]
 """The tables of ``medsim compare``, and those of the paper by their numbers."""
 
-FORMERLY: Mapping[str, object] = {"coverage": "any", "independent_pairs": True}
-"""The options that once were not there, by what was done then: results that lack them have that."""
-
 
 PAPER_METRICS = ("fuzzy_jaccard", "kendall")
 """The metric of all word embeddings and that of all others, where the paper fixes one."""
@@ -395,13 +392,6 @@ class EvaluateOptions(Options):
     def separates(self) -> bool:
         """True if categories are to be separated, which naming them asks for as well."""
         return self.separation or any((self.near, self.far, self.categories))
-
-    def recorded(self) -> dict[str, object]:
-        """Return the options that decide results, without those that are as ``FORMERLY``."""
-        found = Options.recorded(self)  # a class with slots has no super() of its own
-        return {
-            name: value for name, value in found.items() if (name, value) not in FORMERLY.items()
-        }
 
     def check(self) -> None:
         """Raise OptionError for options that are missing or do not fit each other."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from medsim.core.errors import OptionError, counted, listed, needing, unknown_name
-from medsim.core.kinds import TERM_COLUMNS, Columns, Kind, View, columns
+from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.evaluations.notes import ABOUT, KEYS, NOTES, ORDER
 from medsim.evaluations.options import SUBSETS
-from medsim.evaluations.sets import SET, SET_COLUMNS, whole_sets
+from medsim.evaluations.sets import SET, whole_sets
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 
 if TYPE_CHECKING:
@@ -25,97 +25,416 @@ if TYPE_CHECKING:
 
 _FEW = 4  # names that a summary lists
 
-EVALUATED_COLUMNS: Columns = (
-    columns(pl.String, "pair_id", "term1", "term2", *SET_COLUMNS)
-    | columns(pl.Int8, "label")
-    | columns(pl.Float64, "rating")
+_text, _whole, _number = (partial(Column, one) for one in (pl.String, pl.Int64, pl.Float64))
+
+_INPUT = _text(
+    "Name of the input: of a build its folder's, of a rated file the file's without its end."
 )
-"""The columns of an evaluation's pairs; input comes from their folder."""
-
-RESULT_COLUMNS: Columns = (
-    columns(pl.String, *SET, "subset", "embedding", "metric", "statistic")
-    | columns(pl.Float64, "value", "low", "high")
-    | columns(pl.Int64, "n_pairs", "n_covered")
-    | columns(pl.String, "signature")
+_EMBEDDING = _text("Name of the embedding, as it was given.")
+_METRIC = _text("Name of the metric by which terms are compared, such as avg_cos.")
+_SIGNATURE = _text(
+    "All that decides the score, in one line: versions, fingerprints, options, seed."
 )
-"""The columns of ``results.parquet``; low and high are the ends of a 95% interval."""
-
-COMPARISON_COLUMNS: Columns = (
-    columns(pl.String, *SET, "between", "embedding1", "metric1", "embedding2", "metric2", "of")
-    | columns(pl.Float64, "value1", "value2", "difference")
-    | columns(pl.String, "test")
-    | columns(pl.Float64, "statistic", "p", "p_bonferroni", "p_holm", "low", "high")
-    | columns(pl.Int64, "n_pairs")
+_COVERED = {"input": _INPUT, "embedding": _EMBEDDING}
+_IN_FOLDERS = {**_COVERED, "metric": _METRIC}
+_SET = {
+    "input": _INPUT,
+    "dataset": _text(
+        "Of a build the dataset, retrieval or separation; of a rated file the rating, and of a "
+        "part of it the rating, a slash and the part, such as mean/count=10-99."
+    ),
+    "difficulty": _text(
+        "easy or hard; null of rated files, of separation and of all difficulties."
+    ),
+    "negatives": _text(
+        "Strategy of the negatives: random, levenshtein or embedding; null where a row is of no "
+        "set of a build."
+    ),
+}
+_INDEX = _text("Index that was searched: flat (exact), ivf or hnsw.")
+_SEPARATION = {
+    "category1": _text("Category of the first term; null in the row of all triples."),
+    "category2": _text(
+        "Category of the second term, or of the far one; null in the row of all triples."
+    ),
+    "n_terms1": _whole("Number of terms of the first category that have a vector; of all, of all."),
+    "n_terms2": _whole("The same of the second category; null in the row of all triples."),
+    "n_triples": _whole("Number of triples; null where the two categories make none."),
+    "n_errors": _whole(
+        "Number of triples that are wrong; null where the two categories make none."
+    ),
+    "overlap_error": _number(
+        "Share of wrong triples of two near categories and a far one, 0 to 1; null of other rows."
+    ),
+    "category_error": _number(
+        "Share of wrong triples of two terms of one category and one of another, 0 to 1; null of "
+        "other rows, and in evaluations with far categories."
+    ),
+    "mean_similarity": _number(
+        "Mean similarity of a term of either category; null where there is none, and in the row of "
+        "all triples."
+    ),
+}
+RESULTS = Table(
+    "results.parquet",
+    "A row per set, subset, embedding, metric and statistic.",
+    {
+        **_SET,
+        "subset": _text(
+            "common for what all embeddings of the input cover, the same for all; own for what the "
+            "embedding itself covers."
+        ),
+        "embedding": _EMBEDDING,
+        "metric": _METRIC,
+        "statistic": _text("Name of the statistic, such as auc."),
+        "value": _number(
+            "Value of the statistic; null where no pair is covered, where only positives or only "
+            "negatives are, and of correlations where a single pair is covered, or all ratings or "
+            "all similarities are equal."
+        ),
+        "low": _number("Lower end of its 95% interval; null where there is none."),
+        "high": _number("Upper end of its 95% interval; null where there is none."),
+        "n_pairs": _whole("Number of pairs of the set; of retrieval and separation, of terms."),
+        "n_covered": _whole("Number of those that the statistic is computed of."),
+        "signature": _SIGNATURE,
+    },
+    key=(
+        *SET,
+        "subset",
+        "embedding",
+        "metric",
+        "statistic",
+    ),
+    order="By input; sets of pairs by name, then retrieval, then separation.",
 )
-"""The columns of ``comparisons.parquet``; low and high are of the difference."""
 
-COVERAGE_COLUMNS: Columns = columns(pl.String, *SET, "embedding") | columns(
-    pl.Int64,
-    *("n_terms", "n_terms_uncovered", "n_pairs", "n_pairs_uncovered", "n_pairs_common"),
-    "n_pairs_oov",
+COMPARISONS = Table(
+    "comparisons.parquet",
+    "A row per set, statistic and two embeddings, each at its best metric, or two metrics of one "
+    "embedding, that a test compared on the pairs that all embeddings cover.",
+    {
+        **_SET,
+        "between": _text("embeddings, or metrics of one embedding."),
+        "embedding1": _text("Name of the first embedding."),
+        "metric1": _text("Metric of the first."),
+        "embedding2": _text("Name of the second embedding; of metrics, the same."),
+        "metric2": _text("Metric of the second."),
+        "of": _text("Name of the statistic that is compared."),
+        "value1": _number("Value of the first; null where it is not defined."),
+        "value2": _number("Value of the second; null where it is not defined."),
+        "difference": _number("value1 less value2; null where one is not defined."),
+        "test": _text(
+            "Name of the test: delong_clusters (AUC), mcnemar_clusters or, where few differ, "
+            "mcnemar_clusters_exact (accuracies), bca (Spearman's correlation, a bootstrap), "
+            "clustered_t (retrieval); of independent pairs delong, and mcnemar or mcnemar_exact."
+        ),
+        "statistic": _number("Statistic of the test; null where it has none or is not defined."),
+        "p": _number("Two-sided p-value; null where it is not defined."),
+        "p_bonferroni": _number(
+            "The same after Bonferroni's correction for all comparisons of one statistic among the "
+            "same models on the same set; null where p is."
+        ),
+        "p_holm": _number("The same after Holm's correction; null where p is."),
+        "low": _number(
+            "Lower end of the 95% interval of the difference; null where the test has none."
+        ),
+        "high": _number(
+            "Upper end of the 95% interval of the difference; null where the test has none."
+        ),
+        "n_pairs": _whole("Number of pairs that the test is of; of retrieval, of terms."),
+    },
+    key=(
+        *SET,
+        "between",
+        "embedding1",
+        "metric1",
+        "embedding2",
+        "metric2",
+        "of",
+    ),
+    order="By input and set; sets of pairs by name, then retrieval.",
 )
-"""The columns of ``coverage.parquet``; a pair is OOV if any word of its terms has no vector."""
 
-OVERLAP_COLUMNS: Columns = (
-    columns(pl.String, "input", "of", "embedding1", "embedding2")
-    | columns(pl.Int64, "n1", "n2", "n_both")
-    | columns(pl.Float64, "share1", "share2")
+COVERAGE = Table(
+    "coverage.parquet",
+    "A row per set and embedding: how many terms and pairs have no vector.",
+    {
+        **_SET,
+        "embedding": _EMBEDDING,
+        "n_terms": _whole("Number of different terms of the set."),
+        "n_terms_uncovered": _whole("Number of those that have no vector."),
+        "n_pairs": _whole("Number of pairs of the set."),
+        "n_pairs_uncovered": _whole("Number of those of which a term has no vector."),
+        "n_pairs_common": _whole("Number of pairs of which every embedding has both terms."),
+        "n_pairs_oov": _whole(
+            "Number of pairs of which any word has no vector (out of vocabulary)."
+        ),
+    },
+    key=(
+        *SET,
+        "embedding",
+    ),
+    order="By input, set and embedding.",
 )
-"""The columns of ``overlap.parquet``; a share is of what both have in what one has.
 
-It is of the words or terms that an input uses, or without an input of whole vocabularies.
-"""
-
-RETRIEVAL_COLUMNS: Columns = (
-    columns(pl.String, "input", "embedding", "metric", "index")
-    | columns(pl.String, "subset", "difficulty", "length", "statistic")
-    | columns(pl.Float64, "value", "low", "high")
-    | columns(pl.Int64, "n_terms", "n_covered")
-    | columns(pl.Float64, "recall")
-    | columns(pl.String, "signature")
+OVERLAP = Table(
+    "overlap.parquet",
+    "A row per input and two embeddings: how much of what they know they share. Rows without an "
+    "input are of the whole vocabularies of word vectors.",
+    {
+        "input": _text("Name of the input; null for whole vocabularies."),
+        "of": _text("words of the input's terms, terms that are covered, or vocabulary."),
+        "embedding1": _text("Name of the first embedding."),
+        "embedding2": _text("Name of the second embedding."),
+        "n1": _whole("Number that the first has."),
+        "n2": _whole("Number that the second has."),
+        "n_both": _whole("Number that both have."),
+        "share1": _number("n_both over n1; null where the first has none."),
+        "share2": _number("n_both over n2; null where the second has none."),
+    },
+    key=(
+        "input",
+        "embedding1",
+        "embedding2",
+    ),
+    order="By input and the names of both embeddings; whole vocabularies last.",
 )
-"""The columns of ``retrieval.parquet``; a missing difficulty or length stands for all of them."""
 
-RETRIEVED_COLUMNS: Columns = (
-    columns(pl.String, "term", "difficulty")
-    | columns(pl.Int32, "n_words", "component")
-    | columns(pl.Boolean, "covered")
-    | columns(pl.Int64, "rank")
-    | columns(pl.String, "linked_term")
-    | columns(pl.Float32, "linked_similarity")
-    | columns(pl.String, "nearest_term")
-    | columns(pl.Float32, "nearest_similarity")
-    | columns(pl.Boolean, "nearest_linked")
-    | columns(pl.Float32, "recall")
+PAIRS = Table(
+    "pairs/input=*/data.parquet",
+    "A row per pair of the input and set that has it.",
+    {
+        "input": _INPUT,
+        "pair_id": _text(
+            "Identifier of the pair, the first 16 hexadecimal digits of an MD5 of its two terms in "
+            "their order; as in builds."
+        ),
+        "term1": _text("The first term."),
+        "term2": _text("The second term."),
+        "dataset": _text(
+            "Of a build the dataset, retrieval or separation; of a rated file the rating, and of a "
+            "part of it the rating, a slash and the part, such as mean/count=10-99."
+        ),
+        "difficulty": _text(
+            "easy or hard; null of rated files, of separation and of all difficulties."
+        ),
+        "negatives": _text(
+            "Strategy of the negatives: random, levenshtein or embedding; null where a row is of "
+            "no set of a build."
+        ),
+        "label": Column(
+            pl.Int8, "1 where the terms mean the same, 0 where not; null of rated pairs."
+        ),
+        "rating": _number(
+            "Rating of the pair on the scale of its file; null of the pairs of builds."
+        ),
+    },
+    key=(
+        "pair_id",
+        "dataset",
+        "difficulty",
+        "negatives",
+    ),
+    order="As the files of the input have them, one set after the other.",
 )
-"""The columns of what an embedding finds for each term that is linked to another.
 
-The recall of a sampled term is the share of its ten nearest terms that an approximate index found.
-"""
-
-SEPARATION_COLUMNS: Columns = (
-    columns(pl.String, "input", "embedding", "metric", "category1", "category2")
-    | columns(pl.Int64, "n_terms1", "n_terms2", "n_triples", "n_errors")
-    | columns(pl.Float64, "overlap_error", "category_error", "mean_similarity")
-    | columns(pl.String, "signature")
+TERMS = Table(
+    "coverage/input=*/embedding=*/terms.parquet",
+    "A row per term of the input: whether the embedding covers it.",
+    {
+        **_COVERED,
+        "term": _text("Term of the input as it is spelled there."),
+        "covered": Column(pl.Boolean, "Whether the term has a vector."),
+        "n_words": Column(
+            pl.Int32, "Number of its words; null where the embedding takes whole terms."
+        ),
+        "n_unknown_words": Column(
+            pl.Int32,
+            "Number of its words that have no vector; null where the embedding takes whole terms.",
+        ),
+    },
+    key=("term",),
+    order="By term.",
 )
-"""The columns of ``separation.parquet``; a row without categories is of all triples together.
 
-The row of an overlap error has the first near category and a far one.
-"""
-
-SEPARATED_COLUMNS: Columns = (
-    columns(pl.String, "far", "term")
-    | columns(pl.Int64, "n_triples", "n_errors")
-    | columns(pl.Float64, "overlap_error")
+WORDS = Table(
+    "coverage/input=*/embedding=*/words.parquet",
+    "A row per word of the input's terms that the embedding has; no rows of what embeds whole "
+    "terms.",
+    {
+        **_COVERED,
+        "word": _text("Word as the embedding spells it."),
+    },
+    key=("word",),
+    order="By word.",
 )
-"""The columns of the overlap errors of each term of the first near category, by far category."""
 
-WORD_COLUMNS: Columns = {"word": pl.String}
-"""The columns of the words of an input's terms that an embedding has, and of all its words."""
+VOCABULARIES = Table(
+    "vocabularies/embedding=*/words.parquet",
+    "A row per word that the embedding has.",
+    {
+        "embedding": _EMBEDDING,
+        "word": _text("Word as the embedding spells it; bytes that are no UTF-8 as escapes."),
+    },
+    key=("word",),
+    order="By word.",
+    optional=True,
+)
 
-SIMILARITY_COLUMNS: Columns = {"pair_id": pl.String, "similarity": pl.Float32}
-"""The columns of a file of similarities; they are null where a pair is not covered."""
+RETRIEVAL = Table(
+    "retrieval.parquet",
+    "A row per input, embedding, index, subset, difficulty, length and statistic; no rows without "
+    "retrieval.",
+    {
+        **_COVERED,
+        "metric": _text("cos or avg_cos: the cosine of one vector a term."),
+        "index": _INDEX,
+        "subset": _text(
+            "common for all linked terms, of which those without a vector count as not found; own "
+            "for those that have a vector and a linked term with one."
+        ),
+        "difficulty": _text("easy or hard, of the term; null for both together."),
+        "length": _text("Number of words of the term, 1 to 4 or 5+; null for any."),
+        "statistic": _text("Name of the statistic, such as mrr."),
+        "value": _number("Value of the statistic, 0 to 1; null where there are no terms."),
+        "low": _number("Lower end of its 95% interval; null where there is none."),
+        "high": _number("Upper end of its 95% interval; null where there is none."),
+        "n_terms": _whole("Number of linked terms of that difficulty and length."),
+        "n_covered": _whole("Number of those in the subset own."),
+        "recall": _number(
+            "Mean share of the ten nearest terms that the index found, of sampled terms; null for "
+            "exact search."
+        ),
+        "signature": _SIGNATURE,
+    },
+    key=(
+        "input",
+        "embedding",
+        "metric",
+        "index",
+        "subset",
+        "difficulty",
+        "length",
+        "statistic",
+    ),
+    order="By input and embedding.",
+)
+
+RETRIEVED = Table(
+    "retrieval/input=*/embedding=*/metric=*/index=*/data.parquet",
+    "A row per term that is linked to another: what the embedding finds for it.",
+    {
+        **_IN_FOLDERS,
+        "index": _INDEX,
+        "term": _text("Term of the input as it is spelled there."),
+        "difficulty": _text("easy or hard: that of the easiest positive of the term."),
+        "n_words": Column(pl.Int32, "Number of words of the term."),
+        "component": Column(pl.Int32, "Connected component of the term, as in the build."),
+        "covered": Column(pl.Boolean, "Whether the term has a vector."),
+        "rank": _whole(
+            "Rank of the most similar linked term among all others, from 1, ties counted against "
+            "the embedding; null where none was found."
+        ),
+        "linked_term": _text(
+            "That linked term; where an approximate index found none, the most similar linked one "
+            "by exact search; null where none has a vector."
+        ),
+        "linked_similarity": Column(
+            pl.Float32, "Cosine of the term and the linked one; null where there is none."
+        ),
+        "nearest_term": _text("The nearest of all other terms; null where the term has no vector."),
+        "nearest_similarity": Column(
+            pl.Float32, "Cosine of the term and the nearest; null where there is none."
+        ),
+        "nearest_linked": Column(
+            pl.Boolean, "Whether the nearest is a linked one; null where there is none."
+        ),
+        "recall": Column(
+            pl.Float32,
+            "Share of the ten nearest terms that the index found; null for exact search and for "
+            "terms that were not sampled.",
+        ),
+    },
+    key=("term",),
+    order="By term.",
+    optional=True,
+)
+
+SEPARATION = Table(
+    "separation.parquet",
+    "A row per input, embedding, metric and two categories, in the order in which they were named, "
+    "and one of all triples together; no rows without categories.",
+    {
+        **_IN_FOLDERS,
+        **_SEPARATION,
+        "signature": _SIGNATURE,
+    },
+    key=(
+        "input",
+        "embedding",
+        "metric",
+        "category1",
+        "category2",
+    ),
+    order="By input and embedding; categories as they were named, all triples last.",
+)
+
+SEPARATED = Table(
+    "separation/input=*/embedding=*/metric=*/terms.parquet",
+    "A row per far category and term of the first near category that has a vector: its overlap "
+    "error.",
+    {
+        **_IN_FOLDERS,
+        "far": _text("Name of the far category."),
+        "term": _text("Term of the first near category."),
+        "n_triples": _whole(
+            "Number of triples of the term: the second category's terms times the far's."
+        ),
+        "n_errors": _whole(
+            "Number of those in which the term is no more similar to the near than to the far."
+        ),
+        "overlap_error": _number(
+            "n_errors over n_triples, 0 to 1; null where there are no triples."
+        ),
+    },
+    key=(
+        "far",
+        "term",
+    ),
+    order="By far category as they were named, then by term.",
+    optional=True,
+)
+
+SCORES = Table(
+    "scores/input=*/embedding=*/metric=*/data.parquet",
+    "A row per pair of the input: its similarity under one embedding and metric.",
+    {
+        **_IN_FOLDERS,
+        "pair_id": _text("Identifier of the pair, as in the view pair."),
+        "similarity": Column(
+            pl.Float32,
+            "Similarity of its terms, larger for what is more similar; null where a term is not "
+            "covered.",
+        ),
+    },
+    key=("pair_id",),
+    order="By pair_id.",
+)
+
+SEPARATION_PARTS = Table(
+    "separation/input=*/embedding=*/metric=*/data.parquet",
+    "The rows of separation.parquet of one input, embedding and metric, as they were computed, so "
+    "that a later run adds to them.",
+    {
+        **_IN_FOLDERS,
+        **_SEPARATION,
+    },
+    key=(
+        "category1",
+        "category2",
+    ),
+    order="Categories as they were named, all triples last.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,80 +452,29 @@ class EvaluationManifest(RunManifest):
     embeddings: dict[str, dict[str, object]]
 
 
-_OF_WHOLE = {"input", "embedding", "metric", "signature"}
-
-
-def _described(name: str, files: str, of_files: Columns) -> View:
-    """Return a table with its descriptions."""
-    return View(
-        files,
-        of_files,
-        optional=True,
-        about=ABOUT[name],
-        notes=NOTES[name],
-        key=KEYS[name],
-        order=ORDER[name],
-    )
-
-
 EVALUATION = Kind(
     noun="evaluation",
     command="medsim eval",
     manifest=EvaluationManifest,
     views={
-        # Optional, since those of earlier versions have fewer.
-        name: _described(name, files, columns)
-        for name, files, columns in (
-            ("results", "results.parquet", RESULT_COLUMNS),
-            ("comparisons", "comparisons.parquet", COMPARISON_COLUMNS),
-            ("coverage", "coverage.parquet", COVERAGE_COLUMNS),
-            ("overlap", "overlap.parquet", OVERLAP_COLUMNS),
-            ("pair", "pairs/input=*/data.parquet", EVALUATED_COLUMNS),
-            ("term", "coverage/input=*/embedding=*/terms.parquet", TERM_COLUMNS),
-            ("word", "coverage/input=*/embedding=*/words.parquet", WORD_COLUMNS),
-            ("vocabulary", "vocabularies/embedding=*/words.parquet", WORD_COLUMNS),
-            ("retrieval", "retrieval.parquet", RETRIEVAL_COLUMNS),
-            (
-                "retrieved",
-                "retrieval/input=*/embedding=*/metric=*/index=*/data.parquet",
-                RETRIEVED_COLUMNS,
-            ),
-            ("separation", "separation.parquet", SEPARATION_COLUMNS),
-            (
-                "separated",
-                "separation/input=*/embedding=*/metric=*/terms.parquet",
-                SEPARATED_COLUMNS,
-            ),
-            ("score", "scores/input=*/embedding=*/metric=*/data.parquet", SIMILARITY_COLUMNS),
-        )
+        "results": RESULTS,
+        "comparisons": COMPARISONS,
+        "coverage": COVERAGE,
+        "overlap": OVERLAP,
+        "pair": PAIRS,
+        "term": TERMS,
+        "word": WORDS,
+        "vocabulary": VOCABULARIES,
+        "retrieval": RETRIEVAL,
+        "retrieved": RETRIEVED,
+        "separation": SEPARATION,
+        "separated": SEPARATED,
+        "score": SCORES,
     },
     resumed_by="scores",
     grows=True,
-    unseen={
-        "separation_part": _described(
-            "separation_part",
-            "separation/input=*/embedding=*/metric=*/data.parquet",
-            {name: one for name, one in SEPARATION_COLUMNS.items() if name not in _OF_WHOLE},
-        )
-    },
+    unseen={"separation_part": SEPARATION_PARTS},
 )
-
-
-def has_measures(separation: pl.DataFrame) -> bool:
-    """Return whether a table of separation tells category errors from overlap errors.
-
-    Earlier versions had category errors alone, in the column ``overlap_error``.
-    """
-    return "category_error" in separation.columns
-
-
-def with_measures(separation: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of separation with the errors of earlier versions under their own name."""
-    if has_measures(separation):
-        return separation
-    named = separation.rename({"overlap_error": "category_error"})
-    found = named.with_columns(pl.lit(None, pl.Float64).alias("overlap_error"))
-    return found.select(column for column in SEPARATION_COLUMNS if column in found.columns)
 
 
 class Evaluation(Opened[EvaluationManifest]):
@@ -253,12 +521,7 @@ class Evaluation(Opened[EvaluationManifest]):
 
     def results(self) -> pl.DataFrame:
         """Return a row per input, dataset, subset, embedding, metric and statistic."""
-        results = self._checked("results.parquet")
-        former = pl.col("statistic") == "overlap_error"
-        if results.filter(former).is_empty() or has_measures(self.read("separation.parquet")):
-            return results
-        measure = pl.when(former).then(pl.lit("category_error")).otherwise("statistic")
-        return results.with_columns(measure.alias("statistic"))
+        return self._checked("results.parquet")
 
     def chart(self, statistic: StatisticName = "auc", *, subset: Subset = "common") -> Any:
         """Return a chart of a statistic, as an object of Altair.
@@ -300,23 +563,23 @@ class Evaluation(Opened[EvaluationManifest]):
 
     def separation(self) -> pl.DataFrame:
         """Return a row per input, embedding, metric and two categories."""
-        return with_measures(self._checked("separation.parquet"))
+        return self._checked("separation.parquet")
 
     def separated(self) -> pl.LazyFrame:
         """Return the overlap error of every term of the first near category, by far category."""
-        return self._scan(EVALUATION.views["separated"].files)
+        return self._scan(SEPARATED.files)
 
     def retrieved(self) -> pl.LazyFrame:
         """Return the findings of every embedding for each term that is linked to another."""
-        return self._scan(EVALUATION.views["retrieved"].files)
+        return self._scan(RETRIEVED.files)
 
     def pairs(self) -> pl.LazyFrame:
         """Return the pairs of all inputs, a row per pair of a dataset."""
-        return self._scan(EVALUATION.views["pair"].files)
+        return self._scan(PAIRS.files)
 
     def scores(self) -> pl.LazyFrame:
         """Return the similarity of every pair under every embedding and metric."""
-        return self._scan(EVALUATION.views["score"].files)
+        return self._scan(SCORES.files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,6 @@ from medsim.evaluations.detail_sections import (
     spread_of_metrics,
 )
 from medsim.evaluations.labels import headed, set_columns
-from medsim.evaluations.options import FORMERLY
 from medsim.evaluations.score_sections import (
     accuracy,
     by_subset,
@@ -126,9 +125,7 @@ _FEW = 4  # names that the beginning of the page lists
 
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
-    decided = {**FORMERLY, **manifest.options}
-    given = {key: value for key, value in decided.items() if value is not None}
-    options = ", ".join(f"{key} {value}" for key, value in given.items())
+    options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v is not None)
     name = f"results@{content_digest(manifest)}"
     embeddings = standing_order(data.results, data.comparisons, list(manifest.embeddings))
     licensed = [

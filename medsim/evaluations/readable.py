@@ -388,7 +388,7 @@ def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the share of each column's vocabulary that a row's has: table A.2 of the paper.
 
     Args:
-        rows: ``OVERLAP_COLUMNS`` of whole vocabularies.
+        rows: ``OVERLAP`` of whole vocabularies.
 
     Returns:
         A row per embedding, in per cent; the last column is the mean of its row.

@@ -21,9 +21,7 @@ from medsim.evaluations.compare import (
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.options import PAPER, PAPER_METRICS
 from medsim.evaluations.output import (
-    RETRIEVAL_COLUMNS,
-    RETRIEVED_COLUMNS,
-    SEPARATION_COLUMNS,
+    RETRIEVED,
     coverage_path,
     scores_path,
 )
@@ -55,7 +53,7 @@ class EvaluationReportData:
         quartiles: ``SET``, embedding, metric, kind, n, q1, median, q3.
         curves: ``SET``, embedding, metric, at, false_positives, true_positives.
         errors: ``SET``, embedding, metric, label, term1, term2, similarity.
-        retrieved: input, embedding, index and ``RETRIEVED_COLUMNS`` of a few of the worst.
+        retrieved: input, embedding, index and ``RETRIEVED`` of a few of the worst.
     """
 
     results: pl.DataFrame
@@ -79,9 +77,6 @@ def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
     parts = best_metrics(parts_of_sets(results), parts_of_sets(comparisons), rated)
     parts = in_order_of_parts(parts)
     results, comparisons = whole_sets(results), whole_sets(comparisons)
-    there = evaluation.manifest.outputs  # evaluations of earlier versions lack some tables
-    separation = evaluation.separation() if "separation.parquet" in there else None
-    retrieval = evaluation.retrieval() if "retrieval.parquet" in there else None
     return EvaluationReportData(
         results=results,
         comparisons=comparisons,
@@ -89,8 +84,8 @@ def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
         parts=parts,
         fixed=_fixed(evaluation, results, comparisons),
         **chart_data_of(evaluation, results, comparisons),
-        separation=pl.DataFrame(separation, SEPARATION_COLUMNS),
-        retrieval=pl.DataFrame(retrieval, RETRIEVAL_COLUMNS),
+        separation=evaluation.separation(),
+        retrieval=evaluation.retrieval(),
         retrieved=_retrieved(evaluation),
     )
 
@@ -113,13 +108,13 @@ def _fixed(
 def _retrieved(evaluation: Evaluation) -> pl.DataFrame:
     """Return a few terms whose nearest term is not linked to them, the nearest first."""
     named = {"input": pl.String, "embedding": pl.String, "index": pl.String}
-    frames = [pl.DataFrame(schema={**named, **RETRIEVED_COLUMNS})]
+    frames = [pl.DataFrame(schema={**named, **RETRIEVED.dtypes})]
     for path in sorted(evaluation.manifest.outputs):
         if not path.startswith("retrieval/"):
             continue
         of = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
         wrong = (
-            evaluation.read(path, list(RETRIEVED_COLUMNS))
+            evaluation.read(path, list(RETRIEVED.dtypes))
             .filter(pl.col("nearest_linked").not_())
             .drop_nulls("nearest_similarity")
             .sort("nearest_similarity", "term", descending=[True, False])

@@ -14,10 +14,10 @@ from medsim.embeddings.lookup import CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
 from medsim.evaluations.output import (
-    COMPARISON_COLUMNS,
-    RESULT_COLUMNS,
-    RETRIEVAL_COLUMNS,
-    RETRIEVED_COLUMNS,
+    COMPARISONS,
+    RESULTS,
+    RETRIEVAL,
+    RETRIEVED,
 )
 from medsim.evaluations.scoring import Compared, Row, family_rows
 from medsim.evaluations.similarities import rows_of
@@ -158,7 +158,7 @@ def retrieve(
     where none is among them, the most similar linked one by exact search, without a rank.
 
     Returns:
-        ``RETRIEVED_COLUMNS``, a row per linked term in order of text.
+        ``RETRIEVED``, a row per linked term in order of text.
     """
     pool = _pool(linked, has, by.threads)
     stage.total(len(pool.queries))
@@ -296,8 +296,8 @@ def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
             pl.when(pl.col("rank") != NOT_FOUND).then("rank").alias("rank"),
             pl.col("linked_similarity", "nearest_similarity", "recall").fill_nan(None),
         )
-        .select(*RETRIEVED_COLUMNS)
-        .cast(pl.Schema(RETRIEVED_COLUMNS))
+        .select(*RETRIEVED.dtypes)
+        .cast(pl.Schema(RETRIEVED.dtypes))
     )
 
 
@@ -311,7 +311,7 @@ class Retrieved:
 
     Attributes:
         metric: by which terms were compared.
-        terms: ``RETRIEVED_COLUMNS``; the same terms for every embedding of an input.
+        terms: ``RETRIEVED``; the same terms for every embedding of an input.
         signature: of the scores, see ``RunKey.signature``.
     """
 
@@ -323,30 +323,30 @@ class Retrieved:
 
 
 def retrieval_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
-    """Return the scores of retrieval on an input: ``RETRIEVAL_COLUMNS``.
+    """Return the scores of retrieval on an input: ``RETRIEVAL``.
 
     In the subset "common" are all terms that are linked to another, the same for every embedding;
     one without a vector counts as not found. In "own" are those that have a vector, and one that
     they are linked to has one.
     """
     rows = [{"input": name, **row} for one in every for row in _score_rows(one)]
-    return pl.DataFrame(rows, schema=RETRIEVAL_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=RETRIEVAL.dtypes, orient="row")
 
 
 def results_of(retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of terms of any length by exact search as ``RESULT_COLUMNS`` have them."""
+    """Return the scores of terms of any length by exact search as ``RESULTS`` have them."""
     n_scored = pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms")
     return (
         retrieval.filter(pl.col("length").is_null(), pl.col("index") == "flat")
         .with_columns(n_scored.alias("n_covered"))
         .rename({"n_terms": "n_pairs"})
         .with_columns(pl.lit(DATASET).alias("dataset"), pl.lit(None, pl.String).alias("negatives"))
-        .select(*RESULT_COLUMNS)
+        .select(*RESULTS.dtypes)
     )
 
 
 def comparisons_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
-    """Return ``COMPARISON_COLUMNS`` of embeddings by exact search, on all linked terms."""
+    """Return ``COMPARISONS`` of embeddings by exact search, on all linked terms."""
     exact = [one for one in every if one.index == "flat" and not one.terms.is_empty()]
     samples = [_rank_sample(one.terms) for one in exact]
     where: Row = {"input": name, "dataset": DATASET, "difficulty": None, "negatives": None}
@@ -363,7 +363,7 @@ def comparisons_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
         ]
         n_terms = exact[0].terms.height if exact else 0
         rows += (where | row for row in family_rows("embeddings", statistic, family, n_terms))
-    return pl.DataFrame(rows, schema=COMPARISON_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=COMPARISONS.dtypes, orient="row")
 
 
 def _rank_sample(terms: pl.DataFrame) -> RankSample:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from medsim.core import manifest
 from medsim.core.errors import OutputError
 from medsim.embeddings.objects import VECTORS_USED
-from medsim.evaluations.options import FORMERLY
 from medsim.evaluations.output import Evaluation
 from medsim.statistics.resampling import RESAMPLES, Resampling
 
@@ -70,8 +69,8 @@ class RunKey:
                 f"{embedding}@{str(has['fingerprint'])[:12]}",
                 *(f"{option}={value}" for option, value in options.items()),
                 metric,
-                *(["coverage of all words"] if self.options.get("coverage") == "all" else []),
-                *(["independent pairs"] if are_independent(self.options) else []),
+                *(["coverage of all words"] if self.options["coverage"] == "all" else []),
+                *(["independent pairs"] if self.options["independent_pairs"] else []),
                 f"seed {self.options['seed']}",
                 f"{self.options['resamples'] or RESAMPLES} resamples",
             ]
@@ -103,11 +102,6 @@ def resampling_of(options: Mapping[str, Any], threads: int) -> Resampling:
     )
 
 
-def are_independent(options: Mapping[str, Any]) -> bool:
-    """Return whether a run with such options takes pairs as independent, as all once did."""
-    return bool(options.get("independent_pairs", FORMERLY["independent_pairs"]))
-
-
 def _stratified_by(parts: Any) -> list[str]:
     """Return the words and bins that decide a rated file's parts, for a signature."""
     known = parts or {}
@@ -130,8 +124,8 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
     if options.overwrite or not (out / manifest.MANIFEST).exists():
         return None
     earlier = Evaluation(out)
-    ours = {"medsim": manifest.medsim_version(), **FORMERLY, **options.recorded()}
-    theirs = {"medsim": earlier.manifest.medsim, **FORMERLY, **earlier.manifest.options}
+    ours = {"medsim": manifest.medsim_version(), **options.recorded()}
+    theirs = {"medsim": earlier.manifest.medsim, **earlier.manifest.options}
     for name, now in ours.items():
         then = theirs.get(name)
         if then == now or (name == "resamples" and now is None):
@@ -142,20 +136,17 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
                 f"{out} was made {known} `{name}`; {due} to add to it, add `overwrite` to replace "
                 "it, or choose another folder"
             )
-        if name in FORMERLY:
+        if name == "coverage":
             raise OutputError(
                 f"{out} was made with `{name}` {then}, not {now}; give {then} to add to it, add "
                 "`overwrite` to replace it, or choose another folder"
             )
+        before, wanted = ("by default" if one is None else one for one in (then, now))
         raise OutputError(
-            f"{out} was made with {name} {_told(then)}, not {_told(now)}; add `overwrite` to "
-            "replace it, or choose another folder"
+            f"{out} was made with {name} {before}, not {wanted}; add `overwrite` to replace it, or "
+            "choose another folder"
         )
     return earlier
-
-
-def _told(value: object) -> object:
-    return "by default" if value is None else value
 
 
 def run_key_of(
@@ -191,7 +182,7 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
     for name, one in own.items():
         before = known.get(name, {})
         for part, said in _DECISIVE.items():
-            if part not in before or part not in one or _same(before[part], one[part]):
+            if part not in before or part not in one or before[part] == one[part]:
                 continue
             if part == "categories":
                 raise OutputError(
@@ -206,17 +197,6 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
             )
     every = {**known, **{name: {**known.get(name, {}), **one} for name, one in own.items()}}
     return dict(sorted(every.items()))
-
-
-def _same(before: object, now: object) -> bool:
-    """Return whether two parts of a provenance are equal.
-
-    Earlier versions recorded the path of a vocabulary among options; its content is in the
-    fingerprint.
-    """
-    if isinstance(before, dict):
-        before = {name: value for name, value in before.items() if name != "vocabulary"}
-    return before == now
 
 
 def _redistributable(inputs: Provenance) -> bool | None:

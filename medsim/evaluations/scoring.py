@@ -15,7 +15,7 @@ import polars as pl
 from medsim.core.config import in_threads
 from medsim.core.errors import listed
 from medsim.evaluations.conclusions import ALPHA
-from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
+from medsim.evaluations.output import COMPARISONS, RESULTS
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.packing import tie_hashes
 from medsim.statistics.estimates import defined, interval_of
@@ -56,7 +56,7 @@ class Compared:
 def family_rows(
     between: str, statistic: Statistic[Any], family: Sequence[Compared], n_pairs: int
 ) -> Iterator[Row]:
-    """Yield ``COMPARISON_COLUMNS`` but the set of every two of a family.
+    """Yield ``COMPARISONS`` but the set of every two of a family.
 
     p-values are corrected for the number of rows.
     """
@@ -127,7 +127,7 @@ def score_sets(
     embeddings of the input cover ("common"); comparisons are made on the latter.
 
     Returns:
-        ``RESULT_COLUMNS`` and ``COMPARISON_COLUMNS``.
+        ``RESULTS`` and ``COMPARISONS``.
     """
     covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     common = np.logical_and.reduce(list(covered.values()))
@@ -149,8 +149,8 @@ def score_sets(
             results += (where | row for row in _result_rows(scored, "own", pair_set))
         stage.advance(len(pair_set.rows))
     return (
-        pl.DataFrame(results, schema=RESULT_COLUMNS, orient="row"),
-        pl.DataFrame(comparisons, schema=COMPARISON_COLUMNS, orient="row"),
+        pl.DataFrame(results, schema=RESULTS.dtypes, orient="row"),
+        pl.DataFrame(comparisons, schema=COMPARISONS.dtypes, orient="row"),
     )
 
 

@@ -21,11 +21,11 @@ import polars as pl
 from medsim.core.config import in_threads
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.output import (
-    RESULT_COLUMNS,
-    SEPARATED_COLUMNS,
-    SEPARATION_COLUMNS,
+    RESULTS,
+    SEPARATED,
+    SEPARATION,
+    SEPARATION_PARTS,
     separation_path,
-    with_measures,
 )
 from medsim.evaluations.similarities import finite, rows_of
 from medsim.evaluations.statistic import STATISTICS
@@ -215,20 +215,20 @@ def separation_of(
     files: EvaluationFiles,
     signature: Callable[[str, str, str], str],
 ) -> pl.DataFrame:
-    """Return ``SEPARATION_COLUMNS`` of an input's categories, by the files of all metrics."""
-    frames = [pl.DataFrame(schema=SEPARATION_COLUMNS)]
+    """Return ``SEPARATION`` of an input's categories, by the files of all metrics."""
+    frames = [pl.DataFrame(schema=SEPARATION.dtypes)]
     for key in product([name], embeddings, METRICS.all()):
         path = separation_path(*key)
         if path in files:
             named = dict(zip(_IN_PATH, key, strict=True), signature=signature(*key))
-            frame = with_measures(files.load(path))
+            frame = files.load(path)
             frame = frame.with_columns(pl.lit(one).alias(c) for c, one in named.items())
-            frames.append(frame.select(*SEPARATION_COLUMNS))
+            frames.append(frame.select(*SEPARATION.dtypes))
     return pl.concat(frames)
 
 
 def separation_results(separation: pl.DataFrame, categories: Any) -> pl.DataFrame:
-    """Return the statistics of all triples as ``RESULT_COLUMNS`` have them.
+    """Return the statistics of all triples as ``RESULTS`` have them.
 
     What they count as pairs are terms here: all of the categories, and those that have a vector.
     The categories are as ``Categories.provenance`` has them.
@@ -248,7 +248,7 @@ def separation_results(separation: pl.DataFrame, categories: Any) -> pl.DataFram
                 "n_covered": row["n_terms1"],
             }
         )
-    return pl.DataFrame(rows, schema=RESULT_COLUMNS)
+    return pl.DataFrame(rows, schema=RESULTS.dtypes)
 
 
 def _measure(n_far: int) -> str:
@@ -280,16 +280,15 @@ def _frame(categories: Categories, n_terms: Counts, found: Separation) -> pl.Dat
         rows.append(row)
     every: Row = {"n_terms1": int(n_terms.sum())}
     rows.append(every | _error_columns(measure, found.n_triples.sum(), found.n_errors.sum()))
-    schema = {c: t for c, t in SEPARATION_COLUMNS.items() if c not in {*_IN_PATH, "signature"}}
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=SEPARATION_PARTS.dtypes)
 
 
 def _of_terms(
     categories: Categories, starts: Starts, terms: pl.Series, found: Separation
 ) -> pl.DataFrame:
-    """Return ``SEPARATED_COLUMNS`` of the terms of the first category, by far category."""
+    """Return ``SEPARATED`` of the terms of the first category, by far category."""
     sizes = np.diff(starts)
-    frames = [pl.DataFrame(schema=SEPARATED_COLUMNS)]
+    frames = [pl.DataFrame(schema=SEPARATED.dtypes)]
     for at in range(len(sizes) - categories.n_far, len(sizes)):
         n_errors, n_triples = found.errors[: len(terms), at], int(sizes[1] * sizes[at])
         values = (
@@ -299,8 +298,8 @@ def _of_terms(
             n_errors,
             n_errors / n_triples if n_triples else None,
         )
-        of_far = dict(zip(SEPARATED_COLUMNS, values, strict=True))
-        frames.append(pl.DataFrame(of_far, schema=SEPARATED_COLUMNS))
+        of_far = dict(zip(SEPARATED.dtypes, values, strict=True))
+        frames.append(pl.DataFrame(of_far, schema=SEPARATED.dtypes))
     return pl.concat(frames)
 
 

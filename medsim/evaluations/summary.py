@@ -16,8 +16,8 @@ from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.output import (
-    COVERAGE_COLUMNS,
-    OVERLAP_COLUMNS,
+    COVERAGE,
+    OVERLAP,
     EvaluationManifest,
     coverage_path,
     pairs_path,
@@ -26,7 +26,7 @@ from medsim.evaluations.output import (
     vocabulary_path,
 )
 from medsim.evaluations.retrieval import Retrieved, comparisons_of, results_of, retrieval_of
-from medsim.evaluations.run_key import are_independent, resampling_of
+from medsim.evaluations.run_key import resampling_of
 from medsim.evaluations.scoring import ScoredModel, dominated_sets, score_sets, warn_of_reach
 from medsim.evaluations.separation import separation_of, separation_results
 from medsim.evaluations.sets import SET_COLUMNS
@@ -93,7 +93,7 @@ def _of_pairs(
         rated=key.inputs[name]["kind"] == "rated",
         frame=files.load(pairs_path(name)),
         provenance=key.inputs[name],
-        independent=are_independent(key.options),
+        independent=bool(key.options["independent_pairs"]),
     )
     models = _models(name, files, key)
     resampling = resampling_of(key.options, threads)
@@ -179,7 +179,7 @@ def coverage_of(
     covered: Mapping[str, Flags],
     terms: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    """Return ``COVERAGE_COLUMNS``: terms and pairs of each set that embeddings lack (table A.1).
+    """Return ``COVERAGE``: terms and pairs of each set that embeddings lack (table A.1).
 
     Pairs in common are those that all embeddings cover. By embedding, ``covered`` has whether both
     terms of each pair have vectors, bool[n_pairs], and ``terms`` has ``TERM_COLUMNS``.
@@ -210,7 +210,7 @@ def coverage_of(
             }
             for embedding, has in covered.items()
         ]
-    return pl.DataFrame(rows, schema=COVERAGE_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=COVERAGE.dtypes, orient="row")
 
 
 def overlap_of(
@@ -219,7 +219,7 @@ def overlap_of(
     """Return the overlap of vocabularies, as far as an input uses them.
 
     Two word embeddings are compared by the words of the input's terms that they know, ignoring
-    case, others by the terms that they cover. Returned are ``OVERLAP_COLUMNS``.
+    case, others by the terms that they cover. Returned are ``OVERLAP``.
     """
     known_words = {one: set(frame["word"].str.to_lowercase()) for one, frame in words.items()}
     known_terms = {one: set(frame.filter("covered")["term"]) for one, frame in terms.items()}
@@ -231,25 +231,25 @@ def overlap_of(
         n_both = len(known[left] & known[right])
         of = "words" if of_words else "terms"
         rows.append(_overlap(name, of, (left, right), sizes, n_both))
-    return pl.DataFrame(rows, schema=OVERLAP_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=OVERLAP.dtypes, orient="row")
 
 
 def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return the overlap of whole vocabularies of word embeddings, by name (table A.2).
 
-    Words are compared as they stand. Returned are ``OVERLAP_COLUMNS`` without an input.
+    Words are compared as they stand. Returned are ``OVERLAP`` without an input.
     """
     rows = []
     for left, right in combinations(vocabularies, 2):
         both = vocabularies[left].join(vocabularies[right], on="word", how="semi").height
         sizes = vocabularies[left].height, vocabularies[right].height
         rows.append(_overlap(None, "vocabulary", (left, right), sizes, both))
-    return pl.DataFrame(rows, schema=OVERLAP_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=OVERLAP.dtypes, orient="row")
 
 
 def _overlap(
     name: str | None, of: str, embeddings: tuple[str, str], sizes: tuple[int, int], n_both: int
 ) -> Row:
-    """Return a row of ``OVERLAP_COLUMNS``."""
+    """Return a row of ``OVERLAP``."""
     shares = [n_both / size if size else None for size in sizes]
-    return dict(zip(OVERLAP_COLUMNS, (name, of, *embeddings, *sizes, n_both, *shares), strict=True))
+    return dict(zip(OVERLAP.dtypes, (name, of, *embeddings, *sizes, n_both, *shares), strict=True))

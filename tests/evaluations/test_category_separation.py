@@ -26,7 +26,7 @@ from medsim.embeddings.options import parse_embedding
 from medsim.evaluations.conclusions import best_and_worst, errors_of, overall_errors
 from medsim.evaluations.output import (
     EVALUATION,
-    SEPARATION_COLUMNS,
+    SEPARATION,
     EvaluationFiles,
     separation_path,
 )
@@ -221,7 +221,7 @@ def test_the_overlap_error_is_that_of_a_loop_over_triples(
 def test_the_table_has_the_columns_of_its_contract(table: pl.DataFrame) -> None:
     assert dict(table.schema) == {
         name: kind if isinstance(kind, pl.DataType) else kind()
-        for name, kind in SEPARATION_COLUMNS.items()
+        for name, kind in SEPARATION.dtypes.items()
     }
     assert table["metric"].unique(maintain_order=True).to_list() == list(OF_WORDS)
     assert table.select("input", "embedding").unique().rows() == [("build", "words")]
@@ -359,7 +359,7 @@ def test_several_far_categories_have_an_error_each_and_one_of_all() -> None:
         for metric, errors in (("cos", (0.1, 0.4)), ("pearson", (0.3, 0.2)))
         for far, error in [*zip("cd", errors, strict=True), (None, sum(errors) / 2)]
     ]
-    every = pl.DataFrame(rows, schema=SEPARATION_COLUMNS).with_columns(
+    every = pl.DataFrame(rows, schema=SEPARATION.dtypes).with_columns(
         category1=pl.when(pl.col("category2").is_not_null()).then("category1")
     )
 

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 
+from medsim.evaluations import output
 from medsim.evaluations.conclusions import (
     all_metrics,
     best_metrics,
@@ -15,7 +16,6 @@ from medsim.evaluations.conclusions import (
     metric_standings,
     standings,
 )
-from medsim.evaluations.output import RESULT_COLUMNS
 
 Comparison = tuple[str, str, float | None, float | None]  # of two, their difference, p
 Standing = tuple[int, int, bool]  # n_better, n_worse, among_best
@@ -121,7 +121,7 @@ def test_means_leave_out_small_sets_and_those_that_another_contains() -> None:
             result(EASY | {"dataset": name}, "a", "cos", values[name], n_covered=n_pairs)
             for name, n_pairs in sizes.items()
         ],
-        schema=RESULT_COLUMNS,
+        schema=output.RESULTS.dtypes,
     )
 
     best = best_metrics(rows, COMPARISONS.clear(), ["auc"])

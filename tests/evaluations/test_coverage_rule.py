@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -94,22 +93,6 @@ def test_what_is_missing_of_a_switch_is_told_as_a_command_line_gives_it(folder: 
     run(folder, independent_pairs=True, overwrite=True)
     with pytest.raises(medsim.MedsimError, match="made with `independent_pairs`; add it to add to"):
         run(folder, "same.txt", "same")
-
-
-def test_older_results_are_of_any_word_and_keep_to_it(folder: Path) -> None:
-    formerly = {"coverage": "any", "independent_pairs": True}
-    before = run(folder, **formerly, resamples=10_000)
-    recorded = json.loads((before.folder / "manifest.json").read_text(encoding="utf-8"))["options"]
-    assert recorded == {"seed": 0, "resamples": 10_000}  # as earlier versions wrote them
-    for name in formerly:
-        others = {one: value for one, value in formerly.items() if one != name}
-        with pytest.raises(medsim.MedsimError, match=f"made with `{name}`.*to add to it"):
-            run(folder, "same.txt", "same", **others, resamples=None)
-
-    grown = run(folder, "same.txt", "same", **formerly, resamples=None)
-
-    assert covered(grown) == by_hand(any)
-    assert set(grown.results()["embedding"]) == {"some", "same"}
 
 
 def test_retrieval_has_the_same_terms_as_pairs(tmp_path: Path, shared_build: medsim.Build) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import medsim
 from medsim.evaluations.inputs import EvaluationInput, pair_id_of
-from medsim.evaluations.output import EVALUATED_COLUMNS
+from medsim.evaluations.output import PAIRS
 from medsim.evaluations.scoring import dominated_sets
 
 
@@ -30,7 +30,7 @@ def labelled(n_chained: int, n_single: int, *, independent: bool = False) -> Eva
             pl.col("label").cast(pl.Int8),
             *(pl.lit(value).alias(column) for column, value in named.items()),
             rating=pl.lit(None, pl.Float64),
-        ).select(*EVALUATED_COLUMNS),
+        ).select(*PAIRS.dtypes),
         provenance={},
         independent=independent,
     )

@@ -381,11 +381,6 @@ def test_a_vocabulary_may_lie_anywhere(
     assert found.manifest.embeddings["x"]["vocabulary"] == "moved.txt"
     assert not found.results().filter(pl.col("signature").str.contains("txt")).height
 
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    manifest["embeddings"]["x"]["options"] = {"vocabulary": "w.txt"}  # as it was written before
-    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    medsim.evaluate("rated.csv", embeddings, "out", resamples=200, coverage="any")
-
 
 def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
     with pytest.raises(medsim.MedsimError, match="no build of medsim"):

@@ -14,7 +14,7 @@ from medsim.cli import app
 from medsim.core.shown import MISSING
 from medsim.evaluations.conclusions import best_metrics, embedding_standings
 from medsim.evaluations.labels import why_missing
-from medsim.evaluations.output import COMPARISON_COLUMNS
+from medsim.evaluations.output import COMPARISONS
 from medsim.evaluations.readable import readable, why_missing_in
 from medsim.evaluations.score_sections import leaderboard
 
@@ -88,7 +88,7 @@ def test_an_embedding_without_a_value_stays_in_the_standings(evaluation: medsim.
 
 
 def test_the_leaderboard_of_a_report_says_what_is_missing(evaluation: medsim.Evaluation) -> None:
-    untested = pl.DataFrame(schema=COMPARISON_COLUMNS)
+    untested = pl.DataFrame(schema=COMPARISONS.dtypes)
     every = evaluation.results()
 
     section = leaderboard(every, untested, ["own", "flat"])
@@ -159,7 +159,7 @@ def test_standings_count_only_sets_with_a_value() -> None:
         {"n_pairs": "n_covered"}
     )
     results = results.with_columns(subset=pl.lit("common"))
-    best = best_metrics(results, pl.DataFrame(schema=COMPARISON_COLUMNS), ("auc",))
+    best = best_metrics(results, pl.DataFrame(schema=COMPARISONS.dtypes), ("auc",))
 
     found = embedding_standings(best)
 

@@ -13,9 +13,9 @@ from polars.testing import assert_frame_equal
 
 import medsim
 from medsim.core.shown import MISSING
+from medsim.evaluations import output
 from medsim.evaluations.conclusions import at_metrics, metric_spread
 from medsim.evaluations.options import PAPER, TABLES, number_of
-from medsim.evaluations.output import RESULT_COLUMNS
 from medsim.evaluations.readable import as_in_paper, readable
 
 METRICS = ["avg_cos", "fuzzy_jaccard", "pair_cos", "cos", "kendall"]
@@ -187,7 +187,7 @@ def test_the_variance_is_over_the_metrics_of_an_embedding_on_each_set() -> None:
     ]
     rows.append(result(HARD, "one", "avg_cos", None))
 
-    found = metric_spread(pl.DataFrame(rows, schema=RESULT_COLUMNS), ["auc"])
+    found = metric_spread(pl.DataFrame(rows, schema=output.RESULTS.dtypes), ["auc"])
 
     variances = [float(np.var(of_set)) for of_set in values["one"]]
     assert found.select("statistic", "embedding", "n_sets").rows() == [("auc", "one", 3)]

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.evaluations.output import COMPARISON_COLUMNS
+from medsim.evaluations.output import COMPARISONS
 from medsim.evaluations.page import evaluation_page
 from medsim.pages.markup import packed_columns, rendered
 from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section, license_notice
 
 LIBRARY = "window.vegaEmbed = null;"
-NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)
+NONE = pl.DataFrame(schema=COMPARISONS.dtypes)
 
 
 def page_of(*parts: Part, **values) -> Page:

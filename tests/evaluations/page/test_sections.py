@@ -15,7 +15,7 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.evaluations.detail_sections import retrieval, separation
 from medsim.evaluations.labels import set_name
-from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
+from medsim.evaluations.output import COMPARISONS, RESULTS
 from medsim.evaluations.page import coverage, evaluation_page, words_of
 from medsim.evaluations.score_sections import leaderboard, result
 from medsim.pages import charts as marks
@@ -24,7 +24,7 @@ from medsim.pages.page import Chart, Page, Section
 if TYPE_CHECKING:
     from medsim.evaluations.report_data import EvaluationReportData
 
-NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)
+NONE = pl.DataFrame(schema=COMPARISONS.dtypes)
 NAMES = ("one", "two")
 ALL = [
     "Result",
@@ -151,7 +151,7 @@ def test_retrieval_names_the_index_where_there_are_two(full: EvaluationReportDat
 
 def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationReportData) -> None:
     frame = full.retrieval
-    row = dict.fromkeys(COMPARISON_COLUMNS) | {
+    row = dict.fromkeys(COMPARISONS.dtypes) | {
         "input": frame["input"][0],
         "dataset": "retrieval",
         "of": "mrr",
@@ -163,7 +163,7 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationRepo
         "p_bonferroni": 0.0004,
         "n_pairs": 70,
     }
-    compared = pl.DataFrame([row], schema=COMPARISON_COLUMNS)
+    compared = pl.DataFrame([row], schema=COMPARISONS.dtypes)
 
     found = retrieval(
         frame, pl.concat([compared, compared.with_columns(dataset=pl.lit("x"))]), NAMES
@@ -346,9 +346,9 @@ def test_no_two_embeddings_look_alike() -> None:
 
 def test_every_word_on_the_page_that_needs_it_is_explained() -> None:
     sets = {"dataset": "fsn_syn", "difficulty": "hard", "negatives": "levenshtein"}
-    row = dict.fromkeys(RESULT_COLUMNS) | sets | {"metric": "pair_pearson", "statistic": "auc"}
+    row = dict.fromkeys(RESULTS.dtypes) | sets | {"metric": "pair_pearson", "statistic": "auc"}
 
-    found = words_of(pl.DataFrame([row], schema=RESULT_COLUMNS))
+    found = words_of(pl.DataFrame([row], schema=RESULTS.dtypes))
 
     assert list(found) == ["fsn_syn", "hard", "levenshtein negatives", "pair_pearson", "AUC"]
     assert found["pair_pearson"].startswith(

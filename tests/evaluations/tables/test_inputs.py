@@ -12,7 +12,7 @@ from scipy import stats
 
 import medsim
 from medsim.core.shown import MISSING
-from medsim.evaluations.output import COVERAGE_COLUMNS
+from medsim.evaluations.output import COVERAGE
 from medsim.evaluations.readable import readable, readable_coverage, why_missing_in
 from medsim.evaluations.summary import overlap_of_vocabularies
 
@@ -128,7 +128,7 @@ def test_coverage_is_of_the_least_and_the_most_covered_sets() -> None:
         of | {"input": "b", "n_pairs_oov": 1},
         *(of | {"input": "c", "difficulty": "easy", "n_pairs_oov": n} for n in (9, 2, 5)),
     ]
-    frame = pl.DataFrame(rows, schema=COVERAGE_COLUMNS).with_columns(
+    frame = pl.DataFrame(rows, schema=COVERAGE.dtypes).with_columns(
         n_vocabulary=pl.lit(7), n_dimensions=pl.lit(3)
     )
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 
+from medsim.evaluations import output
 from medsim.evaluations.conclusions import all_metrics, best_metrics
-from medsim.evaluations.output import RESULT_COLUMNS
 from medsim.evaluations.readable import as_in_paper, readable
 
 
@@ -42,7 +42,7 @@ def test_what_is_negative_has_a_minus_sign() -> None:
 def test_columns_that_say_nothing_are_left_out_of_a_readable_table() -> None:
     rated = pl.DataFrame(
         [result({"input": "mayo", "dataset": "mean"}, "a", "cos", 0.5, statistic="spearman")],
-        schema=RESULT_COLUMNS,
+        schema=output.RESULTS.dtypes,
     )
     (table,) = readable(best_metrics(rated, COMPARISONS, ["spearman"]))
     assert table.columns == ["input", "dataset", "statistic", "n_pairs", "a"]
@@ -51,7 +51,8 @@ def test_columns_that_say_nothing_are_left_out_of_a_readable_table() -> None:
 
 def test_embeddings_with_other_metrics_have_a_table_of_their_own() -> None:
     terms = pl.DataFrame(
-        [result(EASY, "t", metric, 0.5) for metric in ("cos", "pearson")], schema=RESULT_COLUMNS
+        [result(EASY, "t", metric, 0.5) for metric in ("cos", "pearson")],
+        schema=output.RESULTS.dtypes,
     )
     every = all_metrics(pl.concat([RESULTS, terms]), COMPARISONS, ["auc"])
     tables = readable(every.filter(difficulty="easy"))
@@ -67,7 +68,9 @@ def test_a_table_of_own_pairs_tells_how_many_there_are() -> None:
 def test_of_many_embeddings_each_has_a_row_the_best_first() -> None:
     values = {"a": 0.5, "b": 0.9, "c": 0.7, "d": 0.6}
     rows = [result(EASY, name, "cos", value) for name, value in values.items()]
-    found = best_metrics(pl.DataFrame(rows, schema=RESULT_COLUMNS), COMPARISONS.clear(), ["auc"])
+    found = best_metrics(
+        pl.DataFrame(rows, schema=output.RESULTS.dtypes), COMPARISONS.clear(), ["auc"]
+    )
     (table,) = readable(found)
     assert table["embedding"].to_list() == ["b", "c", "d", "a"]
     assert table["set"].unique().to_list() == ["fsn_syn"]
@@ -76,7 +79,7 @@ def test_of_many_embeddings_each_has_a_row_the_best_first() -> None:
 
 def test_statistics_have_tables_of_their_own() -> None:
     rated = result({"input": "mayo", "dataset": "mean"}, "a", "cos", 0.5, statistic="spearman")
-    rows = pl.DataFrame([result(EASY, "a", "cos", 0.6), rated], schema=RESULT_COLUMNS)
+    rows = pl.DataFrame([result(EASY, "a", "cos", 0.6), rated], schema=output.RESULTS.dtypes)
     of_build, of_rated = readable(best_metrics(rows, COMPARISONS.clear(), ["auc", "spearman"]))
     assert "difficulty" in of_build.columns
     assert of_rated.columns == ["input", "dataset", "statistic", "a"]
@@ -93,7 +96,7 @@ def test_an_embedding_may_be_named_as_a_column(name: str) -> None:
 def test_a_set_may_be_named_as_a_column() -> None:
     of = {"input": "embedding", "dataset": "mean"}
     scores = [result(of, name, "cos", 0.5, statistic="spearman") for name in ("a", "b")]
-    rows = pl.DataFrame(scores, schema=RESULT_COLUMNS).with_columns(n_in_set=20)
+    rows = pl.DataFrame(scores, schema=output.RESULTS.dtypes).with_columns(n_in_set=20)
     found = best_metrics(rows, COMPARISONS.clear(), ["spearman"]).with_columns(n_in_set=20)
     (table,) = as_in_paper(found)
     assert table["embedding (set)"].to_list()[0] == "10 of 20"
