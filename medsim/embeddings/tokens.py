@@ -154,16 +154,13 @@ def _read(token: str, known: Container[str], options: EmbeddingOptions) -> list[
         for form in _spelled(whole, options):
             if form in known:
                 return [form]
-    read = [_first_known(part, known, options) for part in parts]
+    read = []
+    for part in parts:
+        spelled = _spelled(part, options)
+        read.append(next((form for form in spelled if form in known), spelled[-1]))
     if not wholes or any(form in known for form in read):
         return read
     return _spelled(wholes[-1], options)[-1:]
-
-
-def _first_known(word: str, known: Container[str], options: EmbeddingOptions) -> str:
-    """Return the first form of a word that is known, or its last."""
-    spelled = _spelled(word, options)
-    return next((form for form in spelled if form in known), spelled[-1])
 
 
 def _readings(token: str, options: EmbeddingOptions) -> tuple[list[str], list[str]]:

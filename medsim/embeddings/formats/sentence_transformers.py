@@ -186,18 +186,14 @@ def _check_has_all_weights(path: Path, transformer: Any) -> None:
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
     """Let libraries log only errors, and show no progress, while the body loads a model."""
-    loggers = [logging.getLogger(name) for name in ("sentence_transformers", "transformers")]
-    levels = [one.level for one in loggers]
-    bars = transformers.utils.logging
+    bars, before = transformers.utils.logging, logging.root.manager.disable
     had_bars = bars.is_progress_bar_enabled()
-    for one in loggers:
-        one.setLevel(logging.ERROR)
     bars.disable_progress_bar()
+    logging.disable(logging.WARNING)
     try:
         yield
     finally:
-        for one, level in zip(loggers, levels, strict=True):
-            one.setLevel(level)
+        logging.disable(before)
         if had_bars:
             bars.enable_progress_bar()
 
