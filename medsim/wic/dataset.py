@@ -93,6 +93,20 @@ class WicDataset:
         """Whether every instance is asked about, with models fitted on the others."""
         return self.rounds[0].fold is not None
 
+    @property
+    def asked(self) -> Rows:
+        """The rows that are asked about, or that thresholds are chosen on, in order."""
+        return np.unique(np.concatenate([[*one.dev, *one.test] for one in self.rounds]))
+
+    def quoted(self, side: int, rows: Rows | None = None) -> list[str]:
+        """Return the sentences of a side, each with its target in double quotes."""
+        instances = self.instances if rows is None else self.instances[rows]
+        columns = instances.select(f"{name}{side}" for name in ("sentence", "start", "end"))
+        return [
+            f'{text[:start]}"{text[start:end]}"{text[end:]}'
+            for text, start, end in columns.iter_rows()
+        ]
+
     def seen_terms(self) -> list[int | None]:
         """Return for each instance that is asked about how many of its two terms were seen.
 

@@ -14,7 +14,6 @@ from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.significance import bonferroni, holm, mcnemar_of_runs
 from medsim.wic import GROUPS
 from medsim.wic.dataset import SEEN
-from medsim.wic.models.llm_replies import REFUSED, UNCLEAR
 from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.core.kinds import Columns
     from medsim.kernels.types import FlagTable
     from medsim.wic.dataset import WicDataset
-    from medsim.wic.models.answers import ModelAnswers
+    from medsim.wic.models import ModelAnswers
 
 
 HUMAN = "human"
@@ -118,8 +117,8 @@ def _of_replies(name: str, answers: ModelAnswers) -> Iterator[_Row]:
         return
     verdicts = replies["verdict"].to_list()
     found = {
-        REFUSED: verdicts.count(REFUSED),
-        UNCLEAR: verdicts.count(UNCLEAR),
+        "refused": verdicts.count("refused"),
+        "unclear": verdicts.count("unclear"),
         PROMPT_TOKENS: replies[PROMPT_TOKENS].sum(),
         COMPLETION_TOKENS: replies[COMPLETION_TOKENS].sum(),
     }

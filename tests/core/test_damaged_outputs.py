@@ -23,7 +23,7 @@ from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, read_rows, reading_output
 from medsim.core.output import claimed
 from medsim.embeddings.encoders import VectorCache
-from medsim.wic.models.llm_replies import ReplyCache
+from medsim.wic.models.llm import ReplyCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -49,7 +49,7 @@ from medsim.studies.sheets.written import annotated_tasks, written_csv
 from medsim.tagging.corpus import read_conll
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_wic
-from medsim.wic.models.llm_replies import read_reply
+from medsim.wic.models.llm import read_reply
 from medsim.wic.models.predicted import read_predictions
 
 TERMS = ("asthma of the heart", "naïve heart", "心臓", "acute fever", "pain")

@@ -29,9 +29,8 @@ from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import coin_flips, read_dataset
-from medsim.wic.models import word_answers
+from medsim.wic.models import bilstm
 from medsim.wic.models.training import Training
-from medsim.wic.models.tuning import Tuning
 from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
 from medsim.wic.scores import WHY_MISSING, readable_accuracies
 
@@ -45,7 +44,7 @@ pytestmark = pytest.mark.skipif(
 def _setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Fit perceptrons for fewer epochs, which is enough here, and keep vectors out of the home."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("medsim.wic.models.word_answers._MOST_EPOCHS", 50)
+        patch.setattr("medsim.wic.models.perceptron._MOST_EPOCHS", 50)
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         yield
 
@@ -468,7 +467,7 @@ def test_answers_need_no_dev(place: Path, tmp_path: Path) -> None:
 def test_a_bilstm_that_knows_no_word_to_fit_on_sees_nothing(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(word_answers, "prepare_torch", lambda _name, _threads: None)
+    monkeypatch.setattr(bilstm, "prepare_torch", lambda _name, _threads: None)
     (tmp_path / "few.txt").write_text("velp 1 2\norl 2 1\n", encoding="utf-8")
     test = written(tmp_path / "test.json", ("velp", "orl", 1), ("velp", "orl", 0))
 
@@ -509,7 +508,7 @@ def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
         labels = benchmark.labels[one.held_back]
         n_right = [((scores >= at) == labels).sum() for at in (-np.inf, 0.5, np.inf)]
         assert threshold == (-np.inf, 0.5, np.inf)[int(np.argmax(n_right))]
-        assert model.tuning == (Tuning(loss="online-contrastive", training=training), 0)
+        assert model.tuning == ("online-contrastive", training, 0)
         assert model.held_back.labels.tolist() == labels.tolist()
         fitted = set(one.train) - set(one.held_back)
         rows = benchmark.instances[sorted(fitted)]
@@ -532,8 +531,8 @@ def test_a_bilstm_is_fitted_on_nothing_that_it_is_asked_or_chosen_on(
         sides = zip(pairs.left[one.asked], pairs.right[one.asked], strict=True)
         return np.array([float(not words[a].isdisjoint(words[b])) for a, b in sides]), 1
 
-    monkeypatch.setattr(word_answers, "prepare_torch", lambda _name, _threads: None)
-    monkeypatch.setattr(word_answers, "bilstm_scores", by_shared_words)
+    monkeypatch.setattr(bilstm, "prepare_torch", lambda _name, _threads: None)
+    monkeypatch.setattr(bilstm, "bilstm_scores", by_shared_words)
     options = "input=target,network=bilstm,epochs=3,rate=1e-2,batch=8"
 
     found = evaluate_wic(

@@ -1,1 +1,319 @@
-"""Models of words in context, their data and their answers."""
+"""Models of words in context: one module each, which registers it, and what they share."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from medsim.core.errors import OptionError, unknown_name
+from medsim.core.registry import Registry
+from medsim.embeddings import TERMS, WORDS
+from medsim.embeddings.embedded_terms import open_source
+from medsim.embeddings.given import DEFAULT_NAME, as_embedding
+from medsim.embeddings.options import (
+    EmbeddingOptions,
+    EmbeddingSpec,
+    check_name,
+    is_service,
+    parse_named,
+    parse_options,
+    parse_place,
+)
+from medsim.statistics.ranks import ranked
+from medsim.statistics.scores import best_threshold
+from medsim.wic.models.training import Training, training_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
+
+    from medsim.core.progress import Progress
+    from medsim.embeddings import VectorSource
+    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.embeddings.given import EmbeddingLike
+    from medsim.kernels.types import Flags, Rows, Values
+    from medsim.wic.dataset import Round, WicDataset
+
+RANDOM = "random"
+"""The text that names the model that answers by a coin."""
+
+SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
+"""The input of a model: the words of a sentence; the target alone, in its sentence where the model
+reads that; or the sentence with its target in quotes."""
+
+_OWN = ("input", "network", "tune", "loss", "epochs", "rate", "batch")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The context in which models answer.
+
+    Attributes:
+        seed: from which the model is fitted.
+        n_seeds: from how many seeds each model is fitted, one after the other.
+        embeddings: of the models that are made of one, by the name of the model.
+    """
+
+    seed: int
+    threads: int
+    cache: Path | None
+    progress: Progress
+    n_seeds: int = 1
+    embeddings: Mapping[str, NamedEmbedding] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswers:
+    """The answers of a model; rows that no round asks about have no meaning.
+
+    Attributes:
+        positive: bool[n_instances], whether both terms have one meaning. Where an instance is not
+            covered it is what most labels are that the model knew, False if they are even.
+        scores: float64[n_instances], by which it answers; NaN where it has none.
+        covered: bool[n_instances], whether the model could see something of the instance.
+        thresholds: float64[n_rounds], scores at or above which it says True; empty where there are
+            none, NaN where there was nothing to choose one by.
+        replies: what was said to a language model and what it said, a row per instance that is
+            asked about; None for any other model.
+        digests: SHA-256 of the files that it answers from, in hex, by their path.
+        seed: from which the model was fitted; None where it was not.
+    """
+
+    positive: Flags
+    scores: Values
+    covered: Flags
+    thresholds: Values
+    replies: pl.DataFrame | None = None
+    digests: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model(ABC):
+    """A model under the name that results have; each class is registered in ``MODELS``.
+
+    Attributes:
+        way: how it answers, as manifests name it.
+        is_fitted: whether it is fitted on the train split, from a seed.
+        has_threshold: whether its threshold is chosen on the dev split.
+    """
+
+    way: ClassVar[str]
+    is_fitted: ClassVar[bool] = False
+    has_threshold: ClassVar[bool] = False
+
+    name: str
+
+    @property
+    def needs(self) -> dict[str, str]:
+        """What it needs splits for, by split, as the end of a sentence."""
+        train = {"train": "is fitted"} if self.is_fitted else {}
+        return train | ({"dev": "has its threshold chosen"} if self.has_threshold else {})
+
+    @abstractmethod
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return its answers to the instances that rounds ask about."""
+
+    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002 — of others
+        """Return the facts that decide its answers, and where it lies, for the manifest."""
+        return {"way": self.way, "files": dict(answers.digests)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedModel(Model):
+    """A model that is made of an embedding.
+
+    Attributes:
+        gives: whether the embedding has vectors of ``WORDS`` or of ``TERMS``.
+        accepts: the options that it has besides those of its embedding.
+        inputs: what it can read, the default first.
+        reads: one of these.
+    """
+
+    gives: ClassVar[str]
+    accepts: ClassVar[tuple[str, ...]]
+    inputs: ClassVar[tuple[str, ...]]
+
+    reads: str
+    embedding: EmbeddingSpec
+
+    @classmethod
+    def readable(cls, source: VectorSource) -> tuple[str, ...]:  # noqa: ARG003
+        """Return which of ``inputs`` it can read with a source; raise OptionError if none."""
+        return cls.inputs
+
+    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
+        """Return the facts that decide its answers, and where it lies, for the manifest."""
+        about = context.embeddings[self.name].provenance()
+        return {"way": self.way, "input": self.reads, **about}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedModel(EmbeddedModel):
+    """A model that PyTorch trains, and whose threshold is chosen afterwards.
+
+    Attributes:
+        default: how it is trained where options do not say otherwise.
+        losses: that may be chosen, the default first; empty if it has but one.
+        loss: one of these, or "".
+    """
+
+    is_fitted: ClassVar[bool] = True
+    has_threshold: ClassVar[bool] = True
+    default: ClassVar[Training]
+    losses: ClassVar[tuple[str, ...]] = ()
+
+    training: Training
+    loss: str = ""
+
+    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
+        """Return the facts that decide its answers, and where it lies, for the manifest."""
+        about = context.embeddings[self.name].provenance()
+        about["options"] |= {"loss": self.loss} if self.loss else {}
+        about["options"] |= {name: str(value) for name, value in asdict(self.training).items()}
+        return {"way": self.way, "input": self.reads, **about}
+
+
+MODELS: Registry[type[Model]] = Registry("model of words in context", "medsim.wic.models")
+"""The classes of models by the way in which they answer."""
+
+
+def model_of(given: EmbeddingLike, name: str | None = None) -> Model:
+    """Return the model that a caller gives, of a name where a text does not have it.
+
+    A text is such as "minilm=model.onnx,input=quoted". Word vectors go through a perceptron or a
+    BiLSTM and are of the target or of the sentence. Vectors of an encoder are compared by their
+    cosine and are of the target, for which it must be in ONNX, or of the sentence with its target
+    in quotes. The first of ``inputs`` that a model can read is the default.
+    """
+    if isinstance(given, (str, Path)):
+        text = str(given) if name is None else f"{name}={given}"
+        if text == RANDOM:
+            return MODELS.get("coin")(name=RANDOM)
+        named = parse_named(text, "`models`", f"minilm=model.onnx,input=quoted, or {RANDOM}")
+        if named.path == RANDOM:
+            _check_options(text, named.options, ())
+            return MODELS.get("coin")(name=named.name)
+        return _made_of(text, named.name, parse_place(named.path), named.options)
+    found = as_embedding(given)
+    name = name or found.name or DEFAULT_NAME
+    check_name(name, f"`models` {name!r}")
+    return _made_of(repr(found), name, found, found.options)
+
+
+def _made_of(text: str, name: str, place: Any, options: dict[str, str]) -> EmbeddedModel:
+    """Return the model that is made of an embedding, which the text or object in ``text`` is."""
+    known = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
+    for one in options:
+        if one not in known:
+            raise OptionError(unknown_name("option of models", one, known))
+    is_own = {one: one in _OWN and not (one == "batch" and is_service(place)) for one in options}
+    own = {one: value for one, value in options.items() if is_own[one]}
+    embedding = EmbeddingSpec(
+        name=name,
+        place=place,
+        options=parse_options({one: v for one, v in options.items() if not is_own[one]}),
+    )
+    source = open_source(embedding)
+    kinds = {way: one for way, one in MODELS.all().items() if issubclass(one, EmbeddedModel)}
+    networks = [way for way, one in kinds.items() if one.gives == WORDS]
+    is_tuned = _choice("tune", own.get("tune", "no"), ("no", "yes")) == "yes"
+    way = _choice("network", own.get("network", "perceptron"), networks)
+    if is_tuned or source.gives == TERMS:
+        way = "fine-tuned" if is_tuned else "cosine"
+    kind = kinds[way]
+    try:
+        readable = kind.readable(source)
+    except OptionError as error:
+        raise OptionError(f"`models` {text!r}: {error}") from error
+    _check_options(text, own, kind.accepts)
+    reads = own.get("input", readable[0])
+    if reads not in readable:
+        raise OptionError(
+            f"`models` {text!r}: input={reads} does not fit ({source.describes}); accepted: "
+            f"{', '.join(readable)}"
+        )
+    if not issubclass(kind, TrainedModel):
+        return kind(name=name, reads=reads, embedding=embedding)
+    loss = _choice("loss", own.get("loss", kind.losses[0]), kind.losses) if kind.losses else ""
+    try:
+        training = training_of(own, kind.default)
+    except OptionError as error:
+        raise OptionError(f"`models` {text!r}: {error}") from error
+    return kind(name=name, reads=reads, embedding=embedding, training=training, loss=loss)
+
+
+def _choice(name: str, value: str, choices: Sequence[str]) -> str:
+    """Return the value of an option, which is one of its choices."""
+    if value not in choices:
+        raise OptionError(unknown_name(name, value, list(choices)))
+    return value
+
+
+def _check_options(text: str, given: Mapping[str, str], accepted: tuple[str, ...]) -> None:
+    """Raise OptionError for an option that does not fit a model."""
+    for name, value in given.items():
+        if name not in accepted:
+            raise OptionError(
+                f"`models` {text!r}: {name}={value} does not fit; accepted: "
+                f"{', '.join(accepted) or 'none'}"
+            )
+
+
+def threshold_answers(
+    dataset: WicDataset, scores_in: Callable[[Round], Values], chosen_on: Callable[[Round], Rows]
+) -> ModelAnswers:
+    """Return True where a score is at or above the threshold that is best elsewhere.
+
+    The best is the most accurate, the lowest of equally accurate ones, midway between two scores
+    that occur, so that equal scores are never told apart (``medsim.statistics.scores``).
+
+    ``scores_in`` returns float64[n_instances] for a round, NaN where there is no score, and
+    ``chosen_on`` the rows on which its threshold is chosen.
+    """
+    labels = dataset.labels
+    positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
+    thresholds = []
+    for one in dataset.rounds:
+        found, rows = scores_in(one), chosen_on(one)
+        known = rows[~np.isnan(found[rows])]
+        distinct, ranks = ranked(found[known])
+        n_positive, n_negative = (
+            np.bincount(ranks[labels[known] == label], minlength=len(distinct))
+            for label in (True, False)
+        )
+        threshold = best_threshold(distinct, n_positive, n_negative)
+        asked = found[one.test]
+        is_known = ~np.isnan(asked) & (not math.isnan(threshold))
+        positive[one.test] = np.where(is_known, asked >= threshold, majority(labels[rows]))
+        scores[one.test] = asked
+        thresholds.append(threshold)
+    return ModelAnswers(
+        positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
+    )
+
+
+def round_name(name: str, one: Round) -> str:
+    """Return the name of a model in a round, for the progress."""
+    return name if one.fold is None else f"{name} for fold {one.fold}"
+
+
+def majority(labels: Flags) -> bool:
+    """Return the label that most have, False where they are even."""
+    return bool(2 * np.count_nonzero(labels) > len(labels))
+
+
+def unscored(positive: Flags, scores: Values | None = None) -> ModelAnswers:
+    """Return answers to all instances that need no threshold."""
+    return ModelAnswers(
+        positive=positive,
+        scores=np.full(len(positive), np.nan) if scores is None else scores,
+        covered=np.ones(len(positive), np.bool_),
+        thresholds=np.zeros(0),
+    )

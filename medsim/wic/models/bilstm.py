@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from medsim.wic.models.training import Fitted, train
+from medsim.embeddings import WORDS
+from medsim.wic.models import MODELS, SENTENCE, TARGET, TrainedModel, round_name, threshold_answers
+from medsim.wic.models.perceptron import word_pairs
+from medsim.wic.models.training import TRAINING_OPTIONS, Fitted, Training, prepare_torch, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.embeddings.metrics import WordBags
-    from medsim.kernels.types import Flags, Ids, Rows, Values
-    from medsim.wic.models.training import Training
+    from medsim.kernels.types import Flags, Rows, Values
+    from medsim.wic.dataset import Round, WicDataset
+    from medsim.wic.models import Context, ModelAnswers
+    from medsim.wic.models.perceptron import WordPairs
 
 N_UNITS = 128
 """Hidden units in either direction (Rouhizadeh et al. 2024)."""
 
 _ASKED_AT_ONCE = 256  # instances, whose words are padded to the longest side
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WordPairs:
-    """Instances as the words of both sides.
-
-    Attributes:
-        bags: the words of each text in order.
-        left: int[n_instances], the text of the first side, which has a word at least.
-        right: int[n_instances], that of the second.
-    """
-
-    bags: WordBags
-    left: Ids
-    right: Ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +39,52 @@ class BilstmRound:
     train: Rows
     held_back: Rows
     asked: Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BilstmModel(TrainedModel):
+    """A bidirectional LSTM over word vectors."""
+
+    way: ClassVar[str] = "bilstm"
+    gives: ClassVar[str] = WORDS
+    accepts: ClassVar[tuple[str, ...]] = ("input", "network", *TRAINING_OPTIONS)
+    inputs: ClassVar[tuple[str, ...]] = (SENTENCE, TARGET)
+    default: ClassVar[Training] = Training(epochs=20, rate=1e-3, batch=32)
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return the answers of a BiLSTM that is fitted in every round, by a threshold.
+
+        Both the epoch and the threshold are chosen on instances that it was not fitted on. An
+        instance with a side that has no known word is not covered; nothing is fitted on it.
+        Rouhizadeh et al. (2024) do not say how they trained theirs.
+        """
+        prepare_torch("a BiLSTM over word vectors", context.threads)
+        words, covered = word_pairs(self, dataset, context)
+
+        def scores_in(one: Round) -> Values:
+            train = one.train[~np.isin(one.train, one.held_back)]
+            own = BilstmRound(
+                train=train[covered[train]],
+                held_back=one.held_back[covered[one.held_back]],
+                asked=np.concatenate([one.held_back, one.test]),
+            )
+            own = replace(own, asked=own.asked[covered[own.asked]])
+            scores = np.full(len(covered), np.nan)
+            if not len(own.train):
+                return scores
+            with context.progress.stage(f"fit {round_name(self.name, one)}") as stage:
+                stage.total(self.training.epochs * len(own.train))
+                found, kept = bilstm_scores(
+                    words, dataset.labels, own, self.training, context.seed, stage.advance
+                )
+                stage.found(f"{len(own.train):,} instances, epoch {kept} kept")
+            scores[own.asked] = found
+            return scores
+
+        return threshold_answers(dataset, scores_in, lambda one: one.held_back)
+
+
+MODELS.register(BilstmModel.way, BilstmModel)
 
 
 def bilstm_scores(

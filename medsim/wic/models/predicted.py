@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError
-from medsim.core.reading import parsed_json, reading
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.reading import expanded, parsed_json, reading
 from medsim.core.tables import Table, read_table, read_text
+from medsim.embeddings.options import parse_named
 from medsim.wic.dataset import IDENTITY
+from medsim.wic.models import MODELS, Model, ModelAnswers, threshold_answers, unscored
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.kernels.types import Flags, Rows, Values
+    from medsim.wic.dataset import WicDataset
+    from medsim.wic.models import Context
 
 
 _ANSWERS = {
@@ -42,6 +47,76 @@ class Predictions:
     answers: Flags | None
     scores: Values | None
     sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictedModel(Model):
+    """A model whose predictions are in a file.
+
+    Attributes:
+        file: of its answers to the test split, or of scores of it.
+        dev: of scores of the dev split, beside a file of scores of the test split.
+    """
+
+    way: ClassVar[str] = "file"
+
+    file: Path
+    dev: Path | None
+
+    @classmethod
+    def parse(cls, text: str) -> PredictedModel:
+        """Return the model whose predictions a text such as "llm=answers.csv" names."""
+        named = parse_named(text, "`predictions`", "llm=answers.csv,dev=dev-answers.csv")
+        if unknown := [name for name in named.options if name != "dev"]:
+            raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
+        dev = named.options.get("dev")
+        return cls(
+            name=named.name,
+            file=expanded(named.path),
+            dev=None if dev is None else expanded(dev),
+        )
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:  # noqa: ARG002
+        """Return the answers in the file, or those that follow from its scores."""
+        if self.dev not in {None, self.file} and dataset.is_crossed:
+            raise OptionError(
+                f"{dataset.name} is one file, of which every part is tested by a threshold of the "
+                f"others, so there is no dev split; leave dev={self.dev} out, or add `dev`"
+            )
+        found = read_predictions(self.file, dataset.instances[dataset.tested])
+        digests = {str(self.file): found.sha256}
+        scores = np.full(dataset.instances.height, np.nan)
+        if found.scores is not None:
+            scores[dataset.tested] = found.scores
+        if found.answers is not None:
+            if self.dev is not None:
+                raise OptionError(
+                    f"{self.file} has a column 'prediction', so needs no threshold; leave "
+                    f"dev={self.dev} out, or the column"
+                )
+            positive = np.zeros(len(scores), np.bool_)
+            positive[dataset.tested] = found.answers
+            return replace(unscored(positive, scores), digests=digests)
+        if self.dev is not None:
+            if not len(dataset.dev):
+                raise OptionError(
+                    f"{self.dev} has scores of a dev split, and {dataset.name} has none; add `dev`"
+                )
+            of_dev = read_predictions(self.dev, dataset.instances[dataset.dev])
+            if of_dev.scores is None:
+                raise OptionError(f"{self.dev} has no column 'score', as {self.file} has")
+            scores[dataset.dev] = of_dev.scores
+            digests[str(self.dev)] = of_dev.sha256
+        elif not dataset.is_crossed:
+            raise OptionError(
+                f"{self.file} has scores alone, and a threshold is chosen on scores of the dev "
+                f"split: `predictions` {self.name}={self.file},dev=PATH"
+            )
+        answers = threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
+        return replace(answers, digests=digests)
+
+
+MODELS.register(PredictedModel.way, PredictedModel)
 
 
 def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.core.errors import needing
+from medsim.core.errors import OptionError, needing
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import average_precision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from medsim.kernels.types import Flags, Rows, Values
 
 MOST_WARMUP = 1_000
 """The steps in which the learning rate rises, as in the code of Rouhizadeh et al. (2024)."""
 
+_WHOLE = re.compile(r"[0-9]{1,9}")
+_REAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?")
 _WARMUP_SHARE = 0.2  # of all steps, where that is fewer: 1,000 steps are 19% of those on BioWiC
 _DECAY = 0.01  # of weights, as in sentence-transformers
 _LONGEST_STEP = 1.0  # the largest norm of a gradient, as there
@@ -38,6 +41,27 @@ class Training:
     epochs: int
     rate: float
     batch: int
+
+
+TRAINING_OPTIONS = {"epochs": (1, 1_000), "rate": (1e-9, 1), "batch": (1, 100_000)}
+"""The options of training, with the least and the most that each may be."""
+
+
+def training_of(given: Mapping[str, str], default: Training) -> Training:
+    """Return a training by its options, among others in ``given``; the others are the default's.
+
+    Raises:
+        OptionError: one is out of range.
+    """
+    values: dict[str, Any] = {}
+    for name, (low, high) in TRAINING_OPTIONS.items():
+        if (text := given.get(name)) is None:
+            continue
+        pattern = _REAL if name == "rate" else _WHOLE
+        if not pattern.fullmatch(text) or not low <= float(text) <= high:
+            raise OptionError(f"{name}={text} is out of range; {low:,} to {high:,} are accepted")
+        values[name] = float(text) if name == "rate" else int(text)
+    return replace(default, **values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

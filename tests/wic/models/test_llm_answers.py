@@ -18,8 +18,7 @@ from fixtures.wic import write_benchmark
 from medsim import WicScores, evaluate_wic
 from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.core.opened import open_output
-from medsim.wic.models.llm_prompts import INSTRUCTION
-from medsim.wic.models.llm_replies import Reply, ReplyCache, read_reply, understood
+from medsim.wic.models.llm import INSTRUCTION, Reply, ReplyCache, read_reply, understood
 from medsim.wic.output import REPLIES
 from medsim.wic.scores import readable_accuracies
 

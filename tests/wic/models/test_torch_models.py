@@ -14,9 +14,10 @@ from medsim import evaluate_wic
 from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.wic.models.bilstm import N_UNITS, BilstmRound, WordPairs, bilstm_scores
+from medsim.wic.models.bilstm import N_UNITS, BilstmRound, bilstm_scores
+from medsim.wic.models.fine_tuned import TextPairs, contrastive_loss, cosine_loss, tune
+from medsim.wic.models.perceptron import WordPairs
 from medsim.wic.models.training import Training, precision_of
-from medsim.wic.models.tuning import TextPairs, Tuning, contrastive_loss, cosine_loss, tune
 
 torch = pytest.importorskip("torch", reason="medsim[baselines] is not installed")
 library = pytest.importorskip("sentence_transformers", reason="medsim[baselines] is not installed")
@@ -101,13 +102,15 @@ def test_losses_are_those_of_the_library(labels: list[int]) -> None:
 @pytest.mark.parametrize("loss", ["online-contrastive", "cosine"])
 def test_a_fine_tuned_encoder_tells_what_it_was_fitted_on(folders, loss: str) -> None:
     train, held_back, test = pairs_of(64, 1), pairs_of(30, 2), pairs_of(60, 3)
-    tuning = Tuning(loss=loss, training=Training(epochs=6, rate=3e-3, batch=16))
+    training = Training(epochs=6, rate=3e-3, batch=16)
     found, epochs, n_seen = [], [], []
     before = torch.random.get_rng_state()
     for _ in range(2):
         encoder = SentenceEncoder(folders["saved"], EmbeddingOptions(), 1)
         start = cosines(encoder, test)
-        epochs.append(tune(encoder, train, held_back, tuning, seed=5, advance=n_seen.append))
+        epochs.append(
+            tune(encoder, train, held_back, loss, training, seed=5, advance=n_seen.append)
+        )
         found.append(cosines(encoder, test))
 
     assert torch.equal(torch.random.get_rng_state(), before)
@@ -130,7 +133,8 @@ def test_the_weights_of_the_best_epoch_are_kept(folders) -> None:
         encoder,
         wrong,
         held_back,
-        Tuning(loss="cosine", training=training),
+        "cosine",
+        training,
         seed=0,
         advance=lambda _n: None,
     )
@@ -139,7 +143,7 @@ def test_the_weights_of_the_best_epoch_are_kept(folders) -> None:
 
 
 def test_texts_that_run_together_have_the_vectors_of_single_ones(folders) -> None:
-    from medsim.wic.models.tuning import _embedded
+    from medsim.wic.models.fine_tuned import _embedded
 
     encoder = SentenceEncoder(folders["saved"], EmbeddingOptions(prefix="note "), 1)
     texts = pairs_of(20, 4).left

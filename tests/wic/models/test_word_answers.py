@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from medsim.core.errors import OptionError
-from medsim.wic.models.word_answers import perceptron_scores
+from medsim.wic.models.perceptron import perceptron_scores
 
 pytestmark = pytest.mark.skipif(
     find_spec("sklearn") is None,  # which is imported by those alone that run the tests

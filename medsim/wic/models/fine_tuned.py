@@ -1,25 +1,33 @@
-"""Fine-tuning of sentence encoders on pairs of sentences that have one meaning or two."""
+"""Encoders that are fine-tuned on pairs of sentences, and then compared by cosine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from medsim.core.errors import OptionError
 from medsim.core.reading import reading
-from medsim.wic.models.training import Fitted, train
+from medsim.embeddings import TERMS
+from medsim.embeddings.embedded_terms import path_of
+from medsim.embeddings.formats.sentence_transformers import NAME, SentenceEncoder
+from medsim.wic.models import MODELS, QUOTED, TrainedModel, round_name, threshold_answers
+from medsim.wic.models.cosine import A_BATCH, cosines, numbered
+from medsim.wic.models.training import TRAINING_OPTIONS, Fitted, Training, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
+    from medsim.embeddings import VectorSource
     from medsim.kernels.types import Flags, Rows, Values
-    from medsim.wic.models.training import Training
+    from medsim.wic.dataset import Round, WicDataset
+    from medsim.wic.models import Context, ModelAnswers
 
-ONLINE_CONTRASTIVE, COSINE = "online-contrastive", "cosine"
-LOSSES = (ONLINE_CONTRASTIVE, COSINE)
-"""The losses of fine-tuning, the default first."""
+TUNABLE = (NAME, "transformers")
+"""The formats of embeddings that can be fine-tuned."""
+
+ONLINE_CONTRASTIVE, COSINE = "online-contrastive", "cosine"  # losses
 
 MARGIN = 0.5
 """The cosine distance beyond which a pair with two meanings adds nothing to the contrastive loss.
@@ -41,18 +49,82 @@ class TextPairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
-    """The options of fine-tuning: one of ``LOSSES``, and how it is minimised."""
+class TunedModel(TrainedModel):
+    """An encoder that is fine-tuned in every round, and then compared by cosine.
 
-    loss: str
-    training: Training
+    It is trained as in the code of Rouhizadeh et al. (2024).
+    """
+
+    way: ClassVar[str] = "fine-tuned"
+    gives: ClassVar[str] = TERMS
+    accepts: ClassVar[tuple[str, ...]] = ("input", "tune", "loss", *TRAINING_OPTIONS)
+    inputs: ClassVar[tuple[str, ...]] = (QUOTED,)
+    default: ClassVar[Training] = Training(epochs=10, rate=2e-5, batch=32)
+    losses: ClassVar[tuple[str, ...]] = (ONLINE_CONTRASTIVE, COSINE)
+
+    @classmethod
+    def readable(cls, source: VectorSource) -> tuple[str, ...]:
+        """Return which of ``inputs`` it can read with a source; raise OptionError if none."""
+        if source.format_name not in TUNABLE:
+            raise OptionError(
+                f"tune=yes is for {' and '.join(TUNABLE)}; this is {source.describes}"
+            )
+        return cls.inputs
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return the answers by cosine and threshold.
+
+        It reads the sentence with its target in double quotes. Thresholds are chosen on instances
+        that it was not fitted on.
+        """
+        named = context.embeddings[self.name]
+        path, labels = path_of(named.source), dataset.labels
+        left, right = (dataset.quoted(side) for side in (1, 2))
+
+        def pairs_of(rows: Rows) -> TextPairs:
+            sides = [[side[row] for row in rows] for side in (left, right)]
+            return TextPairs(left=sides[0], right=sides[1], labels=labels[rows])
+
+        def scores_in(one: Round) -> Values:
+            encoder = SentenceEncoder(path, named.spec.options, context.threads)
+            train = pairs_of(one.train[~np.isin(one.train, one.held_back)])
+            with context.progress.stage(f"fine-tune {round_name(self.name, one)}") as stage:
+                stage.total(self.training.epochs * len(train.labels))
+                kept = tune(
+                    encoder,
+                    train,
+                    pairs_of(one.held_back),
+                    self.loss,
+                    self.training,
+                    seed=context.seed,
+                    advance=stage.advance,
+                )
+                stage.found(f"{len(train.labels):,} instances, epoch {kept} kept")
+            rows = np.concatenate([one.held_back, one.test])
+            texts, first, second = numbered(
+                [left[row] for row in rows],
+                [right[row] for row in rows],
+                lambda text: (len(text), text),
+            )
+            parts = [
+                encoder.encode(texts[at : at + A_BATCH]) for at in range(0, len(texts), A_BATCH)
+            ]
+            scores = np.full(len(labels), np.nan)
+            scores[rows] = cosines(np.concatenate(parts), first, second, context.threads)
+            return scores
+
+        return threshold_answers(dataset, scores_in, lambda one: one.held_back)
+
+
+MODELS.register(TunedModel.way, TunedModel)
 
 
 def tune(
     encoder: SentenceEncoder,
     pairs: TextPairs,
     held_back: TextPairs,
-    tuning: Tuning,
+    loss: str,
+    training: Training,
     *,
     seed: int,
     advance: Callable[[int], None],
@@ -64,14 +136,14 @@ def tune(
     """
     import torch  # noqa: PLC0415 — comes with an extra
 
-    loss = {ONLINE_CONTRASTIVE: contrastive_loss, COSINE: cosine_loss}[tuning.loss]
+    loss_of_cosines = {ONLINE_CONTRASTIVE: contrastive_loss, COSINE: cosine_loss}[loss]
 
     def loss_of(rows: Rows) -> Any:
         chosen = rows.tolist()
         texts = [side[row] for side in (pairs.left, pairs.right) for row in chosen]
         left, right = _embedded(encoder, texts).split(len(chosen))
         labels = torch.tensor(pairs.labels[rows].tolist(), device=left.device)
-        return loss(torch.nn.functional.cosine_similarity(left, right), labels)
+        return loss_of_cosines(torch.nn.functional.cosine_similarity(left, right), labels)
 
     def scores() -> Values:
         left, right = (encoder.encode(side) for side in (held_back.left, held_back.right))
@@ -81,7 +153,7 @@ def tune(
 
     fitted = Fitted(module=encoder.model, loss=loss_of, scores=scores, labels=held_back.labels)
     with reading(encoder.path, "model to fine-tune"):
-        return train(fitted, len(pairs.labels), tuning.training, seed=seed, advance=advance)
+        return train(fitted, len(pairs.labels), training, seed=seed, advance=advance)
 
 
 def contrastive_loss(cosines: Any, labels: Any) -> Any:

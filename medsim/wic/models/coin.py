@@ -1,0 +1,27 @@
+"""A model that answers by a coin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from medsim.wic.dataset import coin_flips
+from medsim.wic.models import MODELS, Model, ModelAnswers, unscored
+
+if TYPE_CHECKING:
+    from medsim.wic.dataset import WicDataset
+    from medsim.wic.models import Context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinModel(Model):
+    """A model that answers by a coin, a hash of the seed and of each instance."""
+
+    way: ClassVar[str] = "coin"
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return a fair coin's answers."""
+        return unscored(coin_flips(dataset.instances, context.seed))
+
+
+MODELS.register(CoinModel.way, CoinModel)

@@ -1,0 +1,127 @@
+"""Encoders, by the cosine of both sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from medsim.core.errors import OptionError
+from medsim.embeddings import TERMS
+from medsim.embeddings.embedded_terms import embed_terms, path_of
+from medsim.embeddings.formats.onnx import NAME, OnnxEncoder, Target
+from medsim.embeddings.metrics import METRICS, TermPoints, Workers
+from medsim.wic.models import MODELS, QUOTED, TARGET, EmbeddedModel, threshold_answers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from medsim.embeddings import VectorSource
+    from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
+    from medsim.wic.dataset import WicDataset
+    from medsim.wic.models import Context, ModelAnswers
+
+T = TypeVar("T")
+
+A_BATCH = 256
+"""Texts or targets that are embedded at once: a second or so of a small model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CosineModel(EmbeddedModel):
+    """An encoder whose vectors are compared by cosine."""
+
+    way: ClassVar[str] = "cosine"
+    has_threshold: ClassVar[bool] = True
+    gives: ClassVar[str] = TERMS
+    accepts: ClassVar[tuple[str, ...]] = ("input", "tune")
+    inputs: ClassVar[tuple[str, ...]] = (TARGET, QUOTED)
+
+    @classmethod
+    def readable(cls, source: VectorSource) -> tuple[str, ...]:
+        """Return which of ``inputs`` it can read with a source: the target by ONNX alone."""
+        return cls.inputs if source.format_name == NAME else (QUOTED,)
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return True where the cosine of both sides is at or above a threshold.
+
+        A side is the target in its sentence, the mean of the vectors of its tokens; or the sentence
+        with its target in double quotes, as the encoder pools it.
+        """
+        rows = dataset.asked
+        if self.reads == TARGET:
+            left, right = (_targets(dataset, rows, side) for side in (1, 2))
+            targets, first, second = numbered(left, right, _in_order)
+            vectors, covered = self._target_vectors(targets, context)
+        else:
+            texts, first, second = numbered(dataset.quoted(1, rows), dataset.quoted(2, rows), str)
+            found = embed_terms(
+                context.embeddings[self.name],
+                texts,
+                context.progress,
+                threads=context.threads,
+                cache=context.cache,
+            )
+            if not isinstance(found.embedded, TermPoints):
+                raise OptionError(
+                    f"{self.name} has vectors of words; a sentence with its target in quotes needs "
+                    "an encoder"
+                )
+            vectors, covered = found.embedded.vectors, found.covered
+        scores = np.full(dataset.instances.height, np.nan)
+        known = covered[first] & covered[second]
+        scores[rows[known]] = cosines(vectors, first[known], second[known], context.threads)
+        return threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
+
+    def _target_vectors(self, targets: Sequence[Target], context: Context) -> tuple[Vectors, Flags]:
+        """Return the vectors of targets, and whether each has one."""
+        named, progress = context.embeddings[self.name], context.progress
+        with progress.stage(f"embed {len(targets):,} targets by {self.name}") as stage:
+            encoder = OnnxEncoder(path_of(named.source), named.spec.options, context.threads)
+            stage.total(len(targets))
+            parts = []
+            for at in range(0, len(targets), A_BATCH):
+                parts.append(encoder.encode_targets(targets[at : at + A_BATCH]))
+                stage.advance(len(parts[-1].covered))
+            vectors = np.concatenate([one.vectors for one in parts])
+            covered = np.concatenate([one.covered for one in parts])
+            stage.found(f"{np.count_nonzero(covered):,} covered, {vectors.shape[1]} dimensions")
+        if n_cut := sum(int(one.cut.sum()) for one in parts):
+            progress.warn(f"{self.name} reads less than the whole of {n_cut:,} targets")
+        return vectors, covered
+
+
+MODELS.register(CosineModel.way, CosineModel)
+
+
+def numbered(
+    left: Sequence[T], right: Sequence[T], key: Callable[[T], Any]
+) -> tuple[list[T], Ids, Ids]:
+    """Return the items of both sides, each once and in order, and the item of each row."""
+    distinct = sorted({*left, *right}, key=key)
+    places = {one: place for place, one in enumerate(distinct)}
+    first = np.array([places[one] for one in left], np.int32)
+    return distinct, first, np.array([places[one] for one in right], np.int32)
+
+
+def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
+    """Return the cosine of each pair of vectors."""
+    workers = Workers(threads=threads)
+    return METRICS.get("cos").similarities(TermPoints(vectors=vectors), first, second, workers)
+
+
+def _targets(dataset: WicDataset, rows: Rows, side: int) -> list[Target]:
+    """Return the target of some instances on side 1 or 2."""
+    columns = dataset.instances[rows].select(
+        f"{name}{side}" for name in ("sentence", "start", "end")
+    )
+    return [
+        Target(sentence=sentence, start=start, end=end)
+        for sentence, start, end in columns.iter_rows()
+    ]
+
+
+def _in_order(target: Target) -> tuple[int, str, int, int]:
+    """Return a key to sort targets by, so that a batch has targets of about one length."""
+    return len(target.sentence), target.sentence, target.start, target.end

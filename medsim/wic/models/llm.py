@@ -1,0 +1,491 @@
+"""Language models that are asked in words, through a service; their replies are kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+
+import numpy as np
+import polars as pl
+from filelock import FileLock
+
+from medsim.core.canonical import canonical_digest
+from medsim.core.errors import InputError, OptionError, OutputError, ServiceError
+from medsim.core.options import Option
+from medsim.core.reading import open_file
+from medsim.embeddings.options import (
+    SERVICE,
+    ServiceOptions,
+    is_service,
+    open_service,
+    parse_named,
+    parsed,
+)
+from medsim.embeddings.services import (
+    CHARACTERS_A_TOKEN,
+    RefusedError,
+    ServiceClient,
+    is_count,
+    tokens_of,
+)
+from medsim.wic.models import MODELS, Model, majority, unscored
+from medsim.wic.output import REPLIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from medsim.core.progress import Stage
+    from medsim.embeddings.options import Service
+    from medsim.kernels.types import Flags
+    from medsim.wic.dataset import Round, WicDataset
+    from medsim.wic.models import Context, ModelAnswers
+
+Messages: TypeAlias = list[dict[str, str]]
+"""A chat: each message has a role and a content."""
+
+INSTRUCTION = (
+    "You are given two sentences. Each has one target term, which stands in double quotation "
+    "marks. Decide whether the two target terms have the same meaning in their sentences, that is, "
+    "whether both stand for the same concept. Answer with one word: TRUE if they have the same "
+    "meaning, FALSE if they do not."
+)
+"""The instruction, in the words of this package.
+
+The published code of Rouhizadeh et al. (2024) asks the same, with the same labels, targets in
+quotation marks and both sentences after it; the paper prints no instruction.
+"""
+
+LABELS = {True: "TRUE", False: "FALSE"}
+"""The answers that are asked for."""
+
+_LAYOUT = "1"  # changes whenever replies are asked for or kept otherwise than before
+_BYTES_AN_ANSWER, _BYTES_A_TOKEN = 1 << 20, 1 << 6
+_LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"  # as newer models of OpenAI name it
+
+ANSWERED, REFUSED, UNCLEAR = "answered", "refused", "unclear"
+"""The verdicts on a reply."""
+
+FILTERED = "content_filter"
+"""The name that services give to a reply that they keep back."""
+
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_BEFORE = re.compile(  # where the prompt opened the thought, and words follow it
+    r"\A.*</think>(?=.*[^\W\d_])", re.DOTALL | re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_OR = r"(?:(?=[^\w/]*+/)|\W*+(?:or|and)\b)\W*+"  # each character of it is read once or twice
+_CHOICE = re.compile(
+    rf"\b(?:(?:true|yes){_OR}(?:false|no)|(?:false|no){_OR}(?:true|yes))\b", re.IGNORECASE
+)
+_TRUTHS = {"true": True, "false": False}
+_YES_OR_NO = {"yes": True, "no": False}
+_LEADING = frozenset({"answer", "label", "the", "is", "response", "output", "final"})
+_NEGATED = re.compile(
+    r"(?:\bnot|n['\u2019]t|\bneither|\bnor)\s+(?:\w+\s+)?[\"'*]*(?:true|false)\b", re.IGNORECASE
+)
+_REFUSAL = re.compile(
+    r"\b(?:i(?:['\u2019]m| am) (?:sorry|unable|not able)|i (?:cannot|can['\u2019]?t|won['\u2019]t)"
+    r"|as an ai)\b",
+    re.IGNORECASE,
+)
+
+MOST_SHOTS = 100
+MOST_TOKENS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A reply of a language model, as its service gave it.
+
+    Attributes:
+        text: None where there is none.
+        refusal: the text by which the service marks a refusal; empty where it marks none.
+        finish: why the reply ended, as the service names it.
+        model: as the service reports it.
+        n_prompt: tokens of the question, as the service counted them; 0 where it does not say.
+        n_completion: tokens of the reply, likewise.
+    """
+
+    text: str | None
+    refusal: str = ""
+    finish: str = ""
+    model: str = ""
+    n_prompt: int = 0
+    n_completion: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a field of another type, from a service or from the cache."""
+        for name, value in asdict(self).items():
+            if name.startswith("n_"):
+                fits = is_count(value)
+            else:
+                fits = isinstance(value, str) or (name == "text" and value is None)
+            if not fits:
+                raise ValueError(f"a {name} that is {type(value).__name__}: {value!r}"[:300])
+
+    @property
+    def answer(self) -> bool | None:
+        """Whether both terms have one meaning by the reply; None where it does not say."""
+        return None if self.refusal or self.finish == FILTERED else understood(self.text or "")
+
+    @property
+    def verdict(self) -> str:
+        """One of ``ANSWERED``, ``REFUSED``, ``UNCLEAR``."""
+        if self.answer is not None:
+            return ANSWERED
+        is_refused = self.refusal or self.finish == FILTERED or _REFUSAL.search(self.text or "")
+        return REFUSED if is_refused else UNCLEAR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmOptions(ServiceOptions):
+    """The options of asking a language model."""
+
+    shots: Annotated[
+        int,
+        Option("Examples from train before each instance.", least=0, most=MOST_SHOTS),
+    ] = 0
+    tokens: Annotated[int, Option("Tokens that a reply may have.", least=1, most=MOST_TOKENS)] = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmModel(Model):
+    """A language model that a service runs."""
+
+    way: ClassVar[str] = "prompted"
+
+    service: Service
+    options: LlmOptions
+
+    @classmethod
+    def parse(cls, text: str) -> LlmModel:
+        """Return the model that a text such as "m=api:https://host/v1,model=M" names."""
+        named = parse_named(
+            text, "`llms`", "llama=api:http://localhost:8000/v1,model=llama,shots=5"
+        )
+        if not is_service(named.path):
+            raise OptionError(
+                f"`llms` {named.name}= is no service; its address begins with {SERVICE}"
+            )
+        options = parsed(named.options, LlmOptions, "option of LLMs")
+        return cls(name=named.name, service=open_service(named.path, options), options=options)
+
+    @property
+    def needs(self) -> dict[str, str]:
+        """What it needs splits for, by split, as the end of a sentence."""
+        return {"train": "has its examples"} if self.options.shots else {}
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return its answers, with all that was said.
+
+        Where a reply is no answer, the instance is not covered. No chat is asked twice: replies are
+        kept beside the vectors of encoders.
+        """
+        chats = self._chats(dataset)
+        folder = None if context.cache is None else context.cache / self._identity()
+        kept = ReplyCache(folder)
+        with context.progress.stage(f"ask {self.name} about {len(chats):,} instances") as stage:
+            stage.total(len(chats))
+            waiting = {json.dumps(chat): chat for chat in chats.values() if kept.get(chat) is None}
+            stage.advance(len(chats) - len(waiting))
+            for arrived in self._asked(list(waiting.values()), stage):
+                kept.add(arrived)
+                stage.advance(len(arrived))
+            replies = {row: kept.get(chat) or Reply(text=None) for row, chat in chats.items()}
+            verdicts = [one.verdict for one in replies.values()]
+            stage.found(", ".join(f"{verdicts.count(one):,} {one}" for one in sorted({*verdicts})))
+        labels = dataset.labels
+        positive, covered = np.zeros((2, len(labels)), np.bool_)
+        for one in dataset.rounds:
+            positive[one.test] = majority(labels[one.train])
+            for row in one.test.tolist():
+                answer = replies[row].answer
+                if answer is not None:
+                    positive[row], covered[row] = answer, True
+        table = _table(dataset, chats, replies)
+        return replace(unscored(positive), covered=covered, replies=table)
+
+    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
+        """Return the facts that decide its answers, and what was said in short."""
+        replies = answers.replies
+        said = (
+            {}
+            if replies is None
+            else {
+                "replies": dict(replies["verdict"].value_counts().sort("verdict").iter_rows()),
+                "tokens": {
+                    name: int(replies[f"{name}_tokens"].sum()) for name in ("prompt", "completion")
+                },
+                "reported_models": replies["reported_model"].drop_nulls().unique().sort().to_list(),
+            }
+        )
+        return {
+            "way": self.way,
+            "path": self.service.location,
+            "model": self.service.model,
+            "options": {"shots": self.options.shots, "tokens": self.options.tokens},
+            **said,
+        }
+
+    def _chats(self, dataset: WicDataset) -> dict[int, Messages]:
+        """Return the chat about every instance that is asked about, by its row."""
+        left, right = (dataset.quoted(side) for side in (1, 2))
+        labels = dataset.labels
+        chats: dict[int, Messages] = {}
+        for one in dataset.rounds:
+            shots = [
+                ((left[row], right[row]), bool(labels[row]))
+                for row in shots_of(one, labels, self.options.shots)
+            ]
+            chats.update(
+                {row: messages_of((left[row], right[row]), shots) for row in one.test.tolist()}
+            )
+        return chats
+
+    def _identity(self) -> str:
+        """Return the name of the folder with the replies: of all that decides them."""
+        return canonical_digest(
+            [_LAYOUT, self.service.url, self.service.model, self.options.tokens]
+        )
+
+    def _asked(self, chats: list[Messages], stage: Stage) -> Iterator[list[tuple[Messages, Reply]]]:
+        """Yield chats with their replies, those together that arrive together.
+
+        The endpoint is the one for chats that OpenAI and many servers share.
+        """
+        if not chats:
+            return
+        n_characters = sum(len(message["content"]) for chat in chats for message in chat)
+        n_tokens = n_characters // CHARACTERS_A_TOKEN
+        stage.tell(
+            f"{len(chats):,} chats to ask, an estimated {n_tokens:,} tokens and at most "
+            f"{self.options.tokens:,} for each reply"
+        )
+        client, limit = ServiceClient(self.service), _LIMIT
+
+        async def reply(messages: Messages) -> Reply:
+            nonlocal limit
+            asked = limit
+            body = {
+                "model": self.service.model,
+                "messages": messages,
+                "temperature": 0,
+                asked: self.options.tokens,
+            }
+            most_bytes = _BYTES_AN_ANSWER + self.options.tokens * _BYTES_A_TOKEN
+            try:
+                answer = await client.ask("/chat/completions", body, most_bytes)
+            except RefusedError as error:
+                if error.code == FILTERED:
+                    return Reply(text=None, finish=FILTERED)
+                if asked == _OTHER_LIMIT or _OTHER_LIMIT not in str(error):
+                    raise
+                limit = _OTHER_LIMIT
+                return await reply(messages)
+            return read_reply(answer, self.service.location)
+
+        yield from client.ask_all(chats, reply)
+
+
+MODELS.register(LlmModel.way, LlmModel)
+
+
+def _table(
+    dataset: WicDataset, chats: dict[int, Messages], replies: dict[int, Reply]
+) -> pl.DataFrame:
+    """Return all that was said, in order of the instances: ``REPLIES`` but the model."""
+    rows = []
+    for instance, row in enumerate(dataset.tested.tolist(), start=1):
+        reply = replies[row]
+        rows.append(
+            {
+                "instance": instance,
+                "messages": json.dumps(chats[row], ensure_ascii=False),
+                "reply": reply.text,
+                "refusal": reply.refusal or None,
+                "finish": reply.finish or None,
+                "verdict": reply.verdict,
+                "prediction": reply.answer,
+                "prompt_tokens": reply.n_prompt,
+                "completion_tokens": reply.n_completion,
+                "reported_model": reply.model or None,
+            }
+        )
+    columns = {name: dtype for name, dtype in REPLIES.dtypes.items() if name != "model"}
+    return pl.DataFrame(rows, schema=columns)
+
+
+def replies_of(answers: Mapping[str, ModelAnswers]) -> pl.DataFrame | None:
+    """Return the replies of all language models: ``REPLIES``; None without any."""
+    frames = [
+        one.replies.select(pl.lit(name).alias("model"), pl.all())
+        for name, one in answers.items()
+        if one.replies is not None
+    ]
+    return pl.concat(frames) if frames else None
+
+
+def messages_of(sides: tuple[str, str], shots: Sequence[tuple[tuple[str, str], bool]]) -> Messages:
+    """Return the chat that asks about an instance, after examples with their answers.
+
+    The instruction stands before the first example, since some models know no system message.
+
+    Args:
+        sides: both sentences, each with its target in double quotes.
+        shots: those of the examples, with their labels.
+    """
+    messages: Messages = []
+    for pair, label in shots:
+        messages.append({"role": "user", "content": _question(pair)})
+        messages.append({"role": "assistant", "content": LABELS[label]})
+    messages.append({"role": "user", "content": _question(sides)})
+    messages[0]["content"] = f"{INSTRUCTION}\n\n{messages[0]['content']}"
+    return messages
+
+
+def shots_of(one: Round, labels: Flags, n_shots: int) -> list[int]:
+    """Return the rows of a round's examples, as many True as False, or one more of either.
+
+    They are the first of the training instances, whose order is drawn from their content.
+
+    Raises:
+        InputError: there are too few.
+    """
+    if not n_shots:
+        return []
+    train = one.train
+    first = bool(len(train)) and bool(labels[train[0]])
+    wanted = {first: -(-n_shots // 2), not first: n_shots // 2}
+    chosen = [train[labels[train] == label][:n] for label, n in wanted.items()]
+    rows = np.concatenate(chosen)
+    if len(rows) < n_shots:
+        raise InputError(
+            f"train has {np.count_nonzero(labels[train]):,} True and "
+            f"{np.count_nonzero(~labels[train]):,} False instances, too few for {n_shots:,} shots"
+        )
+    return [int(row) for row in train if row in set(rows.tolist())]
+
+
+def _question(sides: tuple[str, str]) -> str:
+    return f"sentence1: {sides[0]}\nsentence2: {sides[1]}"
+
+
+def understood(text: str) -> bool | None:
+    """Return the answer that a text gives: true or yes, false or no; None where it gives none.
+
+    The first word counts, or the one after words such as "The answer is". Else what the text says
+    of true and false, and else of yes and no, counts if it says one of both alone and does not
+    negate it. Case, punctuation, the choice of both, and what stands between <think> and </think>,
+    or before </think> alone, do not count.
+    """
+    plain = _CHOICE.sub(" ", _BEFORE.sub(" ", _THOUGHT.sub(" ", text)))
+    words = [word.casefold() for word in _WORD.findall(plain)]
+    first = next((word for word in words if word not in _LEADING), "")
+    if first in {**_TRUTHS, **_YES_OR_NO}:
+        return {**_TRUTHS, **_YES_OR_NO}[first]
+    if _NEGATED.search(plain):
+        return None
+    for known in (_TRUTHS, _YES_OR_NO):
+        said = {known[word] for word in words if word in known}
+        if said:
+            return said.pop() if len(said) == 1 else None
+    return None
+
+
+def read_reply(answer: Mapping[str, Any], location: str) -> Reply:
+    """Return the reply in a service's answer to a chat.
+
+    Raises:
+        ServiceError: there is no choice with a message in it, or a text of it is something else.
+    """
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise ServiceError(f"{location} answers without choices that have a message")
+    content = message.get("content")
+    if isinstance(content, list):  # of parts, each with its text
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "".join(part for part in parts if isinstance(part, str))
+    try:
+        return Reply(
+            text=_plain(content),
+            refusal=_plain(message.get("refusal") or ""),
+            finish=_plain(choice.get("finish_reason") or ""),
+            model=_plain(answer.get("model") or ""),
+            n_prompt=tokens_of(answer, "prompt_tokens"),
+            n_completion=tokens_of(answer, "completion_tokens"),
+        )
+    except ValueError as error:
+        raise ServiceError(f"{location} answers with {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Return a text without what is no Unicode, as JSON may escape it; else what was given."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+
+
+class ReplyCache:
+    """The replies of one model, a line each in a file that is only ever added to.
+
+    A line begins with the SHA-256 of the rest, so one that was cut or damaged is no reply, and
+    neither is one that a service could not have given: its chat is asked again.
+
+    Args:
+        folder: None keeps nothing beyond this object.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._path = None if folder is None else folder / "replies.jsonl"
+        self._replies: dict[str, Reply] = {}
+        if self._path is not None:
+            with suppress(OSError), open_file(self._path) as stream:
+                for line in stream.read().split(b"\n"):
+                    self._take(line)
+
+    def get(self, messages: Messages) -> Reply | None:
+        """Return the reply to a chat; None where it has not been asked."""
+        return self._replies.get(_key(messages))
+
+    def add(self, replies: Sequence[tuple[Messages, Reply]]) -> None:
+        """Keep chats with their replies; they are on the disk when this returns."""
+        own = {_key(messages): reply for messages, reply in replies}
+        self._replies.update(own)
+        if self._path is None:
+            return
+        lines = b"\n".join(_line(key, reply) for key, reply in own.items())
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with (
+                FileLock(self._path.with_suffix(".lock")),
+                self._path.open("ab") as stream,
+            ):
+                stream.write(b"\n" + lines)  # which ends what a killed process left
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise OutputError(
+                f"cannot keep replies in {self._path}: {error.strerror or error}"
+            ) from error
+
+    def _take(self, line: bytes) -> None:
+        digest, _, content = line.partition(b" ")
+        if hashlib.sha256(content).hexdigest().encode("ascii") == digest:
+            with suppress(ValueError, TypeError):  # kept before it was checked
+                key, fields = json.loads(content)
+                self._replies[key] = Reply(**fields)
+
+
+def _line(key: str, reply: Reply) -> bytes:
+    content = json.dumps([key, asdict(reply)]).encode("ascii")
+    return hashlib.sha256(content).hexdigest().encode("ascii") + b" " + content
+
+
+def _key(messages: Messages) -> str:
+    return hashlib.sha256(json.dumps(messages).encode()).hexdigest()

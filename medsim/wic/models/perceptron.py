@@ -1,0 +1,143 @@
+"""A perceptron on word vectors."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import polars as pl
+
+from medsim.core.errors import OptionError, needing
+from medsim.embeddings import WORDS
+from medsim.embeddings.embedded_terms import embed_terms
+from medsim.embeddings.metrics import WordBags, Workers
+from medsim.embeddings.metrics.averages import points_of
+from medsim.wic.models import MODELS, SENTENCE, TARGET, EmbeddedModel, ModelAnswers, majority
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Flags, Ids, Table, Values
+    from medsim.wic.dataset import WicDataset
+    from medsim.wic.models import Context
+
+N_HIDDEN = 128
+"""Units of the hidden layer (Rouhizadeh et al. 2024)."""
+
+_EVEN = 0.5
+_MOST_EPOCHS = 200
+_SEEDS = 1 << 32  # of NumPy's generator that scikit-learn takes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordPairs:
+    """Instances as the words of both sides.
+
+    Attributes:
+        bags: the words of each text in order.
+        left: int[n_instances], the text of the first side, which has a word at least.
+        right: int[n_instances], that of the second.
+    """
+
+    bags: WordBags
+    left: Ids
+    right: Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerceptronModel(EmbeddedModel):
+    """A perceptron on the mean word vectors of both sides."""
+
+    way: ClassVar[str] = "perceptron"
+    is_fitted: ClassVar[bool] = True
+    gives: ClassVar[str] = WORDS
+    accepts: ClassVar[tuple[str, ...]] = ("input", "network")
+    inputs: ClassVar[tuple[str, ...]] = (TARGET, SENTENCE)
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return the answers of a perceptron that is fitted in every round.
+
+        Its features are the mean vector of the words of one side, then that of the other
+        (Rouhizadeh et al. 2024), nothing that compares them. An instance with a side that has no
+        known word is not covered; nothing is fitted on it.
+        """
+        words, covered = word_pairs(self, dataset, context)
+        every_text = np.arange(len(words.bags.starts) - 1, dtype=np.int32)
+        points = points_of(words.bags, every_text, Workers(threads=context.threads))
+        features = np.hstack([points[words.left], points[words.right]]).astype(np.float64)
+        labels = dataset.labels
+        positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
+        with context.progress.stage(f"fit {self.name}") as stage:
+            stage.total(len(dataset.rounds))
+            for one in dataset.rounds:
+                train, asked = one.train[covered[one.train]], one.test[covered[one.test]]
+                positive[one.test] = majority(labels[one.train])
+                scores[asked] = perceptron_scores(
+                    features[train], labels[train], features[asked], context.seed
+                )
+                positive[asked] = scores[asked] >= _EVEN
+                stage.advance()
+            stage.found(f"{dataset.fitted}, {features.shape[1]} features")
+        return ModelAnswers(
+            positive=positive, scores=scores, covered=covered, thresholds=np.zeros(0)
+        )
+
+
+MODELS.register(PerceptronModel.way, PerceptronModel)
+
+
+def word_pairs(
+    model: EmbeddedModel, dataset: WicDataset, context: Context
+) -> tuple[WordPairs, Flags]:
+    """Return the words of both sides of all instances, and whether both have a known one."""
+    column = "sentence" if model.reads == SENTENCE else "term"
+    sides = [dataset.instances[f"{column}{side}"].alias("text") for side in "12"]
+    texts = pl.concat(sides, rechunk=True).unique().sort()
+    found = embed_terms(
+        context.embeddings[model.name],
+        texts.to_list(),
+        context.progress,
+        threads=context.threads,
+        cache=None,
+    )
+    if not isinstance(found.embedded, WordBags):
+        raise OptionError(
+            f"{model.name} has vectors of whole terms; words in context need vectors of words, or "
+            "an encoder"
+        )
+    left, right = (texts.search_sorted(side).to_numpy() for side in sides)
+    covered = found.covered[left] & found.covered[right]
+    return WordPairs(bags=found.embedded, left=left, right=right), covered
+
+
+def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -> Values:
+    """Return the probability, by a perceptron, that instances are True.
+
+    It has one hidden layer, and is fitted by Adam until the loss on the fitted instances falls no
+    more, or for 200 epochs: scikit-learn's ``MLPClassifier`` as it stands. Features are scaled to
+    mean 0 and deviation 1 over these instances; one that is constant there becomes 0. One thread
+    computes, since the order of sums would change the weights.
+
+    Args:
+        features: float64[n_fitted, n_features], in an order that does not depend on the file's.
+        labels: bool[n_fitted].
+        asked: float64[n_asked, n_features].
+        seed: of the first weights and of the order of batches.
+
+    Returns:
+        float64[n_asked]; 0 or 1 where all labels are the same, 0 where there are none.
+    """
+    if not len(asked) or labels.all() or not labels.any():
+        return np.full(len(asked), float(len(labels) > 0 and labels.all()))
+    with needing("a perceptron on word vectors needs scikit-learn", "wic"):
+        from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 — an extra
+        from sklearn.neural_network import MLPClassifier  # noqa: PLC0415 — as above
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 — comes with it
+    mean, deviation = features.mean(axis=0), features.std(axis=0)
+    scale = np.where(deviation > 0, deviation, np.inf)
+    model = MLPClassifier((N_HIDDEN,), max_iter=_MOST_EPOCHS, random_state=seed % _SEEDS)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # 200 epochs are what is promised
+        model.fit((features - mean) / scale, labels)
+        scores: Values = model.predict_proba((asked - mean) / scale)[:, 1]
+    return scores

@@ -1,0 +1,131 @@
+"""Models of words in context: what is registered, and what a user names or gives in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from fixtures.embeddings import write_words
+from fixtures.encoders import write_encoder
+from fixtures.wic import invented_instances, write_benchmark, write_instances
+
+import medsim
+from medsim.core.errors import OptionError
+from medsim.core.progress import Progress
+from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+from medsim.wic.dataset import read_dataset
+from medsim.wic.models import (
+    _OWN,
+    MODELS,
+    QUOTED,
+    SENTENCE,
+    TARGET,
+    Context,
+    EmbeddedModel,
+    Model,
+    TrainedModel,
+    cosine,
+    model_of,
+)
+from medsim.wic.models.coin import CoinModel
+from medsim.wic.models.cosine import CosineModel
+from medsim.wic.models.perceptron import PerceptronModel
+from medsim.wic.models.predicted import PredictedModel
+from medsim.wic.output import WicEvaluation
+
+VECTORS = {"pain": [1.0, 0.0], "fever": [0.0, 1.0]}
+
+
+def quoted_word(texts: Sequence[str]) -> np.ndarray:
+    """Return a vector of the kind of the word in quotes: float64[n, 4]."""
+    words = [text.split('"')[1].partition("-")[0] for text in texts]
+    return np.array([[1 + len(word), ord(word[0]) - 96, word.count("e"), 1] for word in words])
+
+
+@pytest.mark.parametrize("way", MODELS.all())
+def test_every_registered_model_says_what_it_needs(way: str) -> None:
+    kind = MODELS.get(way)
+
+    assert issubclass(kind, Model)
+    assert kind.way == way
+    assert kind.answers is not Model.answers
+    assert kind.__doc__
+    if issubclass(kind, EmbeddedModel):
+        assert set(kind.inputs) <= {SENTENCE, TARGET, QUOTED}
+        assert set(kind.accepts) <= set(_OWN)
+        assert ("loss" in kind.accepts) == bool(getattr(kind, "losses", ()))
+        assert ("epochs" in kind.accepts) == issubclass(kind, TrainedModel)
+
+
+def test_a_text_names_a_model_with_what_it_needs_and_no_more(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
+    words, encoder = tmp_path / "words.vec", tmp_path / "encoder"
+    write_words(words, ["fever", "zirel"], seed=1)
+    write_encoder(encoder)
+
+    def made_of(path: Path) -> EmbeddingSpec:
+        return EmbeddingSpec(name="m", place=path, options=EmbeddingOptions())
+
+    assert model_of("random") == CoinModel(name="random")
+    assert model_of(f"m={words}") == PerceptronModel(
+        name="m", reads="target", embedding=made_of(words)
+    )
+    assert model_of(f"m={encoder},input=quoted") == CosineModel(
+        name="m", reads="quoted", embedding=made_of(encoder)
+    )
+    file = PredictedModel.parse("m=a.csv,dev=b.csv")
+    assert file == PredictedModel(name="m", file=Path("a.csv"), dev=Path("b.csv"))
+    assert PredictedModel.parse("m=a.csv").dev is None
+
+
+def test_objects_are_models_by_what_they_give() -> None:
+    assert isinstance(model_of(VECTORS, "m"), PerceptronModel)
+    model = model_of(quoted_word, "m")
+    assert isinstance(model, CosineModel)
+    assert model.reads == "quoted"
+    given = medsim.Embedding(VECTORS, name="own", input="sentence")
+    assert model_of(given).name == "own"
+    assert model_of(given, "other").name == "other"
+    assert model_of(given).reads == "sentence"  # type: ignore[attr-defined]  # of words
+    with pytest.raises(OptionError, match=r"medsim.Embedding\(Python function .*input=sentence"):
+        model_of(medsim.Embedding(quoted_word, input="sentence"))
+
+
+def test_an_object_answers_words_in_context(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
+    write_benchmark(tmp_path / "data")
+    versioned = medsim.Embedding(quoted_word, name="named", version="1")
+
+    scores = medsim.evaluate_wic(
+        tmp_path / "data",
+        tmp_path / "out",
+        models=["random", versioned, quoted_word],
+        cache=tmp_path / "cache",
+    )
+
+    found = scores.results.filter(subset="all", statistic="accuracy")
+    accuracies = dict(found.select("model", "value").iter_rows())
+    assert accuracies["named"] == accuracies["embedding"] > 0.7
+    about = WicEvaluation(tmp_path / "out").manifest.models
+    assert about["embedding"]["identity"] == "hash of the vectors used"
+    assert about["named"]["identity"] == "named, version 1, as given"
+    assert len(about["embedding"]["fingerprint"]) == 64
+    with pytest.raises(OptionError, match="two models are named 'embedding'"):
+        medsim.evaluate_wic(tmp_path / "data", tmp_path / "x", models=[quoted_word, quoted_word])
+
+
+def test_a_format_that_says_terms_and_gives_words_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_instances(tmp_path / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.15))
+    dataset = read_dataset(tmp_path / "one.json", seed=0)
+    spec = EmbeddingSpec(name="m", place=tmp_path / "words.vec", options=EmbeddingOptions())
+    context = Context(seed=0, threads=1, cache=None, progress=Progress(), embeddings={"m": spec})  # type: ignore[dict-item]  # not looked at
+    found = SimpleNamespace(embedded="no TermPoints")
+    monkeypatch.setattr(cosine, "embed_terms", lambda *_args, **_options: found)
+
+    with pytest.raises(OptionError, match="m has vectors of words; a sentence"):
+        CosineModel(name="m", reads="quoted", embedding=spec).answers(dataset, context)
