@@ -108,9 +108,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         folder, WIC_EVALUATION, overwrite=options.overwrite, read=options.paths_read()
     ) as output:
         dataset = _read(options, context)
-        people = options.accuracy_of_people
-        if people is None and options.people is not None:
-            people = accuracy_of_people(Path(str(options.people)), dataset)
+        people = _people(options, dataset)
         for model in models:
             for split, why in model.needs.items():
                 if not len(getattr(dataset.rounds[0], split)):
@@ -179,16 +177,11 @@ def _read(options: WicEvaluateOptions, context: Context) -> WicDataset:
     return found
 
 
-def accuracy_of_people(folder: Path, dataset: WicDataset) -> float:
-    """Return the mean accuracy of people.
-
-    Args:
-        folder: of the scores of a study of instances.
-        dataset: the study must be of its test split.
-
-    Raises:
-        InputError: the folder holds no such scores, or those of other instances.
-    """
+def _people(options: WicEvaluateOptions, dataset: WicDataset) -> float | None:
+    """Return the accuracy of people, which the scores of a study of the test split may have."""
+    if options.people is None or options.accuracy_of_people is not None:
+        return options.accuracy_of_people
+    folder = Path(str(options.people))
     opened: Opened[Any] = open_output(folder)
     if opened.kind.name != _SCORES or _TABLE not in opened.manifest.outputs:
         raise InputError(
