@@ -11,10 +11,8 @@ import polars as pl
 import pytest
 from fixtures.simulated import answer
 from fixtures.wic import invented_instances, write_instances
-from typer.testing import CliRunner
 
 import medsim
-from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.studies.sheets import MARKS
@@ -156,7 +154,6 @@ def test_instances_are_scored_by_kappa_and_accuracy(benchmark: Path, tmp_path: P
         ({"size": 81, "common": 81}, "need 81 different instances for 2 annotators"),
         ({"size": 50, "common": 10}, "`size` 50 and `common` 10 need 90 different instances"),
         ({"size": 5, "common": 6}, "`common` 6 is more than `size` 5"),
-        ({"size": 0}, "`size` 0 is out of range"),
     ],
 )
 def test_a_draw_that_instances_do_not_allow_is_refused(
@@ -306,19 +303,6 @@ def test_nothing_to_show_is_said(words: Path, tmp_path: Path) -> None:
         medsim.domains_study(words, tmp_path / "study", min_count=10, no_lemmas=True)
     with pytest.raises(OptionError, match=r"`size` 8 is too many.* 7 words"):
         medsim.domains_study(words, tmp_path / "study", size=8, no_lemmas=True)
-
-
-def test_the_commands_print_who_sees_how_much(words: Path, tmp_path: Path) -> None:
-    command = ["study", "domains", str(words), "-o", str(tmp_path / "study"), "--no-lemmas"]
-
-    result = CliRunner().invoke(app, [*command, "--size", "5", "--format", "csv"])
-
-    assert result.exit_code == 0, result.output
-    assert result.stdout.splitlines() == [
-        "annotator,n_words,n_common",
-        "annotator-1,5,5",
-        "annotator-2,5,5",
-    ]
 
 
 @pytest.mark.parametrize("kind", ["context", "domain", "association"])

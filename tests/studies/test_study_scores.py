@@ -190,6 +190,8 @@ def test_one_bad_rater_is_found_and_left_out_where_that_is_asked_for() -> None:
     )
     assert iaa["accepted"] == pytest.approx(spearmanr(both["ada"], both["ben"]).statistic)
     assert own["n_pairs"].to_list() == [20 + 60] * 2
+    with pytest.raises(OptionError, match="leaves nobody"):
+        graded_tables(items, answers, ("ada", "ben", "eva", "tom", "uma", "vic"), RESAMPLING)
 
 
 def test_agreement_is_averaged_over_groups_which_share_the_consistency_set() -> None:
@@ -296,13 +298,15 @@ def test_deviations_are_averaged_by_frequency_and_by_number_of_topics() -> None:
         )
 
 
-def test_deviations_are_those_of_numpy() -> None:
+def test_means_and_deviations_are_those_of_numpy_and_equal_sums_tie() -> None:
     ratings = np.random.default_rng(1).integers(0, 7, (12, 30)).astype(np.float64)
 
     found = scaled_means(ratings)
 
     assert found["rating"].to_list() == pytest.approx(ratings.mean(axis=0) / 0.6)
     assert found["deviation"].to_list() == pytest.approx(ratings.std(axis=0, ddof=1) / 0.6)
+    ratings = np.array([[0, 0, 6], [1, 2, 1], [6, 5, 0]], np.float64)
+    assert scaled_means(ratings)["rating"].n_unique() == 1
 
 
 def test_consistency_is_counted_over_pairs_that_were_rated_twice() -> None:
@@ -321,14 +325,6 @@ def test_consistency_is_counted_over_pairs_that_were_rated_twice() -> None:
     ada, ben = found.select("n_twice", *columns).rows()
     assert ada == pytest.approx((5, 3 / 5, 4 / 5, 3 / 5, spearmanr(first[:5], second).statistic))
     assert ben == (0, None, None, None, None)
-
-
-def test_somebody_must_be_left() -> None:
-    items = graded_items(30)
-    answers = simulated_ratings(items, bad="none")
-
-    with pytest.raises(OptionError, match="leaves nobody"):
-        graded_tables(items, answers, ("ada", "ben", "eva", "tom", "uma", "vic"), RESAMPLING)
 
 
 def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> None:
@@ -355,8 +351,3 @@ def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> 
         "10 ratings of ben in a row are equal",
         "12 ratings of ada in a row take turns between two values",
     ]
-
-
-def test_means_of_equal_sums_of_ratings_tie() -> None:
-    ratings = np.array([[0, 0, 6], [1, 2, 1], [6, 5, 0]], np.float64)
-    assert scaled_means(ratings)["rating"].n_unique() == 1
