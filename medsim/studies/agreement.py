@@ -31,10 +31,7 @@ _RESAMPLES_A_TASK = 64
 
 
 def over_units(
-    features: Table,
-    n_units: Counts,
-    statistic: Callable[[Table], Values],
-    resampling: Resampling,
+    features: Table, n_units: Counts, statistic: Callable[[Table], Values], resampling: Resampling
 ) -> Estimate:
     """Return a statistic of sums over units, with its BCa interval (Efron 1987) over units.
 

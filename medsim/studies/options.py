@@ -162,8 +162,7 @@ class GradeOptions(Options):
         ),
     ] = None
     duplicates: Annotated[
-        int,
-        Option("Pairs that each rater sees twice.", least=0, most=MOST_COUNT, key="duplicates"),
+        int, Option("Pairs that each rater sees twice.", least=0, most=MOST_COUNT, key="duplicates")
     ] = DUPLICATES
     page_size: Annotated[
         int,
@@ -362,8 +361,7 @@ class InstancesOptions(AskingOptions):
         int, Option("Instances of each annotator.", least=1, most=MOST_COUNT, key="size")
     ] = SIZE
     common: Annotated[
-        int,
-        Option("How many of them all annotators see.", least=0, most=MOST_COUNT, key="common"),
+        int, Option("How many of them all annotators see.", least=0, most=MOST_COUNT, key="common")
     ] = COMMON
     title: Title = "Do these terms mean the same here?"
 
@@ -388,8 +386,7 @@ class DomainsOptions(AskingOptions):
     _: KW_ONLY
     word_class: WordClass = None
     size: Annotated[
-        int | None,
-        Option("Words to draw; all by default.", least=1, most=MOST_COUNT, key="size"),
+        int | None, Option("Words to draw; all by default.", least=1, most=MOST_COUNT, key="size")
     ] = None
     min_count: MinCount = 5
     min_length: MinLength = 3

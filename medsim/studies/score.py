@@ -187,10 +187,7 @@ def _for_spreadsheets(name: str, table: pl.DataFrame) -> str:
 _ENDS = ("_low", "_high")
 _LONGEST = 80  # characters of a term in a table to be read
 _PATTERN = 10  # ratings in a row of which the page warns as well
-_PATTERNS = {
-    "longest_run": "are equal",
-    "longest_alternation": "take turns between two values",
-}
+_PATTERNS = {"longest_run": "are equal", "longest_alternation": "take turns between two values"}
 
 
 def warnings_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) -> Iterator[str]:
