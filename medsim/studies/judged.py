@@ -28,7 +28,6 @@ from medsim.studies.sheets import (
     ASSOCIATED,
     ASSOCIATION,
     CONTEXT,
-    DOMAIN,
     DONT_KNOW,
     JUDGEMENT,
     NOT_SAME,
@@ -56,11 +55,6 @@ FEWEST_PAIRS = 10
 """Of fewer units no interval is made: their resamples say little."""
 
 _TWO = 2
-_SHOWN = {
-    CONTEXT.name: ["cat", "label", "marked1", "marked2"],
-    DOMAIN.name: ["word"],
-    ASSOCIATION.name: ["term1", "term2"],
-}
 
 
 def judged_tables(
@@ -325,7 +319,8 @@ def _disagreements(
     """Return items with unlike answers, and instances with another label than the answer."""
     given = np.ma.masked_equal(table, NONE)
     least, most = given.min(axis=1).filled(NONE), given.max(axis=1).filled(NONE)
-    shown, otherwise = items.select(_SHOWN[scale.name]), np.zeros(len(table), np.bool_)
+    _, *columns = SCORE_TABLES[scale.name]["disagreements"].dtypes  # without why
+    shown, otherwise = items.select(columns), np.zeros(len(table), np.bool_)
     if scale is CONTEXT:
         labels = items["label"].to_numpy()
         otherwise = (least != NONE) & (most != labels)

@@ -517,13 +517,13 @@ class ScoresManifest(Manifest):
     Attributes:
         study_id: that of the study.
         answers: the names of the files of answers, and their SHA-256.
-        source: that of the study; None in scores of earlier versions.
+        source: that of the study.
     """
 
     kind: ClassVar[str] = "scores"
     study_id: str
     answers: list[dict[str, str]]
-    source: dict[str, object] | None = None
+    source: dict[str, object]
 
 
 STUDY = Kind(

@@ -45,7 +45,6 @@ _WORDS = {
 def scores_page(opened: ScoresFolder) -> Page:
     """Return the report of a study's scores: each estimate with its interval, and all tables."""
     manifest = opened.manifest
-    source: Mapping[str, object] = manifest.source or {}
     name = f"{opened.folder.name}@{content_digest(manifest)}"
     tables = {
         one: _table(opened.folder / f"{one}.csv")
@@ -75,7 +74,7 @@ def scores_page(opened: ScoresFolder) -> Page:
                     "Answers, by their SHA-256",
                     [(one.get("name", ""), one.get("sha256")) for one in manifest.answers],
                 ),
-                facts("Source of the study", source.items()),
+                facts("Source of the study", manifest.source.items()),
                 facts("Options", manifest.options.items()),
                 *warnings_of(manifest.warnings),
             ],
@@ -86,7 +85,7 @@ def scores_page(opened: ScoresFolder) -> Page:
         title="What people say of pairs",
         lead=f"Study {manifest.study_id}, {counted(len(manifest.answers), 'file')} of answers, "
         f"scored by medsim {manifest.medsim}.",
-        notice=license_notice() if source.get("redistributable") is False else None,
+        notice=license_notice() if manifest.source.get("redistributable") is False else None,
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
         sections=[section for section in sections if section.parts],
         words={word: meaning for word, meaning in _WORDS.items() if word in words},

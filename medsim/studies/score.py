@@ -100,7 +100,13 @@ def score_study(options: ScoreOptions) -> Scores:
         progress.warn(warning)
     with progress.stage("score"):
         tables = _tables(study, found.frame, options)
-        tables["missing"] = _missing(study.assignment(), found)
+        tables["missing"] = (  # as the annotators saw them who answered any
+            study.assignment()
+            .filter(~pl.col("annotator").is_in(list(found.absent)))
+            .join(found.frame, on="entry_id", how="anti")
+            .select("annotator", "position", "left", "right")
+            .sort("annotator", "position")
+        )
     for warning in warnings_of_raters(tables, options.leave_out):
         progress.warn(warning)
     scores = Scores(
@@ -139,16 +145,6 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
     if study.scale is JUDGEMENT:
         return judged_tables(study.items(), kept, resampling)
     return compared_tables(study.scale, study.items(), kept, resampling)
-
-
-def _missing(assignment: pl.DataFrame, found: Answers) -> pl.DataFrame:
-    """Return the pairs that annotators who answered any left open, as they saw them."""
-    return (
-        assignment.filter(~assignment["annotator"].is_in(list(found.absent)))
-        .join(found.frame, on="entry_id", how="anti")
-        .select("annotator", "position", "left", "right")
-        .sort("annotator", "position")
-    )
 
 
 def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, out: Path) -> None:
@@ -234,24 +230,19 @@ def warnings_of_raters(
 
 def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
     """Return a table with one column for each three such as alpha, alpha_low and alpha_high."""
-    return table.select(_cells(table))
-
-
-def _cells(table: pl.DataFrame) -> Iterator[pl.Series]:
-    columns = table.columns
-    ends = {column + end for column in columns for end in _ENDS}
-    for column in columns:
-        if column in ends:
-            continue
-        if all(column + end in columns for end in _ENDS):
-            rows = table.select(column, *(column + end for end in _ENDS)).rows()
-            yield pl.Series(column, [_cell(*row) for row in rows], dtype=pl.String)
-        elif table[column].dtype == pl.String:
-            yield table[column].map_elements(_shortened, pl.String)
-        elif column in WHY_MISSING and table[column].null_count():
-            yield texts(table[column], readable_text).fill_null(MISSING)
-        else:
-            yield table[column]
+    columns: list[pl.Series] = []
+    for name in table.columns:
+        column, ends = table[name], [name + end for end in _ENDS]
+        if set(ends) <= set(table.columns):
+            rows = table.select(name, *ends).rows()
+            columns.append(pl.Series(name, [_cell(*row) for row in rows], pl.String))
+        elif column.dtype == pl.String:
+            columns.append(column.map_elements(_shortened, pl.String))
+        elif name in WHY_MISSING and column.null_count():
+            columns.append(texts(column, readable_text).fill_null(MISSING))
+        elif not name.endswith(_ENDS):
+            columns.append(column)
+    return pl.DataFrame(columns)
 
 
 def _shortened(text: str) -> str:
