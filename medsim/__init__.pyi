@@ -24,8 +24,8 @@ from medsim.studies.asking import domains_study as domains_study
 from medsim.studies.asking import grade_study as grade_study
 from medsim.studies.asking import inspect_study as inspect_study
 from medsim.studies.asking import instances_study as instances_study
+from medsim.studies.asking import sample_study as sample_study
 from medsim.studies.folder import Study as Study
-from medsim.studies.sample import sample_study as sample_study
 from medsim.studies.score import Scores as Scores
 from medsim.studies.score import score_study as score_study
 from medsim.studies.word_pairs import WordPairs as WordPairs

@@ -37,7 +37,7 @@ def sample(options: SampleOptions, *, form: Format = "table") -> None:
 
     Example: medsim study sample hpo -o study --annotators ada,ben,eva
     """
-    from medsim.studies.sample import drawn_counts, sample_study
+    from medsim.studies.asking import drawn_counts, sample_study
 
     print_table(drawn_counts(call(sample_study, options).items()), form)
     _tell_next(options)
