@@ -22,7 +22,6 @@ from medsim.builds.datasets import (
     positive_set,
     set_keys,
 )
-from medsim.builds.embedded import embedded, identity_of, paired_terms, place_of, without_vectors
 from medsim.builds.negatives.candidates import search_plan
 from medsim.builds.options import BuildOptions
 from medsim.builds.output import BUILD, CARD, STATS, TERM, Build, BuildManifest
@@ -37,8 +36,6 @@ from medsim.core.output import OutputFolder, claimed
 from medsim.core.parquet import holds
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
-from medsim.embeddings.embedded_terms import identify, settled
-from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.given import embedding_spec
 from medsim.terminologies.sources import read_terminology, source_paths
 
@@ -150,6 +147,9 @@ class Run:
         options = replace(options, corrections=read_corrections(options.corrections))
         named, cache = None, None
         if isinstance(options, BuildOptions) and options.embedding is not None:
+            from medsim.embeddings.embedded_terms import identify  # noqa: PLC0415 — encoders
+            from medsim.embeddings.encoders import cache_folder  # noqa: PLC0415 — likewise
+
             named = identify(embedding_spec(options.embedding), progress)
             cache = cache_folder(options.cache)
         return cls(
@@ -166,7 +166,9 @@ class Run:
         """Return the run with the fingerprint of its embedding, if it has one; see ``settled``."""
         if self.named is None:
             return self
-        terms = paired_terms(derived)
+        from medsim.embeddings.embedded_terms import settled  # noqa: PLC0415 — encoders
+
+        terms = derived.paired_terms()
         named = settled(self.named, terms, self.progress, threads=self.threads)
         return replace(self, named=named)
 
@@ -174,7 +176,11 @@ class Run:
         """Return all that decides the rows, in the order of manifests."""
         own = self.options.recorded()
         if self.named is not None:
-            own["embedding"] = identity_of(self.named)
+            own["embedding"] = {
+                "name": self.named.spec.name,
+                "fingerprint": self.named.fingerprint,
+                "options": self.named.spec.options.deciding(),
+            }
         return {**own, "split": self.split} if self.split else own
 
     def libraries(self) -> dict[str, str]:
@@ -272,9 +278,11 @@ def write_build(
             "they are never paired as negatives"
         )
     if run.named is not None:
+        from medsim.builds.embedded import embedded  # noqa: PLC0415 — encoders
+
         vectors = embedded(run.named, derived, run.progress, threads=run.threads, cache=run.cache)
         derived = replace(derived, index=replace(derived.index, embedding=vectors))
-        terms, firsts = (one.n_rows for one in without_vectors(derived))
+        terms, firsts = (one.n_rows for one in derived.without_vectors())
         if terms:
             run.progress.warn(
                 f"{terms:,} terms have no vector in {run.named.spec.name}: they are no candidates "
@@ -339,14 +347,19 @@ def _write_manifest(run: Run, derived: Derived, shortfall: int, output: Written)
             f"{counted(shortfall, 'negative')} could not be made; the column shortfall of the view "
             "stats has them by set"
         )
-    skipped = (*run.terminology.skipped, *derived.positives.skipped, *without_vectors(derived))
+    skipped = (*run.terminology.skipped, *derived.positives.skipped, *derived.without_vectors())
     components = derived.index.components
+    place = None
+    if run.named is not None:
+        from medsim.builds.embedded import place_of  # noqa: PLC0415 — encoders
+
+        place = place_of(run.named)
     written = BuildManifest(
         medsim=manifest.medsim_version(),
         libraries=run.libraries(),
         source=run.terminology.to_json(),
         options=run.recorded(),
-        embedding=None if run.named is None else place_of(run.named),
+        embedding=place,
         threads=run.threads,
         skipped=[asdict(one) for one in skipped],
         components={

@@ -51,16 +51,18 @@ def build(
 
     Example: medsim build hpo -o hpo
     """
-    from medsim.builds.build import build as run
-    from medsim.builds.shards import build_shard
-    from medsim.terminologies.sources import known_sources
-
     if known:
+        from medsim.terminologies.sources import known_sources
+
         print_table(known_sources(), form)
         return
     if shard is None:
+        from medsim.builds.build import build as run
+
         _print_made(call(run, options), form, options.progress)
         return
+    from medsim.builds.shards import build_shard
+
     if options.dask is not None:
         raise OptionError("--shard and --dask exclude each other: each shares out the search")
     print_table(build_shard(**options.given(ShardOptions), shard=shard), form)

@@ -10,7 +10,6 @@ import polars as pl
 import pyarrow as pa
 from polars.io.plugins import register_io_source
 
-from medsim.builds.embedded import pair_cosines
 from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
 from medsim.builds.output import PAIR
 from medsim.builds.positives import numbers_of, pair_distances
@@ -246,6 +245,8 @@ class SetMaker:
         pairs, order = pair_keys(first, second, texts, self._store, self._seed)
         numbers = numbers.with_columns(pl.Series("pair", pairs))
         if self._embedding is not None:
+            from medsim.builds.embedded import pair_cosines  # noqa: PLC0415 — encoders
+
             similarity = pair_cosines(self._embedding, first, second, self._threads)
             numbers = numbers.with_columns(similarity)
         return numbers[order]

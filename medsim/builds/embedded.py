@@ -11,7 +11,6 @@ import polars as pl
 
 from medsim.builds.negatives import Embedding
 from medsim.core.errors import InputError, OptionError
-from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, identify, settled
 from medsim.embeddings.given import embedding_spec, own_name, wrapped
 from medsim.embeddings.metrics import Workers
@@ -31,15 +30,6 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids
 
 _OF_PLACE = ("format", "vocabulary")  # options that change where an embedding is moved
-
-
-def identity_of(named: NamedEmbedding) -> dict[str, object]:
-    """Return the name, content and options of an embedding, which decide its vectors."""
-    return {
-        "name": named.spec.name,
-        "fingerprint": named.fingerprint,
-        "options": named.spec.options.deciding(),
-    }
 
 
 def place_of(named: NamedEmbedding) -> dict[str, str]:
@@ -117,7 +107,7 @@ def settled_as(
 ) -> NamedEmbedding:
     """Return the embedding of a build with its fingerprint, which must be the build's."""
     if not named.fingerprint:
-        named = settled(named, paired_terms(derived), progress, threads=threads)
+        named = settled(named, derived.paired_terms(), progress, threads=threads)
         check_same(build, named)
     return named
 
@@ -144,35 +134,12 @@ def embedded(
     Word vectors become the mean of a term's, as the metric avg_cos has it. Encoders keep their
     vectors in the folder ``cache``.
     """
-    has = embed_terms(named, paired_terms(derived), progress, threads=threads, cache=cache)
+    has = embed_terms(named, derived.paired_terms(), progress, threads=threads, cache=cache)
     covered = np.flatnonzero(has.covered).astype(np.int32)
     rows = np.full(len(derived.index.components), -1, np.int32)
     rows[derived.paired()[covered]] = np.arange(len(covered), dtype=np.int32)
     vectors = points_of(has.embedded, covered, Workers(threads=threads))
     return Embedding(vectors=vectors, rows=rows)
-
-
-def paired_terms(derived: Derived) -> list[str]:
-    """Return the terms that may be in a pair, in order of text."""
-    return derived.positives.terms["term"].gather(derived.paired()).to_list()
-
-
-def without_vectors(derived: Derived) -> tuple[Skipped, ...]:
-    """Return how many terms, and first terms among them, have no vector."""
-    if derived.index.embedding is None:
-        return ()
-    firsts = derived.positives.pairs["term1_id"].unique().to_numpy()
-    rows = derived.index.embedding.rows
-    return (
-        Skipped(
-            reason="term has no vector, so it is no candidate of embedding negatives",
-            n_rows=int(np.count_nonzero(rows[derived.paired()] < 0)),
-        ),
-        Skipped(
-            reason="first term has no vector, so it gets no embedding negatives",
-            n_rows=int(np.count_nonzero(rows[firsts] < 0)),
-        ),
-    )
 
 
 def pair_cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids, threads: int) -> pl.Series:

@@ -202,6 +202,27 @@ class Derived:
             is_paired[self.positives.pairs[side].to_numpy()] = True
         return np.flatnonzero(is_paired).astype(np.int32)
 
+    def paired_terms(self) -> list[str]:
+        """Return the terms that may be in a pair, in order of text."""
+        return self.positives.terms["term"].gather(self.paired()).to_list()
+
+    def without_vectors(self) -> tuple[Skipped, ...]:
+        """Return how many terms, and first terms among them, an embedding has no vector of."""
+        if self.index.embedding is None:
+            return ()
+        firsts = self.positives.pairs["term1_id"].unique().to_numpy()
+        rows = self.index.embedding.rows
+        return (
+            Skipped(
+                reason="term has no vector, so it is no candidate of embedding negatives",
+                n_rows=int(np.count_nonzero(rows[self.paired()] < 0)),
+            ),
+            Skipped(
+                reason="first term has no vector, so it gets no embedding negatives",
+                n_rows=int(np.count_nonzero(rows[firsts] < 0)),
+            ),
+        )
+
     def terms(self) -> pl.DataFrame:
         """Return the rows of ``TERM``."""
         terms = self.positives.terms.with_columns(pl.Series("component", self.index.components))
