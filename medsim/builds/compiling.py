@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _STAGE = "compile the search, once"
 _COMMAND = (sys.executable, "-P", "-m", "medsim.builds.compiling")
-_PARTS = ("search", "others")  # of ``compiled``
 
 
 def no_wait(_progress: Progress) -> list[int]:
@@ -79,10 +78,13 @@ def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
     where they are compiled already. What they do not compile is compiled when it is called.
     """
     mark = compiled_mark()
-    if mark is None or mark.exists() or not _is_writable(mark.parent):
+    if mark is not None:
+        with suppress(OSError):
+            mark.parent.mkdir(parents=True, exist_ok=True)
+    if mark is None or mark.exists() or not os.access(mark.parent, os.W_OK):
         yield no_wait
         return
-    processes = [_started(part) for part in _PARTS]
+    processes = [_started(part) for part in PARTS]
 
     def wait(progress: Progress) -> list[int]:
         if any(process.poll() is None for process in processes):
@@ -121,13 +123,6 @@ def _started(part: str) -> subprocess.Popen[bytes]:
     )
 
 
-def _is_writable(folder: Path) -> bool:
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        return os.access(folder, os.W_OK)
-    return False
-
-
 _TERMS = pl.Series(["acute pain", "back pain", "chronic pain of the back"])
 _NONE = np.empty(0, np.int32)
 _ONE = np.zeros(1, np.int32)
@@ -164,12 +159,8 @@ def _candidates() -> Candidates:
 PARTS = {"search": compile_search, "others": compile_others}
 
 
-def _end_with_input() -> None:
-    """End this process when its standard input does: then the one that began it has ended."""
-    os.read(0, 1)  # the standard input; a buffered read would keep the process from its own end
-    os._exit(1)
-
-
 if __name__ == "__main__":
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    # When the standard input ends, the process that began this one has ended: so does this one. A
+    # buffered read would keep it from its own end.
+    threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
     PARTS[sys.argv[1]]()

@@ -60,14 +60,17 @@ class BuildReportData:
 
 def report_data_of(build: Build) -> BuildReportData:
     """Return the tables of a build's report; one set of pairs is held at a time."""
-    stats = build.stats()
-    sets = _sets(build, stats)
+    rows = build.stats().select("dataset", "difficulty", "negatives").iter_rows(named=True)
+    keys = sorted((SetKey(**row) for row in rows), key=lambda key: key.negatives)
+    sets = [key for key in keys if key.path in build.manifest.outputs]
     distances, examples = [], []
     seen: set[tuple[str, str]] = set()
     for one in sets:
         chosen = [0] if (one.dataset, one.difficulty) in seen else [1, 0]
         seen.add((one.dataset, one.difficulty))
-        frame = _pairs(build, one)
+        columns = [name for name in ("label", *_SHOWN) if name in one.schema()]
+        similarity = pl.col("similarity") if "similarity" in columns else pl.lit(None, pl.Float32)
+        frame = build.read(one.path, columns).with_columns(similarity=similarity)
         for label in chosen:
             pairs = frame.filter(label=label).with_columns(
                 dataset=pl.lit(one.dataset),
@@ -84,19 +87,6 @@ def report_data_of(build: Build) -> BuildReportData:
         lengths=_lengths(build, sets),
         examples=pl.concat(examples),
     )
-
-
-def _pairs(build: Build, key: SetKey) -> pl.DataFrame:
-    columns = [name for name in ("label", *_SHOWN) if name in key.schema()]
-    similarity = pl.col("similarity") if "similarity" in columns else pl.lit(None, pl.Float32)
-    return build.read(key.path, columns).with_columns(similarity=similarity)
-
-
-def _sets(build: Build, stats: pl.DataFrame) -> list[SetKey]:
-    rows = stats.select("dataset", "difficulty", "negatives").iter_rows(named=True)
-    order = list(stats["negatives"].unique(maintain_order=True))
-    keys = sorted((SetKey(**row) for row in rows), key=lambda key: order.index(key.negatives))
-    return [key for key in keys if key.path in build.manifest.outputs]
 
 
 def _lengths(build: Build, sets: Sequence[SetKey]) -> pl.DataFrame:
@@ -192,20 +182,21 @@ def _terminology(manifest: BuildManifest) -> Section:
         ("May be passed on", passed_on(source.get("redistributable"))),
         ("Terms of use", source.get("terms_of_use")),
     ]
-    settings = facts("Options", map(_option, options.items()))
+    settings = facts(
+        "Options",
+        [
+            (name.replace("_", " "), len(value))
+            if name == "corrections" and isinstance(value, list)
+            else (name.replace("_", " "), value)
+            for name, value in options.items()
+        ],
+    )
     return Section(
         title="Terminology and options",
         prose="What the datasets were built from. Terms that a chain of positives links form a "
         "group; no negative joins two terms of one group.",
         parts=[facts("The build", rows), settings, *warnings_of(manifest.warnings)],
     )
-
-
-def _option(named: tuple[str, object]) -> tuple[str, object]:
-    name, value = named
-    if name == "corrections" and isinstance(value, list):
-        return name, len(value)
-    return name.replace("_", " "), value
 
 
 def _sizes(sizes: pl.DataFrame) -> Section:
@@ -232,32 +223,21 @@ def _sizes(sizes: pl.DataFrame) -> Section:
 def _examples(examples: pl.DataFrame) -> Section | None:
     if examples.is_empty():
         return None
-    folded = [
-        Folded(
-            summary=f"{dataset}, {difficulty}",
-            opened=not at,
-            tables=[
-                PageTable(
-                    caption=f"Examples of {dataset}, {difficulty}", frame=_readable_examples(group)
-                )
-            ],
-        )
-        for at, ((dataset, difficulty), group) in enumerate(
-            examples.group_by("dataset", "difficulty", maintain_order=True)
-        )
-    ]
+    folded: list[Folded] = []
+    groups = examples.group_by("dataset", "difficulty", maintain_order=True)
+    for (dataset, difficulty), group in groups:
+        shown = group.select(pl.col("kind").alias("pair of"), *_SHOWN)
+        if not shown["similarity"].count():
+            shown = shown.drop("similarity")
+        table = PageTable(caption=f"Examples of {dataset}, {difficulty}", frame=shown)
+        summary = f"{dataset}, {difficulty}"
+        folded.append(Folded(summary=summary, opened=not folded, tables=[table]))
     return Section(
         title="Examples",
         prose="The first pairs of each dataset; rows lie in an order drawn from the seed, so they "
         "are a fair sample.",
         parts=folded,
     )
-
-
-def _readable_examples(group: pl.DataFrame) -> pl.DataFrame:
-    """Return examples as they are read, without similarities where there are none."""
-    told = group.select(pl.col("kind").alias("pair of"), "term1", "term2", "distance", "similarity")
-    return told if told["similarity"].count() else told.drop("similarity")
 
 
 def _skipped(manifest: BuildManifest) -> Section | None:

@@ -25,7 +25,7 @@ from medsim.builds.negatives.candidates import candidate_source, share_of
 from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
 from medsim.builds.output import BUILD
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, OutputError, listed
+from medsim.core.errors import InputError, OutputError
 from medsim.core.files import check_own_file, first_file, read_own_json, remove, whole_file
 from medsim.core.options import public
 from medsim.core.places import check_free, check_not_read, resolved
@@ -283,25 +283,18 @@ class ShardFolder:
             InputError: some are missing, damaged or of another run; the message names them.
         """
         found: list[SearchResult] = []
-        missing: list[int] = []
-        damaged: dict[int, str] = {}
+        left: dict[int, str] = {}
         for number in range(1, own.total + 1):
             try:
                 found += self.read(own, Shard(number=number, total=own.total))
             except FileNotFoundError:
-                missing.append(number)
+                left[number] = f"shard {number} of {own.total} is missing in {self.folder}"
             except InputError as error:
-                damaged[number] = str(error)
-        if missing or damaged:
-            said, left = list(damaged.values()), sorted([*missing, *damaged])
-            if missing:
-                of, are = ("shard", "is") if len(missing) == 1 else ("shards", "are")
-                named = listed(missing, _MOST_NAMED)
-                absent = f"{of} {named} of {own.total} {are} missing in {self.folder}"
-                said.insert(0, absent)
+                left[number] = str(error)
+        if left:
             raise InputError(
-                f"{'; '.join(said[:_MOST_NAMED])}; make {'it' if len(left) == 1 else 'each'} "
-                f"with medsim build, as shard {left[0]}/{own.total}"
+                f"{'; '.join(list(left.values())[:_MOST_NAMED])}; make {len(left):,} with medsim "
+                f"build, the first as shard {min(left)}/{own.total}"
             )
         return found
 

@@ -25,7 +25,6 @@ from medsim.builds.datasets import (
     with_term_ids,
 )
 from medsim.builds.embedded import embedded, embedding_of, settled_as
-from medsim.builds.options import VerifyOptions
 from medsim.builds.output import (
     BUILD,
     CARD,
@@ -42,7 +41,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import digest_of
 from medsim.core.manifest import content_of
 from medsim.core.opened import read_damaged_rows, reading_output
-from medsim.core.options import folder_of, public
+from medsim.core.options import folder_of
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.embeddings.encoders import cache_folder
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from medsim.builds.negatives import Embedding, TermIndex, UsedPairs
+    from medsim.builds.options import VerifyOptions
     from medsim.builds.positives import Derived
     from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import NamedEmbedding
@@ -65,21 +65,12 @@ _FIRSTS_AT_ONCE = 16  # so that their comparisons with all terms fit in memory
 _TERMS_AT_ONCE = 1 << 15
 
 
-@public(VerifyOptions)
-def verify(options: VerifyOptions) -> Verification:
-    """Return whether a build on disk keeps medsim's promises, each derived anew.
-
-    Files and rows are compared with the manifest; positives are derived again from the canonical
-    tables; rules are checked in SQL; distances, statistics, ids and the order of rows are computed
-    again; random negatives are drawn again; first terms of each set, a random sample of them or
-    all, are compared with every term of the set by an independent library; cosines are computed
-    again from the embedding. What a sample leaves out may be wrong: ``n_compared`` and
-    ``n_first_terms`` of the result say how much that is. First terms that have fewer negatives
-    than positives are always compared.
+def verify_build(options: VerifyOptions) -> Verification:
+    """Return whether a build on disk keeps medsim's promises, each derived again.
 
     Raises:
         InputError: the folder holds no finished build, or its embedding is missing or another.
-        OptionError: the sample is negative, or ``embedding`` does not fit the build.
+        OptionError: ``embedding`` does not fit the build.
     """
     build, progress = Build(folder_of(options.folder)), progress_of(options.progress)
     sample = Sample.of(options)

@@ -95,14 +95,21 @@ def find_partition(
         del derived, derived_pairs
         with progress.stage("share out the concepts") as stage:
             groups = find_groups(store)
-            assignment = apply_rule(store, build, options, shares, threads)
+            if options.by == "category":
+                assignment = _by_category(store, build, options, shares)
+            elif options.by == "release":
+                assignment = _by_release(store, build, options, shares, threads)
+            else:
+                assignment = Assignment(shares=shares)
             concepts = place_groups(store, assignment.shares, assignment.assigned, options.seed)
             stage.found(
                 f"{counted(concepts.height, 'concept')} in "
                 f"{counted(groups['group_id'].n_unique(), 'group')} {assignment.about}".rstrip()
             )
             left_out = find_left_out(store)
-            positives = _by_split(pairs, concepts)
+            own = concepts.select("split", concept1="concept_id")
+            counts = pairs.join(own, on="concept1").group_by("split", *_SET)
+            positives = counts.agg(n_positives=pl.len()).sort("split", *_SET)
             _refuse_empty(positives, list(shares), build, options)
             severed = store.frame("splits/severed")
             return Partition(
@@ -126,12 +133,6 @@ def _check_positives(build: Build, pairs: pl.DataFrame) -> None:
             f"{build.folder} does not hold the positives that its terminology gives; see medsim "
             "verify, and make it anew"
         )
-
-
-def _by_split(pairs: pl.DataFrame, concepts: pl.DataFrame) -> pl.DataFrame:
-    own = concepts.select("split", concept1="concept_id")
-    counts = pairs.join(own, on="concept1").group_by("split", *_SET)
-    return counts.agg(n_positives=pl.len()).sort("split", *_SET)
 
 
 def _refuse_empty(
@@ -209,22 +210,17 @@ def place_groups(
         assigned: groups whose split a rule names, ``ASSIGNED_COLUMNS``.
         seed: of the hash.
     """
-    store.put("split_bound", _bounds(shares))
-    store.put("assigned_group", assigned)
-    store.run("splits/concept_split", seed=str(seed))
-    return store.table("concept_split").sort("concept_id")
-
-
-def _bounds(shares: Mapping[str, Fraction]) -> pl.DataFrame:
-    """Return the numbers of each split: from ``low`` to less than ``high``."""
     rows, low, reached, total = [], 0, Fraction(0), sum(shares.values())
-    for name, share in shares.items():
+    for name, share in shares.items():  # the hashes of a split: from ``low`` to less than ``high``
         reached += share
         high = math.ceil(_NUMBERS * reached / total)
         rows.append((name, low, high))
         low = high
-    schema = {"split": pl.String, "low": pl.Int64, "high": pl.Int64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    bounds = {"split": pl.String, "low": pl.Int64, "high": pl.Int64}
+    store.put("split_bound", pl.DataFrame(rows, schema=bounds, orient="row"))
+    store.put("assigned_group", assigned)
+    store.run("splits/concept_split", seed=str(seed))
+    return store.table("concept_split").sort("concept_id")
 
 
 def find_left_out(store: Store) -> pl.DataFrame:
@@ -266,33 +262,6 @@ class Assignment:
     assigned: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ASSIGNED_COLUMNS))
     facts: Mapping[str, object] = field(default_factory=dict)
     about: str = ""
-
-
-def apply_rule(
-    store: Store,
-    build: Build,
-    options: SplitOptions,
-    shares: Mapping[str, Fraction],
-    threads: int,
-) -> Assignment:
-    """Return the outcome of the rule for the groups of a build.
-
-    Args:
-        store: with what ``find_groups`` leaves there.
-        build: that is split.
-        options: of the run.
-        shares: of the splits.
-        threads: to use.
-
-    Raises:
-        InputError: the earlier build cannot be read.
-        OptionError: the rule does not fit the build.
-    """
-    if options.by == "category":
-        return _by_category(store, build, options, shares)
-    if options.by == "release":
-        return _by_release(store, build, options, shares, threads)
-    return Assignment(shares=shares)
 
 
 def _by_category(
@@ -352,15 +321,16 @@ def deal_categories(
     open_to = {name: share for name, share in shares.items() if name != _TEST or not of_test}
     total = sum(rest.values())
     lacks = {name: total * share / sum(open_to.values()) for name, share in open_to.items()}
-    for category in sorted(rest, key=lambda one: (-rest[one], _hash(seed, one), one)):
+
+    def place(one: str) -> tuple[int, str, str]:
+        drawn = hashlib.md5(f"{seed} {one}".encode(), usedforsecurity=False).hexdigest()
+        return -rest[one], drawn, one
+
+    for category in sorted(rest, key=place):
         neediest = max(lacks, key=lambda name: (lacks[name], lacks[name] / open_to[name]))
         dealt[neediest].append(category)
         lacks[neediest] -= rest[category]
     return {name: sorted(categories) for name, categories in dealt.items()}
-
-
-def _hash(seed: int, text: str) -> str:
-    return hashlib.md5(f"{seed} {text}".encode(), usedforsecurity=False).hexdigest()
 
 
 def _by_release(

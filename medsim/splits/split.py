@@ -64,12 +64,31 @@ def split(options: SplitOptions) -> Splits:
     ):
         partition = find_partition(build, options, output.spill, threads, progress)
         _warn_of_large_group(partition, options, progress)
-        output.resume(_job(build, options, partition))
+        others = () if partition.named is None else manifest.ENCODERS
+        job: dict[str, Any] = {  # all that decides the rows
+            "medsim": manifest.medsim_version(),
+            "libraries": manifest.library_versions(*others),
+            "build": build_digest(build),
+            "options": options.recorded(),
+            "rule": dict(partition.assignment.facts),
+        }
+        output.resume(job)
         parts = {
             name: _write_split(build, name, partition, options, output, progress)
             for name in shares_of(options.ratios)
         }
-        _write_whole(build, parts, partition, options, output, progress)
+        _write_tables(build, parts, partition, output)
+        manifests = {name: read_manifest(part.folder, BUILD) for name, part in parts.items()}
+        output.write_text(CARD, splits_card(manifests, options.recorded()), 0)
+        SplitsManifest(
+            **job,
+            source=build.manifest.source,
+            splits={name: _facts(name, partition, output) for name in parts},
+            threads=threads,
+            warnings=list(progress.warnings),
+            outputs=dict(sorted(output.outputs.items())),
+            stages=[asdict(record) for record in progress.records],
+        ).write(output.folder)
         output.publish()
     return Splits(options.out)
 
@@ -79,18 +98,6 @@ def build_digest(build: Build) -> str:
     return canonical_digest(
         sorted((path, one.fingerprint) for path, one in build.manifest.tables.items())
     )
-
-
-def _job(build: Build, options: SplitOptions, partition: Partition) -> dict[str, object]:
-    """Return all that decides the rows of splits, as plain JSON values."""
-    named = partition.named
-    return {
-        "medsim": manifest.medsim_version(),
-        "libraries": manifest.library_versions(*(() if named is None else manifest.ENCODERS)),
-        "build": build_digest(build),
-        "options": options.recorded(),
-        "rule": dict(partition.assignment.facts),
-    }
 
 
 def _warn_of_large_group(partition: Partition, options: SplitOptions, progress: Progress) -> None:
@@ -179,16 +186,10 @@ def _check_positives(partition: Partition, name: str, pairs: pl.DataFrame) -> No
         )
 
 
-def _write_whole(
-    build: Build,
-    parts: Mapping[str, OutputPart],
-    partition: Partition,
-    options: SplitOptions,
-    output: OutputFolder,
-    progress: Progress,
+def _write_tables(
+    build: Build, parts: Mapping[str, OutputPart], partition: Partition, output: OutputFolder
 ) -> None:
-    """Write the tables and the manifest of all splits together."""
-    named = partition.named
+    """Write the tables of all splits together."""
     key = {
         "medsim": manifest.medsim_version(),
         "redistributable": str(build.manifest.source["redistributable"]),
@@ -201,29 +202,14 @@ def _write_whole(
     )
     output.write(CONCEPT_SPLIT.files, partition.concepts, key)
     output.write(SPLIT_STATS.files, stats, key)
-    manifests = {name: read_manifest(part.folder, BUILD) for name, part in parts.items()}
-    output.write_text(CARD, splits_card(manifests, options.recorded()), 0)
-    SplitsManifest(
-        medsim=manifest.medsim_version(),
-        libraries=manifest.library_versions(*(() if named is None else manifest.ENCODERS)),
-        source=build.manifest.source,
-        build=build_digest(build),
-        options=options.recorded(),
-        rule=dict(partition.assignment.facts),
-        splits={name: _facts(name, partition, output) for name in parts},
-        threads=checked_threads(options.threads),
-        warnings=list(progress.warnings),
-        outputs=dict(sorted(output.outputs.items())),
-        stages=[asdict(record) for record in progress.records],
-    ).write(output.folder)
 
 
 def _facts(name: str, partition: Partition, output: OutputFolder) -> dict[str, object]:
     """Return the sizes of one split, and its share of the positives of each dataset."""
     concepts = partition.concepts.filter(split=name)
-    whole = partition.positives.group_by("dataset").agg(pl.col("n_positives").sum())
-    own = (
-        partition.positives.filter(split=name).group_by("dataset").agg(pl.col("n_positives").sum())
+    whole, own = (
+        of.group_by("dataset").agg(pl.col("n_positives").sum())
+        for of in (partition.positives, partition.positives.filter(split=name))
     )
     counts = dict(own.iter_rows())
     return {

@@ -10,15 +10,14 @@ import polars as pl
 
 from medsim.builds.output import CARD, Build
 from medsim.builds.positives import reload
-from medsim.builds.verify import Sample
-from medsim.builds.verify import verify as verify_build
+from medsim.builds.verify import Sample, verify_build
 from medsim.core.checks import FINDING_COLUMNS, Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.opened import open_output, reading_output
-from medsim.core.options import call, folder_of, public
+from medsim.core.options import folder_of, public
 from medsim.core.places import own_files, strangers
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
@@ -62,7 +61,7 @@ def verify(options: AnyVerifyOptions) -> Verification:
         return _verify_splits(opened, options)
     if options.build is not None:
         raise OptionError(f"`build` is for splits; {opened.folder} is a build")
-    return call(verify_build, options)
+    return verify_build(options)
 
 
 def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
@@ -74,9 +73,8 @@ def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
         if any(one.violations for one in whole):
             return _findings(whole, {})
         of_splits = {
-            name: call(
-                verify_build,
-                replace(options, folder=build.folder, seed=seed, progress=progress.part(name)),
+            name: verify_build(
+                replace(options, folder=build.folder, seed=seed, progress=progress.part(name))
             )
             for name, build in splits.builds.items()
         }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.release import random_release
+from fixtures.builds import alter, first_replaced
+from fixtures.release import Release, random_release
 
 import medsim
 
@@ -86,3 +89,76 @@ def test_any_head_is_a_mix_of_labels_and_of_the_alphabet(built: medsim.Build) ->
     assert abs(head["term1"].rank().mean() / head.height - 0.5) < 0.1
     assert head["term1"].is_sorted() is False
     assert pairs["pair_id"].n_unique() == pairs.height
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, medsim.Build]:
+    """A build of each pool from one release."""
+    folder = tmp_path_factory.mktemp("both")
+    random_release(20, 60).write_folder(folder / "release", "Full")
+    return {
+        pool: medsim.build(folder / "release", folder / pool, pool=pool, seed=3)
+        for pool in ("set", "terminology")
+    }
+
+
+def test_terms_of_other_sets_are_drawn_and_negatives_are_no_farther(both) -> None:
+    own, wide = both["set"], both["terminology"]
+
+    key = ["dataset", "difficulty", "negatives"]
+    pools = [frame.filter(pl.col("label") == 1).collect() for frame in (own.pairs(), wide.pairs())]
+    assert pools[0].sort(pl.all()).equals(pools[1].sort(pl.all()))  # the same positives
+    stats = own.stats().join(wide.stats(), on=key)
+    assert stats["shortfall_right"].sum() <= stats["shortfall"].sum()
+    nearest = stats.filter(pl.col("negatives") == "levenshtein", pl.col("shortfall") == 0)
+    assert nearest["mean_distance_negatives_right"].sum() < nearest["mean_distance_negatives"].sum()
+    assert own.stats()["n_terms"].equals(wide.stats()["n_terms"])  # of the positives
+    for path in wide.folder.rglob("*.parquet"):
+        assert json.loads(pl.read_parquet_metadata(path)["options"])["pool"] == "terminology"
+
+
+def test_a_retired_concept_s_other_names_are_no_negatives(tmp_path: Path) -> None:
+    release = Release()
+    release.named("100001", "Velp (ailment)", "Nurl")
+    release.named("100002", "Quern of the drelling (thing)", "Mawk and olt")
+    release.named("200001", "Velpen (ailment)", "Velpens", "Velpena", active=False)
+    release.association("200001", "100001", "replaced_by")
+    release.is_a("100001", "100002")
+    release.write_folder(tmp_path / "release", "Full")
+
+    build = medsim.build(tmp_path / "release", tmp_path / "out", pool="terminology")
+
+    pairs = build.pairs("replaced_by", negatives="levenshtein").collect()
+    found = pairs.filter(pl.col("label") == 0).select("term1", "term2").rows()
+    assert found == [("Velpen", "Mawk and olt")]
+
+
+def test_verification_finds_a_term_that_the_terminology_does_not_lend(tmp_path: Path) -> None:
+    release = random_release(20, 60)
+    release.named("777771", "Unlinked and retired (thing)", "Unlinked", active=False)
+    release.write_folder(tmp_path / "release", "Full")
+    medsim.build(tmp_path / "release", tmp_path / "out", pool="terminology")
+    name = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
+    alter(tmp_path / "out", name, lambda pairs: first_replaced(pairs, 0, term2="Unlinked"))
+
+    broken = medsim.verify(tmp_path / "out", sample="all").broken
+
+    assert {"foreign_term", "nearest"} <= set(broken)
+
+
+def test_a_build_that_says_the_other_pool_does_not_verify(both, tmp_path: Path) -> None:
+    for pool, other, check in [("set", "terminology", "nearest"), ("terminology", "set", "random")]:
+        shutil.copytree(both[pool].folder, tmp_path / f"lying {pool}")
+        path = tmp_path / f"lying {pool}" / "manifest.json"
+        manifest = json.loads(path.read_text())
+        manifest["options"]["pool"] = other
+        path.write_text(json.dumps(manifest))
+
+        broken = medsim.verify(tmp_path / f"lying {pool}", sample="all").broken
+
+        assert check in broken
+
+
+def test_an_unknown_pool_is_met_with_a_suggestion(tmp_path: Path) -> None:
+    with pytest.raises(medsim.MedsimError, match="unknown pool 'terminolgy'; did you mean term"):
+        medsim.build("hpo", tmp_path / "out", pool="terminolgy")

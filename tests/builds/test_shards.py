@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -19,7 +20,8 @@ from fixtures.builds import run
 from fixtures.release import Release, random_release
 
 import medsim
-from medsim.builds.shards import ShardFolder
+from medsim.builds.shards import ShardedRun, ShardFolder
+from medsim.core.errors import OutputError
 
 pytestmark = pytest.mark.slow
 
@@ -255,16 +257,15 @@ def test_shards_of_other_versions_are_refused(source: Path, out: Path, tmp_path:
         medsim.merge(out)
 
 
-def test_missing_shards_are_named(source: Path, tmp_path: Path) -> None:
+def test_missing_and_damaged_shards_are_named(source: Path, tmp_path: Path) -> None:
     shards(source, tmp_path / "out", 4, 1, 3)
+    (tmp_path / "out.shards" / "shard-3-of-4.shard").write_bytes(b"")
 
-    with pytest.raises(medsim.MedsimError, match="shards 2 and 4 of 4 are missing in") as error:
+    with pytest.raises(medsim.MedsimError, match="shard 2 of 4 is missing in") as error:
         medsim.merge(tmp_path / "out")
 
-    assert said(error).endswith("make each with medsim build, as shard 2/4")
-    shards(source, tmp_path / "out", 4, 2)
-    with pytest.raises(medsim.MedsimError, match="shard 4 of 4 is missing in"):
-        medsim.merge(tmp_path / "out")
+    assert "shard-3-of-4.shard is damaged; shard 4 of 4 is missing" in said(error)
+    assert said(error).endswith("make 3 with medsim build, the first as shard 2/4")
     with pytest.raises(medsim.MedsimError, match="there are no shards; make them with"):
         medsim.merge(tmp_path / "other")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.shards"]
@@ -317,17 +318,6 @@ def test_a_damaged_shard_can_be_done_again(source: Path, whole: dict, out: Path)
     assert again.exit_code == 0
     assert "is damaged; it is searched again" in again.stderr
     assert medsim.merge(out).manifest.outputs == whole["set"]
-
-
-def test_missing_and_damaged_shards_are_named_together(source: Path, tmp_path: Path) -> None:
-    shards(source, tmp_path / "out", 4, 1, 2)
-    (tmp_path / "out.shards" / "shard-2-of-4.shard").write_bytes(b"")
-
-    with pytest.raises(medsim.MedsimError, match="shards 3 and 4 of 4 are missing in") as error:
-        medsim.merge(tmp_path / "out")
-
-    assert "shard-2-of-4.shard is damaged" in said(error)
-    assert said(error).endswith("make each with medsim build, as shard 2/4")
 
 
 def test_the_source_may_lie_elsewhere_by_the_time_of_merging(
@@ -389,3 +379,103 @@ def test_a_shard_of_a_source_that_is_not_there_leaves_nothing(tmp_path: Path) ->
     assert result.exit_code == 1
     assert result.stderr.startswith("error: no file or folder")
     assert list(tmp_path.iterdir()) == []
+
+
+def job(seed: str) -> ShardedRun:
+    return ShardedRun(key={"seed": seed}, total=2, source="release.zip")
+
+
+def before_the_first(
+    monkeypatch: pytest.MonkeyPatch, module: object, name: str, happens: object
+) -> None:
+    """Let something happen once, just before a function is called."""
+    function = getattr(module, name)
+    left = [happens]
+
+    def interleaved(*arguments: object, **options: object) -> object:
+        if left:
+            left.pop()()
+        return function(*arguments, **options)
+
+    monkeypatch.setattr(module, name, interleaved)
+
+
+def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "out.shards").write_text("in the way")
+
+    with (
+        pytest.raises(OutputError, match=r"cannot write .*out\.shards"),
+        ShardFolder(tmp_path / "out").spill(),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize(("theirs", "is_refused"), [("1", True), ("0", False)])
+def test_of_two_processes_that_claim_a_folder_at_once_one_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str, *, is_refused: bool, links: bool
+) -> None:
+    """The other claims it after this one has seen no claim, and before it has written its own."""
+    shards = ShardFolder(tmp_path / "out")
+    shards.folder.mkdir()
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    before_the_first(monkeypatch, os, "fsync", lambda: shards.claim(job(theirs)))
+
+    if is_refused:
+        with pytest.raises(OutputError, match="shards of another job"):
+            shards.claim(job("0"))
+    else:
+        shards.claim(job("0"))
+
+    assert json.loads((shards.folder / "job.json").read_text())["job"] == {"seed": theirs}
+    assert [path.name for path in shards.folder.iterdir()] == ["job.json"]
+
+
+def no_links(*_arguments: object) -> None:
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+def test_shards_that_another_process_has_removed_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shards = ShardFolder(tmp_path / "out")
+    shards.remove()
+    shards.folder.mkdir()
+    shards.claim(job("0"))
+    before_the_first(monkeypatch, os, "unlink", shards.remove)
+
+    shards.remove()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_only_resemble_those_of_shards_stay(tmp_path: Path) -> None:
+    shards = ShardFolder(tmp_path / "out")
+    shards.folder.mkdir()
+    names = ["shard-notes.txt", "spill-over-from-the-pond", "job.json.backup"]
+    for name in names:
+        (shards.folder / name).mkdir()
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "diary.txt").write_text("precious")
+    (shards.folder / "spill-abcdefgh").symlink_to(precious)
+    shards.claim(job("0"))
+
+    shards.remove()
+
+    assert sorted(path.name for path in shards.folder.iterdir()) == sorted(names)
+    assert (precious / "diary.txt").read_text() == "precious"
+
+
+def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out.shards").symlink_to("elsewhere")
+
+    with (
+        pytest.raises(OutputError, match=r"out\.shards is a link"),
+        ShardFolder(tmp_path / "out").spill(),
+    ):
+        pass
+
+    assert list((tmp_path / "elsewhere").iterdir()) == []

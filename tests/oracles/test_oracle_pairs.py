@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from fixtures.release import edge_release
 from oracles.pairs import (
@@ -16,9 +17,12 @@ from oracles.pairs import (
     positives,
     read_release,
 )
+from oracles.ranks import average_ranks, spearman
+from scipy import stats
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 KEY: SetKey = ("fsn_syn", "easy")
 BATS = [Pair(name, f"{name}s", "1", "1") for name in ("bat", "cat", "cot")]
@@ -101,3 +105,18 @@ def test_cosines_are_what_can_be_worked_out_by_hand() -> None:
     assert cosine([3, 4], [4, 3]) == pytest.approx(0.96, abs=1e-7)
     assert cosine([3, 4], [4, 3]) == cosine([0.3, 0.4], [40, 30]) != 0.96
     assert cosine([0, 0], [1, 0]) == 0
+
+
+def test_ranks_and_their_correlation_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(4)
+    for n_values in range(2, 30):
+        left, right = rng.integers(0, 4, (2, n_values)).astype(np.float64)
+        left[0], right[-1] = 4, 5  # neither is constant
+        assert (average_ranks(left) + 1).tolist() == stats.rankdata(left).tolist()
+        assert spearman(left, right) == pytest.approx(stats.spearmanr(left, right).statistic)
+
+
+def test_constant_values_and_none_have_no_correlation() -> None:
+    for n_values in (0, 1, 3):
+        assert np.isnan(spearman(np.ones(n_values), np.arange(n_values)))
+        assert np.isnan(spearman(np.arange(n_values), np.ones(n_values)))

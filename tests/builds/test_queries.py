@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from itertools import product
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,6 +12,7 @@ from fixtures.tables import put, put_datasets, put_terms
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
+
 
 CORE, MODEL = "900000000000207008", "900000000000012004"
 
@@ -190,3 +193,155 @@ def test_the_pool_of_the_terminology_holds_names_and_terms_of_positives(
     put(store, "positive", (1, 0), (0, 3), (0, 4))
     store.run("builds/terms/pool", pool=pool)
     assert [term for (term,) in terms_of(store, "pool", "term_id")] == expected
+
+
+Row = tuple[object, ...]
+
+
+def positives_of(store: Store, *candidates: Row) -> list[Row]:
+    """Return the rows of positives, with the ids of their concepts."""
+    put(store, "candidate", *candidates)
+    concepts = sorted({str(one) for *_, first, second in candidates for one in (first, second)})
+    described = {"concept_id": concepts, "concept_number": range(len(concepts))}
+    store.put("described_concept", pl.DataFrame(described).reverse())
+    frame = store.frame("builds/pairs/positive", candidates="candidate")
+    assert frame.columns == ["term1_id", "term2_id", "concept1", "concept2"]
+    return [(*ends, concepts[one], concepts[two]) for *ends, one, two in frame.rows()]
+
+
+def test_terms_that_are_equal_ignoring_case_are_no_pair(store: Store) -> None:
+    assert positives_of(store, (1, 2, 7, 7, "10", "10"), (1, 3, 7, 8, "10", "10")) == [
+        (1, 3, "10", "10")
+    ]
+
+
+def test_a_pair_of_one_direction_stays_as_it_is(store: Store) -> None:
+    assert positives_of(store, (5, 2, 105, 102, "20", "10")) == [(5, 2, "20", "10")]
+
+
+def test_of_both_directions_the_smaller_stays_with_its_own_concepts(store: Store) -> None:
+    found = positives_of(
+        store,
+        (5, 2, 105, 102, "10", "10"),  # the smaller concepts are those of the direction that goes
+        (2, 5, 102, 105, "30", "40"),
+        (2, 5, 102, 105, "30", "35"),
+        (9, 2, 109, 102, "50", "60"),
+    )
+    assert found == [(2, 5, "30", "35"), (9, 2, "50", "60")]
+
+
+def test_of_several_concepts_the_smallest_ids_stay(store: Store) -> None:
+    found = positives_of(
+        store,
+        (1, 2, 101, 102, "20", "05"),
+        (1, 2, 101, 102, "100", "90"),  # ids are text, and the first one counts first
+        (1, 2, 101, 102, "100", "95"),
+        (1, 3, 101, 103, "20", "20"),
+    )
+    assert found == [(1, 2, "100", "90"), (1, 3, "20", "20")]
+
+
+def test_positives_come_in_order_of_their_terms(store: Store) -> None:
+    candidates = [(a, b, 100 + a, 100 + b, "10", "10") for a, b in [(10, 3), (2, 30), (2, 4)]]
+    assert [row[:2] for row in positives_of(store, *candidates)] == [(2, 4), (2, 30), (10, 3)]
+
+
+def test_each_two_terms_are_positive_once_whatever_has_them(store: Store) -> None:
+    levenshtein, random = ("hard", "levenshtein"), ("hard", "random")
+    put(
+        store,
+        "pair",
+        ("fsn_syn", *levenshtein, "p1", "knee", "genu", 1, 4, "30", "30"),
+        ("fsn_syn", *random, "p1", "knee", "genu", 1, 4, "30", "30"),
+        ("syn_syn", *levenshtein, "p2", "genu", "knee", 1, 4, "30", "30"),
+        ("replaced_by", *random, "p2", "genu", "knee", 1, 4, "100", "20"),  # as text it is smaller
+        ("syn_syn", *levenshtein, "p3", "knee", "Genu", 1, 5, "30", "30"),
+        ("syn_syn", *random, "p4", "knee", "hand", 0, 4, "30", "40"),
+        ("same_as", "easy", "random", "p5", "c", "b", 1, 1, "1", "2"),
+    )
+
+    store.run("builds/views/positive")
+
+    assert sorted(store.table("positive").rows()) == [
+        ("p2", "genu", "knee", 4, "hard", "100", "20", ["fsn_syn", "replaced_by", "syn_syn"]),
+        ("p3", "knee", "Genu", 5, "hard", "30", "30", ["syn_syn"]),
+        ("p5", "c", "b", 1, "easy", "1", "2", ["same_as"]),
+    ]
+
+
+# Ids and places
+
+
+def keys_of(store: Store, *texts: tuple[str, str], seed: str = "0") -> list[dict[str, object]]:
+    """Return the ids and the places of pairs of texts, in their order."""
+    put(store, "pair_text", *((row, a, b) for row, (a, b) in enumerate(texts)))
+    return store.frame("builds/pairs/pair_key", seed=seed).to_dicts()
+
+
+def test_the_id_of_a_pair_is_half_a_hash_of_its_texts(store: Store) -> None:
+    (found,) = keys_of(store, ("Birch", "Alder"))
+    assert found["pair_id"] == hashlib.md5(b"5:BirchAlder").hexdigest()[:16]  # noqa: S324  # an identifier
+
+
+def test_no_two_pairs_of_texts_share_an_id_however_they_are_cut(store: Store) -> None:
+    terms = ["1", "11", "1:1", ":", "a", "ab", "abc", "b", "bc", "c", "e", "e\u0301", "\u0301"]
+    found = keys_of(store, *product(terms, terms))
+    assert len({one["pair_id"] for one in found}) == len(terms) ** 2
+
+
+def test_the_place_of_a_pair_is_a_hash_of_seed_and_id(store: Store) -> None:
+    for one in keys_of(store, ("a", "b"), ("b", "c"), ("c", "a"), seed="12"):
+        digest = hashlib.md5(f"12 {one['pair_id']}".encode()).digest()  # noqa: S324  # no secret
+        halves = (int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
+        assert (one["place"], one["second_place"]) == halves
+
+
+# Numbers of concepts and names, for the checks
+
+
+def test_concepts_with_descriptions_are_numbered_whether_they_are_known_or_not(
+    store: Store,
+) -> None:
+    put(store, "concept", ("10", True, "core", ""), ("20", False, "core", ""))
+    described = (("d1", "10"), ("d2", "10"), ("d3", "20"), ("d4", "30"))
+    put(store, "description", *((*one, "Alder", "fsn", True, "en") for one in described))
+    store.run("builds/pairs/described_concept")
+    rows = store.table("described_concept").sort("concept_id")
+    assert rows.drop("concept_number").rows() == [("10", True), ("20", False), ("30", False)]
+    assert sorted(rows["concept_number"]) == [0, 1, 2]
+
+
+def test_associations_are_numbered_that_are_active(store: Store) -> None:
+    put(store, "concept", ("10", True, "core", ""))
+    put(store, "description", *((f"d{one}", one, "A", "fsn", True, "en") for one in ("10", "20")))
+    put(
+        store,
+        "association",
+        ("20", "10", "same_as", True),
+        ("10", "20", "same_as", False),
+        ("20", "99", "same_as", True),
+    )
+    for table in ("described_concept", "numbered_association"):
+        store.run(f"builds/pairs/{table}")
+    numbers = {name: number for name, number, _ in store.table("described_concept").rows()}
+    found = store.table("numbered_association").rows()
+    assert found == [(numbers["20"], numbers["10"], "same_as")]
+
+
+def test_names_are_numbered_that_are_active_and_of_an_active_concept(store: Store) -> None:
+    put_terms(store, "Alder", "Birch")
+    put(store, "concept", ("10", True, "core", ""), ("20", False, "core", ""))
+    put(
+        store,
+        "description",
+        ("d1", "10", "Alder", "fsn", True, "en"),
+        ("d2", "10", "Birch", "synonym", True, "en"),
+        ("d3", "10", "Birch", "synonym", True, "en"),
+        ("d4", "10", "Alder", "synonym", False, "en"),
+        ("d5", "20", "Birch", "fsn", True, "en"),
+    )
+    store.run("builds/pairs/described_concept")
+    store.run("builds/pairs/numbered_name")
+    numbers = {name: number for name, number, _ in store.table("described_concept").rows()}
+    rows = store.table("numbered_name").unique().sort("term_id").rows()
+    assert rows == [(numbers["10"], "en", 0, "fsn"), (numbers["10"], "en", 1, "synonym")]
