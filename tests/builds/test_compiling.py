@@ -66,20 +66,6 @@ def test_what_is_waited_for_is_a_stage(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.mark.usefixtures("mark")
-def test_a_process_that_fails_or_is_done_is_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    command(monkeypatch, "raise SystemExit(1)", tmp_path / "told")
-    progress = Progress()
-
-    with compiled_meanwhile() as wait:
-        time.sleep(0.5)
-        wait(progress)
-
-    assert len(progress.records) <= 1  # where it takes long to begin
-
-
-@pytest.mark.usefixtures("mark")
 def test_the_processes_end_with_a_build_that_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -361,25 +361,6 @@ def test_the_vectors_of_a_shared_pool_are_laid_out_once(monkeypatch: pytest.Monk
     assert len(laid_out) == 1
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_a_pool_is_let_go_once_its_last_set_has_its_negatives(
-    monkeypatch: pytest.MonkeyPatch, *, shared: bool
-) -> None:
-    released_at, stage = [], CountingStage()
-    release = candidates.CandidateSource.release
-
-    def noted(source: candidates.CandidateSource) -> None:
-        released_at.append(sum(stage.totals))
-        release(source)
-
-    monkeypatch.setattr(candidates.CandidateSource, "release", noted)
-    positives = {key: crowd(26, 3)[ONE_SET] for key in SET_ORDER}  # one pool contains all others
-
-    negatives_of("levenshtein", positives, shared=shared, stage=stage)
-
-    assert released_at == [sum(stage.totals)]
-
-
 def nested_sets() -> Positives:
     """Return two sets, the pool of the second with 120 terms, of which the first has 100."""
     pairs = [Pair(f"{at:02}{'x' * (at % 7)}", f"y{at:02}{'z' * at}", "", "") for at in range(60)]
