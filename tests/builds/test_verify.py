@@ -22,7 +22,7 @@ from medsim.builds.verify import Sample, statistics_agree
 from medsim.core.errors import MedsimError
 from medsim.core.options import declared
 from medsim.core.store import Store
-from medsim.evaluations.categories import categories_of
+from medsim.evaluations.targets import categories_of
 from medsim.splits import partition
 
 pytestmark = pytest.mark.slow
