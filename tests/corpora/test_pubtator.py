@@ -1,4 +1,4 @@
-"""Corpora in PubTator format."""
+"""Files in the PubTator format: their names, their documents and their codes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fixtures.corpora import invented_names, pubtator_text, read_pubtator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.core.errors import InputError
-from medsim.corpora import Annotation, Document, pubtator
-from medsim.corpora.pubtator import Problems, is_pubtator
+from medsim.core.errors import InputError, OptionError
+from medsim.corpora import Annotation, Document, corpus_names, pubtator
+from medsim.corpora.pubtator import Problems, codes_of, is_pubtator
 
 DATA = os.environ.get("MEDSIM_DATA")
 
@@ -293,3 +293,82 @@ def test_pubtator_is_known_by_its_first_line(tmp_path: Path, content: str, expec
     (tmp_path / "corpus").write_text(content)
 
     assert is_pubtator(tmp_path / "corpus") is expected
+
+
+@pytest.mark.parametrize(
+    ("column", "codes"),
+    [
+        ("D003920", [("MSH", "D003920")]),
+        ("MESH:D003920", [("MSH", "D003920")]),
+        ("mesh:C000657", [("MSH", "C000657")]),
+        ("D000095384", [("MSH", "D000095384")]),
+        ("C000657245", [("MSH", "C000657245")]),
+        ("OMIM:217000", [("OMIM", "217000")]),
+        ("OMIM:PS217000", [("OMIM", "PS217000")]),
+        ("UMLS:C0011849", [("UMLS", "C0011849")]),
+        ("C0011849", [("UMLS", "C0011849")]),
+        (" D003920", [("MSH", "D003920")]),
+        ("d003920", [("MSH", "D003920")]),
+        ("MESH: D003920", [("MSH", "D003920")]),
+        ("MIM:217000", [("OMIM", "217000")]),
+        ("HP:0001658", [("HP", "0001658")]),
+        ("SNOMEDCT_US:22298006", [("SNOMEDCT_US", "22298006")]),
+    ],
+)
+def test_a_code_is_told_by_its_form(column: str, codes: list[tuple[str, str]]) -> None:
+    assert codes_of(column) == tuple(codes)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "217000",
+        "D00392",
+        "D0039200",
+        "C00065724",
+        "MESH:",
+        "MESH:D1",
+        "OMIM:x",
+        "D003920 D1",
+        "x|-1",
+    ],
+)
+def test_a_code_in_another_form_is_none(column: str) -> None:
+    assert codes_of(column) is None
+
+
+@pytest.mark.parametrize("column", ["", "-", "-1", " -1 ", "-1|-1"])
+def test_what_is_linked_to_nothing_has_no_codes(column: str) -> None:
+    assert codes_of(column) == ()
+
+
+@pytest.mark.parametrize("between", ["|", "+", ",", ";", " | "])
+def test_several_codes_are_told_apart_and_each_counts_once(between: str) -> None:
+    column = between.join(["D003920", "OMIM:217000", "D003920"])
+
+    assert codes_of(column) == (("MSH", "D003920"), ("OMIM", "217000"))
+
+
+def test_a_part_that_is_linked_to_nothing_is_no_single_code() -> None:
+    assert codes_of("D003920|-1") == (("MSH", "D003920"), ("", ""))
+
+
+@given(st.text("CD0123456789MESHOIUL:|+,- ", max_size=24))
+def test_codes_never_have_what_joins_them(column: str) -> None:
+    for vocabulary, code in codes_of(column) or ():
+        assert not set(code) & set("|+,:")
+        assert bool(code) == bool(vocabulary)
+        assert code.lower() in column.lower()
+
+
+def test_corpora_are_named_after_their_files(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a/orl.txt", "b/orl.txt.gz", "c/orl", "orl-2.v1.txt")]
+
+    assert corpus_names(paths) == ["orl", "orl-2", "orl-3", "orl-2.v1"]
+
+
+def test_a_file_is_read_once(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"orl\.txt is named twice"):
+        corpus_names([tmp_path / "orl.txt", tmp_path / "a" / ".." / "orl.txt"])
+    with pytest.raises(OptionError, match="no corpus is named"):
+        corpus_names([])

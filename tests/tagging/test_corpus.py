@@ -1,16 +1,30 @@
-"""Corpora of named entities: words, entities, and splits."""
+"""Corpora of named entities: their files, their splits, sentences, tags and entities."""
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
 from medsim.corpora import Annotation, Document
-from medsim.corpora.pubtator import Problems
-from medsim.tagging.corpus import Corpus, Cutting, read_corpora, tagged_sentences
+from medsim.corpora.pubtator import Problems, open_corpus
+from medsim.tagging.corpus import (
+    Corpus,
+    Cutting,
+    Entity,
+    Sentence,
+    conll_text,
+    entities_of,
+    read_conll,
+    read_corpora,
+    tagged_sentences,
+    tags_of,
+)
 
 CUTTING = Cutting(language="en", dev=0.2, test=0.3, threads=1)
 CONLL = "Orl\tB-X\ndup\tO\n\n"
@@ -201,3 +215,133 @@ def test_the_form_of_codes_does_not_count(tmp_path: Path) -> None:
 
     assert sum(len(one.entities) for split in found.splits.values() for one in split) == 60
     assert found.skipped == ()
+
+
+def sentences(path: Path, content: str | bytes) -> list[Sentence]:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with open_corpus(path) as file:
+        return read_conll(file, path)
+
+
+def words_and_tags(found: list[Sentence]) -> list[list[tuple[str, str]]]:
+    return [list(zip(one.words, one.tags, strict=True)) for one in found]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Orl\tB-X\ndup\tI-X\n.\tO\n\nSeen\tO\n",
+        "\n\nOrl\tB-X\r\ndup\tI-X\r\n.\tO\r\n\r\n\r\nSeen\tO",
+        "\ufeffOrl NN B-NP I-X\ndup NN I-NP I-X\n. . O O\n \nSeen VB O O\n",  # as CoNLL-2003, IOB1
+        "Orl\tB-X\ndup\tE-X\n.\tO\n\nSeen\tO\n",
+        gzip.compress(b"Orl\tB-X\ndup\tL-X\n.\tO\n\nSeen\tO\n", mtime=0),
+    ],
+)
+def test_sentences_of_every_scheme_and_form_are_read(tmp_path: Path, content) -> None:
+    found = sentences(tmp_path / "train.tsv", content)
+
+    assert words_and_tags(found) == [
+        [("Orl", "B-X"), ("dup", "I-X"), (".", "O")],
+        [("Seen", "O")],
+    ]
+    assert [one.document_id for one in found] == ["1", "2"]
+
+
+def test_a_word_may_have_a_space_where_columns_have_tabs(tmp_path: Path) -> None:
+    assert sentences(tmp_path / "t", "1 000\tB-X\n")[0].words == ("1 000",)
+
+
+def test_documents_may_have_lines_between_them_alone(tmp_path: Path) -> None:
+    between = "\n-DOCSTART-\tO\n\n"
+    content = f"a\tO\n\nb\tO\n{between}c\tO\n\nd\tB-X\n{between}e\tO\n"
+    found = sentences(tmp_path / "t", content)
+    assert [one.document_id for one in found] == ["0", "0", "1", "1", "2"]
+
+
+def test_sentences_of_a_document_are_written_and_read_as_they_are(tmp_path: Path) -> None:
+    written = [
+        Sentence(document_id="17", words=("Orl", "dup"), entities=(Entity("X", 0, 2),)),
+        Sentence(document_id="17", words=("Seen",), entities=()),
+        Sentence(document_id="4", words=("b\u00e9", "\U0001f600"), entities=(Entity("Y", 1, 2),)),
+    ]
+
+    found = sentences(tmp_path / "dev.tsv", conll_text(written))
+
+    assert words_and_tags(found) == words_and_tags(written)
+    assert [one.document_id for one in found] == ["1", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("Orl\tB-X\ndup\n", "line 2 is 'dup'; a word, a tab and a tag are due"),
+        ("\tB-X\n", "line 1 is .*; a word, a tab and a tag are due"),
+        ("Orl\tX\n", "line 1 has the tag 'X'; O is due, or a letter of B, I, E, L, S, U, a hyphen"),
+        ("Orl\tB-\n", "line 1 has the tag 'B-'"),
+        ("\n\n", "has no sentence"),
+        ("", "has no sentence"),
+        (b"Orl\tB-X\n\xff\tO\n", "line 2 is not UTF-8"),
+    ],
+)
+def test_a_faulty_line_is_told_with_its_number(tmp_path: Path, content, fault: str) -> None:
+    with pytest.raises(InputError, match=fault):
+        sentences(tmp_path / "train.tsv", content)
+
+
+TAGS = st.sampled_from(["O", *(f"{prefix}-{kind}" for prefix in "BIES" for kind in ("X", "Y"))])
+
+RULES = {
+    "": [],
+    "O O": [],
+    "B-X I-X O": [("X", 0, 2)],
+    "B-X B-X": [("X", 0, 1), ("X", 1, 2)],
+    "O I-X I-X": [("X", 1, 3)],  # as in IOB1
+    "I-X": [("X", 0, 1)],
+    "B-Y I-X": [("Y", 0, 1), ("X", 1, 2)],
+    "B-X I-Y I-X": [("X", 0, 1), ("Y", 1, 2), ("X", 2, 3)],
+    "I-X I-Y": [("X", 0, 1), ("Y", 1, 2)],
+    "O B-X I-X": [("X", 1, 3)],  # the end of a sentence ends it
+    "S-X S-X": [("X", 0, 1), ("X", 1, 2)],
+    "B-X I-X E-X I-X": [("X", 0, 3), ("X", 3, 4)],
+    "B-X E-X E-X": [("X", 0, 2), ("X", 2, 3)],
+    "O E-X": [("X", 1, 2)],
+    "B-X S-X": [("X", 0, 1), ("X", 1, 2)],
+    "B-X-1 I-X-1": [("X-1", 0, 2)],
+}
+"""The rules of conlleval (Tjong Kim Sang 2002), and what they make of tags of other schemes."""
+
+
+@pytest.mark.parametrize(("tags", "expected"), RULES.items())
+def test_entities_begin_and_end_as_conlleval_has_it(tags: str, expected: list) -> None:
+    assert entities_of(tags.split()) == expected
+
+
+@given(st.lists(TAGS, max_size=12))
+def test_entities_are_those_of_seqeval(tags: list[str]) -> None:
+    sequence_labeling = pytest.importorskip(
+        "seqeval.metrics.sequence_labeling", reason="seqeval, of the extra dev, is not installed"
+    )
+
+    expected = [(kind, first, last + 1) for kind, first, last in
+                sequence_labeling.get_entities(tags)]  # fmt: skip
+
+    assert entities_of(tags) == expected
+
+
+@pytest.mark.parametrize("tags", ["B-X L-X O U-Y", "B-X E-X O S-Y"])
+def test_the_letters_of_bilou_are_those_of_iobes(tags: str) -> None:
+    assert entities_of(tags.split()) == [("X", 0, 2), ("Y", 3, 4)]
+
+
+@given(st.lists(TAGS, max_size=12))
+def test_tags_in_bio_have_the_same_entities(tags: list[str]) -> None:
+    entities = entities_of(tags)
+
+    again = tags_of(entities, len(tags))
+
+    assert entities_of(again) == entities
+    assert {tag[0] for tag in again} <= set("BIO")
+
+
+def test_tags_are_in_bio() -> None:
+    assert tags_of([Entity("X", 1, 3), Entity("Y", 3, 4)], 5) == ["O", "B-X", "I-X", "B-Y", "O"]

@@ -1,17 +1,25 @@
-"""The report of a benchmark shows its tables and figures."""
+"""Reports of benchmarks of words in context and of models on them."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fixtures.wic import invented_instances, write_instances, write_kinds
 
+import medsim
 from medsim import describe_wic, write_report
-from medsim.pages.page import Chart, Page, PageTable
+from medsim.core.opened import open_output
+from medsim.pages.page import Chart, Folded, Page, PageTable
+from medsim.wic.benchmark import read_instances
+from medsim.wic.output import WicEvaluation
+from medsim.wic.page import _around, worst_errors
 
 if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark
+
 
 pytest.importorskip("altair", reason="medsim[report] is not installed")
 
@@ -49,3 +57,73 @@ def test_the_report_is_one_file(
     text = write_report(shared_benchmark, tmp_path / "wic.html").read_text(encoding="utf-8")
     assert "Figure 3: train by how often a sentence may be repeated" in text
     assert "Scientific Data" in text
+
+
+pytestmark = pytest.mark.skipif(
+    find_spec("sklearn") is None or find_spec("altair") is None,
+    reason="medsim[wic] or medsim[report] is not installed",
+)
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> WicEvaluation:
+    write_instances(tmp_path / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.4))
+    models = ["random", f"words={write_kinds(tmp_path / 'kinds.txt')}"]
+    medsim.evaluate_wic(tmp_path / "one.json", tmp_path / "scores", models=models, threads=1)
+    opened = open_output(tmp_path / "scores", WicEvaluation)
+    assert isinstance(opened, WicEvaluation)
+    return opened
+
+
+def test_the_surest_wrong_answers_have_their_sentences(
+    scored: WicEvaluation, tmp_path: Path
+) -> None:
+    predictions = scored.read("predictions.parquet").filter(model="words", covered=True)
+    instances = read_instances(tmp_path / "one.json").to_dicts()
+
+    section = worst_errors(scored, ["words", "random"])
+
+    assert section is not None
+    (folded,) = section.parts  # a coin has no scores
+    assert isinstance(folded, Folded)
+    assert folded.summary == "Wrong answers of words"
+    for table, label in zip(folded.tables, (0, 1), strict=True):
+        wrong = predictions.filter(label=label, prediction=1 - label).to_dicts()
+        wrong.sort(key=lambda one: (one["score"] * (-1 if label == 0 else 1), one["instance"]))
+        assert table.frame["score"].to_list() == [one["score"] for one in wrong[:5]]
+        for row, one in zip(table.frame.iter_rows(named=True), wrong, strict=False):
+            asked = instances[one["instance"] - 1]
+            for side in "12":
+                assert row[f"term {side}"] == asked[f"term{side}"]
+                assert (
+                    row[f"sentence {side}"].strip("\N{HORIZONTAL ELLIPSIS}")
+                    in (asked[f"sentence{side}"])
+                )
+
+
+@pytest.mark.parametrize("change", ["gone", "other"])
+def test_of_instances_that_are_gone_or_changed_no_sentence_is_shown(
+    scored: WicEvaluation, tmp_path: Path, change: str
+) -> None:
+    if change == "gone":
+        (tmp_path / "one.json").unlink()
+    else:
+        write_instances(tmp_path / "one.json", invented_instances(8, 64))
+
+    section = worst_errors(scored, ["words"])
+
+    assert section is not None
+    assert section.parts == []
+    says = f"since {tmp_path / 'one.json'} is not there any more, or has changed"
+    assert says in section.prose
+
+
+def test_of_a_long_sentence_the_part_around_its_term_is_shown() -> None:
+    sentence = "abc " * 50 + "TERM" + " def" * 50
+    before, after = "abc " * 19, " def" * 19
+
+    assert _around(sentence, 200, 204) == (
+        f"\N{HORIZONTAL ELLIPSIS}{before}TERM{after}\N{HORIZONTAL ELLIPSIS}"
+    )
+    assert _around("one TERM two", 4, 8) == "one TERM two"
+    assert _around("TERM", 0, 4) == "TERM"

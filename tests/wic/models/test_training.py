@@ -1,13 +1,15 @@
-"""The learning rate, the choice of an epoch, and a missing PyTorch."""
+"""What trains models: the learning rate, the choice of an epoch, perceptrons."""
 
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 from medsim.core.errors import OptionError
+from medsim.wic.models.perceptron import perceptron_scores
 from medsim.wic.models.training import precision_of, prepare_torch, relative_rate
 
 
@@ -43,3 +45,72 @@ def test_a_missing_pytorch_says_how_to_install_it(monkeypatch) -> None:
 
     with pytest.raises(OptionError, match=r"a network needs PyTorch; .* its extra baselines"):
         prepare_torch("a network", 1)
+
+
+pytestmark = pytest.mark.skipif(
+    find_spec("sklearn") is None,  # which is imported by those alone that run the tests
+    reason="medsim[wic] is not installed",
+)
+
+
+def data(n: int = 80) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(1)
+    features = draw.normal(size=(n, 4)) * [1, 10, 0.1, 0] + [0, 5, 0, 3]
+    return features, features[:, 0] * (features[:, 1] - 5) > 0
+
+
+def test_scores_are_those_of_scikit_learn_on_standardised_features() -> None:
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    features, labels = data()
+    model = MLPClassifier((128,), random_state=5, max_iter=200)
+    with pytest.warns(UserWarning, match="Maximum iterations"):
+        pipeline = make_pipeline(StandardScaler(), model).fit(features[:60], labels[:60])
+
+    found = perceptron_scores(features[:60], labels[:60], features[60:], 5)
+
+    assert np.allclose(found, pipeline.predict_proba(features[60:])[:, 1], atol=1e-5)
+    assert ((found >= 0.5) == labels[60:]).mean() > 0.7
+
+
+def test_a_seed_of_64_bits_is_taken() -> None:
+    features, labels = data(20)
+
+    low, high = (perceptron_scores(features, labels, features, seed) for seed in (1, (1 << 40) + 1))
+
+    assert np.array_equal(low, high)
+
+
+@pytest.mark.parametrize(("label", "score"), [(True, 1), (False, 0)])
+def test_of_one_kind_of_label_nothing_else_is_learnt(label, score) -> None:
+    features, _ = data(5)
+
+    found = perceptron_scores(features, np.full(5, label), features[:2], 0)
+
+    assert found.tolist() == [score, score]
+    of_none = perceptron_scores(features[:0], np.zeros(0, np.bool_), features[:2], 0)
+    assert of_none.tolist() == [0, 0]
+
+
+def test_of_no_instance_that_is_asked_about_nothing_is_said() -> None:
+    features, labels = data(20)
+    assert perceptron_scores(features, labels, features[:0], 0).shape == (0,)
+
+
+def test_the_global_random_state_is_left_alone() -> None:
+    features, labels = data(20)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 — what must not change
+
+    perceptron_scores(features, labels, features, 0)
+
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002 — as above
+
+
+def test_a_missing_extra_says_how_to_install_it(monkeypatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "sklearn.neural_network", None)
+    features, labels = data(20)
+
+    with pytest.raises(OptionError, match="install medsim with its extra wic"):
+        perceptron_scores(features, labels, features, 0)
