@@ -81,10 +81,7 @@ def test_a_chart_gets_its_rows_whatever_they_hold() -> None:
     assert written is not None
     assert "\u2028" not in written[1]
     content = json.loads(written[1])
-    assert content["columns"] == {
-        "term": [NASTY, "a\u2028b", None],
-        "x": [0.3333, None, None],
-    }
+    assert content["columns"] == {"term": [NASTY, "a\u2028b", None], "x": [0.3333, None, None]}
     assert content["spec"]["description"] == "A chart. How."
 
 

@@ -190,11 +190,7 @@ def test_words_on_which_people_agree_come_out_with_their_domain(
 ) -> None:
     study = medsim.domains_study(words, tmp_path / "study", annotators=NAMES, no_lemmas=True)
     assert set(study.items()["word"]) == set(SORTED)
-    answer(
-        study,
-        tmp_path / "answers",
-        lambda name, item: SORTED[item["word"]][NAMES.index(name)],
-    )
+    answer(study, tmp_path / "answers", lambda name, item: SORTED[item["word"]][NAMES.index(name)])
 
     scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
 

@@ -164,13 +164,8 @@ def test_variants_are_forms_of_bases_and_of_their_nominalisations(
     folder: Path, word: str, variants: str
 ) -> None:
     assert read_lexicon([folder]).variants(word) == {*variants.split()}
-
-
-def test_files_can_be_named_one_by_one(folder: Path) -> None:
-    found = read_lexicon([folder / "LRNOM.txt", folder / "lrspl.RRF"])
-
-    assert found.variants("phosphorylate") == {"phosphorylate", "phosphorylation"}
-    assert found.variants("phosphorylates") == {"phosphorylates"}
+    nominal = read_lexicon([folder / "LRNOM.txt", folder / "lrspl.RRF"])  # named one by one
+    assert nominal.variants("phosphorylate") == {"phosphorylate", "phosphorylation"}
 
 
 @pytest.mark.parametrize(
@@ -264,9 +259,7 @@ def test_a_backward_strength_that_is_none_or_zero_goes_one_way(
     assert [pair[:2] for pair in pairs(path, rule=OF_THE_PAPER)] == [(0, 3)]
 
 
-def test_a_table_without_the_columns_of_the_rule_counts_whole_with_warnings(
-    tmp_path: Path,
-) -> None:
+def test_a_table_without_the_columns_of_the_rule_counts_whole_with_warnings(tmp_path: Path) -> None:
     path = put(tmp_path, "plain.csv", "cue,target\nfox,Cats\ncats,dog\n")
 
     norms, (of_people, of_ways) = read_norms([path], OF_THE_PAPER)

@@ -66,11 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def chosen(folder: Path, words: str = "words.csv", **changes) -> medsim.WordPairs:
-    options = {
-        "word_class": "noun",
-        **paths_in(folder),
-        "size": 24,
-    }
+    options = {"word_class": "noun", **paths_in(folder), "size": 24}
     return medsim.choose_pairs(folder / words, **{**options, **changes})
 
 

@@ -182,11 +182,7 @@ def test_reloading_goes_on_where_it_was_and_other_sheets_start_anew(
     assert seen.text("pair-heading") == "Pair 4 of 5"
     assert seen.text("count") == "2 of 5 answered"
     assert seen.export(tmp_path).read_bytes() == before
-    for other in (
-        sheet_of(annotator="bob"),
-        sheet_of(study_id="0" * 16),
-        sheet_of(first_entry=7),
-    ):
+    for other in (sheet_of(annotator="bob"), sheet_of(study_id="0" * 16), sheet_of(first_entry=7)):
         fresh = sit(other, context=seen.context)
         assert fresh.text("count") == "0 of 5 answered"
         assert fresh.page.locator("#start").is_visible()

@@ -13,11 +13,7 @@ from fixtures.studies import STUDY_ID, assignment_of, entry_id, put, sheet
 from medsim.core.errors import InputError
 from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet
-from medsim.studies.sheets.answers import (
-    Answers,
-    StudyIdentity,
-    read_answers,
-)
+from medsim.studies.sheets.answers import Answers, StudyIdentity, read_answers
 from medsim.studies.sheets.written import annotated_tasks, written_csv
 
 STUDY = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
