@@ -65,7 +65,7 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     sets, which no other table has; "rated" the rated sets themselves; "coverage" the pairs without
     vectors, and "overlap" the vocabularies in common; "separation" the errors of categories at each
     embedding's best and worst metric, "categories" the mean similarities there, "all-separation"
-    and "all-categories" every metric, "separation-terms" the terms with fewest and most errors. The
+    the errors at every metric, "separation-terms" the terms with fewest and most errors. The
     number of a table or figure of Schulz and Juric (AAAI 2020), such as "C.1" or "figure-B.1",
     stands for the table that has the same.
 

@@ -306,7 +306,6 @@ SEPARATION_TABLES = (
     "all-separation",
     "separation-terms",
     "categories",
-    "all-categories",
 )
 """The tables of ``medsim compare`` on category separation."""
 
@@ -320,7 +319,7 @@ def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
 
     "separation" has the error of all triples of each embedding at its best and its worst metric,
     for each far category and, where there are several, for all together; "categories" the mean
-    similarities at these metrics; "all-separation" and "all-categories" every metric;
+    similarities at these metrics; "all-separation" the errors at every metric;
     "separation-terms" the terms of the first near category with the lowest and the highest error.
 
     Raises:
@@ -336,14 +335,17 @@ def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
     rows = evaluation.separation()
     if rows.is_empty():
         raise InputError(f"{evaluation.folder} has no such results; evaluate with `separation`")
-    if name == "all-categories":
-        return rows.drop_nulls("category1")
     errors = errors_of(rows)
     if name == "all-separation":
         return errors
     if name == "separation":
         return best_and_worst(errors)
-    return _mean_similarities(rows, best_and_worst(overall_errors(rows)))
+    means = rows.drop_nulls("category1").select(
+        *("input", "embedding", "metric", "category1", "category2", "n_terms1", "n_terms2"),
+        "mean_similarity",
+    )
+    overall = best_and_worst(overall_errors(rows)).drop("far", "n_triples", "n_errors")
+    return overall.join(means, on=["input", "embedding", "metric"], maintain_order="left_right")
 
 
 def errors_of(separation: pl.DataFrame) -> pl.DataFrame:
@@ -413,13 +415,3 @@ def extreme_terms(separated: pl.DataFrame) -> pl.DataFrame:
     best, worst = (pl.lit(standing) for standing in _ENDS)
     standing = pl.when("is_best").then(best).otherwise(worst).alias("standing")
     return ranked.select(*of, standing, "term", "n_triples", "n_errors", "overlap_error")
-
-
-def _mean_similarities(separation: pl.DataFrame, best: pl.DataFrame) -> pl.DataFrame:
-    """Return the mean similarities at each embedding's best and worst metric."""
-    overall = best.drop("far", "n_triples", "n_errors")
-    means = separation.drop_nulls("category1").select(
-        *("input", "embedding", "metric", "category1", "category2", "n_terms1", "n_terms2"),
-        "mean_similarity",
-    )
-    return overall.join(means, on=["input", "embedding", "metric"], maintain_order="left_right")

@@ -211,6 +211,10 @@ def _of_rated_file(
     rated = read_rated(path, columns)
     strata = strata_of(rated, stratification)
     skipped = [f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped]
+    agreement = {}
+    if (found := rated.agreement) is not None:
+        iaa1, iaa2 = defined(found.iaa1), defined(found.iaa2)
+        agreement = {"agreement": {"raters": found.n_raters, "iaa1": iaa1, "iaa2": iaa2}}
     of_file_and_columns = f"{rated.sha256} {canonical_text(columns)}"
     if columns is not None and columns.raters:
         of_file_and_columns += f" {canonical_text(columns.raters)}"
@@ -228,21 +232,12 @@ def _of_rated_file(
             "higher_is_similar": rated.higher_is_similar,
             "skipped": [asdict(one) for one in rated.skipped],
             "parts": None if strata.rows.is_empty() else stratification.provenance(),
-            **_agreement(rated),
+            **agreement,
         },
         warnings=tuple(
             f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *strata.warnings)
         ),
     )
-
-
-def _agreement(rated: RatedPairs) -> dict[str, object]:
-    """Return the agreement of raters for the manifest; nothing where the file does not tell it."""
-    found = rated.agreement
-    if found is None:
-        return {}
-    iaa1, iaa2 = defined(found.iaa1), defined(found.iaa2)
-    return {"agreement": {"raters": found.n_raters, "iaa1": iaa1, "iaa2": iaa2}}
 
 
 def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:

@@ -89,7 +89,6 @@ ComparedTable = Literal[
     "all-separation",
     "separation-terms",
     "categories",
-    "all-categories",
     "1",
     "4",
     "5",
@@ -236,7 +235,7 @@ TABLES = (
     *tabulated_names(),
     *(f"{of}-{name}" for of in ("all", "standings", "spread") for name in tabulated_names()),
     *("metrics", "parts", "rated", "coverage", "overlap", "retrieval"),
-    *("separation", "all-separation", "separation-terms", "categories", "all-categories"),
+    *("separation", "all-separation", "separation-terms", "categories"),
 )
 """The tables of ``medsim compare``, those of declared statistics among them."""
 

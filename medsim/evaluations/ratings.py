@@ -326,7 +326,10 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
     first = first_cells(text, separators)
     widest = max(first.values(), key=len)
-    if not columns.named() and any(map(_says_all, first.values())):
+    named_alike = any(
+        all(_matches(name, cells) for name in _OWN.named()) for cells in first.values()
+    )
+    if not columns.named() and named_alike:
         columns = replace(columns, term1="term1", term2="term2", ratings=("rating",))
     names = columns.named()
     if names:
@@ -335,10 +338,11 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
                 return _named(text.path, separator, cells, columns)
         missing = next(name for name in names if not _matches(name, widest))
         raise OptionError(f"{text.path}: {_no_column(missing, widest)}")
+    _, unquoted = next(unquoted_cells(text), (0, []))
     fitting = [
         (len(layout.header), separator, cells, layout)
         for layout in LAYOUTS
-        for separator, cells in (_unquoted_first(text) if layout.first else first).items()
+        for separator, cells in ({TAB: unquoted} if layout.first else first).items()
         if _fits(layout, separator, cells)
     ]
     if not fitting:
@@ -349,16 +353,6 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     return _positions(
         separator, cells, found, layout.ratings, layout=layout, has_header=bool(layout.header)
     )
-
-
-def _says_all(cells: list[str]) -> bool:
-    """Return whether a header names terms and rating, so that nobody has to."""
-    return all(_matches(name, cells) for name in _OWN.named())
-
-
-def _unquoted_first(text: Text) -> dict[str, list[str]]:
-    _, cells = next(unquoted_cells(text), (0, []))
-    return {TAB: cells}
 
 
 def _plain(name: str) -> str:
@@ -393,7 +387,10 @@ def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) 
         found.append(at[0])
     by_number = all(_is_number(name) for name in names)
     without_names = by_number and separator != JSON  # where the first line may be a pair
-    has_header = not (without_names and all(_is_rating(cells[at]) for at in found[2:]))
+    has_header = not (
+        without_names
+        and all(is_missing(cells[at]) or number_in(cells[at]) is not None for at in found[2:])
+    )
     ratings = [_rating_name(name) for name in columns.ratings]
     return _positions(separator, cells, found, ratings, layout=None, has_header=has_header)
 
@@ -444,10 +441,6 @@ def _rating_name(name: str) -> str:
     if name in {"term1", "term2"}:
         raise OptionError(f"a rating cannot be named {name!r}; give the number of its column")
     return name
-
-
-def _is_rating(cell: str) -> bool:
-    return is_missing(cell) or number_in(cell) is not None
 
 
 def _no_column(name: str, cells: list[str]) -> str:
@@ -506,7 +499,11 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
     properties: list[tuple[str | float | None, ...]] = []
     raters: list[list[float | None]] = []
     n_lines = n_without_rating = 0
-    for n_lines, (number, cells) in enumerate(_lines(text, positions), start=1):  # noqa: B007 — counted past the end
+    sentences = positions.layout is not None and positions.layout.sentences
+    lines = cells_of(text, positions.separator, positions.used(), sentences=sentences)
+    if positions.has_header:
+        next(lines)
+    for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
         _check_width(path, number, cells, positions)
         values = [_rating(path, number, cells[at], positions) for at in positions.ratings.values()]
         given = [_rating(path, number, cells[at], positions) for at in positions.raters]
@@ -539,16 +536,6 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
             "a term is empty": n_lines - n_without_rating - len(rows),
         },
     )
-
-
-def _lines(text: Text, positions: ColumnPositions) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line of a pair."""
-    layout = positions.layout
-    sentences = layout is not None and layout.sentences
-    lines = cells_of(text, positions.separator, positions.used(), sentences=sentences)
-    if positions.has_header:
-        next(lines)
-    return lines
 
 
 def _check_width(path: Path, number: int, cells: list[str], positions: ColumnPositions) -> None:

@@ -41,14 +41,14 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
     told from it; of an embedding's own pairs, how many there are. A missing value is a dash, see
     ``why_missing_in``.
     """
-    return [_with_dashes(frame) for frame in _laid_out(rows)]
-
-
-def _with_dashes(frame: pl.DataFrame) -> pl.DataFrame:
-    lacking = [one for one in frame if one.name in _WHY_MISSING and one.null_count()]
-    return frame.with_columns(
-        shown.texts(one, shown.readable_text).fill_null(MISSING) for one in lacking
-    )
+    return [
+        frame.with_columns(
+            shown.texts(one, shown.readable_text).fill_null(MISSING)
+            for one in frame
+            if one.name in _WHY_MISSING and one.null_count()
+        )
+        for frame in _laid_out(rows)
+    ]
 
 
 def _laid_out(rows: pl.DataFrame) -> list[pl.DataFrame]:
@@ -313,9 +313,6 @@ def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
     """
     index = ["input", "embedding", "metric"]
     cells = rows.with_columns(rounded("mean_similarity", ".2f").fill_null(MISSING))
-    if "standing" not in rows.columns:
-        index.append("category1")
-        return _by_category(cells, index)
     statistic = str(rows["statistic"][0])
     cells = (
         cells.with_columns(percent("value"))
@@ -326,7 +323,8 @@ def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
     index.append(statistic)
     if statistic == "category_error":
         index.append("category1")
-        return _by_category(cells, index)
+        named = cells.with_columns(apart("category2", index))
+        return named.pivot("category2", index=index, values="mean_similarity")
     names = rows["category1"].unique(maintain_order=True)
     at = [pl.col(f"category{n}").replace_strict(names, range(len(names))) for n in (1, 2)]
     return (
@@ -336,11 +334,6 @@ def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pair=pl.format("sim({}, {})", "category1", "category2"))
         .pivot("pair", index=index, values="mean_similarity")
     )
-
-
-def _by_category(cells: pl.DataFrame, index: list[str]) -> pl.DataFrame:
-    named = cells.with_columns(apart("category2", index))
-    return named.pivot("category2", index=index, values="mean_similarity")
 
 
 def _both(*columns: str) -> list[pl.Expr]:

@@ -54,14 +54,22 @@ class Compared:
 
 
 def family_rows(
-    between: str, statistic: Statistic[Any], family: Sequence[Compared], n_pairs: int
+    between: str,
+    statistic: Statistic[Any],
+    family: Sequence[Compared],
+    n_pairs: int,
+    resampling: Resampling | None = None,
 ) -> Iterator[Row]:
     """Yield ``COMPARISONS`` but the set of every two of a family.
 
-    p-values are corrected for the number of rows.
+    p-values are corrected for the number of rows. For those of rated pairs, ``resampling`` draws
+    as many resamples as the family needs.
     """
     if statistic.test is None:
         return
+    if statistic.of == "rated" and resampling is not None:
+        samples = redrawn([one.sample for one in family], resampling)
+        family = [replace(one, sample=s) for one, s in zip(family, samples, strict=True)]
     matches = list(combinations(family, 2))
     tests = [statistic.test(first.sample, second.sample) for first, second in matches]
     p = np.array([one.p for one in tests], np.float64)
@@ -243,8 +251,8 @@ def _comparison_rows(scores: Sequence[_Score], kind: Kind, resampling: Resamplin
         best = [max(family, key=partial(_rank, sign)) for family in families.values()]
         n_pairs = scores[0].n_pairs if scores else 0
         for family in families.values():
-            yield from _family_rows("metrics", statistic, family, n_pairs, resampling)
-        yield from _family_rows("embeddings", statistic, best, n_pairs, resampling)
+            yield from family_rows("metrics", statistic, family, n_pairs, resampling)
+        yield from family_rows("embeddings", statistic, best, n_pairs, resampling)
 
 
 def fixed_comparisons(
@@ -267,7 +275,7 @@ def fixed_comparisons(
     for statistic in wanted:
         family = _compared(scores, statistic)
         n_pairs = scores[0].n_pairs if scores else 0
-        yield from _family_rows("embeddings", statistic, family, n_pairs, drawn)
+        yield from family_rows("embeddings", statistic, family, n_pairs, drawn)
 
 
 def warn_of_reach(
@@ -297,20 +305,6 @@ def _compared(scores: Sequence[_Score], statistic: Statistic[Any]) -> list[Compa
         )
         for score in scores
     ]
-
-
-def _family_rows(
-    between: str,
-    statistic: Statistic[Any],
-    family: Sequence[Compared],
-    n_pairs: int,
-    resampling: Resampling,
-) -> Iterator[Row]:
-    """Yield the comparisons of a family, those of rated pairs with resamples enough for them."""
-    if statistic.of == "rated":
-        samples = redrawn([one.sample for one in family], resampling)
-        family = [replace(one, sample=s) for one, s in zip(family, samples, strict=True)]
-    yield from family_rows(between, statistic, family, n_pairs)
 
 
 def _rank(sign: int, compared: Compared) -> float:

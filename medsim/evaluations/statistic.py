@@ -35,7 +35,8 @@ class Statistic(Generic[Sample]):
         help: its meaning and that of its interval, in sentences for the report.
         of: the kind of data that it is computed of.
         compute: returns it with its interval, of a ``LabelledSample``, ``RatedSample``,
-            ``RankSample`` or ``TripleCounts``.
+            ``RankSample`` or ``TripleCounts``, which may be empty: it is then NaN, without an
+            interval.
         test: returns whether it differs between two samples of the same pairs or terms; None
             where differences are not tested.
         table: "best" if the default table of ``medsim compare`` has it, beside those of its own,

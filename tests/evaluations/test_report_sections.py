@@ -13,11 +13,11 @@ from fixtures.reports import invented_manifest, invented_profile
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.evaluations.detail_sections import retrieval, separation
+from medsim.evaluations.detail_sections import errors, retrieval, separation
 from medsim.evaluations.labels import set_name
 from medsim.evaluations.output import COMPARISONS, RESULTS
 from medsim.evaluations.page import coverage, evaluation_page, words_of
-from medsim.evaluations.score_sections import leaderboard, result
+from medsim.evaluations.score_sections import leaderboard, result, standing_order
 from medsim.pages import charts as marks
 from medsim.pages.page import Chart, Page, Section
 
@@ -290,10 +290,10 @@ def test_worst_errors_of_many_embeddings_are_those_of_the_first_and_folded_other
 
 
 def worst_errors_of(names: list[str]) -> Section:
-    page = evaluation_page(
-        invented_manifest(names, redistributable=True), invented_profile(names, n_datasets=1)
-    )
-    [section] = [one for one in page.sections if one.title == "Worst errors"]
+    profile = invented_profile(names, n_datasets=1)
+    order = standing_order(profile.results, profile.comparisons, names)
+    section = errors(profile.errors, profile.retrieved, order)
+    assert section is not None
     return section
 
 
