@@ -231,7 +231,14 @@ def check_instances(
     return [
         each(split, "offsets", instances, partial(_of_mentions, _wrong_offsets)),
         each(split, "term", instances, partial(_of_mentions, _wrong_term)),
-        each(split, "two_sentences", instances, _one_sentence),
+        each(
+            split,
+            "two_sentences",
+            instances,
+            lambda one: (
+                "both sentences are the same" if one.first.sentence == one.second.sentence else ""
+            ),
+        ),
         *_groups(split, instances, concepts, language),
     ]
 
@@ -252,20 +259,23 @@ def _of_mentions(fault: Callable[[Mention], str], instance: Instance) -> str:
     return "; ".join(f"sentence {n}: {words}" for n, words in enumerate(faults, 1) if words)
 
 
-def _one_sentence(instance: Instance) -> str:
-    same = instance.first.sentence == instance.second.sentence
-    return "both sentences are the same" if same else ""
-
-
 def _groups(
     split: str, instances: Sequence[Instance], concepts: ConceptsByName | None, language: str
 ) -> list[SplitFinding]:
     """Return whether every instance is in its group; disagreements have checks by their kind."""
     breaches: dict[str, list[Breach]] = {check: [] for check in _GROUP_CHECKS}
     for instance in instances:
-        shared = None if concepts is None else _share_concept(instance, concepts)
+        shared = None
+        if concepts is not None:
+            one, other = (concepts.get(lower, frozenset()) for lower in lowered(instance.terms))
+            shared = not one.isdisjoint(other)
         by_rules = group_of(*instance.terms, share_concept=shared, language=language)
-        if by_rules != instance.cat and not _may_be_synonyms(instance, by_rules, concepts):
+        may_be_synonyms = (
+            concepts is None
+            and instance.cat == "synonyms"
+            and by_rules in {None, "label_similarity"}
+        )
+        if by_rules != instance.cat and not may_be_synonyms:
             found = f"in {instance.cat}, by the rules in {by_rules or 'none'}"
             check = _disagreement(instance, by_rules)
             if check == "similarity":
@@ -277,14 +287,6 @@ def _groups(
         else finding(split, check, len(instances), breaches[check])
         for check in _GROUP_CHECKS
     ]
-
-
-def _may_be_synonyms(
-    instance: Instance, by_rules: str | None, concepts: ConceptsByName | None
-) -> bool:
-    """Return whether the terms may be synonyms, as far as is known."""
-    unknown = concepts is None and instance.cat == "synonyms"
-    return unknown and by_rules in {None, "label_similarity"}
 
 
 def _disagreement(instance: Instance, by_rules: str | None) -> str:
@@ -300,22 +302,8 @@ def _disagreement(instance: Instance, by_rules: str | None) -> str:
     return "similarity" if groups == {"label_similarity", None} else "group"
 
 
-def _share_concept(instance: Instance, concepts: ConceptsByName) -> bool:
-    named1, named2 = (concepts.get(lower, frozenset()) for lower in lowered(instance.terms))
-    return not named1.isdisjoint(named2)
-
-
 def _sentences(instance: Instance) -> tuple[str, str]:
     return instance.first.sentence, instance.second.sentence
-
-
-def _keys(language: str) -> dict[str, Keys]:
-    """Return the parts of instances that test has once, and train and dev have not at all."""
-    return {
-        "sentence": _sentences,
-        "pair": lambda instance: (term_pair(*instance.terms),),
-        "lemma_pair": lambda instance: (lemma_pair(*instance.terms, language),),
-    }
 
 
 def check_splits(
@@ -330,7 +318,11 @@ def check_splits(
     Quotas, of each label in each group of a split by the manifest, are reached exactly; None takes
     BioWiC's, which a smaller benchmark need not reach.
     """
-    keys = _keys(language)
+    keys: dict[str, Keys] = {  # the parts that test has once, and train and dev not at all
+        "sentence": _sentences,
+        "pair": lambda instance: (term_pair(*instance.terms),),
+        "lemma_pair": lambda instance: (lemma_pair(*instance.terms, language),),
+    }
     mention_of: dict[str, tuple[int, int]] = {}
     place_of: dict[Hashable, str] = {}
     times: Counter[str] = Counter()

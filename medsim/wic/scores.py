@@ -32,7 +32,13 @@ _CHANCE = {"chance": 0.5}  # of a coin where half is True
 
 ALL = "all"
 ACCURACY, DEVIATION, THRESHOLD = "accuracy", "deviation", "threshold"
-PROMPT_TOKENS, COMPLETION_TOKENS = "prompt_tokens", "completion_tokens"
+
+_OF_REPLIES = {
+    "refused": "refused",
+    "unclear": "unclear",
+    "prompt_tokens": "tokens in",
+    "completion_tokens": "tokens out",
+}
 
 _Row: TypeAlias = dict[str, str | int | float | bool | None]
 
@@ -89,47 +95,24 @@ def results_of(
             if len(correct) > 1:
                 deviation = float(correct.mean(axis=1).std(ddof=1))
                 rows.append(of_part | {"statistic": DEVIATION, "value": deviation})
-        rows += [
-            {
-                "model": name,
-                "subset": _round_of(one.seed if len(runs) > 1 else None, at.fold),
-                "statistic": THRESHOLD,
-                "value": defined(threshold),
-                "n_instances": len(at.test),
-            }
-            for one in runs
-            for at, threshold in zip(dataset.rounds, one.thresholds.tolist(), strict=False)
-        ]
-        rows.extend(_of_replies(name, runs[0]))
+        for one in runs:
+            for at, threshold in zip(dataset.rounds, one.thresholds.tolist(), strict=False):
+                parts = {"seed": one.seed if len(runs) > 1 else None, "fold": at.fold}
+                said = [f"{part} {n}" for part, n in parts.items() if n is not None]
+                of_round: _Row = {
+                    "model": name,
+                    "subset": ", ".join(said) or ALL,
+                    "n_instances": len(at.test),
+                }
+                rows.append(of_round | {"statistic": THRESHOLD, "value": defined(threshold)})
+        if (replies := runs[0].replies) is not None:
+            verdicts = replies["verdict"].to_list()
+            of_all: _Row = {"model": name, "subset": ALL, "n_instances": replies.height}
+            for statistic in _OF_REPLIES:
+                is_verdict = statistic in {"refused", "unclear"}
+                number = verdicts.count(statistic) if is_verdict else replies[statistic].sum()
+                rows.append(of_all | {"statistic": statistic, "value": float(number)})
     return _table(dataset, rows, RESULTS.dtypes)
-
-
-def _round_of(seed: int | None, fold: int | None) -> str:
-    """Return the name of a round as the subset of a threshold."""
-    parts = {"seed": seed, "fold": fold}
-    return ", ".join(f"{name} {n}" for name, n in parts.items() if n is not None) or ALL
-
-
-def _of_replies(name: str, answers: ModelAnswers) -> Iterator[_Row]:
-    """Yield how many replies of a language model were no answer, and the tokens of all."""
-    replies = answers.replies
-    if replies is None:
-        return
-    verdicts = replies["verdict"].to_list()
-    found = {
-        "refused": verdicts.count("refused"),
-        "unclear": verdicts.count("unclear"),
-        PROMPT_TOKENS: replies[PROMPT_TOKENS].sum(),
-        COMPLETION_TOKENS: replies[COMPLETION_TOKENS].sum(),
-    }
-    for statistic, value in found.items():
-        yield {
-            "model": name,
-            "subset": ALL,
-            "statistic": statistic,
-            "value": float(value),
-            "n_instances": replies.height,
-        }
 
 
 def comparisons_of(
@@ -217,12 +200,6 @@ def _table(dataset: WicDataset, rows: list[_Row], columns: Columns) -> pl.DataFr
 
 
 _PARTS = (*GROUPS, *SEEN)
-_OF_REPLIES = {
-    "refused": "refused",
-    "unclear": "unclear",
-    "prompt_tokens": "tokens in",
-    "completion_tokens": "tokens out",
-}
 WHY_MISSING = {
     "over seeds": "a model is fitted from one seed, or not fitted",
     **dict.fromkeys(_OF_REPLIES.values(), "a model is not a language model"),
@@ -256,16 +233,14 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
             row["over seeds"] = f"± {of_seeds[model]:.3f}" if model in of_seeds else MISSING
         if people is not None:
             row["to people"] = _to_people(whole, people)
-        table.append(row | cells | _replies(others.filter(model=model)))
+        said = dict(
+            others.filter(model=model, subset="all").select("statistic", "value").iter_rows()
+        )
+        replies = {label: f"{said[one]:,.0f}" for one, label in _OF_REPLIES.items() if one in said}
+        table.append(row | cells | replies)
     labels = [label for label in _OF_REPLIES.values() if any(label in row for row in table)]
     rows = [row | {label: row.get(label, MISSING) for label in labels} for row in table]
     return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def _replies(own: pl.DataFrame) -> dict[str, str]:
-    """Return the replies of a language model that are no answers, and the tokens of all."""
-    found = dict(own.filter(subset="all").select("statistic", "value").iter_rows())
-    return {label: f"{found[name]:,.0f}" for name, label in _OF_REPLIES.items() if name in found}
 
 
 def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:

@@ -60,7 +60,7 @@ def splitter_of(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "n_sentences"), list(enumerate([80, 120, 160, 240, 600])))
+@pytest.mark.parametrize(("seed", "n_sentences"), [(0, 80), (2, 160), (4, 400)])
 def test_splits_are_those_of_comparing_all_with_all(seed: int, n_sentences: int) -> None:
     rows, terminology = invented(seed, n_sentences)
     mentions = mentions_of(rows, terminology, seed)

@@ -11,7 +11,6 @@ from fixtures.wic import invented_instances, write_instances, write_kinds
 
 import medsim
 from medsim import describe_wic, write_report
-from medsim.core.opened import open_output
 from medsim.pages.page import Chart, Folded, Page, PageTable
 from medsim.wic.benchmark import read_instances
 from medsim.wic.output import WicEvaluation
@@ -65,21 +64,19 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def scored(tmp_path: Path) -> WicEvaluation:
-    write_instances(tmp_path / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.4))
-    models = ["random", f"words={write_kinds(tmp_path / 'kinds.txt')}"]
-    medsim.evaluate_wic(tmp_path / "one.json", tmp_path / "scores", models=models, threads=1)
-    opened = open_output(tmp_path / "scores", WicEvaluation)
-    assert isinstance(opened, WicEvaluation)
-    return opened
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> WicEvaluation:
+    """Return scores beside the file of their instances, one.json."""
+    folder = tmp_path_factory.mktemp("scored")
+    write_instances(folder / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.4))
+    models = ["random", f"words={write_kinds(folder / 'kinds.txt')}"]
+    medsim.evaluate_wic(folder / "one.json", folder / "scores", models=models, threads=1)
+    return WicEvaluation(folder / "scores")
 
 
-def test_the_surest_wrong_answers_have_their_sentences(
-    scored: WicEvaluation, tmp_path: Path
-) -> None:
+def test_the_surest_wrong_answers_have_their_sentences(scored: WicEvaluation) -> None:
     predictions = scored.read("predictions.parquet").filter(model="words", covered=True)
-    instances = read_instances(tmp_path / "one.json").to_dicts()
+    instances = read_instances(scored.folder.parent / "one.json").to_dicts()
 
     section = worst_errors(scored, ["words", "random"])
 
@@ -101,21 +98,18 @@ def test_the_surest_wrong_answers_have_their_sentences(
                 )
 
 
-@pytest.mark.parametrize("change", ["gone", "other"])
-def test_of_instances_that_are_gone_or_changed_no_sentence_is_shown(
-    scored: WicEvaluation, tmp_path: Path, change: str
-) -> None:
-    if change == "gone":
-        (tmp_path / "one.json").unlink()
-    else:
-        write_instances(tmp_path / "one.json", invented_instances(8, 64))
+def test_of_instances_that_are_gone_or_changed_no_sentence_is_shown(scored: WicEvaluation) -> None:
+    asked = scored.folder.parent / "one.json"
+    before = asked.read_bytes()
+    for change in (asked.unlink, lambda: write_instances(asked, invented_instances(8, 64))):
+        change()
 
-    section = worst_errors(scored, ["words"])
+        section = worst_errors(scored, ["words"])
 
-    assert section is not None
-    assert section.parts == []
-    says = f"since {tmp_path / 'one.json'} is not there any more, or has changed"
-    assert says in section.prose
+        assert section is not None
+        assert section.parts == []
+        assert f"since {asked} is not there any more, or has changed" in section.prose
+    asked.write_bytes(before)
 
 
 def test_of_a_long_sentence_the_part_around_its_term_is_shown() -> None:
