@@ -32,7 +32,7 @@ def sizes(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return {name: len(database.table(name)) for name in names}
 
 
-def test_the_database_of_a_build_has_its_views_as_tables(
+def test_the_database_of_a_build_has_its_views_as_tables_with_comments(
     shared_build: medsim.Build, tmp_path: Path
 ) -> None:
     exported = medsim.export(shared_build, tmp_path / "out", "duckdb")
@@ -48,14 +48,6 @@ def test_the_database_of_a_build_has_its_views_as_tables(
         for view in ("pair", "positive", "term"):
             statement = f"from {view} order by all"
             assert database.sql(statement).pl().equals(selected(shared_build, statement)), view
-
-
-def test_every_table_and_column_of_the_database_has_a_comment(
-    shared_build: medsim.Build, tmp_path: Path
-) -> None:
-    medsim.export(shared_build, tmp_path / "out", "duckdb")
-
-    with opened(tmp_path / "out" / "build.duckdb") as database:
         tables = database.sql("select table_name, comment from duckdb_tables()").fetchall()
         columns = database.sql(
             "select table_name, column_name, comment from duckdb_columns() where not internal"
@@ -105,18 +97,7 @@ def test_no_database_is_written_of_a_damaged_build(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["damaged"]
 
 
-def test_a_file_of_somebody_else_is_not_replaced(
-    shared_build: medsim.Build, tmp_path: Path
-) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "build.duckdb").write_text("mine")
-
-    with pytest.raises(OutputError):
-        medsim.export(shared_build, tmp_path / "out", "duckdb", overwrite=True)
-    assert (tmp_path / "out" / "build.duckdb").read_text() == "mine"
-
-
-@pytest.mark.parametrize("name", ["back\\slash", "[x]", "*", "a=b", "quo'te"])
+@pytest.mark.parametrize("name", ["back\\slash[x]*", "a=b quo'te"])
 def test_a_database_lies_where_it_was_asked_for(
     shared_build: medsim.Build, tmp_path: Path, name: str
 ) -> None:
@@ -137,12 +118,9 @@ def test_a_path_that_duckdb_cannot_write_to_is_named(
     assert list((tmp_path / "what?").iterdir()) == []
 
 
-@pytest.mark.parametrize("n_bytes", [20_000, 100_000, 400_000])
-def test_a_full_disk_is_told_of_the_database(
-    shared_build: medsim.Build, tmp_path: Path, n_bytes: int
-) -> None:
+def test_a_full_disk_is_told_of_the_database(shared_build: medsim.Build, tmp_path: Path) -> None:
     with (
-        disk_that_is_full_after(n_bytes),
+        disk_that_is_full_after(100_000),
         pytest.raises(OutputError, match=r"^cannot write .*build\.partial: File too large$"),
     ):
         medsim.export(shared_build, tmp_path / "out", "duckdb")

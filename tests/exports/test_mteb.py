@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from fixtures.builds import alter, run
+from fixtures.builds import alter
 
 import medsim
 from medsim.core.errors import OptionError
@@ -194,12 +194,3 @@ def test_the_python_file_is_whole_and_names_no_place(exported):
 
     assert [node.id for node in ast.parse(code).body[-1].targets] == ["TASKS"]
     assert str(exported) not in code + (exported / "tasks.json").read_text()
-
-
-def test_only_the_export_for_mteb_takes_rated_files(tmp_path, shared_build):
-    ended = run(
-        "export", shared_build.folder, "-o", tmp_path / "out", "--for", "jsonl", "--rated", "a.csv"
-    )
-
-    assert ended.exit_code != 0
-    assert "--rated says nothing to an export for jsonl" in ended.stderr

@@ -1,4 +1,4 @@
-"""The exact search for the nearest terms, against brute force."""
+"""The exact search for the nearest terms, against brute force, and the signatures that bound it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import config as numba_config
+from numba import njit
 from oracles.hashing import mixed, term_hash
 from oracles.pairs import levenshtein
 from rapidfuzz.distance import Levenshtein
@@ -18,6 +19,7 @@ from rapidfuzz.process import cdist
 from medsim.builds.negatives.nearest import Candidates, NearestSearch, nearest
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
+from medsim.kernels.edit_search import _least_distance, signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -442,17 +444,9 @@ def test_only_distinct_terms_in_order_of_code_points_are_taken(terms: list[str])
                 Candidates.of(taken)
 
 
-@pytest.mark.parametrize(
-    ("terms", "components", "message"),
-    [
-        (["b", "a"], None, "distinct and in order"),
-        (["a", "a"], None, "distinct and in order"),
-        (["a", "b"], np.zeros(1, np.int32), "component"),
-    ],
-)
-def test_terms_must_be_in_order_with_a_component_each(terms, components, message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        Candidates.of(terms, components)
+def test_terms_must_have_a_component_each() -> None:
+    with pytest.raises(OptionError, match="component"):
+        Candidates.of(["a", "b"], np.zeros(1, np.int32))
 
 
 @pytest.mark.parametrize(("query", "wanted"), [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], [])])
@@ -474,3 +468,40 @@ def test_numbers_may_be_of_any_whole_type() -> None:
 
     assert len(found.ids) == 255
     assert found.ids.tolist() == nearest(candidates, [200], [255]).ids.tolist()  # type: ignore[arg-type]
+
+
+@njit
+def _of_first_two(bits):  # noqa: ANN202 — inner kernels need the compiler
+    return _least_distance(bits, 0, 1)
+
+
+def least_distance(left: str, right: str) -> int:
+    packed = pack([left, right])
+    return int(_of_first_two(signatures(packed.codes, packed.starts)))
+
+
+@pytest.mark.kernels
+@given(st.text("abc\u00e9\u4e00", max_size=12), st.text("abc\u00e9\u4e00", max_size=12))
+def test_the_bound_never_exceeds_the_distance(left: str, right: str) -> None:
+    assert least_distance(left, right) <= levenshtein(left, right)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("left", "right", "bound"),
+    [
+        ("", "", 0),
+        ("", "abc", 3),
+        ("abc", "", 3),
+        ("kitten", "sitting", 3),  # lost k and e, won s, i and g
+        ("listen", "silent", 0),
+        ("aab", "abb", 1),  # how often a character occurs counts
+        ("aaaa", "bbbb", 4),
+        ("aaaaaaaa", "", 4),  # up to four times
+        ("a", "\u00a1", 0),  # 0x61 and 0xa1 are the same modulo 64
+    ],
+)
+def test_the_bound_is_the_larger_number_of_characters_lost_or_won(
+    left: str, right: str, bound: int
+) -> None:
+    assert least_distance(left, right) == bound

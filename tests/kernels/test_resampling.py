@@ -1,4 +1,4 @@
-"""Spearman's correlation of resampled pairs."""
+"""Correlations of ranks: concordance of two rankings, and Spearman's of resampled pairs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from oracles.hashing import MASK, mixed
 from scipy import stats
 
 from medsim.kernels.resampling import (
+    concordance_below,
     drawn_rows,
     resampled_pairs,
     resampled_spearman,
@@ -110,3 +111,19 @@ def test_pairs_of_sides_are_correlated_in_the_same_resamples() -> None:
         alone = resampled_spearman(ranks[[one]], ranks[other], seed, 0, 10)
         np.testing.assert_array_equal(found[:, [column]], alone)
     np.testing.assert_array_equal(resampled_pairs(ranks, pairs, seed, 4, 6), found[4:6])
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30))
+def test_concordance_counts_rows_with_smaller_left_ranks(rows: list[tuple[int, int]]) -> None:
+    rows = sorted(rows, key=lambda row: row[0])
+    places = [sorted({row[side] for row in rows}) for side in (0, 1)]
+    left, right = (
+        np.array([places[side].index(row[side]) for row in rows], np.int32) for side in (0, 1)
+    )
+
+    net = concordance_below(left, right)
+
+    assert net.tolist() == [
+        sum((b > d) - (b < d) for c, d in rows if c < a)  # d below b agrees with c below a
+        for a, b in rows
+    ]

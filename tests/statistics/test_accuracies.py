@@ -82,15 +82,21 @@ def test_several_runs_have_the_interval_of_their_mean() -> None:
     )
 
 
-def test_an_interval_holds_the_true_accuracy_as_often_as_it_says() -> None:
-    n, truth = 200, 0.7
+@pytest.mark.parametrize(
+    ("n", "truth", "most"),
+    [(200, 0.7, 0.97), *((n, p, 1) for n in (4, 10, 30, 100) for p in (0.9, 0.95, 0.98, 0.99))],
+)
+def test_an_interval_holds_the_true_accuracy_as_often_as_it_says(
+    n: int, truth: float, most: float
+) -> None:
     chances = stats.binom(n, truth).pmf(np.arange(n + 1))
 
     holds = [
         (one := accuracy_of(flags(n, n_right))).low <= truth <= one.high for n_right in range(n + 1)
     ]
 
-    assert 0.93 < chances[holds].sum() < 0.97
+    # Of few instances and near 1 it holds the truth more often than it says.
+    assert (0.93 if most < 1 else 0.95) < chances[holds].sum() <= most + 1e-9
 
 
 @pytest.mark.parametrize("n_right", [0, 9])
@@ -103,20 +109,6 @@ def test_where_all_are_right_or_none_the_interval_is_wilsons(n_right: int) -> No
 
 def test_of_no_instances_there_is_no_accuracy() -> None:
     assert math.isnan(accuracy_of(flags(0, 0)).value)
-
-
-@pytest.mark.parametrize("n", [4, 10, 30, 100])
-@pytest.mark.parametrize("truth", [0.9, 0.95, 0.98, 0.99])
-def test_intervals_near_1_hold_the_truth_at_least_as_often_as_they_say(
-    n: int, truth: float
-) -> None:
-    chances = stats.binom(n, truth).pmf(np.arange(n + 1))
-
-    holds = [
-        (one := accuracy_of(flags(n, n_right))).low <= truth <= one.high for n_right in range(n + 1)
-    ]
-
-    assert chances[holds].sum() > 0.95
 
 
 def test_what_are_no_truths_is_refused() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.ranks import spearman
 from scipy import stats
@@ -75,7 +75,6 @@ def test_the_interval_is_that_of_scipy_for_the_same_resamples() -> None:
 
 
 @given(Normals, st.floats(-3, 3), st.floats(-0.15, 0.15), st.floats(0.3, 0.98))
-@settings(max_examples=300)
 def test_p_is_below_alpha_where_the_interval_leaves_out_0(
     values: list[float], estimate: float, acceleration: float, level: float
 ) -> None:
@@ -105,7 +104,7 @@ def test_p_goes_down_to_what_the_resamples_can_tell() -> None:
     found = Distribution(estimate=0.5, resampled=np.linspace(0.1, 0.9, 999), acceleration=0.0)
 
     assert bca_p(found) == pytest.approx(0.002)
-    assert 0.0002 <= bca_spearman(*correlated(300, seed=1), threads=1).p < 0.001
+    assert 0.0005 <= bca_spearman(*correlated(300, seed=1), resamples=4000, threads=1).p < 0.001
 
 
 def test_resamples_that_equal_0_are_on_neither_side() -> None:
@@ -228,7 +227,8 @@ def test_of_three_pairs_nothing_is_known() -> None:
         np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]), resamples=500, threads=1
     )
 
-    assert (found.low, found.high, found.p) == (-1, 1, 1)
+    # A ninth of the resamples is one pair three times; those have no correlation.
+    assert (found.statistic, found.low, found.high, found.p) == (0.5, -1, 1, 1)
 
 
 @pytest.mark.slow
@@ -283,17 +283,6 @@ def test_too_few_pairs_or_a_constant_side_have_no_interval(
     assert bootstrap.correlation(0).statistic == pytest.approx(statistic, nan_ok=True)
     for found in (bootstrap.correlation(0), bootstrap.difference(0, 1)):
         assert np.isnan([found.p, found.low, found.high]).all()
-
-
-def test_constant_resamples_are_left_out() -> None:
-    # Of three pairs a ninth of the resamples is one pair three times, and more have a tied side.
-    found = bca_spearman(
-        np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]), resamples=500, threads=1
-    )
-
-    assert found.statistic == 0.5
-    assert -1 <= found.low <= 0.5 <= found.high <= 1
-    assert 0 < found.p <= 1
 
 
 def test_the_acceleration_leaves_out_what_is_not_defined() -> None:

@@ -87,33 +87,27 @@ def test_held_out_pairs_are_told_by_the_threshold_of_the_others(rows: Rows) -> N
         assert math.isnan(found.value)
 
 
-def test_the_threshold_is_midway_between_neighbours() -> None:
-    scores = plain([0.1, 0.2, 0.6, 0.9], [False, False, True, True])
+@pytest.mark.parametrize(
+    ("similarities", "labels", "threshold"),
+    [
+        ([0.1, 0.2, 0.6, 0.9], "--++", 0.4),  # midway between neighbours
+        ([0.0, 1.0, 2.0, 3.0], "+-+-", -INF),  # the lowest of equally good ones
+        ([0.0, 1.0, 2.0, 3.0], "-+-+", 0.5),
+        ([1.0, np.nextafter(1.0, 2.0)], "-+", np.nextafter(1.0, 2.0)),  # no number is between
+        ([-INF, 0.0], "-+", 0.0),
+        ([-INF, INF], "-+", INF),
+        ([-1.7e308, 1.7e308], "-+", 0.0),
+        ([0.0, INF, INF], "---", INF),  # any threshold takes infinity for a positive
+        ([0.0, INF, INF], "+--", -INF),
+    ],
+)
+def test_the_threshold_is_the_lowest_best_one(
+    similarities: list[float], labels: str, threshold: float
+) -> None:
+    scores = plain(similarities, [label == "+" for label in labels])
 
-    assert scores.threshold.value == 0.4
-    assert scores.accuracy.value == 1
-
-
-def test_the_lowest_of_equally_good_thresholds_counts() -> None:
-    assert plain([0.0, 1.0, 2.0, 3.0], [True, False, True, False]).threshold.value == -INF
-    assert plain([0.0, 1.0, 2.0, 3.0], [False, True, False, True]).threshold.value == 0.5
-
-
-def test_a_threshold_between_neighbouring_numbers_is_the_upper_one() -> None:
-    upper = np.nextafter(1.0, 2.0)
-
-    assert plain([1.0, upper], [False, True]).threshold.value == upper
-    assert plain([-INF, 0.0], [False, True]).threshold.value == 0.0
-    assert plain([-INF, INF], [False, True]).threshold.value == INF
-    assert plain([-1.7e308, 1.7e308], [False, True]).threshold.value == 0.0
-
-
-def test_a_similarity_of_infinity_is_taken_for_a_positive_by_any_threshold() -> None:
-    scores = plain([0.0, INF, INF], [False, False, False])
-
-    assert scores.threshold.value == INF
-    assert scores.accuracy.value == pytest.approx(1 / 3)
-    assert plain([0.0, INF, INF], [True, False, False]).threshold.value == -INF
+    assert scores.threshold.value == threshold
+    assert scores.accuracy.value == (1 / 3 if labels == "---" else scores.correct.mean())
 
 
 @pytest.mark.parametrize("n_positive", [0, 6, 10, 14, 20])
@@ -216,11 +210,6 @@ def test_huge_and_tiny_values_neither_overflow_nor_vanish() -> None:
     for scale in (1e-300, 1e300):
         found = rated(values * scale, ratings).pearson.value
         assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_ratings_must_be_one_a_pair() -> None:
-    with pytest.raises(OptionError, match="there are 2 similarities for 3 pairs"):
-        rated(np.zeros(2), np.zeros(3))
 
 
 def test_a_cluster_that_dominates_one_label_leaves_no_test_of_accuracy() -> None:

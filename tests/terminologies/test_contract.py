@@ -359,6 +359,29 @@ def test_a_file_that_is_cut_short_is_known(tmp_path: Path, name: str, file: str)
 
 
 @pytest.mark.parametrize(
+    ("name", "file", "said"),
+    [
+        ("umls", "MRREL.RRF", r"no MRREL\.RRF; a release of UMLS has it in its folder META"),
+        ("rxnorm", "RXNREL.RRF", r"no RXNREL\.RRF; a release of RxNorm has it in .* rrf"),
+        ("omop", "CONCEPT_SYNONYM.csv", r"no CONCEPT_SYNONYM\.csv; Athena's exports have it"),
+    ],
+)
+def test_a_missing_file_and_two_of_one_name_are_named(
+    tmp_path: Path, name: str, file: str, said: str
+) -> None:
+    (path,) = in_files(name, tmp_path).rglob(file)
+    again = tmp_path / "again" / file
+    again.parent.mkdir()
+    again.write_bytes(path.read_bytes())
+    with pytest.raises(InputError, match=rf"{file} and .*{file}; one {file} is expected"):
+        read_source(tmp_path)
+    again.unlink()
+    path.unlink()
+    with pytest.raises(InputError, match=said):
+        read_source(tmp_path)
+
+
+@pytest.mark.parametrize(
     ("name", "options", "datasets"),
     [
         ("umls", {"vocabularies": ("MSH", "OMIM")}, "fsn_syn syn_syn replaced_by same_as"),

@@ -263,10 +263,3 @@ def test_names_that_all_stand_in_quotes_are_refused(tmp_path: Path, file: str) -
 
     made.rows[file] = [*quoted[:-10], *rows[-10:]]
     assert read_source(made.write(tmp_path / "some"))[1]["description"].height > 1
-
-
-def test_an_export_without_synonyms_is_refused(tmp_path: Path) -> None:
-    random_vocabularies(1).write(tmp_path)
-    (tmp_path / "CONCEPT_SYNONYM.csv").unlink()
-    with pytest.raises(InputError, match=r"no CONCEPT_SYNONYM\.csv; Athena's exports have it"):
-        read_source(tmp_path)

@@ -110,15 +110,6 @@ def test_the_origin_says_whether_the_content_may_be_passed_on(tmp_path: Path) ->
     assert found == {"origin": "hpo", "redistributable": None, "terms": "Ask «them»."}
 
 
-def test_the_same_calls_write_the_same_bytes(tmp_path: Path) -> None:
-    paths = [tmp_path / "a.zip", tmp_path / "b.zip"]
-    for path in paths:
-        with release(path) as writer:
-            writer.write("description", "Full", [descriptions()])
-
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-
-
 @pytest.mark.parametrize("broken", ["a\tb", "a\rb", "a\nb"])
 def test_a_term_that_rf2_cannot_express_is_named_by_its_id(tmp_path: Path, broken: str) -> None:
     frame = descriptions(term=["fine", broken])

@@ -156,13 +156,6 @@ def test_the_line_at_fault_is_named(tmp_path: Path, file: str, row: str, said: s
     assert str(caught.value).startswith(file)
 
 
-def test_a_release_without_relations_is_refused(tmp_path: Path) -> None:
-    random_drugs(1).write(tmp_path)
-    (tmp_path / "RXNREL.RRF").unlink()
-    with pytest.raises(InputError, match=r"no RXNREL\.RRF; a release of RxNorm has it in .* rrf"):
-        read_source(tmp_path)
-
-
 def test_numbers_of_rxnorm_are_no_identifiers_of_rf2(tmp_path: Path) -> None:
     release = random_drugs(1).write(tmp_path / "rrf")
     written = medsim.convert(release, tmp_path / "as-rf2.zip").select("table", "rows").rows()

@@ -124,13 +124,9 @@ def test_the_counts_are_those_of_what_is_there(release: Release) -> None:
     inactive = sum(row["active"] == "0" for row in release.concept.values())
 
     assert (active, inactive) == (3000, 750)
+    assert (release.origin["origin"], release.origin["redistributable"]) == ("synthetic", True)
     for release_type, files in (("Full", release.full), ("Snapshot", release.snapshot)):
         assert release.n_rows[release_type] == {name: len(rows) for name, rows in files.items()}
-
-
-def test_the_origin_says_that_the_content_is_invented(release: Release) -> None:
-    assert release.origin["origin"] == "synthetic"
-    assert release.origin["redistributable"] is True
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -391,17 +387,5 @@ def test_a_tiny_release_is_whole(tmp_path: Path, concepts: int) -> None:
 def test_an_impossible_size_is_refused(tmp_path: Path, concepts: int) -> None:
     with pytest.raises(OptionError, match=f"`concepts` {concepts} is out of range; 1 to 9000000"):
         synth(tmp_path / "r.zip", concepts=concepts)
-
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setitem(synthetic._MAKERS, "association", (interrupt, interrupt))
-
-    with pytest.raises(KeyboardInterrupt):
-        write_synthetic(tmp_path / "r.zip", concepts=10, seed=0)
 
     assert list(tmp_path.iterdir()) == []

@@ -205,14 +205,3 @@ def test_the_line_at_fault_is_named(
         read_source(tmp_path)
     assert said in str(caught.value)
     assert file in str(caught.value)
-
-
-def test_a_missing_file_and_two_of_one_name_are_named(tmp_path: Path) -> None:
-    made = random_metathesaurus(1)
-    made.write(tmp_path / "a")
-    (tmp_path / "a" / "MRREL.RRF").unlink()
-    with pytest.raises(InputError, match=r"no MRREL\.RRF"):
-        read_source(tmp_path / "a")
-    made.write(tmp_path / "a" / "subset")
-    with pytest.raises(InputError, match=r"MRCONSO\.RRF and subset/MRCONSO\.RRF"):
-        read_source(tmp_path / "a")
