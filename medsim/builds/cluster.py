@@ -102,10 +102,10 @@ class ClusterSearch:
 
         Those stay whose pool was lost since all workers that held it died.
         """
-        pools = {
-            share.pool: self._client.scatter(_pool(index, share, seed), broadcast=True, hash=False)
-            for share in {share.pool: share for share in left.values()}.values()
-        }
+        pools = {}
+        for name, one in {share.pool: share for share in left.values()}.items():
+            pool = _Pool(name, candidates_of(index, one.pool_ids), one.pool_ids, seed)
+            pools[name] = self._client.scatter(pool, broadcast=True, hash=False)
         shares: dict[Future[SearchResult], int] = {}
         for at, share in left.items():
             future = self._client.submit(
@@ -170,10 +170,6 @@ class _Pool:
             _writable(term_ids),
             lambda: NearestSearch(candidates, seed=seed, threads=threads),
         )
-
-
-def _pool(index: TermIndex, request: SearchRequest, seed: int) -> _Pool:
-    return _Pool(request.pool, candidates_of(index, request.pool_ids), request.pool_ids, seed)
 
 
 def _writable(array: A) -> A:

@@ -32,7 +32,7 @@ MOST_NAMES = 1_000
 BUILD_FOLDER = Option("The folder of a build.", argument=True, metavar="OUT")
 
 _MOST_SHARDS = 100_000
-_NUMBER = re.compile(r"[0-9]{1,9}")
+_SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,9 +298,8 @@ class Shard:
 
 def parse_shard(text: str) -> Shard:
     """Return the shard that a text such as "3/7" names."""
-    number, slash, total = text.strip().partition("/")
-    if slash and all(_NUMBER.fullmatch(one) for one in (number, total)):
-        shard = Shard(number=int(number), total=int(total))
+    if found := _SHARD.fullmatch(text.strip()):
+        shard = Shard(number=int(found[1]), total=int(found[2]))
         if 1 <= shard.number <= shard.total <= _MOST_SHARDS:
             return shard
     raise OptionError(
