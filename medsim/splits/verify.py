@@ -245,8 +245,7 @@ def _check_stats(splits: Splits) -> Finding:
         known: Any = splits.manifest.splits[name]["positives"]
         sets = expected.filter(split=name).group_by("dataset", "difficulty")
         per_set = sets.agg(pl.col("n_positives").max())
-        found = per_set.group_by("dataset").agg(pl.col("n_positives").sum())
-        counts = dict(found.iter_rows())
+        counts = dict(per_set.group_by("dataset").agg(pl.col("n_positives").sum()).iter_rows())
         wrong += [name for dataset, n in known.items() if counts.get(dataset, 0) != n]
     return Finding("stats", "The statistics are those of the splits.", wrong)
 
@@ -263,12 +262,11 @@ def check_against_build(
         raise OptionError(
             f"`build` {build.folder} is not the build that was split: its files hold other rows"
         )
-    manifest = splits.manifest
     again = SplitOptions.from_record(
-        manifest.options,
+        splits.manifest.options,
         build=build.folder,
         out=splits.folder,
-        since=manifest.rule.get("since"),
+        since=splits.manifest.rule.get("since"),
         embedding=options.embedding,
         cache=options.cache,
     )
