@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.evaluations.conclusions import best_metrics
-from medsim.evaluations.labels import set_name, with_contenders
+from medsim.evaluations.readable import set_name, with_contenders
 from medsim.evaluations.sets import whole_sets
 from medsim.pages import charts
 

@@ -18,9 +18,9 @@ from medsim.core.tables import is_parquet, read_table
 from medsim.evaluations.conclusions import ALPHA, best_metrics
 from medsim.evaluations.options import CorrelateOptions
 from medsim.evaluations.output import COMPARISONS, Evaluation
-from medsim.evaluations.properties import is_missing, number_in
 from medsim.evaluations.sets import SET, whole_sets
 from medsim.evaluations.statistic import statistics_of, tabulated_names
+from medsim.evaluations.strata import is_missing, number_in
 from medsim.statistics.estimates import (
     FEWEST_FOR_TEST,
     PearsonTest,

@@ -13,7 +13,9 @@ from medsim.evaluations.conclusions import (
     overall_errors,
     retrieval_at_best_metric,
 )
-from medsim.evaluations.labels import (
+from medsim.evaluations.options import PAPER, PAPER_METRICS
+from medsim.evaluations.readable import (
+    as_in_paper,
     hardest_first,
     headed,
     in_order_of,
@@ -22,8 +24,6 @@ from medsim.evaluations.labels import (
     set_name,
     with_contenders,
 )
-from medsim.evaluations.options import PAPER, PAPER_METRICS
-from medsim.evaluations.readable import as_in_paper
 from medsim.evaluations.retrieval import LENGTHS
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, statistics_of

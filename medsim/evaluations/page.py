@@ -18,7 +18,7 @@ from medsim.evaluations.detail_sections import (
     separation,
     spread_of_metrics,
 )
-from medsim.evaluations.labels import headed, set_columns
+from medsim.evaluations.readable import headed, set_columns
 from medsim.evaluations.score_sections import (
     accuracy,
     by_subset,

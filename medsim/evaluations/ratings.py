@@ -25,13 +25,7 @@ from medsim.core.tables import (
 )
 from medsim.core.terms import lowered
 from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, RatedColumns
-from medsim.evaluations.properties import (
-    OF_PAIRS,
-    PAIR_PROPERTIES,
-    is_missing,
-    number_in,
-    property_in,
-)
+from medsim.evaluations.strata import OF_PAIRS, PAIR_PROPERTIES, is_missing, number_in, property_in
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import rater_agreement
 

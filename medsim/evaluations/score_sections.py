@@ -15,7 +15,7 @@ from medsim.evaluations.conclusions import (
     embedding_standings,
     with_standing,
 )
-from medsim.evaluations.labels import (
+from medsim.evaluations.readable import (
     LABELS,
     hardest_first,
     headed,

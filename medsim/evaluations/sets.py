@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from medsim.core import queries
-from medsim.evaluations.properties import PARTS
+from medsim.evaluations.strata import PARTS
 
 SET = ("input", "dataset", "difficulty", "negatives")
 """The columns that name a set of pairs."""

@@ -95,12 +95,25 @@ def _of_pairs(
         provenance=key.inputs[name],
         independent=bool(key.options["independent_pairs"]),
     )
-    models = _models(name, files, key)
+    models = [
+        ScoredModel(
+            embedding=embedding,
+            metric=metric,
+            similarities=files.load(path)["similarity"].fill_null(np.nan).to_numpy(),
+            signature=key.signature(name, embedding, metric),
+        )
+        for embedding in key.embeddings
+        for metric in METRICS.all()
+        if (path := scores_path(name, embedding, metric)) in files
+    ]
     resampling = resampling_of(key.options, threads)
     with progress.stage(f"score {name}") as stage:
         results, comparisons = score_sets(one, models, resampling, stage)
         stage.found(f"{results.height:,} results, {comparisons.height:,} comparisons")
-    _warn_of_empty(name, results, progress)
+    empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
+    for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
+        where = "/".join(part for part in of_set if part is not None)
+        progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
     for warning in dominated_sets(one):
         progress.warn(warning)
     if one.rated:
@@ -150,28 +163,6 @@ def _of_separation(name: str, files: EvaluationFiles, key: RunKey) -> dict[str, 
         "separation.parquet": separation,
         "results.parquet": separation_results(separation, key.inputs[name].get("categories")),
     }
-
-
-def _warn_of_empty(name: str, results: pl.DataFrame, progress: Progress) -> None:
-    empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
-    for key in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
-        where = "/".join(part for part in key if part is not None)
-        progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
-
-
-def _models(name: str, files: EvaluationFiles, key: RunKey) -> list[ScoredModel]:
-    """Return all embeddings under all metrics by which an input's pairs were compared."""
-    return [
-        ScoredModel(
-            embedding=embedding,
-            metric=metric,
-            similarities=files.load(path)["similarity"].fill_null(np.nan).to_numpy(),
-            signature=key.signature(name, embedding, metric),
-        )
-        for embedding in key.embeddings
-        for metric in METRICS.all()
-        if (path := scores_path(name, embedding, metric)) in files
-    ]
 
 
 def coverage_of(

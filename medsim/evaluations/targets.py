@@ -15,9 +15,8 @@ from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.store import Store
 from medsim.core.terms import pack
 from medsim.evaluations.inputs import EvaluationInput, read_inputs
-from medsim.evaluations.properties import read_words
 from medsim.evaluations.sets import parts_of_sets, whole_sets, with_parts
-from medsim.evaluations.strata import Stratification
+from medsim.evaluations.strata import Stratification, read_words
 from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered
-from medsim.evaluations.properties import PAIR_PROPERTIES, property_in
+from medsim.evaluations.strata import PAIR_PROPERTIES, property_in
 from medsim.kernels.packing import tie_hashes
 from medsim.studies.folder import Study, StudyDraft, draw_id, presentations_of, write_study
 from medsim.studies.options import (

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError
-from medsim.evaluations.properties import PAIR_PROPERTIES, property_in
-from medsim.evaluations.strata import Stratification, parts_of
+from medsim.evaluations.strata import PAIR_PROPERTIES, Stratification, parts_of, property_in
 from medsim.statistics.estimates import defined
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import (

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from medsim.core.files import HashedReader, open_hashed
 from medsim.core.store import Store
 from medsim.core.tables import read_table
-from medsim.evaluations import inputs, properties
-from medsim.evaluations.properties import read_words
-from medsim.evaluations.strata import Stratification
+from medsim.evaluations import inputs, strata
+from medsim.evaluations.strata import Stratification, read_words
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
 from medsim.terminologies.sources.ontology_rows import OntologyRows
@@ -122,6 +121,6 @@ def test_a_table_of_words_that_is_replaced_has_the_digest_of_what_was_parsed(
         path.write_bytes(OTHER)
         return found
 
-    monkeypatch.setattr(properties, "read_table", replaced)
+    monkeypatch.setattr(strata, "read_table", replaced)
 
     assert read_words(path).digest == digest(data)

@@ -13,9 +13,8 @@ import medsim
 from medsim.cli import app
 from medsim.core.shown import MISSING
 from medsim.evaluations.conclusions import best_metrics, embedding_standings
-from medsim.evaluations.labels import why_missing
 from medsim.evaluations.output import COMPARISONS
-from medsim.evaluations.readable import readable, why_missing_in
+from medsim.evaluations.readable import readable, why_missing, why_missing_in
 from medsim.evaluations.score_sections import leaderboard
 
 WORDS = {"fen": [0.8, 0.3], "ridge": [0.1, 0.9], "cliff": [0.3, 0.7], "hill": [0.2, 0.8]}

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from medsim.core.errors import InputError
-from medsim.evaluations.properties import WordTable, read_words
 from medsim.evaluations.ratings import RatedPairs, read_rated
+from medsim.evaluations.strata import WordTable, read_words
 
 PAIRS = "term1,term2,rating,class,domain,associated,count1,Count 2,topics1,topics2\n"
 

@@ -14,9 +14,9 @@ from fixtures.reports import invented_manifest, invented_profile
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.evaluations.detail_sections import errors, retrieval, separation
-from medsim.evaluations.labels import set_name
 from medsim.evaluations.output import COMPARISONS, RESULTS
 from medsim.evaluations.page import coverage, evaluation_page, words_of
+from medsim.evaluations.readable import set_name
 from medsim.evaluations.score_sections import leaderboard, result, standing_order
 from medsim.pages import charts as marks
 from medsim.pages.page import Chart, Page, Section

@@ -19,11 +19,10 @@ from scipy import stats
 import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.evaluations.options import EvaluateOptions
-from medsim.evaluations.properties import WordTable
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.readable import readable
 from medsim.evaluations.sets import in_order_of_parts, parts_of_sets, whole_sets
-from medsim.evaluations.strata import Stratification, equal_begins, strata_of
+from medsim.evaluations.strata import Stratification, WordTable, equal_begins, strata_of
 
 WORDS = [f"word{number}" for number in range(40)]
 

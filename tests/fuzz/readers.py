@@ -39,8 +39,8 @@ from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corp
 from medsim.embeddings import find_format
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import read_vectors
-from medsim.evaluations.properties import read_words
 from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.strata import read_words
 from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT
