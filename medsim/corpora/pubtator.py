@@ -29,6 +29,26 @@ if TYPE_CHECKING:
 
 _LONGEST_VALUE = 100
 
+LONGEST_LINE = 1 << 24
+"""The most bytes that a line may have."""
+
+UNLINKED = ("", "")
+"""The code of a part of a mention that is linked to nothing."""
+
+_SHOWN = 60
+_TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
+_OF_FBK = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
+_OFFSET = re.compile(r"[0-9]{1,9}")
+_FORMLESS = "line has no known form"
+_BETWEEN_PARTS = re.compile(r"[|+,;]")
+_NOTHING = {"", "-", "-1"}
+_FORMS = (
+    ("MSH", re.compile(r"(?:(?:MESH|MSH): *)?([CD][0-9]{6}(?:[0-9]{3})?)", re.IGNORECASE)),
+    ("OMIM", re.compile(r"O?MIM: *((?:PS)?[0-9]{6})", re.IGNORECASE)),
+    ("UMLS", re.compile(r"(?:UMLS: *)?(C[0-9]{7})", re.IGNORECASE)),
+)
+_OF_OTHERS = re.compile(r"(?!(?:mesh|msh|o?mim|umls):)([a-z]\w*): *([^\s:]+)", re.IGNORECASE)
+
 
 class Problems:
     """Counts by reason, and for faults of a file the first place of each reason."""
@@ -58,10 +78,6 @@ class Problems:
             f"{reason}: {self._counts[reason]:,}, first in {first}"
             for reason, first in sorted(self._first.items())
         )
-
-
-LONGEST_LINE = 1 << 24
-"""The most bytes that a line may have."""
 
 
 def open_corpus(path: Path) -> HashedReader:
@@ -104,24 +120,6 @@ def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator
             line = decoded(data, path, number).removesuffix("\n").removesuffix("\r")
             if blank or line.strip():
                 yield number, line
-
-
-UNLINKED = ("", "")
-"""The code of a part of a mention that is linked to nothing."""
-
-_SHOWN = 60
-_TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
-_OF_FBK = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
-_OFFSET = re.compile(r"[0-9]{1,9}")
-_FORMLESS = "line has no known form"
-_BETWEEN_PARTS = re.compile(r"[|+,;]")
-_NOTHING = {"", "-", "-1"}
-_FORMS = (
-    ("MSH", re.compile(r"(?:(?:MESH|MSH): *)?([CD][0-9]{6}(?:[0-9]{3})?)", re.IGNORECASE)),
-    ("OMIM", re.compile(r"O?MIM: *((?:PS)?[0-9]{6})", re.IGNORECASE)),
-    ("UMLS", re.compile(r"(?:UMLS: *)?(C[0-9]{7})", re.IGNORECASE)),
-)
-_OF_OTHERS = re.compile(r"(?!(?:mesh|msh|o?mim|umls):)([a-z]\w*): *([^\s:]+)", re.IGNORECASE)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -28,6 +28,24 @@ if TYPE_CHECKING:
     from medsim.tagging.corpus import Corpus, Sentence
 
 
+Windows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
+"""The rows of vectors that are seen together: int32[n_words, 2 * WINDOW + 1]."""
+
+WINDOW = 2
+"""The words that are seen on each side of a word: five in all (Collobert et al. 2011)."""
+
+N_HIDDEN = 300
+"""The units of the hidden layer."""
+
+BATCH = 50
+"""The words after which weights change."""
+
+PATIENCE = 3
+"""The epochs without a better score of the dev split after which training stops."""
+
+_RATE, _DECAY1, _DECAY2, _TINY = 1e-3, 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba 2015)
+_WORDS_A_STEP = 4096  # that are tagged at once
+
 SPREAD = 0.5
 """The standard deviation that the values of vectors have once they are scaled."""
 
@@ -98,7 +116,9 @@ def word_table(
         else:
             vectors, known = found.vectors, found.covered
         stage.found(f"{int(known.sum()):,} known, {vectors.shape[1]} dimensions")
-    return WordTable(rows=_rows(words), vectors=vectors, known=known)
+    return WordTable(
+        rows={word: row for row, word in enumerate(words)}, vectors=vectors, known=known
+    )
 
 
 def drawn_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable:
@@ -108,11 +128,11 @@ def drawn_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable
         digest = hashlib.sha256(f"{seed}\0{word}".encode()).digest()
         rng = np.random.default_rng(int.from_bytes(digest, "big"))
         vectors[row] = rng.standard_normal(n_dimensions, np.float32)
-    return WordTable(rows=_rows(words), vectors=vectors, known=np.ones(len(words), np.bool_))
-
-
-def _rows(words: Sequence[str]) -> dict[str, int]:
-    return {word: row for row, word in enumerate(words)}
+    return WordTable(
+        rows={word: row for row, word in enumerate(words)},
+        vectors=vectors,
+        known=np.ones(len(words), np.bool_),
+    )
 
 
 def _of_words(found: WordVectors, request: Request) -> tuple[Vectors, Flags]:
@@ -122,31 +142,12 @@ def _of_words(found: WordVectors, request: Request) -> tuple[Vectors, Flags]:
     every = np.arange(len(request.terms), dtype=np.int32)
     vectors = points_of(embedded, every, Workers(threads=request.threads)).astype(np.float32)
     known = bags.covered.copy()
-    rows = _rows(found.words)
+    rows = {word: row for row, word in enumerate(found.words)}
     for at in np.flatnonzero(bags.n_words == 0).tolist():
         row = rows.get(request.terms[at])
         if row is not None and found.in_vocabulary[row]:
             vectors[at], known[at] = found.vectors[row], True
     return vectors, known
-
-
-Windows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
-"""The rows of vectors that are seen together: int32[n_words, 2 * WINDOW + 1]."""
-
-WINDOW = 2
-"""The words that are seen on each side of a word: five in all (Collobert et al. 2011)."""
-
-N_HIDDEN = 300
-"""The units of the hidden layer."""
-
-BATCH = 50
-"""The words after which weights change."""
-
-PATIENCE = 3
-"""The epochs without a better score of the dev split after which training stops."""
-
-_RATE, _DECAY1, _DECAY2, _TINY = 1e-3, 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba 2015)
-_WORDS_A_STEP = 4096  # that are tagged at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from medsim.core.shown import Summary
     from medsim.wic.options import BenchmarkFilesOptions
 
+_LETTERS = re.compile(r"[a-z]+")
+
 
 class Benchmark(Opened[WicManifest]):
     """A finished benchmark of words in context; its tables are read when they are asked for.
@@ -97,9 +99,6 @@ def read_instances(path: Path) -> pl.DataFrame:
 def instances_text(instances: pl.DataFrame) -> str:
     """Return instances as the text of a JSON file in the published layout."""
     return json.dumps(instances.select(list(WIC_COLUMNS)).to_dicts(), ensure_ascii=False, indent=1)
-
-
-_LETTERS = re.compile(r"[a-z]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

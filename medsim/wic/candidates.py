@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
     from medsim.kernels.types import Ids, Places, Rows
 
+_ROOM = 1 << 12
+_TERMS_A_TASK = 256
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
@@ -119,10 +122,6 @@ def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
         end_row=pl.col("row").max().cast(pl.Int64) + 1,
     )
     return cells.sort("begin_row").with_row_index("cell_id")
-
-
-_ROOM = 1 << 12
-_TERMS_A_TASK = 256
 
 
 def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:

@@ -39,6 +39,17 @@ SEEN = {"any_seen": (1, 2), "both_seen": (2,), "unseen": (0,)}
 An instance that Rouhizadeh et al. (2024) call seen has at least one such term.
 """
 
+N_FOLDS = 10
+"""The number of folds, where instances hang together in so many parts or more."""
+
+DATA, GOLD = ".data.txt", ".gold.txt"
+"""The ends of the names of WiC's files, of instances and of their labels."""
+
+_LABELS = {"T": 1, "F": 0}
+_PLACES = re.compile(r"(\d{1,5})-(\d{1,5})")
+_TOKEN = re.compile(r"\S+")
+_N_COLUMNS = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
@@ -261,10 +272,6 @@ def _fitted(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
     return ", ".join(texts) or "nothing fitted"
 
 
-N_FOLDS = 10
-"""The number of folds, where instances hang together in so many parts or more."""
-
-
 def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     """Return the fold of each instance, from 0: int32[n_instances].
 
@@ -309,15 +316,6 @@ def linked(instances: pl.DataFrame) -> Ids:
         instances.height + len(nodes), np.array(left, np.int32), np.array(right, np.int32)
     )
     return found[: instances.height]
-
-
-DATA, GOLD = ".data.txt", ".gold.txt"
-"""The ends of the names of WiC's files, of instances and of their labels."""
-
-_LABELS = {"T": 1, "F": 0}
-_PLACES = re.compile(r"(\d{1,5})-(\d{1,5})")
-_TOKEN = re.compile(r"\S+")
-_N_COLUMNS = 5
 
 
 def read_wic(path: Path) -> pl.DataFrame:

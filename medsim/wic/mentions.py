@@ -32,6 +32,8 @@ _ROWS_A_FRAME = 1 << 14
 _Row = tuple[str, str, int, str, int, int, str, str, str, str]
 """The values of ``MENTION_COLUMNS``."""
 
+_NO_QUERY = np.uint64(0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusMentions:
@@ -171,9 +173,6 @@ def _reported(documents: Iterable[Document], advance: Callable[[int], None]) -> 
     for document in documents:
         yield document
         advance(1)
-
-
-_NO_QUERY = np.uint64(0)
 
 
 def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:

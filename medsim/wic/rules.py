@@ -22,6 +22,10 @@ QUOTAS: dict[str, dict[str, int]] = {
 
 _SIMILAR = Fraction(3, 4)  # no float decides
 
+# Marks belong to their letters, as vowels do in Hindi, but regular expressions take none for one.
+_MARKS = "".join(chr(at) for at in range(0x300, 0x20000) if unicodedata.category(chr(at))[0] == "M")
+_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
+
 
 def group_of(
     term1: str, term2: str, *, share_concept: bool | None, language: str = ENGLISH
@@ -81,11 +85,6 @@ def lemma_pair(term1: str, term2: str, language: str = ENGLISH) -> tuple[str, st
 def _initials(lower_term: str) -> str:
     """Return the first code points of the words between white space."""
     return "".join(word[0] for word in lower_term.split())
-
-
-# Marks belong to their letters, as vowels do in Hindi, but regular expressions take none for one.
-_MARKS = "".join(chr(at) for at in range(0x300, 0x20000) if unicodedata.category(chr(at))[0] == "M")
-_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
 
 
 @lru_cache(maxsize=1 << 17)

@@ -42,6 +42,15 @@ _OF_REPLIES = {
 
 _Row: TypeAlias = dict[str, str | int | float | bool | None]
 
+_PARTS = (*GROUPS, *SEEN)
+WHY_MISSING = {
+    "over seeds": "a model is fitted from one seed, or not fitted",
+    **dict.fromkeys(_OF_REPLIES.values(), "a model is not a language model"),
+    "p": "no test is possible",
+    "p (Holm)": "no test is possible",
+}
+"""When a table has no value in a column, a clause after "where"."""
+
 
 def predictions_of(
     dataset: WicDataset, answers: Mapping[str, Sequence[ModelAnswers]]
@@ -197,16 +206,6 @@ def _correct(predictions: pl.DataFrame) -> FlagTable:
 
 def _table(dataset: WicDataset, rows: list[_Row], columns: Columns) -> pl.DataFrame:
     return pl.DataFrame([{"data": dataset.name, **row} for row in rows], schema=columns)
-
-
-_PARTS = (*GROUPS, *SEEN)
-WHY_MISSING = {
-    "over seeds": "a model is fitted from one seed, or not fitted",
-    **dict.fromkeys(_OF_REPLIES.values(), "a model is not a language model"),
-    "p": "no test is possible",
-    "p (Holm)": "no test is possible",
-}
-"""When a table has no value in a column, a clause after "where"."""
 
 
 def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> pl.DataFrame:

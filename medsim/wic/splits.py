@@ -24,6 +24,16 @@ _DRAWS = 1 << 64
 _FIRST_WINDOW, _LAST_WINDOW = 1 << 14, 1 << 21  # expected pairs; a pair takes 32 bytes
 _DEVIATIONS = 8  # room for so many more than expected
 
+LABELS = (0, 1)
+"""Of an instance whose terms do not mean the same, or do."""
+
+_ALL = 1 << 62
+_SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
+
+_Classes: TypeAlias = "dict[tuple[int, int], Selection]"  # by group and label
+
+_SIDES, _ONE = np.uint64(2), np.uint64(1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
@@ -145,15 +155,6 @@ def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> 
 def _keys(drawn: Selection, n_mentions: int) -> Counts:
     """Return a number of each pair of mentions, int64[n]."""
     return drawn.mentions[:, 0] * n_mentions + drawn.mentions[:, 1]
-
-
-LABELS = (0, 1)
-"""Of an instance whose terms do not mean the same, or do."""
-
-_ALL = 1 << 62
-_SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
-
-_Classes: TypeAlias = "dict[tuple[int, int], Selection]"  # by group and label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,9 +307,6 @@ def _shuffled(classes: _Classes) -> Split:
         groups=np.repeat([group for group, _ in classes], numbers)[order],
         labels=np.repeat([label for _, label in classes], numbers)[order],
     )
-
-
-_SIDES, _ONE = np.uint64(2), np.uint64(1)
 
 
 def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFrame:
