@@ -15,7 +15,8 @@ from medsim.studies.output import WORD_PAIRS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from medsim.core.kinds import Kind, View
+    from medsim.core import kinds as declared
+    from medsim.core.kinds import Kind
 
 COMMANDS_OF_SCALES: Mapping[str, str] = {
     "judgement": "study sample",
@@ -61,7 +62,7 @@ class Table:
     """
 
     name: str
-    view: View
+    view: declared.Table
     columns: list[Column]
     seen_as: str = ""
 
@@ -154,11 +155,11 @@ def _groups(kind: Kind[Any]) -> Iterator[Group]:
             yield Group(name=f"For {name}", command="export", tables=tables, others=form.others)
 
 
-def _table(name: str, view: View, seen_as: str = "") -> Table:
+def _table(name: str, view: declared.Table, seen_as: str = "") -> Table:
     return Table(name=name, view=view, columns=list(_columns(view)), seen_as=seen_as)
 
 
-def _columns(view: View) -> Iterator[Column]:
+def _columns(view: declared.Table) -> Iterator[Column]:
     """Yield the columns of a table, those that folders name last."""
     types = {name: type_name(one) for name, one in view.all_columns().items()}
     types |= {name: _OF_FOLDER for name in view.folder_columns() if name not in types}

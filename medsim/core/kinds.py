@@ -97,52 +97,6 @@ class Table:
         return tuple(_IN_FOLDER.findall(self.files))
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """A table of an output, as SQL statements see it.
-
-    Attributes:
-        files: pattern of the files that hold it, below the output's folder; empty where a query
-            makes it.
-        columns: the first columns of each file, or all that a query gives; None where they depend
-            on what was asked for.
-        optional: whether outputs of the kind may lack it.
-        query: the name of the query that makes it of other views that no output lacks.
-        about: what its rows are, in a sentence or two.
-        notes: what the values of each column are, by column; of those that only some files have,
-            and of those that folders name, too. A column that may be null says when it is.
-        further: columns that only some files have, after the first ones; a word in capitals stands
-            for a name.
-        key: the columns by which a row of a file differs from all others; none where none do.
-        order: of the rows, in a few words.
-        variants: the table where its columns depend on what was asked for, by what that is.
-    """
-
-    files: str = ""
-    columns: Columns | None = None
-    optional: bool = False
-    query: str = ""
-    about: str = ""
-    notes: Mapping[str, str] = field(default_factory=dict)
-    further: Columns = field(default_factory=dict)
-    key: tuple[str, ...] = ()
-    order: str = ""
-    variants: Mapping[str, View] = field(default_factory=dict)
-
-    @property
-    def dtypes(self) -> Columns:
-        """The types of the columns of each file, in their order."""
-        return self.columns or {}
-
-    def all_columns(self) -> Columns:
-        """Return the columns of all its files, without those that folders name."""
-        return {**(self.columns or {}), **self.further}
-
-    def folder_columns(self) -> tuple[str, ...]:
-        """Return the columns that folders name, as in "input=*", in their order."""
-        return tuple(_IN_FOLDER.findall(self.files))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(Generic[M]):
     """The declaration of a kind of output.
@@ -163,10 +117,10 @@ class Kind(Generic[M]):
     noun: str
     command: str
     manifest: type[M]
-    views: Mapping[str, View | Table]
+    views: Mapping[str, Table]
     resumed_by: str | None = None
     grows: bool = False
-    unseen: Mapping[str, View | Table] = field(default_factory=dict)
+    unseen: Mapping[str, Table] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
     recorded: Mapping[str, str] = field(default_factory=dict)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from medsim.core.kinds import Table, View
+    from medsim.core.kinds import Table
 
 
 # How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
@@ -394,9 +394,7 @@ class DatabaseFile:
 
     execute: Callable[..., Any]
 
-    def append(
-        self, view: str, declared: View | Table, added: Mapping[str, tuple[str, str]]
-    ) -> int:
+    def append(self, view: str, declared: Table, added: Mapping[str, tuple[str, str]]) -> int:
         """Append the rows of a view to the table of its name; return their number.
 
         The table and its columns have what the view declares of them as comments.

@@ -18,7 +18,6 @@ from medsim.core.reading import (
     what_it_is,
 )
 from medsim.core.registry import Registry
-from medsim.embeddings.formats.model_folder import lacks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -200,6 +199,8 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
             raise InputError(f"{path} {kind}")
         fault += f": it {what_it_is(beginning)}"
     elif path.is_dir():
+        from medsim.embeddings.formats.model_folder import lacks  # noqa: PLC0415 — imports NumPy
+
         fault += lacks(path)
     raise InputError(f"{fault}; add ,format=NAME with one of: {', '.join(found or FORMATS.all())}")
 

@@ -267,7 +267,7 @@ def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
 def test_help_does_not_wait_for_slow_imports() -> None:
     code = (
         "import sys, medsim.cli; "
-        "sys.exit(any(name in sys.modules for name in ('polars', 'duckdb', 'numba')))"
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'polars', 'duckdb', 'numba')))"
     )
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,7 +13,7 @@ from fixtures.disks import disk_that_is_full_after
 
 from medsim.core import queries
 from medsim.core.errors import OutputError, StatementError
-from medsim.core.kinds import View
+from medsim.core.kinds import Column, Table
 from medsim.core.store import QueryError, Store
 from medsim.core.table_formats import TABLE_FORMATS
 
@@ -215,7 +215,7 @@ def test_a_database_file_that_cannot_be_written_is_named(tmp_path: Path) -> None
     path.parent.mkdir()
     with Store(threads=1) as store:
         store.put("a table's", FRAME)
-        view = View(about="Rows' own.", notes={"x": 'One\'s "number".'})
+        view = Table("", "Rows' own.", {"x": Column(pl.Int64, 'One\'s "number".')})
         with store.attached(path) as file:
             assert file.append("a table's", view, {}) == FRAME.height
     with duckdb.connect(str(path), read_only=True) as database:
