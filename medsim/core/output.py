@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ _JOB = "job.json"
 _PARTIAL = f"{_JOB}.partial"
 _EMPTY_NOTE = json.dumps({"job": None, "digests": {}})
 _SPILL = "spill"
+_MOST_TRIED = 1000  # more owners of a lock do not come and go while it is sought
 
 
 class OutputFolder:
@@ -328,11 +330,11 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
         out.parent.mkdir(parents=True, exist_ok=True)
         lock = _locked(out.with_name(f".{out.name}.lock"))
     except Timeout as error:
-        if not os.path.lexists(error.lock_file):
-            raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
         raise OutputError(
             f"another {kind.noun} is writing {out}; wait or choose another folder"
         ) from error
+    except FileNotFoundError as error:
+        raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
     except OSError as error:
         place = error.filename or out.parent
         raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
@@ -347,13 +349,22 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
 
 def _locked(path: Path) -> BaseFileLock:
     """Return a lock that is held, on a file of its own."""
-    if os.path.lexists(path) and (not path.is_file() or path.is_symlink() or path.stat().st_size):
-        raise FileExistsError(
-            errno.EEXIST, "is there, and no lock of medsim; move it away", str(path)
-        )
+    with suppress(FileNotFoundError):  # looked at once: its owner may remove it at any time
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size:
+            raise FileExistsError(
+                errno.EEXIST, "is there, and no lock of medsim; move it away", str(path)
+            )
     lock = FileLock(path, timeout=0)
-    lock.acquire()
-    return lock
+    for _ in range(_MOST_TRIED):
+        try:
+            lock.acquire()
+        except Timeout:
+            if os.path.lexists(path):
+                raise
+        else:
+            return lock  # else its owner has just removed it, or none can be made there
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
 class OutputPart(OutputFolder):
