@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # file systems that sync no folders
 
+_CANNOT_LINK = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK}
+
 _NAMELESS = getattr(os, "O_TMPFILE", 0)  # of Linux alone
 _DESCRIPTORS = Path("/proc/self/fd")
 _CANNOT_BE_NAMELESS = {errno.EISDIR, errno.ENOENT, errno.ENOTSUP, errno.EINVAL}
@@ -171,7 +173,8 @@ def first_file(path: Path, partial: Path, content: bytes) -> bool:
     """Return whether a file was written, which it is not where there is one.
 
     Of several processes one writes it, and all see it whole: it gets its name as a link, which no
-    file system makes where the name is taken.
+    file system makes where the name is taken. On a file system without links the last one wins, so
+    a caller that needs to have won reads the file again.
     """
     try:
         partial.write_bytes(content)
@@ -180,6 +183,12 @@ def first_file(path: Path, partial: Path, content: bytes) -> bool:
             os.link(partial, path)
         except FileExistsError:
             return False
+        except OSError as error:
+            if error.errno not in _CANNOT_LINK:
+                raise
+            if path.exists():
+                return False
+            partial.replace(path)
         sync_folder(path.parent)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -22,7 +22,7 @@ MOST_WARMUP = 1_000
 """The steps in which the learning rate rises, as in the code of Rouhizadeh et al. (2024)."""
 
 _WHOLE = re.compile(r"[0-9]{1,9}")
-_REAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?")
+_REAL = re.compile(r"([0-9]++(\.[0-9]*+)?|\.[0-9]++)([eE][+-]?[0-9]{1,2})?")
 _WARMUP_SHARE = 0.2  # of all steps, where that is fewer: 1,000 steps are 19% of those on BioWiC
 _DECAY = 0.01  # of weights, as in sentence-transformers
 _LONGEST_STEP = 1.0  # the largest norm of a gradient, as there
