@@ -242,6 +242,10 @@ FAULTS: Mapping[str, tuple[Any, str]] = {
     "wider": (wider, "a vector of 4 numbers, and others one of 3"),
     "objects": (lambda texts: lengths(texts).astype(object), "values of type object"),
     "complex": (lambda texts: lengths(texts).astype(complex), "values of type complex128"),
+    "masked": (
+        lambda texts: np.ma.masked_greater(lengths(texts), 3),
+        "a vector that is not finite",
+    ),
     "nothing": (lambda _: None, "values of type object, not numbers"),
     "flat": (lambda texts: np.ones(len(texts)), r"an array of shape \(3,\); rows by"),
     "no numbers": (lambda texts: np.ones((len(texts), 0)), "vectors of 0 numbers"),
