@@ -81,7 +81,8 @@ def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
     if mark is not None:
         with suppress(OSError):
             mark.parent.mkdir(parents=True, exist_ok=True)
-    if mark is None or mark.exists() or not os.access(mark.parent, os.W_OK):
+    can_keep = mark is not None and mark.parent.is_dir() and os.access(mark.parent, os.W_OK)
+    if mark is None or mark.exists() or not can_keep:
         yield no_wait
         return
     processes = [_started(part) for part in PARTS]
