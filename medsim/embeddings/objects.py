@@ -276,8 +276,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and len(value) and hasattr(value[0], "detach"):
         return [_plain(one) for one in value]
     if hasattr(value, "detach"):
-        tensor = value.detach().cpu()
-        return (tensor if tensor.is_complex() else tensor.float()).numpy()
+        return value.detach().cpu().float().numpy()
     if isinstance(value, np.ma.MaskedArray):  # a masked value is not a number
         return np.ma.filled(value.astype(np.float64), np.nan)
     return value.toarray() if hasattr(value, "toarray") else value
