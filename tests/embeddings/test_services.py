@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 import traceback
@@ -381,6 +383,35 @@ def test_a_service_that_draws_its_answer_out_is_given_up(
 
     with pytest.raises(ServiceError, match="gives no answer in 1 tries: no whole answer in 1 sec"):
         read(service, ["a"], options="timeout=1")
+
+
+HANGING_LOOK_UP = """
+import socket, sys, time, medsim
+
+socket.getaddrinfo = lambda *arguments, **options: time.sleep(60)
+service = "api:https://host.invalid/v1,model=m,timeout=1"
+try:
+    medsim.evaluate("rated.csv", {"x": service}, "out", metrics=["cos"], cache="none")
+except medsim.MedsimError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_a_host_whose_look_up_hangs_is_given_up_and_not_waited_for_at_the_end(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "rated.csv").write_text("term1,term2,rating\na,b,4\na,c,1\nb,c,0\n")
+    ended = subprocess.run(
+        [sys.executable, "-c", HANGING_LOOK_UP],
+        capture_output=True,
+        text=True,
+        timeout=45,
+        cwd=tmp_path,
+        check=False,
+    )
+
+    assert "cannot be reached (ConnectTimeout); is it up?" in ended.stderr
+    assert ended.returncode == 1
 
 
 @pytest.mark.parametrize("status", [413, 422, 400])
