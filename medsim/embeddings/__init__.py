@@ -195,7 +195,7 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
         fault = f"{path} could be in several formats"
     elif path.is_file():
         beginning = beginning_of(path)
-        if (kind := kind_of(beginning)) and not kind.is_read:
+        if (kind := kind_of(beginning)) and (kind.advice or not kind.is_read):
             raise InputError(f"{path} {kind}")
         fault += f": it {what_it_is(beginning)}"
     elif path.is_dir():

@@ -319,9 +319,10 @@ def _model_of_hub(place: str, options: EmbeddingOptions) -> FileSource:
         models = [folder / one for one in _ONNX if (folder / one).is_file()]
         if not models:
             raise InputError(
-                f"{location} has no weights that can be read (model.safetensors, model.onnx); if "
-                "they are in a pickle, which could run any code, and you trust it, convert it in "
-                f"Python: SentenceTransformer({name!r}).save(FOLDER)"
+                f"{location} has no weights that can be read (model.safetensors, model.onnx, "
+                "onnx/model.onnx); fetch an ONNX file of another name yourself and give its path; "
+                "if they are in a pickle, which could run any code, and you trust it, convert it "
+                f"in Python: SentenceTransformer({name!r}).save(FOLDER)"
             )
         path = models[0]
         beside = path.parent.relative_to(folder)

@@ -207,6 +207,11 @@ def _form_of(source: Any, kind: str | None) -> str:
             return "encoder"
         if callable(source):
             return "function"
+    if hasattr(type(source), "columns"):
+        raise OptionError(
+            f"{_kind_of(source)} is no embedding; give its columns as "
+            'medsim.Embedding(frame["vector"].to_list(), words=frame["word"])'
+        )
     raise OptionError(f"{_kind_of(source)} is no embedding; accepted are {_ACCEPTED}")
 
 

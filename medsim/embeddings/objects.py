@@ -42,6 +42,7 @@ _DESCRIBES = {
     "array": "array of vectors",
 }
 _MATRIX = 2
+_TRUTH_VALUES = frozenset({bool, np.bool_})
 _HASHED_ROWS = 1 << 14
 _SAME = 1e-2  # of a vector's length; rounding is less, even in half precision
 _N_PROBED = 3
@@ -257,7 +258,10 @@ def _as_matrix(answer: Any, of: str) -> Vectors:
         found: NDArray[Any] = np.asarray(_plain(answer))
     if found.dtype.kind not in "fiu":
         kind = "text" if found.dtype.kind in "US" else found.dtype
-        raise InputError(f"{of} has or gives values of type {kind}, not numbers")
+        hint = "; give a column as column.to_list()" if hasattr(answer, "to_list") else ""
+        raise InputError(f"{of} has or gives values of type {kind}, not numbers{hint}")
+    if isinstance(answer, (list, tuple)) and any(map(_has_truth_values, answer)):
+        raise InputError(f"{of} has or gives values of type bool, not numbers")
     if found.ndim != _MATRIX:
         raise InputError(
             f"{of} has or gives an array of shape {found.shape}; rows by dimensions are due, as in "
@@ -268,6 +272,13 @@ def _as_matrix(answer: Any, of: str) -> Vectors:
         return np.ascontiguousarray(found, np.float32)
 
 
+def _has_truth_values(row: Any) -> bool:
+    """Return whether a row of a list has truth values, which NumPy would take for 0 and 1."""
+    if isinstance(row, np.ndarray):
+        return bool(row.dtype == np.bool_)
+    return isinstance(row, (list, tuple)) and not _TRUTH_VALUES.isdisjoint(map(type, row))
+
+
 def _plain(value: Any) -> Any:
     """Return a value that NumPy takes: of tensors on any device and sparse matrices, their numbers.
 
@@ -276,7 +287,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and len(value) and hasattr(value[0], "detach"):
         return [_plain(one) for one in value]
     if hasattr(value, "detach"):
-        return value.detach().cpu().float().numpy()
+        tensor = value.detach().cpu()  # of a complex one ``float`` would drop the imaginary part
+        return (tensor if tensor.is_complex() else tensor.float()).numpy()
     if isinstance(value, np.ma.MaskedArray):  # a masked value is not a number
         return np.ma.filled(value.astype(np.float64), np.nan)
     return value.toarray() if hasattr(value, "toarray") else value

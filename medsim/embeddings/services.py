@@ -10,6 +10,7 @@ import random
 import re
 import threading
 import time
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
@@ -82,6 +83,27 @@ class _StoppedError(Exception):
     """Waiting ended, since another job has failed."""
 
 
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop whose look-ups of hosts do not keep the process from ending."""
+
+    def run_in_executor(
+        self, _executor: object, function: Callable[..., Answer], *arguments: object
+    ) -> asyncio.Future[Answer]:
+        """Call a function in a daemon thread, unlike the pools that Python waits for at exit."""
+        found: Future[Answer] = Future()
+
+        def work() -> None:
+            if not found.set_running_or_notify_cancel():
+                return
+            try:
+                found.set_result(function(*arguments))
+            except Exception as error:  # noqa: BLE001 — raised where it is awaited
+                found.set_exception(error)
+
+        threading.Thread(target=work, daemon=True).start()
+        return asyncio.wrap_future(found, loop=self)
+
+
 class ServiceClient:
     """A service that is asked over HTTP, by one call of ``ask_all``."""
 
@@ -124,7 +146,7 @@ class ServiceClient:
             ask: answers a job by calls of ``ask``.
         """
         arrived: queue.SimpleQueue[tuple[Job, Answer] | None] = queue.SimpleQueue()
-        loop = asyncio.new_event_loop()
+        loop = _Loop()
         asking = loop.create_task(self._work_all(iter(jobs), ask, arrived.put))
 
         def work() -> None:

@@ -191,6 +191,25 @@ NO_EMBEDDINGS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"PK\x03\x04" + bytes(40), "is a zip; unpack it"),
+        (b"\x28\xb5\x2f\xfd" + bytes(40), "is packed by zstd; unpack it"),
+        ("heart 0.5 1\n".encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
+    ],
+)
+def test_a_file_to_convert_first_is_not_asked_for_its_format(
+    tmp_path: Path, content: bytes, expected: str
+) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(content)
+
+    with pytest.raises(InputError) as caught:
+        find_format(path, EmbeddingOptions())
+    assert str(caught.value) == f"{path} {expected}"
+
+
 @pytest.mark.parametrize("name", sorted({name for name, _ in SAMPLES.values()}))
 def test_what_is_no_embedding_is_not_recognised(tmp_path: Path, name: str) -> None:
     path = tmp_path / "file.txt"

@@ -229,7 +229,7 @@ def test_a_fault_is_one_line_and_the_next_run_goes_on(
             r"convert it in Python: SentenceTransformer\('group/model'\)",
         ),
         (["README.md"], "has no weights that can be read"),
-        (["a.onnx", "config.json"], "has no weights that can be read"),
+        (["a.onnx", "config.json"], "fetch an ONNX file of another name yourself"),
         (["config.json", "model.safetensors"], "has no tokenizer"),
     ],
 )

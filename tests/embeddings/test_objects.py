@@ -148,6 +148,10 @@ class Tensor:
         """Return the tensor in single precision."""
         return Tensor(self._values.astype(np.float32), is_free=self._is_free)
 
+    def is_complex(self) -> bool:
+        """Return whether numbers are complex."""
+        return self._values.dtype.kind == "c"
+
     def numpy(self) -> np.ndarray:
         """Return the numbers, of a tensor without gradients."""
         assert self._is_free
@@ -242,6 +246,7 @@ FAULTS: Mapping[str, tuple[Any, str]] = {
     "wider": (wider, "a vector of 4 numbers, and others one of 3"),
     "objects": (lambda texts: lengths(texts).astype(object), "values of type object"),
     "complex": (lambda texts: lengths(texts).astype(complex), "values of type complex128"),
+    "complex tensor": (lambda texts: Tensor(lengths(texts).astype(complex)), "complex128"),
     "masked": (
         lambda texts: np.ma.masked_greater(lengths(texts), 3),
         "a vector that is not finite",
@@ -252,6 +257,15 @@ FAULTS: Mapping[str, tuple[Any, str]] = {
     "ragged mapping": ({"eye": [1, 2], "foot": [1]}, "cannot be read as an array of numbers"),
     "empty mapping": ({}, "has no words"),
     "mapping of texts": ({"eye": ["a"]}, "values of type text"),
+    "truth value among numbers": ({"eye": [True, 0.5]}, "values of type bool, not numbers"),
+    "row of truth values": (
+        {"eye": np.array([True, False]), "foot": np.array([0.5, 1.5])},
+        "values of type bool, not numbers",
+    ),
+    "column of lists": (
+        medsim.Embedding(pl.Series([[1.5], [0.5]]), words=["eye", "foot"]),
+        r"give a column as column\.to_list\(\)",
+    ),
     "mapping of numbers": ({1: [1.0]}, "has 1 among its words, which is no text"),
     "mapping of terms": ({"left hand": [1.0]}, r"the key 'left hand', .* keys='terms'"),
     "failing mapping": (Damaged(eye=[1.0]), r"words or terms and their vectors \(disk gone\)"),
@@ -283,6 +297,17 @@ def test_an_exception_of_a_model_is_the_cause_of_the_error() -> None:
         embedded(fails)
 
     assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_a_frame_is_refused_and_told_how_to_give_its_columns(library: str) -> None:
+    frame = pytest.importorskip(library, reason=f"{library} is not installed").DataFrame
+    given = frame({"word": WORDS, "vector": VECTORS.tolist()})
+
+    with pytest.raises(OptionError, match=r"DataFrame is no embedding; give .*, words=frame"):
+        medsim.Embedding(given)
+    columns = medsim.Embedding(given["vector"].to_list(), words=given["word"])
+    assert fingerprint(columns) == fingerprint(medsim.Embedding(VECTORS, words=WORDS))
 
 
 @pytest.mark.parametrize("given", [VECTORS, 3, None, ["a"], Model, b"path", np.float64(1)])

@@ -257,7 +257,42 @@ def test_its_fingerprint_is_of_what_decides_the_vectors(plain: Path) -> None:
     assert len(set(digests)) == 4
 
 
+def config(**settings: object) -> Callable[[Path], None]:
+    return lambda plain: write_config(plain, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"architectures": ["BertForMaskedLM"]},
+        {"architectures": ["BertForPreTraining"]},
+        {"architectures": None},
+        {"architectures": ["T5EncoderModel"], "is_encoder_decoder": True},
+    ],
+)
+def test_encoders_are_read(plain: Path, settings: dict[str, object]) -> None:
+    write_config(plain, model_type="bert", **settings)
+
+    files = FORMATS.get("transformers").checked_files(plain, EmbeddingOptions())
+
+    assert [file.name for file in files] == ["model.safetensors", "config.json", "tokenizer.json"]
+
+
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "causal": (
+        config(model_type="llama", architectures=["LlamaForCausalLM"]),
+        "is a model of type LlamaForCausalLM, and no encoder",
+    ),
+    "gpt2": (config(model_type="gpt2", architectures=["GPT2LMHeadModel"]), "no encoder of text"),
+    "t5": (
+        config(model_type="t5", architectures=["T5Model"], is_encoder_decoder=True),
+        "type T5Model, and no encoder",
+    ),
+    "classifier": (
+        config(model_type="bert", architectures=["BertForSequenceClassification"]),
+        "BertForSequenceClassification, and no encoder",
+    ),
+    "image": (config(model_type="vit", image_size=224), r"is a model of images \(vit\)"),
     "no object": (lambda plain: (plain / "config.json").write_text("[]"), "is no JSON object"),
     "damaged": (lambda plain: (plain / "config.json").write_text("{"), "is no JSON"),
     "no tokenizer": (lambda plain: (plain / "tokenizer.json").unlink(), "has no tokenizer"),

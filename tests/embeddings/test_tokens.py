@@ -130,6 +130,14 @@ def test_words_are_looked_up_in_these_forms(
     assert read(term, *words.split(), **options) == expected.split()
 
 
+def test_a_token_of_punctuation_is_no_word() -> None:
+    result = words_of(["-", "heart - lung", ""], embedding(["heart", "-"]), EmbeddingOptions())
+
+    assert result.covered.tolist() == [False, True, False]
+    assert result.n_words.tolist() == [0, 2, 0]
+    assert result.n_unknown.tolist() == [0, 1, 0]
+
+
 def test_a_known_form_is_preferred_then_known_parts_then_a_vector_made_of_the_whole() -> None:
     assert read("Xyz", "xyz", made=["Xyz"]) == ["xyz"]
     assert read("xa-xb", "xa", made=["xa-xb", "xb"]) == ["xa", "xb"]

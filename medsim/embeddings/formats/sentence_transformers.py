@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from medsim.embeddings.formats.model_folder import (
 from medsim.embeddings.options import POOLINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from medsim.embeddings.options import EmbeddingOptions
@@ -43,6 +44,8 @@ PLAIN_NAME = "transformers"
 _DESCRIBES = "model of sentence-transformers"
 _TERMS_A_RUN = 64
 _NO_CODE = "code that comes with a model is never run"
+_ENCODER = re.compile(r".*(?<!LMHead)Model|.*ForMaskedLM|.*ForPreTraining")
+_OF_IMAGES = ("image_size", "vision_config")
 _VOCABULARIES = (TOKENIZER, "vocab.txt", "vocab.json", "*.model")
 
 
@@ -132,7 +135,8 @@ def plain_files(folder: Path) -> list[Path]:
     They are its weights, and its settings and tokenizer, which lie beside them.
 
     Raises:
-        InputError: a file is missing that the library would replace by something else.
+        InputError: a file is missing, or the model is not an encoder of text. The library would
+            read either without a word.
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder; a model of transformers is one with {CONFIG}")
@@ -144,7 +148,7 @@ def plain_files(folder: Path) -> list[Path]:
             "their model in Python: model.merge_and_unload().save_pretrained(FOLDER)"
         )
     _check_runs_no_code(folder)
-    read_object(folder / CONFIG)
+    _check_encodes_text(folder, read_object(folder / CONFIG))
     beside = [file for file in sorted(folder.iterdir()) if is_file(file)]
     if not any(file.match(name) for file in beside for name in _VOCABULARIES):
         raise InputError(f"{folder} has no tokenizer; put the model's {TOKENIZER} there")
@@ -153,6 +157,24 @@ def plain_files(folder: Path) -> list[Path]:
     if not weights:
         raise InputError(f"{folder} has no weights; put model.safetensors there")
     return [*weights, *(file for file in beside if file.suffix in SETTINGS_SUFFIXES)]
+
+
+def _check_encodes_text(folder: Path, config: Mapping[str, object]) -> None:
+    """Raise InputError for a model that has no vectors of its own for the tokens of a text."""
+    if any(name in config for name in _OF_IMAGES):
+        raise InputError(
+            f"{folder} is a model of images ({config.get('model_type')}), and not of text"
+        )
+    named = config.get("architectures") or [f"{config.get('model_type')}Model"]
+    name = str(named[0] if isinstance(named, list) else named)
+    encodes = _ENCODER.fullmatch(name) is not None
+    if config.get("is_encoder_decoder") is True:
+        encodes = name.endswith("EncoderModel")
+    if not encodes:
+        raise InputError(
+            f"{folder} is a model of type {name}, and no encoder of text; if vectors of the "
+            "transformer in it are wanted, save that by AutoModel, and its tokenizer, to a folder"
+        )
 
 
 def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
