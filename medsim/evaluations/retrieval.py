@@ -22,8 +22,9 @@ from medsim.evaluations.output import (
 from medsim.evaluations.scoring import Compared, Row, family_rows
 from medsim.evaluations.similarities import rows_of
 from medsim.evaluations.statistic import statistics_of
+from medsim.statistics.clusters import clustered_mean
 from medsim.statistics.estimates import interval_of
-from medsim.statistics.significance import clustered_difference, clustered_mean
+from medsim.statistics.significance import clustered_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

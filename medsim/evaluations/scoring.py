@@ -18,10 +18,11 @@ from medsim.evaluations.conclusions import ALPHA
 from medsim.evaluations.output import COMPARISONS, RESULTS
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.packing import tie_hashes
+from medsim.statistics.clusters import FEWEST_CLUSTERS, effective_clusters
 from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.resampling import fewest_for
 from medsim.statistics.scores import labelled_sample, rated_samples, redrawn
-from medsim.statistics.significance import FEWEST_CLUSTERS, bonferroni, effective_clusters, holm
+from medsim.statistics.significance import bonferroni, holm
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

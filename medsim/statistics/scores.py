@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.statistics.bootstrap import SpearmanBootstrap
+from medsim.statistics.clusters import (
+    FEWEST_CLUSTERS,
+    clustered_estimate,
+    clustered_mean,
+    effective_clusters,
+)
 from medsim.statistics.estimates import (
     Z95,
     Estimate,
@@ -22,15 +28,7 @@ from medsim.statistics.estimates import (
     two_sided_p,
 )
 from medsim.statistics.ranks import kendall, ranked
-from medsim.statistics.significance import (
-    FEWEST_CLUSTERS,
-    Test,
-    clustered_estimate,
-    clustered_mean,
-    clustered_test,
-    effective_clusters,
-    mcnemar,
-)
+from medsim.statistics.significance import Test, clustered_test, mcnemar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from medsim.core.errors import OptionError
+from medsim.statistics.clusters import clustered_mean, degrees_of_error, effective_clusters
 from medsim.statistics.significance import (
     bonferroni,
     clustered_difference,
-    clustered_mean,
-    degrees_of_error,
-    effective_clusters,
     holm,
     mcnemar,
     mcnemar_of_runs,
