@@ -444,12 +444,23 @@ def test_only_distinct_terms_in_order_of_code_points_are_taken(terms: list[str])
                 Candidates.of(taken)
 
 
-def test_terms_must_have_a_component_each() -> None:
-    with pytest.raises(OptionError, match="component"):
-        Candidates.of(["a", "b"], np.zeros(1, np.int32))
+@pytest.mark.parametrize(
+    ("terms", "components", "message"),
+    [
+        (["b", "a"], None, "distinct and in order"),
+        (["a", "a"], None, "distinct and in order"),
+        (["a", "b"], np.zeros(1, np.int32), "component"),
+    ],
+)
+def test_terms_must_be_in_order_with_a_component_each(terms, components, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        Candidates.of(terms, components)
 
 
-@pytest.mark.parametrize(("query", "wanted"), [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], [])])
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], []), ([0], [1.5]), ([[0]], [[1]])],
+)
 def test_queries_that_are_no_rows_are_refused(query: list[int], wanted: list[int]) -> None:
     with pytest.raises(OptionError):
         nearest(Candidates.of(["a", "b"]), np.array(query), np.array(wanted))

@@ -377,13 +377,16 @@ def nearest(
 
 def _checked(queries: Ids, wanted: Ids, n_terms: int) -> tuple[Ids, Ids]:
     """Return queries, and how many terms each wants, of those there are."""
-    rows, sizes = np.asarray(queries, np.int32), np.asarray(wanted, np.int64)
-    are_rows = len(rows) == 0 or 0 <= rows.min() <= rows.max() < n_terms
+    rows, sizes = np.asarray(queries), np.asarray(wanted)
+    are_whole = all(
+        one.ndim == 1 and (one.dtype.kind in "iu" or not len(one)) for one in (rows, sizes)
+    )
+    are_rows = are_whole and (not len(rows) or 0 <= rows.min() <= rows.max() < n_terms)
     if not are_rows or len(rows) != len(sizes) or sizes.min(initial=0) < 0:
         raise OptionError(
             f"queries must be rows of the {n_terms:,} terms, each with the number that it wants"
         )
-    return rows, np.minimum(sizes, n_terms).astype(np.int32)
+    return rows.astype(np.int32), np.minimum(sizes.astype(np.int64), n_terms).astype(np.int32)
 
 
 def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]) -> None:
