@@ -25,7 +25,7 @@ from medsim.builds.negatives.candidates import candidate_source, share_of
 from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
 from medsim.builds.output import BUILD
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, OutputError
+from medsim.core.errors import InputError, OutputError, listed
 from medsim.core.files import check_own_file, first_file, read_own_json, remove, whole_file
 from medsim.core.options import public
 from medsim.core.places import check_free, check_not_read, resolved
@@ -167,6 +167,7 @@ _MOST_NAMED = 20
 _OWN = re.compile(  # with names under which files are written
     rf"({_JOB}|shard-\d+-of-\d+\.shard)(\.[0-9a-f]{{32}}\.partial)?|{_SPILL}[a-z0-9_]{{8}}"
 )
+_MOST_TRIED = 100  # times that the folder was removed while it was empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,12 +227,13 @@ class ShardFolder:
             noted = read_own_json(path)
             found = ShardedRun(key=noted["job"], total=noted["total"], source=noted["source"])
             found.signature()
+            _facts(found.key, found.total)
         except FileNotFoundError as error:
             raise InputError(
                 f"{self.folder} has no {_JOB}: there are no shards; make them with medsim "
                 "build, as shard 1/2 and so on"
             ) from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path} cannot be read as a job of medsim ({error})") from error
         return found
 
@@ -283,18 +285,24 @@ class ShardFolder:
             InputError: some are missing, damaged or of another run; the message names them.
         """
         found: list[SearchResult] = []
-        left: dict[int, str] = {}
+        missing: list[int] = []
+        damaged: dict[int, str] = {}
         for number in range(1, own.total + 1):
             try:
                 found += self.read(own, Shard(number=number, total=own.total))
             except FileNotFoundError:
-                left[number] = f"shard {number} of {own.total} is missing in {self.folder}"
+                missing.append(number)
             except InputError as error:
-                left[number] = str(error)
-        if left:
+                damaged[number] = str(error)
+        if left := sorted([*missing, *damaged]):
+            said = list(damaged.values())
+            if missing:
+                named = listed(missing, _MOST_NAMED)
+                of, are = ("shard", "is") if len(missing) == 1 else ("shards", "are")
+                said.insert(0, f"{of} {named} of {own.total} {are} missing in {self.folder}")
             raise InputError(
-                f"{'; '.join(list(left.values())[:_MOST_NAMED])}; make {len(left):,} with medsim "
-                f"build, the first as shard {min(left)}/{own.total}"
+                f"{'; '.join(said[:_MOST_NAMED])}; make {'it' if len(left) == 1 else 'each'} "
+                f"with medsim build, as shard {left[0]}/{own.total}"
             )
         return found
 
@@ -303,15 +311,13 @@ class ShardFolder:
         """Give the body a folder of its own, for the database to spill to."""
         if self.folder.is_symlink():
             raise OutputError(f"{self.folder} is a link; move it away, or choose another OUT")
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
-        except OSError as error:
-            raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
+        scratch = self._scratch()
         try:
             yield scratch
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+            with suppress(OSError):
+                self.folder.rmdir()  # unless something lies there
 
     def remove(self) -> None:
         """Remove the shards and leavings of killed processes, but nothing that is not medsim's."""
@@ -324,6 +330,23 @@ class ShardFolder:
                     remove(path)
         with suppress(OSError):
             self.folder.rmdir()
+
+    def _scratch(self) -> Path:
+        """Return a new folder in the folder of shards, which is created if it is missing.
+
+        Another process that ends removes the folder of shards if it is empty; then it is created
+        again.
+        """
+        n_tried = 0
+        while True:
+            n_tried += 1
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                return Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
+            except OSError as error:
+                is_removed = isinstance(error, FileNotFoundError | FileExistsError)
+                if not is_removed or self.folder.is_file() or n_tried == _MOST_TRIED:
+                    raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
 
 
 def _partial(path: Path) -> Path:
@@ -353,7 +376,7 @@ def _differences(there: ShardedRun, key: Mapping[str, str], total: int) -> list[
 
 def _facts(key: Mapping[str, str], total: int) -> dict[str, object]:
     """Return all that decides a run, by name."""
-    parts = {name: json.loads(key.get(name, "{}")) for name in ("libraries", "options")}
+    parts = {name: json.loads(key[name]) for name in ("libraries", "options")}
     return {
         **parts["libraries"],
         **parts["options"],

@@ -15,6 +15,7 @@ from medsim.builds.output import BUILD, CARD, STATS, Build
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import checked_threads
+from medsim.core.errors import BrokenPromiseError
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
@@ -41,12 +42,13 @@ def split(options: SplitOptions) -> Splits:
 
     Groups of concepts, which shared names, positives and corrections link, go whole to one split.
     A split's positives are those of the build between its concepts, and its negatives are made
-    anew among its own terms, as the build's were.
+    again among its own terms, as the build's were.
 
     Raises:
         InputError: the folder holds no finished build, or its embedding is missing or another.
         OptionError: an option is out of range, or a split would be empty.
         OutputError: ``out`` is taken or cannot be written.
+        BrokenPromiseError: a split does not have the positives of its concepts.
     """
     build = Build(folder_of(options.build))
     progress = progress_of(options.progress)
@@ -148,6 +150,7 @@ def _write_split(
         )
         derived = derive(run)
         run = run.with_settled(derived)
+        _check_positives(partition, name, derived.positives.pairs)
         write_terminology(run, part)
         write_build(run, derived, part)
     part.register_manifest()
@@ -168,6 +171,16 @@ def terminology_of(build: Build) -> Terminology:
             "skipped": (),
         }
     )
+
+
+def _check_positives(partition: Partition, name: str, pairs: pl.DataFrame) -> None:
+    """Raise BrokenPromiseError unless a split has just the positives of its concepts."""
+    key = ["dataset", "difficulty"]
+    found = pairs.group_by(pl.col(key).cast(pl.String)).agg(n_positives=pl.len()).sort(key)
+    if not found.equals(partition.positives.filter(split=name).drop("split")):
+        raise BrokenPromiseError(
+            f"the split {name} does not have the positives of its concepts; please report it"
+        )
 
 
 def _write_tables(

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -261,11 +262,15 @@ def test_missing_and_damaged_shards_are_named(source: Path, tmp_path: Path) -> N
     shards(source, tmp_path / "out", 4, 1, 3)
     (tmp_path / "out.shards" / "shard-3-of-4.shard").write_bytes(b"")
 
-    with pytest.raises(medsim.MedsimError, match="shard 2 of 4 is missing in") as error:
+    with pytest.raises(medsim.MedsimError, match="shards 2 and 4 of 4 are missing in") as error:
         medsim.merge(tmp_path / "out")
 
-    assert "shard-3-of-4.shard is damaged; shard 4 of 4 is missing" in said(error)
-    assert said(error).endswith("make 3 with medsim build, the first as shard 2/4")
+    assert "shard-3-of-4.shard is damaged; make each" in said(error)
+    assert said(error).endswith("make each with medsim build, as shard 2/4")
+    shards(source, tmp_path / "out", 4, 2, 3)
+    with pytest.raises(medsim.MedsimError, match="shard 4 of 4 is missing in") as error:
+        medsim.merge(tmp_path / "out")
+    assert said(error).endswith("make it with medsim build, as shard 4/4")
     with pytest.raises(medsim.MedsimError, match="there are no shards; make them with"):
         medsim.merge(tmp_path / "other")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.shards"]
@@ -292,6 +297,10 @@ def test_a_note_of_shards_that_cannot_be_read_is_named(out: Path) -> None:
     note = out.with_name("out.shards") / "job.json"
     note.write_text("[" * 200_000)
     with pytest.raises(medsim.MedsimError, match=r"job\.json cannot be read .*nested too deeply"):
+        medsim.merge(out)
+
+    note.write_text('{"job": {"libraries": "x", "options": "{}"}, "total": 2, "source": "hpo"}')
+    with pytest.raises(medsim.MedsimError, match=r"job\.json cannot be read as a job"):
         medsim.merge(out)
 
     note.unlink()
@@ -373,6 +382,15 @@ def test_what_names_no_shard_is_refused(source: Path, tmp_path: Path, shard: str
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_shard_of_a_damaged_source_leaves_nothing(tmp_path: Path) -> None:
+    (source := tmp_path / "damaged.obo").write_text("not an ontology\n")
+
+    with pytest.raises(medsim.MedsimError, match="not an ontology in OBO"):
+        shards(source, tmp_path / "out", 2, 1)
+
+    assert list(tmp_path.iterdir()) == [source]
+
+
 def test_a_shard_of_a_source_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
     result = run("build", tmp_path / "nowhere.zip", "-o", tmp_path / "out", "--shard", "1/2")
 
@@ -382,7 +400,9 @@ def test_a_shard_of_a_source_that_is_not_there_leaves_nothing(tmp_path: Path) ->
 
 
 def job(seed: str) -> ShardedRun:
-    return ShardedRun(key={"seed": seed}, total=2, source="release.zip")
+    return ShardedRun(
+        key={"seed": seed, "libraries": "{}", "options": "{}"}, total=2, source="release.zip"
+    )
 
 
 def before_the_first(
@@ -398,6 +418,30 @@ def before_the_first(
         return function(*arguments, **options)
 
     monkeypatch.setattr(module, name, interleaved)
+
+
+def test_a_folder_that_another_process_removes_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shards = ShardFolder(tmp_path / "out")
+    before_the_first(monkeypatch, tempfile, "mkdtemp", shards.folder.rmdir)
+
+    with shards.spill() as scratch:
+        assert scratch.is_dir()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_removed_while_it_is_found_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_there() -> None:
+        raise FileExistsError(errno.EEXIST, "File exists")
+
+    before_the_first(monkeypatch, os, "mkdir", is_there)
+
+    with ShardFolder(tmp_path / "out").spill() as scratch:
+        assert scratch.is_dir()
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
@@ -428,7 +472,7 @@ def test_of_two_processes_that_claim_a_folder_at_once_one_does(
     else:
         shards.claim(job("0"))
 
-    assert json.loads((shards.folder / "job.json").read_text())["job"] == {"seed": theirs}
+    assert json.loads((shards.folder / "job.json").read_text())["job"]["seed"] == theirs
     assert [path.name for path in shards.folder.iterdir()] == ["job.json"]
 
 
