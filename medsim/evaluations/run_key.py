@@ -130,7 +130,7 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
             f"{error}; add `overwrite` to replace it, or choose another folder"
         ) from error
     for name, now in options.recorded().items():
-        then = earlier.manifest.options.get(name)
+        then = earlier.manifest.options[name]
         if then == now or (name == "resamples" and now is None):
             continue
         if isinstance(then, bool):
