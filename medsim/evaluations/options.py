@@ -456,7 +456,7 @@ class CompareOptions(Options):
     progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError for a table that there is not, or that other options do not fit."""
+        """Raise OptionError for an unknown table, or one that other options do not fit."""
         number = number_of(self.table)
         if number in ELSEWHERE:
             raise OptionError(f"table {number} is printed by {ELSEWHERE[number]}")

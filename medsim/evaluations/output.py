@@ -57,7 +57,10 @@ _SEPARATION = {
     "category2": _text(
         "Category of the second term, or of the far one; null in the row of all triples."
     ),
-    "n_terms1": _whole("Number of terms of the first category that have a vector; of all, of all."),
+    "n_terms1": _whole(
+        "Number of terms of the first category with a vector; in the row of all triples, of all "
+        "categories."
+    ),
     "n_terms2": _whole("The same of the second category; null in the row of all triples."),
     "n_triples": _whole("Number of triples; null where the two categories make none."),
     "n_errors": _whole(

@@ -66,7 +66,7 @@ class RatedPairs:
         pairs: a row a line, in the file's order: ``term1``, ``term2``, and one Float64 column for
             each rating, higher where the terms are more similar. No value is missing.
         properties: row for row, what the file tells of a pair beside its ratings: a column for each
-            of ``properties.PAIR_PROPERTIES`` that it has, Float64 or String; values may be missing.
+            of ``PAIR_PROPERTIES`` that it has, Float64 or String; values may be missing.
         agreement: of the raters of the file; None where it does not tell single raters' ratings.
         range: the lowest and the highest rating that the layout allows; None where it allows any,
             and for a user's own.
@@ -291,7 +291,7 @@ class ColumnPositions:
     """The positions of the columns that are read from a file, counted from 0.
 
     Attributes:
-        separator: of cells; ``lines.JSON`` for lines that are objects.
+        separator: of cells; ``JSON`` for lines that are objects.
         n_columns: how many each line has; a line of a layout that names first cells may have more.
         has_header: whether the first line holds names.
         properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medsim.core import manifest
-from medsim.core.errors import OutputError
+from medsim.core.errors import InputError, OutputError
 from medsim.embeddings.objects import VECTORS_USED
 from medsim.evaluations.output import Evaluation
 from medsim.statistics.resampling import RESAMPLES, Resampling
@@ -118,16 +118,19 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
     """Return the evaluation that this run adds to.
 
     Raises:
-        OutputError: it was made by another version, or with other options.
+        OutputError: it was made by another version or with other options, or cannot be read.
     """
     out = Path(options.out)
     if options.overwrite or not (out / manifest.MANIFEST).exists():
         return None
-    earlier = Evaluation(out)
-    ours = {"medsim": manifest.medsim_version(), **options.recorded()}
-    theirs = {"medsim": earlier.manifest.medsim, **earlier.manifest.options}
-    for name, now in ours.items():
-        then = theirs.get(name)
+    try:
+        earlier = Evaluation(out)
+    except InputError as error:
+        raise OutputError(
+            f"{error}; add `overwrite` to replace it, or choose another folder"
+        ) from error
+    for name, now in options.recorded().items():
+        then = earlier.manifest.options[name]
         if then == now or (name == "resamples" and now is None):
             continue
         if isinstance(then, bool):

@@ -61,10 +61,10 @@ def family_rows(
     n_pairs: int,
     resampling: Resampling | None = None,
 ) -> Iterator[Row]:
-    """Yield ``COMPARISONS`` but the set of every two of a family.
+    """Yield a row of ``COMPARISONS``, without the columns of the set, for every two of a family.
 
-    p-values are corrected for the number of rows. For those of rated pairs, ``resampling`` draws
-    as many resamples as the family needs.
+    p-values are corrected for the number of rows. For statistics of rated pairs, ``resampling``
+    draws as many resamples as the family needs.
     """
     if statistic.test is None:
         return

@@ -1,4 +1,4 @@
-"""What is known of words and pairs beside ratings, and the parts of rated sets that it makes."""
+"""Properties of words and pairs in rated files, and the parts that they divide rated sets into."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def categories_of(
         OptionError: fewer than two categories are named, or one of them twice, or one whose concept
             is unknown or has no terms; or none for a build that has no default.
     """
-    if not named and not build.manifest.source.get("rf2_rules"):
+    if not named and not build.manifest.source["rf2_rules"]:
         raise OptionError(f"{build.folder} has no default categories; {_HOW}")
     parsed = [_parsed(text) for text in named or RF2_CATEGORIES]
     try:

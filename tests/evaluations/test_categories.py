@@ -133,6 +133,17 @@ def test_other_sources_have_no_default(copy: Path) -> None:
     assert len(categories_of(other, list(TOPS), 1).categories) == 3
 
 
+@pytest.mark.parametrize("named", [(), ("410607006", "277132007")])
+def test_a_manifest_without_the_kind_of_source_is_incomplete(
+    copy: Path, named: tuple[str, ...]
+) -> None:
+    manifest = json.loads((copy / "manifest.json").read_text())
+    del manifest["source"]["rf2_rules"]
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match="'rf2_rules'"):
+        categories_of(Build(copy), named, 1)
+
+
 def test_a_damaged_table_is_named(copy: Path) -> None:
     path = copy / "terminology/is_a.parquet"
     path.write_bytes(path.read_bytes()[:100])

@@ -264,6 +264,16 @@ def test_results_of_other_options_are_not_added_to(made: Path) -> None:
     assert again.manifest.options["seed"] == 1
 
 
+def test_results_of_another_version_are_not_added_to(made: Path) -> None:
+    folder = run(made, made / "versioned", "one", inputs=made / "rated.csv").folder
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"medsim": "0.0.1"}))
+    with pytest.raises(medsim.MedsimError, match=r"by medsim 0\.0\.1; .*; add `overwrite`"):
+        run(made, folder, "one", inputs=made / "rated.csv")
+    again = run(made, folder, "one", inputs=made / "rated.csv", overwrite=True)
+    assert again.manifest.medsim == manifest["medsim"]
+
+
 def test_an_interrupted_run_goes_on_where_it_stopped(
     made: Path, out: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
