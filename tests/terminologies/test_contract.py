@@ -191,13 +191,35 @@ def test_kinds_are_those_of_the_contract(loaded) -> None:
     assert set(loaded[1]["association"]["kind"]) <= known
 
 
-def test_the_source_says_what_it_read_and_whether_it_may_be_passed_on(loaded) -> None:
+def test_the_source_says_what_it_read_and_under_which_terms(loaded) -> None:
     terminology = loaded[0]
     assert terminology.files
     assert all(file.size > 0 and len(file.sha256) == 64 for file in terminology.files)
-    assert terminology.redistributable in {True, False, None}
     assert terminology.terms_of_use
     assert len({one.reason for one in terminology.skipped}) == len(terminology.skipped)
+
+
+@pytest.mark.parametrize(
+    ("name", "vocabulary", "redistributable"),
+    [
+        ("rf2", "SNOMEDCT_US", False),
+        ("obo", None, None),
+        ("obographs", None, None),
+        ("umls", "UMLS", False),
+        ("mesh", "MSH", True),
+        ("rxnorm", "RXNORM", None),
+        ("omop", None, None),
+        ("loinc", "LNC", None),
+    ],
+)
+def test_the_source_says_whose_codes_it_has_and_whether_they_may_be_passed_on(
+    tmp_path: Path, name: str, vocabulary: str | None, redistributable: bool | None
+) -> None:
+    terminology, _ = read_source(SAMPLES[name](tmp_path))
+
+    assert terminology.vocabulary == vocabulary
+    assert terminology.redistributable is redistributable
+    assert terminology.rf2_rules is (name == "rf2")
 
 
 def test_what_the_obo_sample_leaves_out_is_counted_and_its_references_are_codes(
@@ -329,7 +351,10 @@ def test_folder_zip_and_gzip_give_the_same(tmp_path: Path, name: str) -> None:
         path.unlink()
 
     assert expected[1]["description"].height > 0
-    assert_same(read_source(folder), expected)
+    assert_same(packed := read_source(folder), expected)
+    assert [file.name.removesuffix(".gz") for file in packed[0].files] == [
+        file.name for file in expected[0].files
+    ]
     terminology, _ = zipped = read_source(tmp_path / "release.zip")
     assert_same(zipped, expected)
     day = {"umls": "2026-05-04", "omop": "2026-02-27", "mesh": "2026-01-01"}[name]
