@@ -200,26 +200,24 @@ def test_the_source_says_what_it_read_and_under_which_terms(loaded) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "vocabulary", "redistributable"),
-    [
-        ("rf2", "SNOMEDCT_US", False),
-        ("obo", None, None),
-        ("obographs", None, None),
-        ("umls", "UMLS", False),
-        ("mesh", "MSH", True),
-        ("rxnorm", "RXNORM", None),
-        ("omop", None, None),
-        ("loinc", "LNC", None),
+    ("name", "facts"),
+    [  # vocabulary, redistributable, rf2_rules
+        ("rf2", ("SNOMEDCT_US", False, True)),
+        ("obo", (None, None, False)),
+        ("obographs", (None, None, False)),
+        ("umls", ("UMLS", False, False)),
+        ("mesh", ("MSH", True, False)),
+        ("rxnorm", ("RXNORM", None, False)),
+        ("omop", (None, None, False)),
+        ("loinc", ("LNC", None, False)),
     ],
 )
 def test_the_source_says_whose_codes_it_has_and_whether_they_may_be_passed_on(
-    tmp_path: Path, name: str, vocabulary: str | None, redistributable: bool | None
+    tmp_path: Path, name: str, facts: tuple[str | None, bool | None, bool]
 ) -> None:
-    terminology, _ = read_source(SAMPLES[name](tmp_path))
+    found, _ = read_source(SAMPLES[name](tmp_path))
 
-    assert terminology.vocabulary == vocabulary
-    assert terminology.redistributable is redistributable
-    assert terminology.rf2_rules is (name == "rf2")
+    assert (found.vocabulary, found.redistributable, found.rf2_rules) == facts
 
 
 def test_what_the_obo_sample_leaves_out_is_counted_and_its_references_are_codes(
