@@ -200,7 +200,7 @@ def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[Cosine
 def _nearest(
     run: Export, search: NearestSearch | CosineSearch, queries: Ids, n_wanted: int
 ) -> Ranks:
-    """Return the nearest candidates of queries, rows of candidates, all of which have so many."""
+    """Return the nearest candidates of queries, as rows; every query has at least ``n_wanted``."""
     nearest = np.empty((len(queries), n_wanted), np.int32)
     n_queries = max(1, _SLOTS_AT_ONCE // n_wanted)
     with run.progress.stage(f"search {len(queries):,} anchors for {n_wanted} terms each") as stage:

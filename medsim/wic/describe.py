@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark
 
 REPEATS = (1, 2, 5, *range(10, 201, 10))
-"""The numbers of repeats of which figure 3 tells."""
+"""The numbers of repeats that figure 3 shows."""
 
 _ALL = "all"
 _SIDES = (1, 2)
@@ -70,8 +70,8 @@ class Described:
     Attributes:
         name: of its folder or file.
         language: of its lemmas.
-        splits: instances by split, those that are there; with their concepts where these are known.
-        types: ``SEMANTIC_TYPE`` of its concepts; None where they are not known.
+        splits: the instances of each split that exists, with their concepts if these are known.
+        types: ``SEMANTIC_TYPE`` of its concepts; None if they are not known.
         made: the folder of ``medsim wic build``; None of another.
     """
 

@@ -141,6 +141,7 @@ def test_splits_are_known_by_the_names_of_files(tmp_path: Path, names) -> None:
         "test": 1,
     }
     assert [Path(one["path"]).name for one in corpus.files.values()] == list(names[:3])
+    assert corpus.warnings == ()  # numbers of documents, which splits in CoNLL's layout share
 
 
 def test_the_folder_that_one_is_in_is_named_by_its_own_name(tmp_path: Path, monkeypatch) -> None:

@@ -191,13 +191,33 @@ def test_kinds_are_those_of_the_contract(loaded) -> None:
     assert set(loaded[1]["association"]["kind"]) <= known
 
 
-def test_the_source_says_what_it_read_and_whether_it_may_be_passed_on(loaded) -> None:
+def test_the_source_says_what_it_read_and_under_which_terms(loaded) -> None:
     terminology = loaded[0]
     assert terminology.files
     assert all(file.size > 0 and len(file.sha256) == 64 for file in terminology.files)
-    assert terminology.redistributable in {True, False, None}
     assert terminology.terms_of_use
     assert len({one.reason for one in terminology.skipped}) == len(terminology.skipped)
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [  # vocabulary, redistributable, rf2_rules
+        ("rf2", ("SNOMEDCT_US", False, True)),
+        ("obo", (None, None, False)),
+        ("obographs", (None, None, False)),
+        ("umls", ("UMLS", False, False)),
+        ("mesh", ("MSH", True, False)),
+        ("rxnorm", ("RXNORM", None, False)),
+        ("omop", (None, None, False)),
+        ("loinc", ("LNC", None, False)),
+    ],
+)
+def test_the_source_says_whose_codes_it_has_and_whether_they_may_be_passed_on(
+    tmp_path: Path, name: str, facts: tuple[str | None, bool | None, bool]
+) -> None:
+    found, _ = read_source(SAMPLES[name](tmp_path))
+
+    assert (found.vocabulary, found.redistributable, found.rf2_rules) == facts
 
 
 def test_what_the_obo_sample_leaves_out_is_counted_and_its_references_are_codes(
@@ -329,7 +349,10 @@ def test_folder_zip_and_gzip_give_the_same(tmp_path: Path, name: str) -> None:
         path.unlink()
 
     assert expected[1]["description"].height > 0
-    assert_same(read_source(folder), expected)
+    assert_same(packed := read_source(folder), expected)
+    assert [file.name.removesuffix(".gz") for file in packed[0].files] == [
+        file.name for file in expected[0].files
+    ]
     terminology, _ = zipped = read_source(tmp_path / "release.zip")
     assert_same(zipped, expected)
     day = {"umls": "2026-05-04", "omop": "2026-02-27", "mesh": "2026-01-01"}[name]

@@ -194,6 +194,17 @@ def test_text_that_is_not_utf_8_is_named_by_its_line(tmp_path: Path) -> None:
         read_source(path)
 
 
+def test_one_part_alone_is_read_from_gzip_without_xml_in_its_name(tmp_path: Path) -> None:
+    _, expected = read_source(write_mesh(tmp_path / "mesh", 4))
+    path = tmp_path / "desc2026.gz"
+    path.write_bytes(gzip.compress((tmp_path / "mesh" / "desc2026.xml").read_bytes()))
+    _, alone = read_source(path)
+
+    headings = expected["concept"].filter(pl.col("concept_id").str.starts_with("D"))
+    assert headings.height > 0
+    assert alone["concept"].equals(headings)
+
+
 def test_a_damaged_gzip_is_named(tmp_path: Path) -> None:
     whole = gzip.compress(document("Descriptor", [FEVER] * 50).encode())
     (tmp_path / "desc2026.gz").write_bytes(whole[: len(whole) // 2])

@@ -127,11 +127,10 @@ def file_alone(path: Path) -> ReleaseFile:
 
 
 def has_file(path: Path, name: str) -> bool:
-    """Return whether a path is a folder or a zip with a file of a name; false for a damaged one.
+    """Return whether a path is a folder or a zip that has a file of this name.
 
-    The name is a regular expression, in any case.
-
-    The error for the damage is then that of the source that is asked last.
+    The name is a regular expression that ignores case. A damaged zip gives False: the source that
+    is asked last raises the error.
     """
     if not (path.is_dir() or path.suffix.lower() == ".zip"):
         return False

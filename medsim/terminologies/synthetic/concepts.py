@@ -1,4 +1,4 @@
-"""Invents concepts: which there are, their families of near-duplicates and their names."""
+"""Invents concepts, their families of near-duplicates and their names."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class EmbeddedModel(Model):
         gives: whether the embedding has vectors of ``WORDS`` or of ``TERMS``.
         accepts: the options that it has besides those of its embedding.
         inputs: what it can read, the default first.
-        reads: one of these.
+        reads: what it reads, one of ``inputs``.
     """
 
     gives: ClassVar[str]
@@ -160,8 +160,8 @@ class TrainedModel(EmbeddedModel):
 
     Attributes:
         default: how it is trained where options do not say otherwise.
-        losses: that may be chosen, the default first; empty if it has but one.
-        loss: one of these, or "".
+        losses: the losses that users may choose, the default first; empty if there is no choice.
+        loss: the chosen one, or "".
     """
 
     is_fitted: ClassVar[bool] = True

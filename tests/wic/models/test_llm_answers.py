@@ -220,6 +220,8 @@ def test_nothing_is_asked_twice_and_an_interrupted_run_goes_on(
     answered = [json.dumps(body["messages"]) for _, _, body in service.requests[:20]]
     later = [json.dumps(body["messages"]) for _, _, body in service.requests[-28:]]
     assert max(Counter(answered + later).values()) == 1
+    score(service, data, tmp_path / "longer", ",tokens=64")  # may change what a model replies
+    assert len(service.requests) == n_requests + 48
 
 
 def test_a_damaged_line_of_the_cache_is_no_reply(tmp_path: Path) -> None:
@@ -402,6 +404,17 @@ def test_models_that_name_the_limit_of_tokens_otherwise_are_asked_so(
     assert statistics(found)["completion_tokens"] == 96
     assert len(service.requests) == 49
     assert service.requests[-1][2]["max_completion_tokens"] == 64
+
+
+def test_another_refusal_is_no_reason_to_ask_again(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    error = {"error": {"message": "Unsupported parameter: temperature."}}
+    service.always = lambda handler, _body: handler.reply(error, 400)
+
+    with pytest.raises(ServiceError, match="Unsupported parameter: temperature"):
+        score(service, data, tmp_path / "out", ",concurrency=1")
+    assert all("max_tokens" in body for _, _, body in service.requests)
 
 
 def test_no_file_has_the_key(

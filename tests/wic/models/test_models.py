@@ -76,6 +76,9 @@ def test_a_text_names_a_model_with_what_it_needs_and_no_more(tmp_path: Path) -> 
     assert model_of(f"m={encoder},input=quoted") == CosineModel(
         name="m", reads="quoted", embedding=made_of(encoder)
     )
+    service = model_of("m=api:http://localhost:1/v1,model=x,batch=8")
+    assert isinstance(service, CosineModel)
+    assert service.embedding.options.batch == 8  # of requests; a trained model has its own
     file = PredictedModel.parse("m=a.csv,dev=b.csv")
     assert file == PredictedModel(name="m", file=Path("a.csv"), dev=Path("b.csv"))
     assert PredictedModel.parse("m=a.csv").dev is None
