@@ -78,8 +78,8 @@ class Benchmark(Opened[WicManifest]):
 
     def semantic_types(self) -> pl.DataFrame | None:
         """Return the types of its concepts, ``SEMANTIC_TYPE``; None where unknown."""
-        path = SEMANTIC_TYPE.files
-        return self.read(path) if path in self.manifest.outputs else None
+        known = SEMANTIC_TYPE.files in self.manifest.outputs
+        return self.read(SEMANTIC_TYPE.files) if known else None
 
 
 def read_instances(path: Path) -> pl.DataFrame:
@@ -106,11 +106,13 @@ class BenchmarkFiles:
     """The files of a benchmark.
 
     Attributes:
+        name: of its folder or file.
         splits: instances by split, ``WIC_COLUMNS`` in the order of their file; those that are
             there, in the order of ``SPLITS``.
         made: the folder of ``medsim wic build``, with its manifest; None of another.
     """
 
+    name: str
     splits: Mapping[str, pl.DataFrame]
     made: Benchmark | None
 
@@ -142,7 +144,13 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
     folder = data.is_dir()
     if folder and split is not None:
         raise OptionError(f"`split` {split} is for one file; {data} is a folder")
-    paths = _in_folder(data) if folder else {split or _split_of(data): data}
+    if folder:
+        paths = {one: data / f"{one}.json" for one in SPLITS if (data / f"{one}.json").exists()}
+        if not paths:
+            names = ", ".join(f"{one}.json" for one in SPLITS)
+            raise InputError(f"{data} is no benchmark of words in context: it has none of {names}")
+    else:
+        paths = {split or _split_of(data): data}
     for name, path in options.given().items():
         if name in SPLITS and path is not None:
             if name in paths:
@@ -155,17 +163,7 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
             f"{data} has {INSTANCE.files} and no {MANIFEST}, by which that is checked; name one of "
             "its JSON files to check that alone"
         )
-    return BenchmarkFiles(splits=splits, made=Benchmark(data) if made else None)
-
-
-def _in_folder(folder: Path) -> dict[str, Path]:
-    """Return the files of a folder by their split."""
-    paths = {split: folder / f"{split}.json" for split in SPLITS}
-    found = {split: path for split, path in paths.items() if path.exists()}
-    if not found:
-        names = ", ".join(path.name for path in paths.values())
-        raise InputError(f"{folder} is no benchmark of words in context: it has none of {names}")
-    return found
+    return BenchmarkFiles(name=data.name, splits=splits, made=Benchmark(data) if made else None)
 
 
 def _split_of(path: Path) -> str:

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from medsim.wic.candidates import Blocks
     from medsim.wic.mentions import Corpora
 
-_OF_MENTIONS = {"vocabularies": "vocabulary", "kinds": "kind"}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Making:
@@ -73,14 +71,15 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         Store(threads=threads, spill=output.spill) as store,
     ):
         making = _Making(options=options, threads=threads, progress=progress, store=store)
-        codes = _read_codes(making)
+        with progress.stage("read codes of corpora") as stage:
+            codes = codes_of_corpora([Path(path) for path in options.corpora])
+            stage.found(f"{codes.height:,} codes of {_vocabularies_in(codes)}")
         terminology = read_terminology(source, store, options, progress)
-        _check_serves(making, codes, terminology)
+        _check_serves(store, codes, terminology)
         corpora = _read_corpora(making)
         mentions, unlinked = _link(making, corpora, terminology)
         blocks = _compare(making, mentions, terminology)
         instances = _split(making, mentions, blocks)
-        _warn_of_small_groups(instances, progress)
         for split in SPLITS:
             own = instances.filter(split=split)
             output.write_text(f"{split}.json", instances_text(own) + "\n", own.height)
@@ -98,24 +97,14 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     return Benchmark(options.out)
 
 
-def _read_codes(making: _Making) -> pl.DataFrame:
-    with making.progress.stage("read codes of corpora") as stage:
-        codes = codes_of_corpora([Path(path) for path in making.options.corpora])
-        stage.found(f"{codes.height:,} codes of {_vocabularies_in(codes)}")
-    return codes
-
-
-def _check_serves(making: _Making, codes: pl.DataFrame, terminology: Terminology) -> None:
+def _check_serves(store: Store, codes: pl.DataFrame, terminology: Terminology) -> None:
     """Raise InputError if no code of the corpora stands for a concept of the terminology.
 
     It is found before sentences are cut, which takes longest.
     """
-    store = making.store
     store.put("corpus_code", codes)
-    store.put(
-        "vocabulary_prefix",
-        pl.DataFrame(list(VOCABULARIES.items()), ["prefix", "vocabulary"], orient="row"),
-    )
+    prefixes = {"prefix": list(VOCABULARIES), "vocabulary": list(VOCABULARIES.values())}
+    store.put("vocabulary_prefix", pl.DataFrame(prefixes))
     store.run("wic/cited_code", vocabulary=terminology.vocabulary)
     if not store.frame("wic/known_code")["n_codes"].item():
         raise _no_mention(codes, terminology)
@@ -135,9 +124,8 @@ def _vocabularies_in(codes: pl.DataFrame) -> str:
 
 def _read_corpora(making: _Making) -> Corpora:
     with making.progress.stage("read corpora") as stage:
-        paths = [Path(path) for path in making.options.corpora]
         found = read_corpora(
-            paths,
+            [Path(path) for path in making.options.corpora],
             language=making.options.language,
             threads=making.threads,
             advance=stage.advance,
@@ -203,6 +191,17 @@ def _split(making: _Making, mentions: pl.DataFrame, blocks: Blocks) -> pl.DataFr
             "no two sentences make an instance of either label; more sentences are needed, or a "
             "terminology that knows more of their codes"
         )
+    own = _quotas(instances)["test"]
+    small = [
+        f"{group} {2 * own[group]} of {2 * quota}"
+        for group, quota in QUOTAS["test"].items()
+        if own[group] < quota
+    ]
+    if small:
+        making.progress.warn(
+            f"the corpora give fewer instances than BioWiC has; in test {', '.join(small)}; "
+            "dev has half as many"
+        )
     return instances
 
 
@@ -212,20 +211,6 @@ def _quotas(instances: pl.DataFrame) -> dict[str, dict[str, int]]:
     return {split: {group: counts[split, group] // 2 for group in GROUPS} for split in SPLITS}
 
 
-def _warn_of_small_groups(instances: pl.DataFrame, progress: Progress) -> None:
-    found = _quotas(instances)["test"]
-    small = [
-        f"{group} {2 * found[group]} of {2 * quota}"
-        for group, quota in QUOTAS["test"].items()
-        if found[group] < quota
-    ]
-    if small:
-        progress.warn(
-            f"the corpora give fewer instances than BioWiC has; in test {', '.join(small)}; "
-            "dev has half as many"
-        )
-
-
 def _metadata(
     options: WicBuildOptions, corpora: Corpora, terminology: Terminology
 ) -> dict[str, str]:
@@ -233,13 +218,12 @@ def _metadata(
 
     Corpora do not say that of themselves, so the permission of a terminology is not enough.
     """
-    redistributable = False if terminology.redistributable is False else None
     return {
         "medsim": medsim_version(),
         "corpora": json.dumps(sorted(one.corpus for one in corpora.corpora)),
         "terminology": terminology.name,
         "options": json.dumps(options.recorded()),
-        "redistributable": json.dumps(redistributable),
+        "redistributable": "false" if terminology.redistributable is False else "null",
         "terms_of_use": f"those of the corpora, and of the terminology: {terminology.terms_of_use}",
     }
 
@@ -265,10 +249,8 @@ def _manifest(
                 "n_documents": one.n_documents,
                 "n_sentences": one.n_sentences,
                 "n_mentions": one.n_mentions,
-                **{
-                    key: one.mentions[column].unique().sort().to_list()
-                    for key, column in _OF_MENTIONS.items()
-                },
+                "vocabularies": one.mentions["vocabulary"].unique().sort().to_list(),
+                "kinds": one.mentions["kind"].unique().sort().to_list(),
             }
             for path, one, digest in files
         ],

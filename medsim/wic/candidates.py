@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import in_threads
-from medsim.core.terms import lowered, pack
+from medsim.core.terms import lowered_column, pack
 from medsim.kernels.edit_search import TermsByLength, search_alike_pairs, signatures
 from medsim.wic.mentions import forms_of
 
@@ -107,8 +107,7 @@ def blocks_of(store: Store, mentions: pl.DataFrame, forms: pl.DataFrame, *, thre
 
 def names_of_forms(names: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
     """Return the concepts whose names are forms, ignoring case: form_id, concept_id, in order."""
-    lower = pl.Series("lower_term", lowered(names["term"].to_list()), dtype=pl.String)
-    found = names.with_columns(lower).join(forms, on="lower_term")
+    found = names.with_columns(lowered_column(names["term"])).join(forms, on="lower_term")
     return found.select("form_id", "concept_id").unique().sort("form_id", "concept_id")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -83,11 +83,7 @@ BREACH_COLUMNS = (
 """A row per violation; instances count from 1 in their file, null where it is not of one."""
 
 
-_MENTION = ("sentence", "start", "end", "term")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class Mention(NamedTuple):
     """A mention in its sentence: one half of an instance.
 
     Attributes:
@@ -184,8 +180,8 @@ def instances_of(frame: pl.DataFrame) -> list[Instance]:
     return [
         Instance(
             number=number,
-            first=Mention(**{name: row[f"{name}1"] for name in _MENTION}),
-            second=Mention(**{name: row[f"{name}2"] for name in _MENTION}),
+            first=Mention(*(row[f"{name}1"] for name in Mention._fields)),
+            second=Mention(*(row[f"{name}2"] for name in Mention._fields)),
             cat=row["cat"],
             label=row["label"] == 1,
         )
@@ -228,29 +224,25 @@ def check_instances(
 
     Without concepts, synonyms go unchecked.
     """
+
+    def wrong_offsets(mention: Mention) -> str:
+        start, end, length = mention.start, mention.end, len(mention.sentence)
+        return "" if 0 <= start < end <= length else f"{start} to {end} of {length} characters"
+
+    def wrong_term(mention: Mention) -> str:
+        there = mention.sentence[mention.start : mention.end]
+        return "" if there == mention.term else f"{there!r} stands there"
+
+    def one_sentence(instance: Instance) -> str:
+        first, second = _sentences(instance)
+        return "both sentences are the same" if first == second else ""
+
     return [
-        each(split, "offsets", instances, partial(_of_mentions, _wrong_offsets)),
-        each(split, "term", instances, partial(_of_mentions, _wrong_term)),
-        each(
-            split,
-            "two_sentences",
-            instances,
-            lambda one: (
-                "both sentences are the same" if one.first.sentence == one.second.sentence else ""
-            ),
-        ),
+        each(split, "offsets", instances, partial(_of_mentions, wrong_offsets)),
+        each(split, "term", instances, partial(_of_mentions, wrong_term)),
+        each(split, "two_sentences", instances, one_sentence),
         *_groups(split, instances, concepts, language),
     ]
-
-
-def _wrong_offsets(mention: Mention) -> str:
-    start, end, length = mention.start, mention.end, len(mention.sentence)
-    return "" if 0 <= start < end <= length else f"{start} to {end} of {length} characters"
-
-
-def _wrong_term(mention: Mention) -> str:
-    there = mention.sentence[mention.start : mention.end]
-    return "" if there == mention.term else f"{there!r} stands there"
 
 
 def _of_mentions(fault: Callable[[Mention], str], instance: Instance) -> str:
@@ -270,12 +262,8 @@ def _groups(
             one, other = (concepts.get(lower, frozenset()) for lower in lowered(instance.terms))
             shared = not one.isdisjoint(other)
         by_rules = group_of(*instance.terms, share_concept=shared, language=language)
-        may_be_synonyms = (
-            concepts is None
-            and instance.cat == "synonyms"
-            and by_rules in {None, "label_similarity"}
-        )
-        if by_rules != instance.cat and not may_be_synonyms:
+        known = concepts is not None or instance.cat != "synonyms"
+        if by_rules != instance.cat and (known or by_rules not in {None, "label_similarity"}):
             found = f"in {instance.cat}, by the rules in {by_rules or 'none'}"
             check = _disagreement(instance, by_rules)
             if check == "similarity":
@@ -350,13 +338,13 @@ def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
 
 
 def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
-    counts = {group: both for group, both in _counts(instances).items() if any(both)}
+    counts = _counts(instances)
     breaches = [
         Breach(found=f"{group} has {n_true:,} True and {n_false:,} False instances")
         for group, (n_true, n_false) in counts.items()
         if n_true != n_false
     ]
-    return finding(split, "balance", len(counts), breaches)
+    return finding(split, "balance", sum(map(any, counts.values())), breaches)
 
 
 def _quota(

@@ -16,11 +16,12 @@ from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.reading import reading
 from medsim.core.tables import read_text
-from medsim.core.terms import lowered, pack
+from medsim.core.terms import pack
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
+from medsim.wic.rules import term_pair
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -46,9 +47,8 @@ DATA, GOLD = ".data.txt", ".gold.txt"
 """The ends of the names of WiC's files, of instances and of their labels."""
 
 _LABELS = {"T": 1, "F": 0}
-_PLACES = re.compile(r"(\d{1,5})-(\d{1,5})")
+_LINE = re.compile(r"[^\t]*\t[^\t]*\t[^\S\t]*(\d{1,5})-(\d{1,5})[^\S\t]*\t([^\t]*)\t([^\t]*)")
 _TOKEN = re.compile(r"\S+")
-_N_COLUMNS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +111,13 @@ class WicDataset:
 
     def quoted(self, side: int, rows: Rows | None = None) -> list[str]:
         """Return the sentences of a side, each with its target in double quotes."""
+        sentences = self.sentences(side, rows)
+        return [f'{text[:at]}"{text[at:end]}"{text[end:]}' for text, at, end in sentences]
+
+    def sentences(self, side: int, rows: Rows | None = None) -> list[tuple[str, int, int]]:
+        """Return the sentences of a side, each with the start and end of its target."""
         instances = self.instances if rows is None else self.instances[rows]
-        columns = instances.select(f"{name}{side}" for name in ("sentence", "start", "end"))
-        return [
-            f'{text[:start]}"{text[start:end]}"{text[end:]}'
-            for text, start, end in columns.iter_rows()
-        ]
+        return instances.select(f"{name}{side}" for name in ("sentence", "start", "end")).rows()
 
     def seen_terms(self) -> list[int | None]:
         """Return for each instance that is asked about how many of its two terms were seen.
@@ -139,7 +140,7 @@ class WicDataset:
         nothing with each other, but may do so with what else is fitted on.
         """
         sentences = self.instances.select("sentence1", "sentence2").rows()
-        pairs = [frozenset(pair) for pair in self._pairs()]
+        pairs = self._pairs()
         n_known = 0
         for one in self.rounds:
             known = {*one.train.tolist(), *one.dev.tolist()}
@@ -154,9 +155,8 @@ class WicDataset:
         return n_known
 
     def _pairs(self) -> list[tuple[str, str]]:
-        """Return both terms of each instance in lower case."""
-        first, second = (lowered(self.instances[name].to_list()) for name in ("term1", "term2"))
-        return list(zip(first, second, strict=True))
+        """Return both terms of each instance in lower case, in order."""
+        return [term_pair(*pair) for pair in self.instances.select("term1", "term2").iter_rows()]
 
 
 def read_dataset(
@@ -219,8 +219,8 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
     found = {split: path for split, path in own.items() if path.exists()}
     if "test" not in found:
         raise InputError(f"{data} has no test.json; name a folder that has, or a file")
-    given = {"train": train, "dev": dev}
-    found |= {split: Path(path) for split, path in given.items() if path is not None}
+    found |= {"train": Path(train)} if train is not None else {}
+    found |= {"dev": Path(dev)} if dev is not None else {}
     return {split: found[split] for split in SPLITS if split in found}
 
 
@@ -266,7 +266,7 @@ def _fitted(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
     """Return in words on what models are fitted and thresholds chosen."""
     if n_folds:
         return " and ".join([f"cross-fitted in {n_folds} folds", *more])
-    train = [name for name in ("train",) if name in parts] + list(more)
+    train = [*(["train"] if "train" in parts else []), *more]
     texts = [f"models fitted on {' and '.join(train)}"] if train else []
     texts += ["thresholds chosen on dev"] if "dev" in parts else []
     return ", ".join(texts) or "nothing fitted"
@@ -307,9 +307,8 @@ def linked(instances: pl.DataFrame) -> Ids:
     left: list[int] = []
     right: list[int] = []
     names = ("term1", "term2", "sentence1", "sentence2")
-    for row, (term1, term2, *sentences) in enumerate(instances.select(names).iter_rows()):
-        pair = tuple(sorted(lowered([term1, term2])))
-        for key in (pair, *((sentence,) for sentence in sentences)):
+    for row, (term1, term2, one, other) in enumerate(instances.select(names).iter_rows()):
+        for key in (term_pair(term1, term2), (one,), (other,)):
             left.append(row)
             right.append(instances.height + nodes.setdefault(key, len(nodes)))
     found = components(
@@ -329,25 +328,21 @@ def read_wic(path: Path) -> pl.DataFrame:
     Raises:
         InputError: a file is missing or a line is faulty; it names the line.
     """
-    with reading(path, "instances of WiC"):
-        return _instances(path)
-
-
-def _instances(path: Path) -> pl.DataFrame:
     gold = path.with_name(path.name.removesuffix(DATA) + GOLD)
-    lines, labels = _lines(path), _lines(gold)
-    if len(lines) != len(labels):
-        raise InputError(
-            f"{path} has {len(lines):,} lines and {gold} {len(labels):,}; a label is needed for "
-            "each instance"
-        )
-    rows = []
-    for number, (line, label) in enumerate(zip(lines, labels, strict=True), start=1):
-        if label.strip() not in _LABELS:
-            raise InputError(f"{gold}: line {number} is {label[:20]!r}, not T or F")
-        sides = _sides(f"{path}: line {number}", line)
-        rows.append({**sides, "cat": None, "label": _LABELS[label.strip()]})
-    return pl.DataFrame(rows, schema=WIC_COLUMNS)
+    with reading(path, "instances of WiC"):
+        lines, labels = _lines(path), _lines(gold)
+        if len(lines) != len(labels):
+            raise InputError(
+                f"{path} has {len(lines):,} lines and {gold} {len(labels):,}; a label is needed "
+                "for each instance"
+            )
+        rows = []
+        for number, (line, label) in enumerate(zip(lines, labels, strict=True), start=1):
+            if label.strip() not in _LABELS:
+                raise InputError(f"{gold}: line {number} is {label[:20]!r}, not T or F")
+            sides = _sides(f"{path}: line {number}", line)
+            rows.append({**sides, "label": _LABELS[label.strip()]})
+        return pl.DataFrame(rows, schema=WIC_COLUMNS)
 
 
 def _lines(path: Path) -> list[str]:
@@ -360,24 +355,23 @@ def _lines(path: Path) -> list[str]:
 
 def _sides(at: str, line: str) -> dict[str, object]:
     """Return sentences, terms and offsets of a line."""
-    columns = line.split("\t")
-    places = _PLACES.fullmatch(columns[2].strip()) if len(columns) == _N_COLUMNS else None
-    if places is None:
+    found = _LINE.fullmatch(line)
+    if found is None:
         raise InputError(
             f"{at} is {line[:60]!r}; WiC has word, part of speech, places such as 3-1, and two "
             "sentences, with tabs between"
         )
     row: dict[str, object] = {}
-    for side, sentence in enumerate(columns[3:], start=1):
+    for side in (1, 2):
+        sentence, place = found[side + 2], int(found[side])
         tokens = list(_TOKEN.finditer(sentence))
-        place = int(places[side])
         if place >= len(tokens):
             raise InputError(
                 f"{at}: sentence {side} has {len(tokens)} tokens, none at place {place} (from 0)"
             )
-        start, end = tokens[place].span()
-        row |= {f"sentence{side}": sentence, f"term{side}": sentence[start:end]}
-        row |= {f"start{side}": start, f"end{side}": end}
+        token = tokens[place]
+        row |= {f"sentence{side}": sentence, f"term{side}": token[0]}
+        row |= {f"start{side}": token.start(), f"end{side}": token.end()}
     return row
 
 

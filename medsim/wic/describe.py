@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
-from medsim.core.options import folder_of, public
+from medsim.core.options import public
 from medsim.core.store import Store
-from medsim.core.terms import lowered
+from medsim.core.terms import lowered, lowered_column
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_benchmark
 from medsim.wic.options import WicStatsOptions
@@ -23,7 +23,7 @@ from medsim.wic.rules import QUOTAS, term_pair
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.wic.benchmark import Benchmark
+    from medsim.wic.benchmark import BenchmarkFiles
 
 REPEATS = (1, 2, 5, *range(10, 201, 10))
 """The numbers of repeats that figure 3 shows."""
@@ -63,30 +63,6 @@ McCray, Burgun and Bodenreider, MEDINFO 2001; types that the network had before 
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Described:
-    """A benchmark, as far as it is known.
-
-    Attributes:
-        name: of its folder or file.
-        language: of its lemmas.
-        splits: the instances of each split that exists, with their concepts if these are known.
-        types: ``SEMANTIC_TYPE`` of its concepts; None if they are not known.
-        made: the folder of ``medsim wic build``; None of another.
-    """
-
-    name: str
-    language: str
-    splits: Mapping[str, pl.DataFrame]
-    types: pl.DataFrame | None
-    made: Benchmark | None
-
-    def parts(self) -> dict[str, pl.DataFrame]:
-        """Return the instances of each split, and of all where there are several."""
-        whole = {_ALL: pl.concat(self.splits.values())} if len(self.splits) > 1 else {}
-        return {**self.splits, **whole}
-
-
 @public(WicStatsOptions)
 def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
     """Return a table or the numbers of a figure of Rouhizadeh et al. (2024) for a benchmark.
@@ -100,23 +76,27 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
     """
     benchmark = read_benchmark(options)
     with benchmark.being_read():
-        made, known = benchmark.made, benchmark.splits
-        if made is not None:
-            instances = made.instances()
-            known = {split: instances.filter(split=split) for split in known}
-        found = Described(
-            name=folder_of(options.data).name,
-            language=benchmark.language,
-            splits=known,
-            types=made.semantic_types() if made else None,
-            made=made,
-        )
+        if benchmark.made is not None:  # its instances, with their concepts
+            instances = benchmark.made.instances()
+            known = {split: instances.filter(split=split) for split in benchmark.splits}
+            benchmark = replace(benchmark, splits=known)
         if options.table == "figure-3":
-            return curve(found, checked_threads(options.threads))
-        return _TABLES[options.table](found)
+            return curve(benchmark, checked_threads(options.threads))
+        return _TABLES[options.table](benchmark)
 
 
-def corpora(found: Described) -> pl.DataFrame:
+def _parts(found: BenchmarkFiles) -> dict[str, pl.DataFrame]:
+    """Return the instances of each split, and of all where there are several."""
+    whole = {_ALL: pl.concat(found.splits.values())} if len(found.splits) > 1 else {}
+    return {**found.splits, **whole}
+
+
+def _types(found: BenchmarkFiles) -> pl.DataFrame | None:
+    """Return ``SEMANTIC_TYPE`` of its concepts; None if they are not known."""
+    return found.made.semantic_types() if found.made else None
+
+
+def corpora(found: BenchmarkFiles) -> pl.DataFrame:
     """Return table 1: a row a corpus.
 
     Its ontologies and semantic types are those of its mentions, by the names that it gives them;
@@ -127,29 +107,29 @@ def corpora(found: Described) -> pl.DataFrame:
             f"{found.name} does not say from which corpora it is; a folder of medsim wic build does"
         )
     n_used = dict(found.made.mentions().group_by("corpus").len().iter_rows())
-    corpora: list[dict[str, Any]] = found.made.manifest.corpora
     rows = [
         {
             "corpus": one["name"],
-            "ontologies": _named(one["vocabularies"]),
-            "semantic types": _named(one["kinds"]),
+            "ontologies": _named(one, "vocabularies"),
+            "semantic types": _named(one, "kinds"),
             "documents": one["n_documents"],
             "sentences": one["n_sentences"],
             "sentences with a concept": n_used.get(one["name"], 0),
             "mentions": one["n_mentions"],
         }
-        for one in corpora
+        for one in found.made.manifest.corpora
     ]
     return pl.DataFrame(rows).sort("corpus")
 
 
-def splits(found: Described) -> pl.DataFrame:
+def splits(found: BenchmarkFiles) -> pl.DataFrame:
     """Return table 3: a row a split, and one for all.
 
     Means are over both sentences of all instances; words are those of BERT's tokenizer, see
     ``n_words``. Pairs of terms count once in either order, ignoring case.
     """
-    return pl.DataFrame([_split(name, own, found.types) for name, own in found.parts().items()])
+    types = _types(found)
+    return pl.DataFrame([_split(name, own, types) for name, own in _parts(found).items()])
 
 
 def _split(name: str, own: pl.DataFrame, types: pl.DataFrame | None) -> dict[str, object]:
@@ -174,10 +154,10 @@ def _split(name: str, own: pl.DataFrame, types: pl.DataFrame | None) -> dict[str
     return row
 
 
-def tokens(found: Described) -> pl.DataFrame:
+def tokens(found: BenchmarkFiles) -> pl.DataFrame:
     """Return table 4: target terms by their number of tokens, split at white space."""
     table: dict[str, object] = {"tokens per term": ["1", "2", "3", "4+", _ALL]}
-    for name, own in found.parts().items():
+    for name, own in _parts(found).items():
         n_tokens = Counter(
             min(len(term.split()), _MOST_TOKENS) for term in _both(own, "term").to_list()
         )
@@ -186,7 +166,7 @@ def tokens(found: Described) -> pl.DataFrame:
     return pl.DataFrame(table)
 
 
-def seen(found: Described) -> pl.DataFrame:
+def seen(found: BenchmarkFiles) -> pl.DataFrame:
     """Return table 5: instances of test by group, seen where train has one of both terms.
 
     Case does not count. Those of which train has both terms are among the seen ones.
@@ -203,32 +183,27 @@ def seen(found: Described) -> pl.DataFrame:
     parts = [test["cat"] == group for group in GROUPS]
     parts.append(pl.repeat(True, test.height, dtype=pl.Boolean, eager=True))
     totals = [int(part.sum()) for part in parts]
-    table: dict[str, object] = {
-        "group": [*(group.replace("_", " ") for group in GROUPS), _ALL],
-    }
-    for name, flags in (
-        ("seen", n_known > 0),
-        ("unseen", n_known == 0),
-        ("both seen", n_known == len(_SIDES)),
-    ):
+    table: dict[str, object] = {"group": [*(one.replace("_", " ") for one in GROUPS), _ALL]}
+    kinds = {"seen": n_known > 0, "unseen": n_known == 0, "both seen": n_known == len(_SIDES)}
+    for name, flags in kinds.items():
         table |= _with_shares(name, [int((part & flags).sum()) for part in parts], totals)
     return pl.DataFrame({**table, _ALL: totals})
 
 
-def types(found: Described) -> pl.DataFrame:
+def types(found: BenchmarkFiles) -> pl.DataFrame:
     """Return figure 4: the ten semantic types and groups that most target terms have.
 
     Concepts may have several types, so shares, of target terms and of different concepts, may add
     up to more than all.
     """
-    if found.types is None:
+    if (known := _types(found)) is None:
         raise OptionError(
             f"{found.name} knows no semantic types; a benchmark that medsim wic build makes with "
             "UMLS and its MRSTY.RRF does"
         )
     terms = pl.concat([_both(own, "concept") for own in found.splits.values()])
     of_terms = terms.value_counts().rename({"concept": "concept_id", "count": "n_terms"})
-    own = of_terms.join(found.types, on="concept_id").with_columns(group=_groups(pl.col("type_id")))
+    own = of_terms.join(known, on="concept_id").with_columns(group=_groups(pl.col("type_id")))
     frames = []
     for of, column in (("semantic type", "semantic_type"), ("semantic group", "group")):
         counted = (
@@ -257,7 +232,8 @@ def _groups(types: pl.Expr | pl.Series) -> pl.Expr | pl.Series:
     return types.replace_strict(GROUP_OF, default="unknown", return_dtype=pl.String)
 
 
-def _named(names: list[str]) -> str:
+def _named(corpus: dict[str, Any], of: str) -> str:
+    names = corpus[of]
     return ", ".join(names) if len(names) <= _MOST_NAMED else str(len(names))
 
 
@@ -268,7 +244,7 @@ def _with_shares(name: str, numbers: list[int], totals: list[int]) -> dict[str, 
     return {name: list(numbers), f"{name} %": list(shares)}
 
 
-def curve(found: Described, threads: int) -> pl.DataFrame:
+def curve(found: BenchmarkFiles, threads: int) -> pl.DataFrame:
     """Return figure 3: the size of train, its concepts and their semantic types.
 
     There is a row for each number of times that a sentence may occur in train and dev together.
@@ -283,17 +259,18 @@ def curve(found: Described, threads: int) -> pl.DataFrame:
     from medsim.wic.mentions import content_hashes, forms_of  # noqa: PLC0415 — as above
     from medsim.wic.splits import Splitter  # noqa: PLC0415 — as above
 
-    made = found.made
+    made, types = found.made, _types(found)
     kept = made.mentions()
-    lower = pl.Series("lower_term", lowered(kept["term"].to_list()), dtype=pl.String)
-    mentions = kept.rename({"start": "start_at", "end": "end_at"}).with_columns(lower)
+    mentions = kept.rename({"start": "start_at", "end": "end_at"}).with_columns(
+        lowered_column(kept["term"])
+    )
     forms = forms_of(mentions["lower_term"].unique(), found.language)
     names = made.read(NAME.files).rename({"term": "lower_term"})
     with Store(threads=threads) as store:
         store.put("form_name", names.join(forms, on="lower_term").select("form_id", "concept_id"))
         store.put("related_concept", made.read(RELATED.files))
         blocks = blocks_of(store, mentions, forms, threads=threads)
-    options: Mapping[str, Any] = made.manifest.options
+    options: Mapping[str, Any] = found.options
     splitter = Splitter(
         blocks=blocks,
         hashes=content_hashes(mentions),
@@ -305,9 +282,9 @@ def curve(found: Described, threads: int) -> pl.DataFrame:
     for repeats, train in zip(REPEATS, splitter.trains(REPEATS), strict=True):
         concepts = mentions["concept_id"][train.mentions.ravel()].unique()
         row = {"repeats": repeats, "instances": len(train), "concepts": len(concepts)}
-        if found.types is not None:
+        if types is not None:
             is_there = pl.col("concept_id").is_in(concepts.implode())
-            row["semantic types"] = found.types.filter(is_there)["type_id"].n_unique()
+            row["semantic types"] = types.filter(is_there)["type_id"].n_unique()
         rows.append(row)
     return pl.DataFrame(rows)
 
@@ -332,15 +309,13 @@ class _Spaced(dict[int, str]):
     def __missing__(self, code: int) -> str:
         char, category = chr(code), unicodedata.category(chr(code))
         if category[0] == "C" and char not in "\t\n\r":
-            found = ""
+            char = ""
         elif char.isspace() or category[0] == "P" or (char.isascii() and category[0] == "S"):
-            found = " "
+            char = " "
         elif any(first <= code <= last for first, last in _CHINESE):
-            found = f" {char} "
-        else:
-            found = char
-        self[code] = found
-        return found
+            char = f" {char} "
+        self[code] = char
+        return char
 
 
 _SPACED = _Spaced()

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.terms import lowered, pack
+from medsim.core.terms import lowered_column, pack
 from medsim.corpora import ENGLISH, corpus_names
 from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corpus
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.wic.output import MENTION_COLUMNS
-from medsim.wic.rules import lemma_of
+from medsim.wic.rules import initials_of, lemma_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -92,10 +92,14 @@ def read_corpora(
     corpora, digests = [], []
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
-            documents = _reported(documents_of(file, path, problems), advance)
             corpora.append(
                 mentions_in_sentences(
-                    documents, corpus, problems, language=language, threads=threads
+                    documents_of(file, path, problems),
+                    corpus,
+                    problems,
+                    language=language,
+                    threads=threads,
+                    advance=advance,
                 )
             )
             digests.append(digest_of(file, path))
@@ -128,6 +132,7 @@ def mentions_in_sentences(
     *,
     language: str = ENGLISH,
     threads: int = 1,
+    advance: Callable[[int], None] = lambda _n: None,
 ) -> CorpusMentions:
     """Return the mentions that have exactly one code and lie within one sentence."""
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
@@ -135,6 +140,7 @@ def mentions_in_sentences(
     n_documents = n_sentences = n_mentions = 0
     short = short_enough(documents, corpus, problems)
     for document, sentences in cut_documents(short, language=language, threads=threads):
+        advance(1)
         n_documents += 1
         n_sentences += len(sentences)
         n_mentions += len(document.annotations)
@@ -169,12 +175,6 @@ def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems)
             yield *place, one.start - start, one.end - start, one.text, one.kind, *one.codes[0]
 
 
-def _reported(documents: Iterable[Document], advance: Callable[[int], None]) -> Iterator[Document]:
-    for document in documents:
-        yield document
-        advance(1)
-
-
 def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Return one mention of every sentence, drawn by a hash of the seed and its content.
 
@@ -186,8 +186,8 @@ def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
     chosen = drawn.sort("sentence", "draw", "start_at", "end_at").unique(
         "sentence", keep="first", maintain_order=True
     )
-    lower = pl.Series("lower_term", lowered(chosen["term"].to_list()), dtype=pl.String)
-    return chosen.drop("draw").with_columns(lower).sort("lower_term", "concept_id", "sentence")
+    with_lower = chosen.drop("draw").with_columns(lowered_column(chosen["term"]))
+    return with_lower.sort("lower_term", "concept_id", "sentence")
 
 
 def content_hashes(mentions: pl.DataFrame) -> Hashes:
@@ -206,13 +206,12 @@ def forms_of(terms: Iterable[str], language: str) -> pl.DataFrame:
     """
     lower = sorted(terms)
     lemmas = pl.Series("lemma", [lemma_of(term, language) for term in lower], dtype=pl.String)
-    initials = ["".join(word[0] for word in term.split()) for term in lower]
     return pl.DataFrame(
         {
             "form_id": pl.int_range(len(lower), dtype=pl.Int32, eager=True),
             "lower_term": pl.Series(lower, dtype=pl.String),
             "lemma": lemmas,
             "lemma_id": lemmas.rank("dense").cast(pl.Int32) - 1,
-            "initials": pl.Series(initials, dtype=pl.String),
+            "initials": pl.Series(map(initials_of, lower), dtype=pl.String),
         }
     )

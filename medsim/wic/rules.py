@@ -56,7 +56,7 @@ def equal_ignoring_case(term1: str, term2: str) -> bool:
 def one_abbreviates(term1: str, term2: str) -> bool:
     """Return whether one term, in lower case, is the initials of the other."""
     lower1, lower2 = lowered([term1, term2])
-    return lower1 == _initials(lower2) or lower2 == _initials(lower1)
+    return lower1 == initials_of(lower2) or lower2 == initials_of(lower1)
 
 
 def label_ratio(term1: str, term2: str) -> Fraction:
@@ -82,7 +82,7 @@ def lemma_pair(term1: str, term2: str, language: str = ENGLISH) -> tuple[str, st
     return lemma1, lemma2
 
 
-def _initials(lower_term: str) -> str:
+def initials_of(lower_term: str) -> str:
     """Return the first code points of the words between white space."""
     return "".join(word[0] for word in lower_term.split())
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+import polars as pl
 
 from medsim.core.checks import Verification, findings_table
 from medsim.core.config import available_threads
 from medsim.core.errors import InputError
 from medsim.core.files import digest_of
-from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
-from medsim.core.terms import lowered
+from medsim.core.terms import lowered, lowered_column
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import MOST_REPEATS, SPLITS
@@ -38,8 +39,6 @@ from medsim.wic.output import INSTANCE, MENTION, NAME, RELATED
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    import polars as pl
 
     from medsim.core.kinds import Table
     from medsim.core.manifest import Output
@@ -99,10 +98,10 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
         with progress.stage("compare files with the manifest"):
             if made is not None:
                 findings, provenance = _of_folder(made)
-        if made is not None and provenance is not None and source is not None:
-            findings += check_terminology(source, made, provenance, progress)
-        if provenance is not None:
+        if made is not None and provenance is not None:
             names = provenance.names
+            if source is not None:
+                findings += check_terminology(source, made, provenance, progress)
         elif source is not None:
             names = names_of_source(source, benchmark.reading, progress)
         with progress.stage("check the rules"):
@@ -141,10 +140,8 @@ def _of_splits(
     """Return the findings on the instances, split by split; ``names`` are those of concepts."""
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
     language = benchmark.language
-    concepts = None
-    if names is not None:
-        terms = {term for instances in splits.values() for one in instances for term in one.terms}
-        concepts = concepts_by_name(terms, names)
+    terms = {term for instances in splits.values() for one in instances for term in one.terms}
+    concepts = None if names is None else concepts_by_name(terms, names)
     together = check_splits(
         splits,
         benchmark.made.manifest.quotas if benchmark.made else None,
@@ -162,12 +159,9 @@ def _of_splits(
 def check_outputs(made: Benchmark) -> SplitFinding:
     """Return whether the files of a folder are those of its manifest."""
     known = made.manifest.outputs
-    expected = sorted(
-        {*known, *(one.files for one in _TABLES), *(f"{split}.json" for split in SPLITS)}
-    )
-    faults = [_fault(made, path, known.get(path)) for path in expected]
-    breaches = [Breach(found=words) for words in faults if words]
-    return finding("", "outputs", len(expected), breaches)
+    due = {*known, *(one.files for one in _TABLES), *(f"{split}.json" for split in SPLITS)}
+    faults = [_fault(made, path, known.get(path)) for path in sorted(due)]
+    return finding("", "outputs", len(due), [Breach(found=words) for words in faults if words])
 
 
 def _fault(made: Benchmark, path: str, known: Output | None) -> str:
@@ -175,10 +169,8 @@ def _fault(made: Benchmark, path: str, known: Output | None) -> str:
     if known is None:
         return f"{path} is not in the manifest"
     try:
-        if path.endswith(".parquet"):
-            found = fingerprint(made.read(path))
-        else:
-            found = digest_of(made.folder / path)
+        is_table = path.endswith(".parquet")
+        found = fingerprint(made.read(path)) if is_table else digest_of(made.folder / path)
     except (InputError, OSError) as error:
         return f"{path} cannot be read ({error})"
     return "" if found == known.fingerprint else f"{path} is not what the manifest tells of"
@@ -188,25 +180,21 @@ def check_provenance(
     split: str, instances: pl.DataFrame, provenance: Provenance
 ) -> list[SplitFinding]:
     """Return whether the instances of a split, as its JSON file has them, fit the provenance."""
-    rows = provenance.instances.filter(provenance.instances["split"] == split)
-    return [
-        _same_rows(split, instances, rows.select(list(WIC_COLUMNS))),
-        _mentions(split, rows, provenance),
-        *_concepts(split, rows, provenance),
-    ]
-
-
-def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> SplitFinding:
-    pairs = zip(instances_of(found), instances_of(expected), strict=False)
+    rows = provenance.instances.filter(split=split)
+    pairs = zip(instances_of(instances), instances_of(rows), strict=False)
     breaches = [
         Breach(instance=one, found="instances.parquet has another")
         for one, other in pairs
         if one != other
     ]
-    if found.height != expected.height:
-        text = f"{found.height:,} instances, and {expected.height:,} in instances.parquet"
+    if instances.height != rows.height:
+        text = f"{instances.height:,} instances, and {rows.height:,} in instances.parquet"
         breaches.append(Breach(found=text))
-    return finding(split, "rows", found.height, breaches)
+    return [
+        finding(split, "rows", instances.height, breaches),
+        _mentions(split, rows, provenance),
+        *_concepts(split, rows, provenance),
+    ]
 
 
 def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[SplitFinding]:
@@ -255,13 +243,12 @@ def names_of_source(location: str, options: ReadingOptions, progress: Progress) 
 
 def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByName:
     """Return the concepts of terms that are names, ignoring case."""
-    wanted = set(lowered(list(terms)))
-    found: dict[str, set[str]] = defaultdict(set)
-    concepts = names["concept_id"].to_list()
-    for lower, concept in zip(lowered(names["term"].to_list()), concepts, strict=True):
-        if lower in wanted:
-            found[lower].add(concept)
-    return {lower: frozenset(named) for lower, named in found.items()}
+    wanted = pl.DataFrame({"lower_term": lowered(list(terms))}, {"lower_term": pl.String})
+    known = names.with_columns(lowered_column(names["term"])).join(
+        wanted, on="lower_term", how="semi"
+    )
+    found = known.group_by("lower_term").agg("concept_id")
+    return {name: frozenset(concepts) for name, concepts in found.iter_rows()}
 
 
 def check_terminology(
@@ -274,8 +261,8 @@ def check_terminology(
         terminology = read_terminology(location, store, reading, progress)
         forms = forms_of(set(lowered(mentions["term"].to_list())), reading.language)
         store.put("form", forms)
-        names = store.frame("wic/name", language=reading.language)
-        store.put("form_name", names_of_forms(names, forms))
+        known = store.frame("wic/name", language=reading.language)
+        store.put("form_name", names_of_forms(known, forms))
         store.put("mentioned", mentions.select("concept_id").unique())
         store.run(
             "wic/related_concept",

@@ -47,6 +47,9 @@ SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
 """The input of a model: the words of a sentence; the target alone, in its sentence where the model
 reads that; or the sentence with its target in quotes."""
 
+THRESHOLD = {"dev": "has its threshold chosen"}
+"""The need of a model whose threshold is chosen on the dev split."""
+
 _OWN = ("input", "network", "tune", "loss", "epochs", "rate", "batch")
 
 
@@ -101,20 +104,14 @@ class Model(ABC):
     Attributes:
         way: how it answers, as manifests name it.
         is_fitted: whether it is fitted on the train split, from a seed.
-        has_threshold: whether its threshold is chosen on the dev split.
+        needs: what it needs splits for, by split, as the end of a sentence.
     """
 
     way: ClassVar[str]
     is_fitted: ClassVar[bool] = False
-    has_threshold: ClassVar[bool] = False
+    needs: ClassVar[Mapping[str, str]] = {}
 
     name: str
-
-    @property
-    def needs(self) -> dict[str, str]:
-        """What it needs splits for, by split, as the end of a sentence."""
-        train = {"train": "is fitted"} if self.is_fitted else {}
-        return train | ({"dev": "has its threshold chosen"} if self.has_threshold else {})
 
     @abstractmethod
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
@@ -148,7 +145,7 @@ class EmbeddedModel(Model):
         """Return which of ``inputs`` it can read with a source; raise OptionError if none."""
         return cls.inputs
 
-    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
+    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, Any]:  # noqa: ARG002
         """Return the facts that decide its answers, and where it lies, for the manifest."""
         about = context.embeddings[self.name].provenance()
         return {"way": self.way, "input": self.reads, **about}
@@ -165,19 +162,19 @@ class TrainedModel(EmbeddedModel):
     """
 
     is_fitted: ClassVar[bool] = True
-    has_threshold: ClassVar[bool] = True
+    needs: ClassVar[Mapping[str, str]] = {"train": "is fitted", **THRESHOLD}
     default: ClassVar[Training]
     losses: ClassVar[tuple[str, ...]] = ()
 
     training: Training
     loss: str = ""
 
-    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
+    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, Any]:
         """Return the facts that decide its answers, and where it lies, for the manifest."""
-        about = context.embeddings[self.name].provenance()
+        about = EmbeddedModel.recorded(self, answers, context)
         about["options"] |= {"loss": self.loss} if self.loss else {}
         about["options"] |= {name: str(value) for name, value in asdict(self.training).items()}
-        return {"way": self.way, "input": self.reads, **about}
+        return about
 
 
 MODELS: Registry[type[Model]] = Registry("model of words in context", "medsim.wic.models")
@@ -211,8 +208,7 @@ def _made_of(text: str, name: str, place: Any, options: dict[str, str]) -> Embed
     """Return the model that is made of an embedding, which the text or object in ``text`` is."""
     known = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
     for one in options:
-        if one not in known:
-            raise OptionError(unknown_name("option of models", one, known))
+        _choice("option of models", one, known)
     is_own = {one: one in _OWN and not (one == "batch" and is_service(place)) for one in options}
     own = {one: value for one, value in options.items() if is_own[one]}
     embedding = EmbeddingSpec(

@@ -12,10 +12,10 @@ from medsim.embeddings import TERMS
 from medsim.embeddings.embedded_terms import embed_terms, path_of
 from medsim.embeddings.formats.onnx import NAME, OnnxEncoder, Target
 from medsim.embeddings.metrics import METRICS, TermPoints, Workers
-from medsim.wic.models import MODELS, QUOTED, TARGET, EmbeddedModel, threshold_answers
+from medsim.wic.models import MODELS, QUOTED, TARGET, THRESHOLD, EmbeddedModel, threshold_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from medsim.embeddings import VectorSource
     from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
@@ -33,7 +33,7 @@ class CosineModel(EmbeddedModel):
     """An encoder whose vectors are compared by cosine."""
 
     way: ClassVar[str] = "cosine"
-    has_threshold: ClassVar[bool] = True
+    needs: ClassVar[Mapping[str, str]] = THRESHOLD
     gives: ClassVar[str] = TERMS
     accepts: ClassVar[tuple[str, ...]] = ("input", "tune")
     inputs: ClassVar[tuple[str, ...]] = (TARGET, QUOTED)
@@ -113,13 +113,8 @@ def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
 
 def _targets(dataset: WicDataset, rows: Rows, side: int) -> list[Target]:
     """Return the target of some instances on side 1 or 2."""
-    columns = dataset.instances[rows].select(
-        f"{name}{side}" for name in ("sentence", "start", "end")
-    )
-    return [
-        Target(sentence=sentence, start=start, end=end)
-        for sentence, start, end in columns.iter_rows()
-    ]
+    sentences = dataset.sentences(side, rows)
+    return [Target(sentence=text, start=start, end=end) for text, start, end in sentences]
 
 
 def _in_order(target: Target) -> tuple[int, str, int, int]:

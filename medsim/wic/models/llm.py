@@ -177,7 +177,7 @@ class LlmModel(Model):
         return cls(name=named.name, service=open_service(named.path, options), options=options)
 
     @property
-    def needs(self) -> dict[str, str]:
+    def needs(self) -> Mapping[str, str]:  # type: ignore[override]
         """What it needs splits for, by split, as the end of a sentence."""
         return {"train": "has its examples"} if self.options.shots else {}
 
@@ -188,8 +188,9 @@ class LlmModel(Model):
         kept beside the vectors of encoders.
         """
         chats = self._chats(dataset)
-        folder = None if context.cache is None else context.cache / self._identity()
-        kept = ReplyCache(folder)
+        service = self.service
+        decisive = [_LAYOUT, service.url, service.model, self.options.tokens]
+        kept = ReplyCache(context.cache and context.cache / canonical_digest(decisive))
         with context.progress.stage(f"ask {self.name} about {len(chats):,} instances") as stage:
             stage.total(len(chats))
             waiting = {json.dumps(chat): chat for chat in chats.values() if kept.get(chat) is None}
@@ -213,24 +214,17 @@ class LlmModel(Model):
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
         """Return the facts that decide its answers, and what was said in short."""
-        replies = answers.replies
-        said = (
-            {}
-            if replies is None
-            else {
-                "replies": dict(replies["verdict"].value_counts().sort("verdict").iter_rows()),
-                "tokens": {
-                    name: int(replies[f"{name}_tokens"].sum()) for name in ("prompt", "completion")
-                },
-                "reported_models": replies["reported_model"].drop_nulls().unique().sort().to_list(),
-            }
-        )
+        replies: Any = answers.replies  # there are some of a language model
         return {
             "way": self.way,
             "path": self.service.location,
             "model": self.service.model,
             "options": {"shots": self.options.shots, "tokens": self.options.tokens},
-            **said,
+            "replies": dict(replies["verdict"].value_counts().sort("verdict").iter_rows()),
+            "tokens": {
+                name: int(replies[f"{name}_tokens"].sum()) for name in ("prompt", "completion")
+            },
+            "reported_models": replies["reported_model"].drop_nulls().unique().sort().to_list(),
         }
 
     def _chats(self, dataset: WicDataset) -> dict[int, Messages]:
@@ -243,16 +237,8 @@ class LlmModel(Model):
                 ((left[row], right[row]), bool(labels[row]))
                 for row in shots_of(one, labels, self.options.shots)
             ]
-            chats.update(
-                {row: messages_of((left[row], right[row]), shots) for row in one.test.tolist()}
-            )
+            chats |= {row: messages_of((left[row], right[row]), shots) for row in one.test.tolist()}
         return chats
-
-    def _identity(self) -> str:
-        """Return the name of the folder with the replies: of all that decides them."""
-        return canonical_digest(
-            [_LAYOUT, self.service.url, self.service.model, self.options.tokens]
-        )
 
     def _asked(self, chats: list[Messages], stage: Stage) -> Iterator[list[tuple[Messages, Reply]]]:
         """Yield chats with their replies, those together that arrive together.
@@ -272,12 +258,8 @@ class LlmModel(Model):
         async def reply(messages: Messages) -> Reply:
             nonlocal limit
             asked = limit
-            body = {
-                "model": self.service.model,
-                "messages": messages,
-                "temperature": 0,
-                asked: self.options.tokens,
-            }
+            body = {"model": self.service.model, "messages": messages, "temperature": 0}
+            body[asked] = self.options.tokens
             most_bytes = _BYTES_AN_ANSWER + self.options.tokens * _BYTES_A_TOKEN
             try:
                 answer = await client.ask("/chat/completions", body, most_bytes)
@@ -387,8 +369,9 @@ def understood(text: str) -> bool | None:
     plain = _CHOICE.sub(" ", _BEFORE.sub(" ", _THOUGHT.sub(" ", text)))
     words = [word.casefold() for word in _WORD.findall(plain)]
     first = next((word for word in words if word not in _LEADING), "")
-    if first in {**_TRUTHS, **_YES_OR_NO}:
-        return {**_TRUTHS, **_YES_OR_NO}[first]
+    answers = _TRUTHS | _YES_OR_NO
+    if first in answers:
+        return answers[first]
     if _NEGATED.search(plain):
         return None
     for known in (_TRUTHS, _YES_OR_NO):
@@ -447,7 +430,11 @@ class ReplyCache:
         if self._path is not None:
             with suppress(OSError), open_file(self._path) as stream:
                 for line in stream.read().split(b"\n"):
-                    self._take(line)
+                    digest, _, content = line.partition(b" ")
+                    if _sha256(content) == digest:
+                        with suppress(ValueError, TypeError):  # kept before it was checked
+                            key, fields = json.loads(content)
+                            self._replies[key] = Reply(**fields)
 
     def get(self, messages: Messages) -> Reply | None:
         """Return the reply to a chat; None where it has not been asked."""
@@ -459,13 +446,11 @@ class ReplyCache:
         self._replies.update(own)
         if self._path is None:
             return
-        lines = b"\n".join(_line(key, reply) for key, reply in own.items())
+        contents = [json.dumps([key, asdict(reply)]).encode() for key, reply in own.items()]
+        lines = b"\n".join(b"%b %b" % (_sha256(content), content) for content in contents)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with (
-                FileLock(self._path.with_suffix(".lock")),
-                self._path.open("ab") as stream,
-            ):
+            with FileLock(self._path.with_suffix(".lock")), self._path.open("ab") as stream:
                 stream.write(b"\n" + lines)  # which ends what a killed process left
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -474,18 +459,10 @@ class ReplyCache:
                 f"cannot keep replies in {self._path}: {error.strerror or error}"
             ) from error
 
-    def _take(self, line: bytes) -> None:
-        digest, _, content = line.partition(b" ")
-        if hashlib.sha256(content).hexdigest().encode("ascii") == digest:
-            with suppress(ValueError, TypeError):  # kept before it was checked
-                key, fields = json.loads(content)
-                self._replies[key] = Reply(**fields)
 
-
-def _line(key: str, reply: Reply) -> bytes:
-    content = json.dumps([key, asdict(reply)]).encode("ascii")
-    return hashlib.sha256(content).hexdigest().encode("ascii") + b" " + content
+def _sha256(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode("ascii")
 
 
 def _key(messages: Messages) -> str:
-    return hashlib.sha256(json.dumps(messages).encode()).hexdigest()
+    return _sha256(json.dumps(messages).encode()).decode()

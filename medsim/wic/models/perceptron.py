@@ -17,6 +17,8 @@ from medsim.embeddings.metrics.averages import points_of
 from medsim.wic.models import MODELS, SENTENCE, TARGET, EmbeddedModel, ModelAnswers, majority
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from medsim.kernels.types import Flags, Ids, Table, Values
     from medsim.wic.dataset import WicDataset
     from medsim.wic.models import Context
@@ -50,6 +52,7 @@ class PerceptronModel(EmbeddedModel):
 
     way: ClassVar[str] = "perceptron"
     is_fitted: ClassVar[bool] = True
+    needs: ClassVar[Mapping[str, str]] = {"train": "is fitted"}
     gives: ClassVar[str] = WORDS
     accepts: ClassVar[tuple[str, ...]] = ("input", "network")
     inputs: ClassVar[tuple[str, ...]] = (TARGET, SENTENCE)

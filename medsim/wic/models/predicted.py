@@ -127,18 +127,15 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
     of the instances, or have the columns of ``instances.IDENTITY``. An error names the line.
     """
     with reading(path, "predictions"):
-        return _predictions(path, instances)
-
-
-def _predictions(path: Path, instances: pl.DataFrame) -> Predictions:
-    table = _json_lines(path) if path.suffix.lower() in _LINES else read_table(path, (), _COLUMNS)
-    columns = table.frame.columns
-    if "prediction" not in columns and "score" not in columns:
-        raise InputError(f"{path} has neither a column 'prediction' nor a column 'score'")
-    rows = _rows_of(table, instances)
-    answers = _answers(table)[rows] if "prediction" in columns else None
-    scores = _scores(table)[rows] if "score" in columns else None
-    return Predictions(answers=answers, scores=scores, sha256=table.sha256)
+        is_json = path.suffix.lower() in _LINES
+        table = _json_lines(path) if is_json else read_table(path, (), _COLUMNS)
+        columns = table.frame.columns
+        if "prediction" not in columns and "score" not in columns:
+            raise InputError(f"{path} has neither a column 'prediction' nor a column 'score'")
+        rows = _rows_of(table, instances)
+        answers = _answers(table)[rows] if "prediction" in columns else None
+        scores = _scores(table)[rows] if "score" in columns else None
+        return Predictions(answers=answers, scores=scores, sha256=table.sha256)
 
 
 def _answers(table: Table) -> Flags:
@@ -176,11 +173,6 @@ def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
             f"{table.path} tells instances by {', '.join(given)}; all of {', '.join(IDENTITY)} are "
             "needed, or none for rows in the order of the instances"
         )
-    return _matched(table, instances)
-
-
-def _matched(table: Table, instances: pl.DataFrame) -> Rows:
-    """Return the row of each instance by the columns that identify it."""
     as_text = [pl.col(name).cast(pl.String).str.strip_chars() for name in IDENTITY]
     wanted = list(instances.select(as_text).iter_rows())
     known = frozenset(wanted)
