@@ -73,19 +73,25 @@ def sample_study(options: SampleOptions) -> Study:
         stage.found(f"{items.height:,} pairs for each of {len(names)} annotators")
     for warning in _shortfalls(build, items, options.per_class):
         progress.warn(warning)
+    source, notice = build.manifest.source, None
+    if source.get("redistributable") is False:
+        notice = (
+            f"This holds terms of {source.get('name')}, which must not be passed on unless its "
+            f"licence allows it. {source.get('terms_of_use') or ''}"
+        ).strip()
     with progress.stage("write sheets"):
         content = [(path, one.fingerprint) for path, one in sorted(build.manifest.outputs.items())]
         draft = StudyDraft(
             scale=JUDGEMENT,
             items=items,
             assignment=pl.concat(presentations_of(options.seed, name, items) for name in names),
-            notice=_notice(build),
+            notice=notice,
             source={
                 "kind": "build",
                 "path": str(build.folder),
                 "fingerprint": canonical_digest(content),
-                "redistributable": build.manifest.source.get("redistributable"),
-                "name": build.manifest.source.get("name"),
+                "redistributable": source.get("redistributable"),
+                "name": source.get("name"),
             },
         )
         return write_study(draft, options, progress)
@@ -161,17 +167,6 @@ def _shortfalls(build: Build, items: pl.DataFrame, per_class: int) -> Iterator[s
                 )
 
 
-def _notice(build: Build) -> str | None:
-    source = build.manifest.source
-    if source.get("redistributable") is not False:
-        return None
-    terms = source.get("terms_of_use") or ""
-    return (
-        f"This holds terms of {source.get('name')}, which must not be passed on unless its licence "
-        f"allows it. {terms}"
-    ).strip()
-
-
 _SIDES = ("term1", "term2")
 _TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATED_COLUMNS} - set(_SIDES))
 
@@ -200,7 +195,12 @@ def grade_study(options: GradeOptions) -> Study:
         sizes: dict[int, int] = dict(items["group"].value_counts().iter_rows())
         n_seen = sizes.pop(0, 0) + max(sizes.values()) + options.duplicates  # of the largest group
         n_pages = math.ceil(n_seen / options.page_size) if options.page_size else 1
-        assignment = _assignment(items, raters, options, n_pages)
+        frames = []
+        for at, rater in enumerate(raters):
+            group = at * options.groups // len(raters) + 1  # groups are as equal as they can be
+            own = items.filter(pl.col("group").is_in([0, group]))
+            frames.append(presentations_of(options.seed, rater, own, options.duplicates, n_pages))
+        assignment = pl.concat(frames)
         most = max(assignment["position"].to_list())
         stage.found(f"{items.height:,} pairs, up to {most:,} for each of {len(raters)}")
     with progress.stage("write sheets"):
@@ -210,7 +210,7 @@ def grade_study(options: GradeOptions) -> Study:
             assignment=assignment,
             notice=options.notice,
             page_size=math.ceil(n_seen / n_pages) if options.page_size else 0,
-            source={"kind": "pairs", "path": str(path), "fingerprint": table.sha256},
+            source=_source("pairs", path, table.sha256),
         )
         return write_study(draft, options, progress)
 
@@ -248,32 +248,18 @@ def _check_shares(options: GradeOptions, n_pairs: int) -> None:
 
 def _items(pairs: pl.DataFrame, options: GradeOptions) -> pl.DataFrame:
     """Return pairs with item_id and the group that rates them, 0 for all, in order of item_id."""
-    seed = options.seed
-    ids = [draw_id(seed, "item", *pair) for pair in pairs.select("term1", "term2").iter_rows()]
-    ranks = [draw_id(seed, "group", item_id) for item_id in ids]
+    items = _with_ids(pairs, options.seed, _SIDES)
+    ranks = [draw_id(options.seed, "group", item_id) for item_id in items["item_id"]]
     place = pl.int_range(pl.len(), dtype=pl.Int32) - options.n_consistency
     group = pl.when(place < 0).then(0).otherwise(place % options.groups + 1)
     return (
-        pairs.with_columns(
-            pl.Series("item_id", ids, dtype=pl.String), pl.Series("rank", ranks, dtype=pl.String)
-        )
+        items.with_columns(pl.Series("rank", ranks, dtype=pl.String))
         .sort("rank")
-        .with_columns(group.cast(pl.Int32).alias("group"))
+        .with_columns(group=group.cast(pl.Int32))
         .drop("rank")
         .sort("item_id")
         .select(*GRADED_ITEMS.dtypes, pl.exclude(GRADED_ITEMS.dtypes))
     )
-
-
-def _assignment(
-    items: pl.DataFrame, raters: Sequence[str], options: GradeOptions, n_pages: int
-) -> pl.DataFrame:
-    frames = []
-    for at, rater in enumerate(raters):
-        group = at * options.groups // len(raters) + 1  # groups are as equal as they can be
-        own = items.filter(pl.col("group").is_in([0, group]))
-        frames.append(presentations_of(options.seed, rater, own, options.duplicates, n_pages))
-    return pl.concat(frames)
 
 
 def read_pairs(path: Path, progress: Progress | None = None) -> Table:
@@ -306,9 +292,7 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
 
 def _check_properties(table: Table) -> None:
     """Raise InputError if a column that an evaluation reads holds what it would refuse."""
-    for column in PAIR_PROPERTIES:
-        if column not in table.frame.columns:
-            continue
+    for column in filter(table.frame.columns.__contains__, PAIR_PROPERTIES):
         for at, cell in zip(table.at, table.frame[column], strict=True):
             try:
                 property_in(column, cell)
@@ -347,11 +331,7 @@ def instances_study(options: InstancesOptions) -> Study:
         check_terms(path, instances)
         items = _drawn_instances(path, instances, options)
         stage.found(f"{items.height:,} of {instances.height:,}")
-    source: dict[str, object] = {
-        "kind": "instances",
-        "path": str(path),
-        "fingerprint": fingerprint(instances),
-    }
+    source = _source("instances", path, fingerprint(instances))
     return _write_asked(CONTEXT, items, _MARKED, source, options, progress)
 
 
@@ -382,22 +362,16 @@ def domains_study(options: DomainsOptions) -> Study:
             raise OptionError(
                 f"`size` {size:,} is too many; {path} has {words.height:,} words to sort"
             )
-        ids = [draw_id(options.seed, "item", word) for word in words["word"]]
         items = (
-            words.with_columns(
-                pl.Series("item_id", ids, pl.String), pl.lit(kept.word_class).alias("class")
-            )
+            _with_ids(words, options.seed, ("word",))
+            .with_columns(pl.lit(kept.word_class).alias("class"))
             .sort("item_id")
             .head(size)
             .select(*DOMAIN_ITEMS.dtypes)
             .cast(pl.Schema(DOMAIN_ITEMS.dtypes))
         )
         stage.found(f"{items.height:,} of {words.height:,} words")
-    source: dict[str, object] = {
-        "kind": "words",
-        "path": str(path),
-        "fingerprint": fingerprint(words),
-    }
+    source = _source("words", path, fingerprint(words))
     return _write_asked(DOMAIN, items, ("word",), source, options, progress)
 
 
@@ -424,12 +398,9 @@ def inspect_study(options: InspectOptions) -> Study:
         if pairs.is_empty():
             raise InputError(f"{path} has no associated biomedical pair")
         stage.found(f"{pairs.height:,} of {table.frame.height:,} pairs to inspect")
-    ids = [
-        draw_id(options.seed, "item", *pair) for pair in pairs.select("term1", "term2").iter_rows()
-    ]
-    items = pairs.select(pl.Series("item_id", ids, pl.String), pl.all()).sort("item_id")
-    source: dict[str, object] = {"kind": "pairs", "path": str(path), "fingerprint": table.sha256}
-    return _write_asked(ASSOCIATION, items, ("term1", "term2"), source, options, progress)
+    items = _with_ids(pairs, options.seed, _SIDES).sort("item_id")
+    source = _source("pairs", path, table.sha256)
+    return _write_asked(ASSOCIATION, items, _SIDES, source, options, progress)
 
 
 def shown_counts(study: Study) -> pl.DataFrame:
@@ -453,10 +424,8 @@ def _drawn_instances(
     Their ids are digests of their sentences and offsets, so that no draw depends on their order; of
     instances that stand twice the first counts.
     """
-    places = instances.select(_PLACES).iter_rows()
-    ids = [draw_id(options.seed, "item", *place) for place in places]
     different = (
-        instances.with_columns(pl.Series("item_id", ids, pl.String))
+        _with_ids(instances, options.seed, _PLACES)
         .unique("item_id", keep="first", maintain_order=True)
         .sort("item_id")
     )
@@ -482,6 +451,16 @@ def _marked(place: dict[str, Any]) -> str:
     sentence, start, end = place.values()
     plain = sentence.translate(_PLAIN)
     return f"{plain[:start]}{MARKS[0]}{plain[start:end]}{MARKS[1]}{plain[end:]}"
+
+
+def _source(kind: str, path: Path, content: str) -> dict[str, object]:
+    return {"kind": kind, "path": str(path), "fingerprint": content}
+
+
+def _with_ids(frame: pl.DataFrame, seed: int, columns: Sequence[str]) -> pl.DataFrame:
+    """Return a frame with item_id before its columns, a digest of some of them."""
+    ids = [draw_id(seed, "item", *row) for row in frame.select(columns).iter_rows()]
+    return frame.select(pl.Series("item_id", ids, pl.String), pl.all())
 
 
 def _write_asked(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,9 @@ from medsim.studies.options import (
     ScoreOptions,
 )
 
+if TYPE_CHECKING:
+    import polars as pl
+
 study = subcommands(
     "study",
     "Ask people to judge pairs, rate or sort words or label instances, and score the answers.",
@@ -39,8 +42,7 @@ def sample(options: SampleOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.asking import drawn_counts, sample_study
 
-    print_table(drawn_counts(call(sample_study, options).items()), form)
-    _tell_next(options)
+    _print_asked(drawn_counts(call(sample_study, options).items()), options, form)
 
 
 @command(study, GradeOptions, then=("study score",))
@@ -53,8 +55,7 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.asking import grade_study, shares_of
 
-    print_table(shares_of(call(grade_study, options)), form)
-    _tell_next(options)
+    _print_asked(shares_of(call(grade_study, options)), options, form)
 
 
 @command(study, InstancesOptions, then=("study score",))
@@ -68,8 +69,7 @@ def instances(options: InstancesOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.asking import instances_study, shown_counts
 
-    print_table(shown_counts(call(instances_study, options)), form)
-    _tell_next(options)
+    _print_asked(shown_counts(call(instances_study, options)), options, form)
 
 
 @command(study, DomainsOptions, then=("study score",))
@@ -83,8 +83,7 @@ def domains(options: DomainsOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.asking import domains_study, shown_counts
 
-    print_table(shown_counts(call(domains_study, options)), form)
-    _tell_next(options)
+    _print_asked(shown_counts(call(domains_study, options)), options, form)
 
 
 @command(study, InspectOptions, then=("study score",))
@@ -98,8 +97,7 @@ def inspect(options: InspectOptions, *, form: Format = "table") -> None:
     """
     from medsim.studies.asking import inspect_study, shown_counts
 
-    print_table(shown_counts(call(inspect_study, options)), form)
-    _tell_next(options)
+    _print_asked(shown_counts(call(inspect_study, options)), options, form)
 
 
 @command(study, ScoreOptions, then=("build", "eval", "study pairs", "wic eval", "report"))
@@ -200,7 +198,10 @@ _TAKES = {
 """The command that takes a table of scores."""
 
 
-def _tell_next(options: SampleOptions | GradeOptions | AskedOptions) -> None:
+def _print_asked(
+    table: pl.DataFrame, options: SampleOptions | GradeOptions | AskedOptions, form: Format
+) -> None:
+    print_table(table, form)
     tell_next(
         options.progress,
         f"send each annotator the folder {quoted(options.out)}/annotators/NAME",

@@ -24,7 +24,6 @@ from medsim.studies.sheets.written import labelling_config, rendered_sheet, task
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.core.output import OutputFolder
     from medsim.core.progress import Progress
     from medsim.core.shown import Summary
     from medsim.studies.options import AskedOptions, GradeOptions, SampleOptions
@@ -138,7 +137,8 @@ def write_study(draft: StudyDraft, options: StudyOptions, progress: Progress) ->
         output.write(ITEMS, draft.items, metadata)
         output.write(ASSIGNMENT, draft.assignment, metadata)
         for sheet in _sheets(manifest, draft.assignment):
-            _write_sheet(sheet, output)
+            for name, text in _files_of(sheet).items():
+                output.write_text(f"annotators/{sheet.annotator}/{name}", text, len(sheet.entries))
         replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
         output.publish()
     return Study(options.out)
@@ -228,22 +228,9 @@ def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet
         )
 
 
-def _write_sheet(sheet: Sheet, output: OutputFolder) -> None:
-    """Write the files that one annotator is given: one of them is enough to answer."""
+def _files_of(sheet: Sheet) -> dict[str, str]:
+    """Return the files that one annotator is given, by name: one of them is enough to answer."""
     paragraphs = [sheet.notice, *sheet.instructions] if sheet.notice else sheet.instructions
-    files = {
-        "annotate.html": rendered_sheet(sheet),
-        f"sheet-{sheet.annotator}.csv": written_csv(sheet),
-        "instructions.txt": _written_instructions(sheet, paragraphs),
-        f"label_studio-{sheet.annotator}.json": tasks(sheet),
-        "label_studio.xml": labelling_config(sheet.scale, paragraphs),
-    }
-    for name, text in files.items():
-        output.write_text(f"annotators/{sheet.annotator}/{name}", text, len(sheet.entries))
-
-
-def _written_instructions(sheet: Sheet, paragraphs: Sequence[str]) -> str:
-    """Return all instructions, with how a sheet is filled in."""
     allowed = ", ".join(one.label.lower() for one in sheet.scale.choices)
     filling = (
         f"Open annotate.html in a browser and go through the {sheet.scale.noun}s; it needs no "
@@ -251,7 +238,14 @@ def _written_instructions(sheet: Sheet, paragraphs: Sequence[str]) -> str:
         f"CSV. The answers are: {allowed}. Leave a cell empty where you have not "
         "judged yet, and change no other column."
     )
-    return "\n\n".join([sheet.title, *paragraphs, sheet.scale.question, filling]) + "\n"
+    instructions = [sheet.title, *paragraphs, sheet.scale.question, filling]
+    return {
+        "annotate.html": rendered_sheet(sheet),
+        f"sheet-{sheet.annotator}.csv": written_csv(sheet),
+        "instructions.txt": "\n\n".join(instructions) + "\n",
+        f"label_studio-{sheet.annotator}.json": tasks(sheet),
+        "label_studio.xml": labelling_config(sheet.scale, paragraphs),
+    }
 
 
 def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:

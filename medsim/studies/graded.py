@@ -97,7 +97,10 @@ def _agreement(
                 of_groups[of].append(row)
     if len(of_groups["all"]) > 1:
         left_out = of_groups["accepted"] != of_groups["all"]
-        rows += [_mean_row(of, of_groups[of]) for of in ("all", "accepted")[: 1 + left_out]]
+        for of in ("all", "accepted")[: 1 + left_out]:  # no interval: they share a set
+            means = pl.DataFrame(of_groups[of], infer_schema_length=None).mean().to_dicts()[0]
+            row = dict.fromkeys(rows[0]) | {"pairs": "mean of groups", "raters": of}
+            rows.append(row | {name: means[name] for name in ("iaa1", "iaa2")})
     return table_of(rows)
 
 
@@ -111,15 +114,6 @@ def _agreement_row(named: str, of: str, ratings: Table, resampling: Resampling) 
     sizes = {"n_raters": len(ratings), "n_pairs": int((~np.isnan(ratings)).any(axis=0).sum())}
     ends = with_ends("iaa1", found.iaa1) | with_ends("iaa2", found.iaa2)
     return {"pairs": named, "raters": of, **sizes, **ends}
-
-
-def _mean_row(of: str, rows: Sequence[Row]) -> Row:
-    """Return the mean over groups, which has no interval: they share the consistency set."""
-    means = pl.DataFrame(rows, infer_schema_length=None).mean().row(0, named=True)
-    empty: Row = dict.fromkeys(rows[0])
-    return {**empty, "pairs": "mean of groups", "raters": of} | {
-        name: means[name] for name in ("iaa1", "iaa2")
-    }
 
 
 def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows, Rows]]:

@@ -406,7 +406,7 @@ MOST_PAIRS = 10_000
 """The most pairs of a set of word pairs: more than people ever rated of words."""
 
 
-def _paths(given: Paths) -> list[Path]:
+def paths_of(given: Paths) -> list[Path]:
     """Return the paths of an option that takes any number of them."""
     return [Path(given)] if isinstance(given, (str, Path)) else [Path(one) for one in given or ()]
 
@@ -516,21 +516,6 @@ class PairsOptions(Options):
     progress: Reporting = None
 
     @property
-    def norm_files(self) -> list[Path]:
-        """The files of norms."""
-        return _paths(self.norms)
-
-    @property
-    def builds(self) -> list[Path]:
-        """The folders of terminologies."""
-        return _paths(self.terminology)
-
-    @property
-    def lexicon_files(self) -> list[Path]:
-        """The files of the SPECIALIST Lexicon, or their folders."""
-        return _paths(self.lexicon)
-
-    @property
     def by_ratio(self) -> bool:
         """Whether the domain of a word is told by the ratio of its frequencies in two corpora."""
         return self.biomedical is None and self.domains is None
@@ -552,7 +537,7 @@ class PairsOptions(Options):
                 "say by one of `biomedical` LIST, `general` CORPUS and `domains` TABLE which words "
                 "are biomedical"
             )
-        if not self.builds and not self.norm_files and self.confirmed is None:
+        if not paths_of(self.terminology) and not paths_of(self.norms) and self.confirmed is None:
             raise OptionError(
                 "nothing tells which words are associated; add `terminology` BUILD or `norms` FILE"
             )

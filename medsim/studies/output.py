@@ -36,10 +36,15 @@ _text, _whole, _number = (partial(Column, one) for one in (pl.String, pl.Int64, 
 
 _ITEM_ID = _text("Identifier of the item in this study; its annotators never see it.")
 _OTHER = "Any further column of the file of pairs, under its own name, as text"
-_TERMS = {
-    "term1": _text("The first term or word of the pair."),
-    "term2": _text("The second term or word of the pair."),
-}
+
+
+def _both(name: str, about: str, dtype: type[pl.DataType] = pl.String) -> dict[str, Column]:
+    """Return the columns of both sides, 1 and 2."""
+    sides = {"1": "first", "2": "second"}.items()
+    return {name + side: Column(dtype, about.format(which)) for side, which in sides}
+
+
+_TERMS = _both("term", "The {} term or word of the pair.")
 _SETS = {
     "dataset": _text("Dataset of the build that the pair was drawn from."),
     "difficulty": _text("easy or hard, of the set."),
@@ -103,26 +108,19 @@ CONTEXT_ITEMS = _items(
             pl.Int32,
             "0 where all annotators see the instance, else the number of the one who does.",
         ),
-        "term1": _text("Term of the first sentence."),
-        "term2": _text("Term of the second sentence."),
-        "sentence1": _text("The first sentence."),
-        "sentence2": _text("The second sentence."),
-        "start1": Column(
-            pl.Int32, "Where the first term begins, in code points of its sentence from 0."
+        **_both("term", "Term of the {} sentence."),
+        **_both("sentence", "The {} sentence."),
+        **_both(
+            "start", "Where the {} term begins, in code points of its sentence from 0.", pl.Int32
         ),
-        "start2": Column(
-            pl.Int32, "Where the second term begins, in code points of its sentence from 0."
-        ),
-        "end1": Column(pl.Int32, "Where the first term ends, exclusive."),
-        "end2": Column(pl.Int32, "Where the second term ends, exclusive."),
+        **_both("end", "Where the {} term ends, exclusive.", pl.Int32),
         "cat": _text(
             "Group of the instance: term_identity, abbreviations, synonyms or label_similarity."
         ),
         "label": Column(
             pl.Int8, "1 where both terms have the same meaning by the benchmark, else 0."
         ),
-        "marked1": _text("The first sentence as it is shown, its term between \u27e6 and \u27e7."),
-        "marked2": _text("The second sentence as it is shown, its term between \u27e6 and \u27e7."),
+        **_both("marked", "The {} sentence as it is shown, its term between \u27e6 and \u27e7."),
     }
 )
 DOMAIN_ITEMS = _items(
@@ -435,8 +433,7 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
         {
             "cat": _text("Group of the instance."),
             "label": _text("same or not_same, as the benchmark labels it."),
-            "marked1": _text("The first sentence as it was shown."),
-            "marked2": _text("The second sentence as it was shown."),
+            **_both("marked", "The {} sentence as it was shown."),
         },
         ("marked1", "marked2"),
     ),
@@ -475,13 +472,6 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
 
 The first of a scale is shown by default.
 """
-
-
-def _by_scale(name: str) -> Table:
-    """Return a table of scores, whose columns depend on the scale of the study."""
-    variants = {scale: of[name] for scale, of in SCORE_TABLES.items() if name in of}
-    about = next(iter(variants.values())).about
-    return Table(f"{name}.csv", about, optional=True, variants=variants)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -558,7 +548,16 @@ SCORES = Kind(
     command="medsim study score",
     manifest=ScoresManifest,
     views={
-        **{name: _by_scale(name) for of in SCORE_TABLES.values() for name in of},
+        **{
+            name: Table(
+                f"{name}.csv",
+                next(of[name].about for of in SCORE_TABLES.values() if name in of),
+                optional=True,
+                variants={one: of[name] for one, of in SCORE_TABLES.items() if name in of},
+            )
+            for of in SCORE_TABLES.values()
+            for name in of
+        },
         **_scored(
             "missing",
             "A row per entry that an annotator who answered any left open.",

@@ -75,7 +75,13 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
     """
     lexicon = Lexicon()
     for path in paths:
-        for kind, file in _files_of(path):
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        kinds = [(file.name.split(".")[0].upper(), file) for file in files]
+        known = [(kind, file) for kind, file in kinds if kind in _FILES]
+        if not known:
+            has = "has none" if path.is_dir() else "is none"
+            raise InputError(f"{path} {has} of the SPECIALIST Lexicon's files {', '.join(_FILES)}")
+        for kind, file in known:
             for word, base in _words_of(kind, file):
                 if kind == "LRNOM":
                     lexicon.nominalisations[word].add(base)
@@ -84,17 +90,6 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
                     lexicon.bases[word].add(base)
                     lexicon.forms[base].add(word)
     return lexicon
-
-
-def _files_of(path: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the files of a folder, or the file itself, by their kinds."""
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    known = [(file.name.split(".")[0].upper(), file) for file in files]
-    found = [(kind, file) for kind, file in known if kind in _FILES]
-    if not found:
-        has = "has none" if path.is_dir() else "is none"
-        raise InputError(f"{path} {has} of the SPECIALIST Lexicon's files {', '.join(_FILES)}")
-    yield from found
 
 
 def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
@@ -135,20 +130,9 @@ _STRENGTHS = {"fsg": "FSG", "strength": "strength"}
 _PARTICIPANTS, _BACKWARD = "#g", "bsg"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NormRule:
-    """Which norms associate their words.
-
-    Attributes:
-        participants: how many people must have seen the cue.
-        one_way: whether norms count that have no backward strength.
-    """
-
-    participants: int
-    one_way: bool
-
-
-def read_norms(paths: Sequence[Path], rule: NormRule) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def read_norms(
+    paths: Sequence[Path], *, participants: int, one_way: bool
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the associations of files of norms, and a warning for each file without a column.
 
     Files have columns cue and target. Those of the University of South Florida (Nelson, McEvoy and
@@ -158,15 +142,44 @@ def read_norms(paths: Sequence[Path], rule: NormRule) -> tuple[pl.DataFrame, tup
     target and said the cue; it is 0 or no number where that is not known. Other files may have a
     column strength in place of FSG, and these columns.
 
+    Args:
+        paths: the files.
+        participants: how many people must have seen the cue of a norm that counts.
+        one_way: whether norms count that have no backward strength.
+
     Returns:
         cue and target, in lower case; strength, null where there is none; its name; and counts,
-        whether the rule lets the norm associate its words. A part of the rule whose column is
-        missing lets all norms pass, and a warning says so.
+        whether the norm associates its words. Where the column for a rule is missing all norms
+        pass it, and a warning says so.
     """
-    found = [_of_file(path, rule) for path in paths]
-    return pl.concat(frame for frame, _ in found), tuple(
-        warning for _, warnings in found for warning in warnings
-    )
+    frames, warnings = [], []
+    for path in paths:
+        table = read_table(path, _SIDES, (*_STRENGTHS, _PARTICIPANTS, _BACKWARD))
+        frame = table.frame
+        for side in _SIDES:
+            table.refuse(frame[side] == "", side, "is empty; give a word, or leave the row out")
+        column = next((name for name in _STRENGTHS if name in frame.columns), "")
+        strengths = _numbers(table, column)
+        counts = pl.repeat(value=True, n=frame.height, eager=True)
+        if participants > 0 and _PARTICIPANTS in frame.columns:
+            counts &= _numbers(table, _PARTICIPANTS).fill_null(0) >= participants
+        elif participants > 0:
+            warnings.append(
+                f"{path.name} has no column #G, so that it cannot be told which norms are of "
+                f"`norm_participants` {participants} or more; all count"
+            )
+        if not one_way and _BACKWARD in frame.columns:
+            backward = frame[_BACKWARD].cast(pl.Float64, strict=False).fill_nan(None)
+            counts &= (strengths.fill_null(0) > 0) & (backward.fill_null(0) > 0)
+        elif not one_way:
+            warnings.append(
+                f"{path.name} has no column BSG, so that it cannot be told which norms go both "
+                "ways; all count"
+            )
+        sides = [pl.Series(side, normalised(frame[side].to_list()), pl.String) for side in _SIDES]
+        norms = pl.DataFrame([*sides, strengths.alias("strength"), counts.alias("counts")])
+        frames.append(norms.with_columns(name=pl.lit(_STRENGTHS.get(column), pl.String)))
+    return pl.concat(frames), tuple(warnings)
 
 
 def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
@@ -184,14 +197,8 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
         .join(words.select(cue="word", cue_id="word_id"), on="cue")
         .join(words.select(target="word", target_id="word_id"), on="target")
         .filter(pl.col("cue_id") != pl.col("target_id"))
-        .sort(
-            "counts",
-            "strength",
-            "cue",
-            "target",
-            descending=[True, True, False, False],
-            nulls_last=True,
-        )
+        .sort(*_SIDES)
+        .sort("counts", "strength", descending=True, nulls_last=True, maintain_order=True)
     )
     told = known.select(*_SIDES, "strength", "name").iter_rows()
     reasons = [
@@ -229,36 +236,6 @@ def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFram
     ).with_columns(strength=pl.lit(None, pl.Float64), name=pl.lit(None, pl.String), counts=True)
     found = associated(pairs, forms, words).drop("counts")
     return found.with_columns(reason=pl.lit("confirmed by people"))
-
-
-def _of_file(path: Path, rule: NormRule) -> tuple[pl.DataFrame, list[str]]:
-    table = read_table(path, _SIDES, (*_STRENGTHS, _PARTICIPANTS, _BACKWARD))
-    frame = table.frame
-    for side in _SIDES:
-        table.refuse(frame[side] == "", side, "is empty; give a word, or leave the row out")
-    column = next((name for name in _STRENGTHS if name in frame.columns), "")
-    strengths = _numbers(table, column)
-    counts, warnings = pl.repeat(value=True, n=frame.height, eager=True), []
-    if rule.participants > 0:
-        if _PARTICIPANTS in frame.columns:
-            counts &= _numbers(table, _PARTICIPANTS).fill_null(0) >= rule.participants
-        else:
-            warnings.append(
-                f"{path.name} has no column #G, so that it cannot be told which norms are of "
-                f"`norm_participants` {rule.participants} or more; all count"
-            )
-    if not rule.one_way:
-        if _BACKWARD in frame.columns:
-            backward = frame[_BACKWARD].cast(pl.Float64, strict=False).fill_nan(None)
-            counts &= (strengths.fill_null(0) > 0) & (backward.fill_null(0) > 0)
-        else:
-            warnings.append(
-                f"{path.name} has no column BSG, so that it cannot be told which norms go both "
-                "ways; all count"
-            )
-    sides = [pl.Series(side, normalised(frame[side].to_list()), pl.String) for side in _SIDES]
-    norms = pl.DataFrame([*sides, strengths.alias("strength"), counts.alias("counts")])
-    return norms.with_columns(name=pl.lit(_STRENGTHS.get(column), pl.String)), warnings
 
 
 def _numbers(table: Table, column: str) -> pl.Series:
@@ -319,17 +296,11 @@ def relations(
     """
     nodes = names.join(words, on="word").select("node_id", "word_id")
     ids = ("word1_id", "word2_id")
-    variants = (
-        nodes.join(nodes, on="node_id")
-        .select(word1_id="word_id", word2_id="word_id_right")
-        .filter(pl.col("word1_id") < pl.col("word2_id"))
-        .unique()
-    )
+    both = nodes.join(nodes, on="node_id").select(word1_id="word_id", word2_id="word_id_right")
+    variants = both.filter(pl.col("word1_id") < pl.col("word2_id")).unique()
     store.put("word_node", nodes)
-    store.put(
-        "word_component",
-        nodes.join(components, on="node_id").select("word_id", "component").unique(),
-    )
+    of_words = nodes.join(components, on="node_id").select("word_id", "component")
+    store.put("word_component", of_words.unique())
     store.run("studies/word_concept")
     found = store.frame("studies/associated_words")
     associated = found.join(variants, on=ids, how="anti", maintain_order="left")

@@ -151,7 +151,12 @@ def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, 
     """Write tables as CSV, and answers for Label Studio, to a folder that appears whole or not."""
     with claimed(out, SCORES, overwrite=options.overwrite, read=options.paths_read()) as output:
         for name, table in scores.tables.items():
-            output.write_text(f"{name}.csv", _for_spreadsheets(name, table), table.height)
+            texts = [] if name == "rated" else table.select(pl.col(pl.String)).columns
+            harmless = table.with_columns(  # to spreadsheets; the rated set is for programs
+                pl.col(text).map_elements(guarded, pl.String) for text in texts
+            )
+            text = harmless.write_csv(include_bom=True)
+            output.write_text(f"{name}.csv", text, table.height)
         for sheet in study.sheets():
             own = found.frame.filter(annotator=sheet.annotator)
             if own.height:
@@ -167,17 +172,6 @@ def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, 
             outputs=dict(sorted(output.outputs.items())),
         ).write(output.folder)
         output.publish()
-
-
-def _for_spreadsheets(name: str, table: pl.DataFrame) -> str:
-    """Return a table as CSV that a spreadsheet shows as it stands and runs nothing of.
-
-    The rated set is for programs: its terms stand as they are.
-    """
-    if name != "rated":
-        text = (pl.col(name) for name, kind in table.schema.items() if kind == pl.String)
-        table = table.with_columns(one.map_elements(guarded, pl.String) for one in text)
-    return table.write_csv(include_bom=True)
 
 
 _ENDS = ("_low", "_high")

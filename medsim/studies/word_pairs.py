@@ -23,10 +23,9 @@ from medsim.core.shown import Shown, Summary
 from medsim.core.store import Store
 from medsim.core.terms import pack
 from medsim.kernels.packing import mixed, term_hashes, tie_hashes
-from medsim.studies.options import N_QUARTERS, PairsOptions
+from medsim.studies.options import N_QUARTERS, PairsOptions, paths_of
 from medsim.studies.output import WORD_PAIRS
 from medsim.studies.relations import (
-    NormRule,
     associated,
     listed_words,
     names_of,
@@ -251,7 +250,8 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     with progress.stage(f"read {Path(options.words).name}"):
         subjects = None if options.documents is None else read_subjects(Path(options.documents))
         kept = kept_words(options, subjects)
-        lexicon = read_lexicon(options.lexicon_files) if options.lexicon_files else None
+        lexicon_files = paths_of(options.lexicon)
+        lexicon = read_lexicon(lexicon_files) if lexicon_files else None
         others = None
         if options.general is not None:
             rows = read_frequencies(Path(options.general), kept.word_class)
@@ -317,27 +317,27 @@ def _related(
 
     Of several terminologies the first that associates a pair gives the reason.
     """
-    ids = ("word1_id", "word2_id")
     found: dict[str, pl.DataFrame] = {}
     known: list[pl.DataFrame] = []
     warnings: tuple[str, ...] = ()
-    for build in options.builds:
+    for build in paths_of(options.terminology):
         with Store(threads=threads) as store:
             components = node_components(Build(build), store, threads)
             known += relations(store, names_of(store, forms, lexicon), words, components)
         own = [found[BIOMEDICAL]] if BIOMEDICAL in found else []
         both = pl.concat([*own, known[-2]])
-        found[BIOMEDICAL] = both.unique(ids, keep="first", maintain_order=True).sort(ids)
+        found[BIOMEDICAL] = both.unique(PAIR, keep="first", maintain_order=True).sort(PAIR)
     if options.confirmed is not None:
         known.append(read_confirmed(Path(options.confirmed), forms, words))
         either = found.get(BIOMEDICAL, known[-1])
-        found[BIOMEDICAL] = either.join(known[-1], on=ids, how="semi", maintain_order="left")
-    if options.norm_files:
-        rule = NormRule(participants=options.norm_participants, one_way=options.one_way)
-        norms, warnings = read_norms(options.norm_files, rule)
+        found[BIOMEDICAL] = either.join(known[-1], on=PAIR, how="semi", maintain_order="left")
+    if norm_files := paths_of(options.norms):
+        norms, warnings = read_norms(
+            norm_files, participants=options.norm_participants, one_way=options.one_way
+        )
         known.append(associated(norms, forms, words))
         found[GENERAL] = known[-1].filter("counts").drop("counts")
-    return found, pl.concat([frame.select(ids) for frame in known]).unique().sort(ids), warnings
+    return found, pl.concat([one.select(PAIR) for one in known]).unique().sort(PAIR), warnings
 
 
 def _drawn(quarters: Quarters, options: PairsOptions, words: pl.DataFrame) -> pl.DataFrame:
@@ -348,10 +348,15 @@ def _drawn(quarters: Quarters, options: PairsOptions, words: pl.DataFrame) -> pl
         counts = ", ".join(
             f"{found.height} {domain} {_NAMES[linked]}" for (domain, linked), found in short.items()
         )
-        most = quarters.largest(wanted)
+        most, ratio = quarters.largest(wanted), options.ratio
+        domains = words["domain"].to_list()
+        left = " and ".join(f"{domains.count(domain)} {domain}" for domain in DOMAINS)
+        can_fall = options.by_ratio and ratio > 1
+        lower = f", and a `ratio` below {ratio:g} leaves more" if can_fall else ""
         raise OptionError(
             f"`size` {options.size} needs {wanted} pairs in each quarter, and with `per_word` "
-            f"{options.per_word} there are: {counts}; {_words_left(words, options)}; "
+            f"{options.per_word} there are: {counts}; the filters left {left} words"
+            f"{lower}; "
             + (f"`size` {most * N_QUARTERS} would work" if most else "no size would work")
         )
     return quarters.in_order(
@@ -362,25 +367,13 @@ def _drawn(quarters: Quarters, options: PairsOptions, words: pl.DataFrame) -> pl
     )
 
 
-def _words_left(words: pl.DataFrame, options: PairsOptions) -> str:
-    """Return how many words of each domain are left, and which option would leave more."""
-    domains = words["domain"].to_list()
-    counts = " and ".join(f"{domains.count(domain)} {domain}" for domain in DOMAINS)
-    ratio = options.ratio
-    can_fall = options.by_ratio and ratio > 1
-    lower = f", and a `ratio` below {ratio:g} leaves more" if can_fall else ""
-    return f"the filters left {counts} words{lower}"
-
-
 def _finished(pairs: pl.DataFrame, words: pl.DataFrame, word_class: str) -> pl.DataFrame:
     """Return pairs with their words and what is known of each."""
     for side in ("1", "2"):
         of_word = words.select(
             pl.col("word_id").alias(f"word{side}_id"),
             pl.col("word").alias(f"term{side}"),
-            pl.col("count").alias(f"count{side}"),
-            pl.col("topics").alias(f"topics{side}"),
-            pl.col("topic").alias(f"topic{side}"),
+            pl.col("count", "topics", "topic").name.suffix(side),
         )
         pairs = pairs.join(of_word, on=f"word{side}_id", how="left", maintain_order="left")
     named = pairs.with_columns(pl.lit(word_class).alias("class"))

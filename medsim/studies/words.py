@@ -55,80 +55,72 @@ _DOUBLING = (
     "revel|rival|shovel|signal|spiral|stencil|swivel|total|towel|travel|tunnel|unravel"
 )
 
+_O_DROPPED = "^(?:lymph|myx|papill|scler)(?=oedem)|(?:stilb|ethinyl|ethynyl)(?=oestr)"
+_A_DROPPED = (
+    "an(?=aesth)|(?:par|dys|hyper|hypo|kin|syn)(?=aesthe)|p(?=aed(?!$))|gyn(?=aec)|"
+    "c(?=aec(?:um|al|a$|o)|aesium)|^(?:de)?f(?=aec(?:es$|al|ul|at))|^pal(?=aeo)|ph(?=aeochrom)|"
+    "^n(?=aev(?:us|i$|o))|^medi(?=aeval)"
+)
+
+
+def _compiled(*rules: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(british), american) for british, american in rules]
+
+
 # Parts of words that no American word has in that place, but for the names that are excepted.
-_BRITISH = tuple(
-    (re.compile(british), american)
-    for british, american in (
-        (r"^haem(s?)$", r"heme\1"),
-        (r"(?<!ac)haem(?!ophilus|onchus|aphysalis|anthus)", "hem"),
-        (r"(?<=.)aemi", "emi"),
-        (rf"{_OPENING}oedem", r"\1edem"),
-        (r"^(lymph|myx|papill|scler)oedem", r"\1edem"),
-        (rf"{_OPENING}oesoph(?!agostom)", r"\1esoph"),
-        (rf"{_OPENING}oestr", r"\1estr"),
-        (r"(stilb|ethinyl|ethynyl)oestr", r"\1estr"),
-        (r"anaesth", "anesth"),
-        (r"paraesthe", "paresthe"),
-        (r"(dys|hyper|hypo|kin|syn)aesthe", r"\1esthe"),
-        (r"paed(?!$)", "ped"),
-        (r"gynaec", "gynec"),
-        (r"(?<!asa)foet", "fet"),
-        (r"rrhoe", "rrhe"),
-        (r"pnoe", "pne"),
-        (r"coeliac", "celiac"),
-        (r"caec(?=um|al|a$|o)", "cec"),
-        (r"caesium", "cesium"),
-        (r"^(de)?faec(?=es$|al|ul|at)", r"\1fec"),
-        (r"aetio(?=log|path)", "etio"),
-        (r"caesar[ei]an", "cesarean"),
-        (r"h?omoeo(?=path|sta|box)", "homeo"),
-        (r"^palaeo", "paleo"),
-        (r"phaeochrom", "pheochrom"),
-        (r"^naev(?=us|i$|o)", "nev"),
-        (r"pharmacopoei", "pharmacopei"),
-        (r"^mediaeval", "medieval"),
-        (rf"leuco(?={_LEUKO})", "leuko"),
-        (r"leuc(?=a?emi)", "leuk"),
-        (r"sulph", "sulf"),
-        (r"(cortico|gonado|somato|thyro)trophin", r"\1tropin"),
-        (r"neurone(?=s?$)", "neuron"),
-        (r"^aluminium", "aluminum"),
-        (r"^artefact", "artifact"),
-        (r"manoeuvr(e(?=s?$)|(?=e[dr]|ing|ab))", "maneuver"),
-        (rf"({_BEFORE_OUR})our", r"\1or"),
-        (rf"({_BEFORE_RE})re(?=s?$)", r"\1er"),
-        (r"^((?:de|epi|re)?cent)r(?=ed$|ing$)", r"\1er"),
-        (r"^grey(?!hound|lag)", "gray"),
-        (r"^(re|s)?mould", r"\1mold"),
-        (r"^moult", "molt"),
-        (r"plough", "plow"),
-        (r"^sceptic", "skeptic"),
-        (r"^ageing", "aging"),
-        (r"(abridg|acknowledg|judg)ement", r"\1ment"),
-        (r"^(def|off|pret)ence", r"\1ense"),
-        (r"^licence", "license"),
-        (r"gramme(?=s?$)", "gram"),
-        (r"^(fulfil|enrol|instal)(?=s?$|ment)", r"\1l"),
-        (r"^(distil|instil)(?=s?$)", r"\1l"),
-        (r"^(un)?(skil|wil)ful", r"\1\2lful"),
-        (r"^jewellery$", "jewelry"),
-        (rf"^((?:mis|re|un)?(?:{_DOUBLING}))l(?=(?:ed|ers?|ings?|ors?)$)", r"\1"),
-        (r"^marvellous", "marvelous"),
-        (rf"((?:ana|cata|dia|electro|hemo|hydro|para)ly)s(?={_OF_VERBS})", r"\1z"),
-        (rf"(?<=..)({_BEFORE_ISE})is(?=es$|{_OF_VERBS})", r"\1iz"),
-        (rf"^((?:de|re|un)?(?:{_BEFORE_ISE_FIRST}))is(?=es$|{_OF_VERBS})", r"\1iz"),
-    )
+_BRITISH = _compiled(
+    (r"^haem(s?)$", r"heme\1"),
+    (r"(?<!ac)haem(?!ophilus|onchus|aphysalis|anthus)", "hem"),
+    (r"(?<=.)aemi", "emi"),
+    (rf"{_OPENING}o(?=edem|esoph(?!agostom)|estr)", r"\1"),
+    (rf"({_O_DROPPED})o", r"\1"),
+    (rf"({_A_DROPPED})a", r"\1"),
+    (r"(?<!asa)foet", "fet"),
+    (r"rrhoe", "rrhe"),
+    (r"pnoe", "pne"),
+    (r"coeliac", "celiac"),
+    (r"aetio(?=log|path)", "etio"),
+    (r"caesar[ei]an", "cesarean"),
+    (r"h?omoeo(?=path|sta|box)", "homeo"),
+    (r"pharmacopoei", "pharmacopei"),
+    (rf"leuco(?={_LEUKO})", "leuko"),
+    (r"leuc(?=a?emi)", "leuk"),
+    (r"sulph", "sulf"),
+    (r"(cortico|gonado|somato|thyro)trophin", r"\1tropin"),
+    (r"neurone(?=s?$)", "neuron"),
+    (r"^aluminium", "aluminum"),
+    (r"^artefact", "artifact"),
+    (r"manoeuvr(e(?=s?$)|(?=e[dr]|ing|ab))", "maneuver"),
+    (rf"({_BEFORE_OUR})our", r"\1or"),
+    (rf"({_BEFORE_RE})re(?=s?$)", r"\1er"),
+    (r"^((?:de|epi|re)?cent)r(?=ed$|ing$)", r"\1er"),
+    (r"^grey(?!hound|lag)", "gray"),
+    (r"^(re|s)?mould", r"\1mold"),
+    (r"^moult", "molt"),
+    (r"plough", "plow"),
+    (r"^sceptic", "skeptic"),
+    (r"^ageing", "aging"),
+    (r"(abridg|acknowledg|judg)ement", r"\1ment"),
+    (r"^(def|off|pret)ence", r"\1ense"),
+    (r"^licence", "license"),
+    (r"gramme(?=s?$)", "gram"),
+    (r"^(fulfil|enrol|instal)(?=s?$|ment)", r"\1l"),
+    (r"^(distil|instil)(?=s?$)", r"\1l"),
+    (r"^(un)?(skil|wil)ful", r"\1\2lful"),
+    (r"^jewellery$", "jewelry"),
+    (rf"^((?:mis|re|un)?(?:{_DOUBLING}))l(?=(?:ed|ers?|ings?|ors?)$)", r"\1"),
+    (r"^marvellous", "marvelous"),
+    (rf"((?:ana|cata|dia|electro|hemo|hydro|para)ly)s(?={_OF_VERBS})", r"\1z"),
+    (rf"(?<=..)({_BEFORE_ISE})is(?=es$|{_OF_VERBS})", r"\1iz"),
+    (rf"^((?:de|re|un)?(?:{_BEFORE_ISE_FIRST}))is(?=es$|{_OF_VERBS})", r"\1iz"),
 )
 
 # Parts that some American writers keep: changed where the corpus shows that its writers do not.
-_DOUBTFUL = tuple(
-    (re.compile(british), american)
-    for british, american in (
-        (r"^amoeb", "ameb"),
-        (r"^archaeo", "archeo"),
-        (r"^aesthet", "esthet"),
-        (r"(ana|cata|homo)logue(?=s?$)", r"\1log"),
-    )
+_DOUBTFUL = _compiled(
+    (r"^amoeb", "ameb"),
+    (r"^archaeo", "archeo"),
+    (r"^aesthet", "esthet"),
+    (r"(ana|cata|homo)logue(?=s?$)", r"\1log"),
 )
 _RARER_AT_MOST = 10
 
@@ -297,9 +289,15 @@ def read_frequencies(
     table.refuse(frame["class"] == "", "class", "is empty")
     counts = frame["count"].str.contains(_NUMBER)
     table.refuse(~counts, "count", "is no whole number such as 120")
-    chosen = _class_of(path, frame["class"].unique().sort().to_list(), word_class)
+    there = frame["class"].unique().sort().to_list()
+    if word_class is None and len(there) > 1:
+        raise OptionError(
+            f"{path} has several classes: {', '.join(there)}; choose one by `word_class`"
+        )
+    if word_class is not None and word_class not in there:
+        raise OptionError(f"{path}: {unknown_name('class', word_class, there)}")
     unknown = [name for name in ("lemma", "topics") if name not in frame.columns]
-    rows = frame.filter(pl.col("class") == chosen).with_columns(
+    rows = frame.filter(pl.col("class") == (word_class or there[0])).with_columns(
         pl.lit("").alias(name) for name in unknown
     )
     if subjects is not None:
@@ -349,10 +347,8 @@ def merged(rows: pl.DataFrame, forms: Forms) -> pl.DataFrame:
         topics = pl.when(pl.col("topics").is_not_null().any()).then(names.n_unique())
         topics, most = topics.cast(pl.Int64), names.mode()
         topic = pl.when(most.len() == 1).then(most.first())
-    of_forms = by_form.group_by("word").agg(
-        pl.col("count").sum(), topics.alias("topics"), topic.alias("topic")
-    )
-    return of_forms.sort("word")
+    found = by_form.group_by("word").agg(pl.col("count").sum(), topics=topics, topic=topic)
+    return found.sort("word")
 
 
 def read_subjects(path: Path) -> dict[str, list[str]]:
@@ -376,19 +372,6 @@ def read_subjects(path: Path) -> dict[str, list[str]]:
 
 def _names_in(cell: str) -> list[str]:
     return [name for name in map(str.strip, cell.split(";")) if name]
-
-
-def _class_of(path: Path, there: list[str], asked: str | None) -> str:
-    """Return the class that is asked for, or the only one."""
-    if asked is None:
-        if len(there) == 1:
-            return there[0]
-        raise OptionError(
-            f"{path} has several classes: {', '.join(there)}; choose one by `word_class`"
-        )
-    if asked not in there:
-        raise OptionError(f"{path}: {unknown_name('class', asked, there)}")
-    return asked
 
 
 _GREEK = re.compile(
@@ -516,14 +499,10 @@ def by_ratio(
         (pl.col(column) + 1) / (pl.col(column).sum() + both.height) for column in ("count", "other")
     )
     ratios = both.select("word", (frequency / in_other).alias("ratio"))
-    domain = (
-        pl.when(pl.col("ratio") >= ratio)
-        .then(pl.lit(BIOMEDICAL))
-        .when(pl.col("ratio") <= 1 / ratio)
-        .then(pl.lit(GENERAL))
-        .alias("domain")
-    )
-    return words.join(ratios.select("word", domain), on="word", how="left", maintain_order="left")
+    biomedical = pl.when(pl.col("ratio") >= ratio).then(pl.lit(BIOMEDICAL))
+    domain = biomedical.when(pl.col("ratio") <= 1 / ratio).then(pl.lit(GENERAL))
+    told = ratios.select("word", domain=domain)
+    return words.join(told, on="word", how="left", maintain_order="left")
 
 
 def frequency_correlation(words: pl.DataFrame, other: pl.DataFrame) -> float | None:

@@ -15,7 +15,6 @@ from fixtures.tables import put_terms
 from medsim.core.errors import InputError
 from medsim.studies.relations import (
     Lexicon,
-    NormRule,
     associated,
     names_of,
     read_lexicon,
@@ -210,12 +209,12 @@ DOG, DOG, NO, 150, 2, .013, \xa5
 """
 
 
-ANY = NormRule(participants=0, one_way=True)
-OF_THE_PAPER = NormRule(participants=11, one_way=False)
+ANY = {"participants": 0, "one_way": True}
+OF_THE_PAPER = {"participants": 11, "one_way": False}
 
 
-def pairs(*paths: Path, rule: NormRule = ANY) -> list[tuple[int, int, str]]:
-    found = associated(read_norms(paths, rule)[0], NORM_FORMS, NORM_WORDS)
+def pairs(*paths: Path, rule: dict = ANY) -> list[tuple[int, int, str]]:
+    found = associated(read_norms(paths, **rule)[0], NORM_FORMS, NORM_WORDS)
     return found.filter("counts").drop("counts").rows()
 
 
@@ -239,8 +238,8 @@ def test_the_files_of_the_university_of_south_florida_are_read(tmp_path: Path) -
 def test_norms_count_that_enough_people_gave_and_that_go_both_ways(
     tmp_path: Path, participants: int, *, one_way: bool, counting: set
 ) -> None:
-    rule = NormRule(participants=participants, one_way=one_way)
-    norms, warnings = read_norms([put(tmp_path, "usf.txt", USF.encode("latin-1"))], rule)
+    rule = {"participants": participants, "one_way": one_way}
+    norms, warnings = read_norms([put(tmp_path, "usf.txt", USF.encode("latin-1"))], **rule)
 
     found = associated(norms, NORM_FORMS, NORM_WORDS)
 
@@ -262,13 +261,13 @@ def test_a_backward_strength_that_is_none_or_zero_goes_one_way(
 def test_a_table_without_the_columns_of_the_rule_counts_whole_with_warnings(tmp_path: Path) -> None:
     path = put(tmp_path, "plain.csv", "cue,target\nfox,Cats\ncats,dog\n")
 
-    norms, (of_people, of_ways) = read_norms([path], OF_THE_PAPER)
+    norms, (of_people, of_ways) = read_norms([path], **OF_THE_PAPER)
 
     assert norms["counts"].all()
     assert of_people.startswith("plain.csv has no column #G")
     assert "`norm_participants` 11" in of_people
     assert of_ways.startswith("plain.csv has no column BSG")
-    assert read_norms([path], ANY)[1] == ()
+    assert read_norms([path], **ANY)[1] == ()
 
 
 def test_a_plain_table_is_read_with_or_without_strengths(tmp_path: Path) -> None:
@@ -295,4 +294,4 @@ def test_a_plain_table_is_read_with_or_without_strengths(tmp_path: Path) -> None
 )
 def test_what_is_wrong_in_norms_is_named(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
-        read_norms([put(tmp_path, "norms.csv", text)], OF_THE_PAPER)
+        read_norms([put(tmp_path, "norms.csv", text)], **OF_THE_PAPER)

@@ -121,14 +121,42 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     if unanswered and not kept:
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
         raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer{hint}")
-    frame = _frame(kept, assignment)
-    missing = _missing(frame, assignment)
+    frame, missing = _frames(kept, assignment)
     return Answers(
         frame=frame,
         missing=missing,
         warnings=tuple(_warnings(unread, unanswered, missing, n_repeated, study.scale.noun)),
         absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
         files=tuple(files),
+    )
+
+
+def _check_agreement(
+    earlier: Given, later: Given, entry: dict[str, Any], study: StudyIdentity
+) -> None:
+    if earlier.value != later.value:
+        answers = study.scale.answers
+        shown = " and ".join(_quoted(entry[side]) for side in ("left", "right") if entry[side])
+        raise InputError(
+            f"contradictory answers of {_quoted(entry['annotator'])} to {shown}: "
+            f"{answers[earlier.value]} at {earlier.location}, "
+            f"{answers[later.value]} at {later.location}; leave one out"
+        )
+
+
+def _frames(kept: dict[str, Given], assignment: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the answers that are kept, and how many of whom are missing."""
+    rows = [(entry_id, given.value) for entry_id, given in kept.items()]
+    values = pl.DataFrame(rows, {"entry_id": pl.String, "value": pl.Int8}, orient="row")
+    joined = assignment.join(values, on="entry_id").sort("annotator", "position")
+    frame = joined.select(*ANSWER_COLUMNS).cast(pl.Schema(ANSWER_COLUMNS))
+    n_entries, n_answered = (one.group_by("annotator").len() for one in (assignment, frame))
+    counts = n_entries.join(n_answered, on="annotator", suffix="_answered").sort("annotator")
+    return frame, counts.select(
+        "annotator",
+        n_entries=pl.col("len").cast(pl.Int64),
+        n_answered=pl.col("len_answered").cast(pl.Int64),
+        n_missing=pl.col("len").cast(pl.Int64) - pl.col("len_answered").cast(pl.Int64),
     )
 
 
@@ -201,34 +229,6 @@ def _check_entry(given: Given, entries: dict[str, Any]) -> None:
                 f"{given.location} was edited: entry {_quoted(given.entry_id)} shows "
                 f"{_quoted(expected)}, and the file has {_quoted(found)}"
             )
-
-
-def _check_agreement(
-    earlier: Given, later: Given, entry: dict[str, Any], study: StudyIdentity
-) -> None:
-    if earlier.value != later.value:
-        answers = study.scale.answers
-        shown = " and ".join(_quoted(entry[side]) for side in ("left", "right") if entry[side])
-        raise InputError(
-            f"contradictory answers of {_quoted(entry['annotator'])} to {shown}: "
-            f"{answers[earlier.value]} at {earlier.location}, "
-            f"{answers[later.value]} at {later.location}; leave one out"
-        )
-
-
-def _frame(kept: dict[str, Given], assignment: pl.DataFrame) -> pl.DataFrame:
-    schema = {name: ANSWER_COLUMNS[name] for name in ("entry_id", "value")}
-    rows = [(entry_id, given.value) for entry_id, given in kept.items()]
-    answers = pl.DataFrame(rows, schema, orient="row")
-    joined = assignment.join(answers, on="entry_id").sort("annotator", "position")
-    return joined.select(*ANSWER_COLUMNS).cast(pl.Schema(ANSWER_COLUMNS))
-
-
-def _missing(frame: pl.DataFrame, assignment: pl.DataFrame) -> pl.DataFrame:
-    n_entries = assignment.group_by("annotator").agg(pl.len().cast(pl.Int64).alias("n_entries"))
-    n_answered = frame.group_by("annotator").agg(pl.len().cast(pl.Int64).alias("n_answered"))
-    counts = n_entries.join(n_answered, on="annotator").sort("annotator")
-    return counts.with_columns(n_missing=pl.col("n_entries") - pl.col("n_answered"))
 
 
 def _warnings(

@@ -89,11 +89,13 @@ def annotated_tasks(sheet: Sheet, values: Mapping[str, int]) -> str:
         sheet: of one annotator.
         values: entry_id → place in the sheet's scale; entries may be missing.
     """
+    choice = {"from_name": CONTROL, "to_name": sheet.scale.parts[0], "type": "choices"}
+    annotations = {
+        entry_id: [{"result": [{**choice, "value": {"choices": [sheet.scale.answers[value]]}}]}]
+        for entry_id, value in values.items()
+    }
     return _listed(
-        {
-            "data": _data(sheet, entry),
-            "annotations": _annotations(sheet.scale, values.get(entry.entry_id)),
-        }
+        {"data": _data(sheet, entry), "annotations": annotations.get(entry.entry_id, [])}
         for entry in sheet.entries
     )
 
@@ -124,13 +126,6 @@ def _data(sheet: Sheet, entry: Entry) -> dict[str, str]:
         "annotator": sheet.annotator,
         "entry": entry.entry_id,
     } | entry.texts(sheet.scale)
-
-
-def _annotations(scale: Scale, value: int | None) -> list[dict[str, Any]]:
-    if value is None:
-        return []
-    choice = {"from_name": CONTROL, "to_name": scale.parts[0], "type": "choices"}
-    return [{"result": [{**choice, "value": {"choices": [scale.answers[value]]}}]}]
 
 
 def _listed(found: Iterable[dict[str, Any]]) -> str:

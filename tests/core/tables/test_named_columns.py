@@ -20,16 +20,16 @@ from medsim.evaluations.correlate import read_model_scores
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.strata import read_words
 from medsim.studies.asking import read_pairs
-from medsim.studies.relations import NormRule, read_norms
+from medsim.studies.relations import read_norms
 from medsim.studies.words import read_frequencies
 
 CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6).map(str.strip)
-_ANY = NormRule(participants=0, one_way=True)
+_ANY = {"participants": 0, "one_way": True}
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "rated": (lambda path: read_rated(path).pairs.rows(), "term1,term2,rating\né,b,1\n"),
     "words": (lambda path: read_words(path).frame.rows(), "Word,count,topics\né,2,3\n"),
     "frequencies": (lambda path: read_frequencies(path, None).rows(), "word,class,Count\né,n,2\n"),
-    "norms": (lambda path: read_norms([path], _ANY)[0].rows(), "CUE,TARGET,FSG\né,b,0.5\n"),
+    "norms": (lambda path: read_norms([path], **_ANY)[0].rows(), "CUE,TARGET,FSG\né,b,0.5\n"),
     "corrections": (read_corrections, "Term1,term2,judged\né,b,same\n"),
     "pairs": (lambda path: read_pairs(path).frame.rows(), "term1,term2,reason\né,b,why\n"),
     "scores": (lambda path: read_model_scores(path, Progress()).rows(), "model,ner\né,0.5\n"),
