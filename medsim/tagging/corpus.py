@@ -193,7 +193,7 @@ ONE_TYPE = "entity"
 """The type of entities where all are taken for one."""
 
 _WORD = re.compile(r"[^\W_]+|\S")
-_NAMES = {"train": ("train",), "dev": ("dev", "valid"), "test": ("test",)}  # within files' names
+_NAMES = {"train": "train", "dev": "dev", "valid": "dev", "test": "test"}  # within files' names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,13 +216,12 @@ class Corpus:
 
     def merged(self) -> Corpus:
         """Return the corpus with all its entities of one type, ``ONE_TYPE``."""
-        splits = {
-            split: tuple(
-                replace(one, entities=tuple(each._replace(kind=ONE_TYPE) for each in one.entities))
-                for one in sentences
-            )
-            for split, sentences in self.splits.items()
-        }
+
+        def merged(one: Sentence) -> Sentence:
+            kinds = (entity._replace(kind=ONE_TYPE) for entity in one.entities)
+            return replace(one, entities=tuple(kinds))
+
+        splits = {split: tuple(map(merged, found)) for split, found in self.splits.items()}
         return replace(self, splits=splits)
 
     def described(self) -> dict[str, object]:
@@ -244,13 +243,8 @@ class Corpus:
 
     def kinds(self) -> list[str]:
         """Return the types of its entities, in order."""
-        found = {
-            entity.kind
-            for sentences in self.splits.values()
-            for one in sentences
-            for entity in one.entities
-        }
-        return sorted(found)
+        sentences = chain.from_iterable(self.splits.values())
+        return sorted({entity.kind for one in sentences for entity in one.entities})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,21 +335,18 @@ def _files_of(path: Path) -> dict[str, Path]:
         return {WHOLE: path}
     found: dict[str, Path] = {}
     with reading(path):
-        files = sorted(
-            one for one in path.iterdir() if one.is_file() and not is_left_behind(one.name)
-        )
+        files = sorted(one for one in path.iterdir() if one.is_file())
     for file in files:
-        named = [
-            split for split, parts in _NAMES.items() if any(p in file.name.lower() for p in parts)
-        ]
-        if len(named) != 1:  # such as README, or train_dev.tsv, which is two of the others
+        named = {split for name, split in _NAMES.items() if name in file.name.lower()}
+        if len(named) != 1 or is_left_behind(file.name):  # such as README, or train_dev.tsv
             continue
-        if named[0] in found:
+        (split,) = named
+        if split in found:
             raise InputError(
-                f"{path} has two files of its {named[0]} split, {found[named[0]].name} and "
-                f"{file.name}; leave one of them there"
+                f"{path} has two files of its {split} split, {found[split].name} and {file.name}; "
+                "leave one of them there"
             )
-        found[named[0]] = file
+        found[split] = file
     if missing := [split for split in SPLITS if split not in found]:
         raise InputError(
             f"{path} has no file of its {missing[0]} split; the names of its files must have "

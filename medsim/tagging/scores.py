@@ -39,9 +39,8 @@ def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
     documents = predictions["document_id"].unique(maintain_order=True).to_list()
     row_of = {document: row for row, document in enumerate(documents)}
     at_kind = {kind: at for at, kind in enumerate(kinds, start=1)}
-    counts = np.zeros(
-        (len(documents), 1 + len(kinds), predictions["trial"].n_unique(), 3), np.int64
-    )
+    n_trials = predictions["trial"].n_unique()
+    counts = np.zeros((len(documents), 1 + len(kinds), n_trials, 3), np.int64)
     sentences = predictions.group_by("trial", "document_id", "sentence", maintain_order=True).agg(
         "gold", "predicted"
     )
@@ -83,7 +82,10 @@ def results_of(
     for embedding, own in counts.items():
         for at, kind in enumerate((ALL, *kinds)):
             whole = own[:, at].sum(axis=0)
+            n_trials = own.shape[2]
             for name, estimate in next(estimates).items():
+                values = STATISTICS[name](whole)
+                deviation = defined(float(np.std(values, ddof=1))) if n_trials > 1 else None
                 rows.append(
                     {
                         "corpus": corpus,
@@ -91,8 +93,8 @@ def results_of(
                         "type": kind,
                         "statistic": name,
                         **interval_of(estimate),
-                        "deviation": _deviation(STATISTICS[name](whole)),
-                        "n_trials": own.shape[2],
+                        "deviation": deviation,
+                        "n_trials": n_trials,
                         "n_entities": int(whole[0, 2]),
                         "n_documents": len(own),
                     }
@@ -103,9 +105,8 @@ def results_of(
 def tasks_of(results: pl.DataFrame) -> pl.DataFrame:
     """Return F1 of all entities: a row per embedding, a column per corpus."""
     found = results.filter(type=ALL, statistic="f1").select("corpus", "embedding", "value")
-    return found.pivot("corpus", index="embedding", values="value").rename(
-        {"embedding": TASK_MODEL}
-    )
+    table = found.pivot("corpus", index="embedding", values="value")
+    return table.rename({"embedding": TASK_MODEL})
 
 
 def readable_results(results: pl.DataFrame) -> pl.DataFrame:
@@ -126,8 +127,3 @@ def _cell(row: Mapping[str, float | None]) -> str:
     if deviation is not None:
         text += f" ± {100 * deviation:.1f}"
     return text if low is None or high is None else f"{text} [{100 * low:.1f}, {100 * high:.1f}]"
-
-
-def _deviation(values: np.ndarray) -> float | None:
-    """Return the standard deviation of trials, of which there are two at least."""
-    return defined(float(np.std(values, ddof=1))) if len(values) > 1 else None

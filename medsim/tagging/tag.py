@@ -20,14 +20,7 @@ from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.given import embedding_spec
 from medsim.tagging.corpus import Cutting, conll_text, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
-from medsim.tagging.output import (
-    EPOCH,
-    PREDICTION,
-    TAGGING,
-    TASK_MODEL,
-    Tagging,
-    TaggingManifest,
-)
+from medsim.tagging.output import EPOCH, PREDICTION, TAGGING, TASK_MODEL, Tagging, TaggingManifest
 from medsim.tagging.scores import ALL, counts_of, results_of, tasks_of, trials_of
 from medsim.tagging.tagger import WINDOW, drawn_table, encoded, trained, word_table
 
@@ -143,9 +136,6 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
         The share of the words of each corpus' test split that it has.
     """
     options = run.options
-    missing = [
-        one for one in run.corpora if not all(map(run.output.is_complete, _paths(one, name)))
-    ]
     if named is None:
         table = drawn_table(run.words, options.random or 0, options.seed)
     else:
@@ -154,10 +144,11 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
     for one in run.corpora:
         if not table.knows(one.vocabulary).any():
             raise InputError(f"{name} has no vector of any word of {one.corpus.name}")
-    for one in missing:
-        _tag_one(run, name, one, table.scaled(one.vocabulary))
     shares = {}
-    for one in run.corpora:  # words of the test split, each as often as it stands there
+    for one in run.corpora:
+        if not all(map(run.output.is_complete, _paths(one, name))):
+            _tag_one(run, name, one, table.scaled(one.vocabulary))
+        # of the words of the test split, each as often as it stands there
         at = one.splits["test"].windows[:, WINDOW]
         shares[one.corpus.name] = round(float(table.knows(one.vocabulary)[at].mean()), 6)
     return shares
@@ -232,11 +223,8 @@ def _write_scores(run: _Run, names: Sequence[str]) -> None:
                 trials.append(trials_of(corpus, name, stops, counts[name]))
             results.append(results_of(corpus, kinds, counts, run.options.seed))
     found = pl.concat(results)
-    for name, frame in (
-        ("results", found),
-        ("trials", pl.concat(trials)),
-        ("tasks", tasks_of(found)),
-    ):
+    tables = {"results": found, "trials": pl.concat(trials), "tasks": tasks_of(found)}
+    for name, frame in tables.items():
         run.output.write(f"{name}.parquet", frame, run.metadata)
     for one in run.corpora if run.options.conll else ():
         for split, sentences in one.corpus.splits.items():

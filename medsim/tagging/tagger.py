@@ -175,7 +175,11 @@ class Network:
     def __init__(self, sizes: tuple[int, int, int], rng: Generator) -> None:
         n_in, n_hidden, n_out = sizes
         self._shapes = ((n_in, n_hidden), (n_hidden,), (n_hidden, n_out), (n_out,))
-        self.values = np.concatenate([_first_weights(shape, rng) for shape in self._shapes])
+        reach1, reach2 = np.sqrt(6 / (n_in + n_hidden)), np.sqrt(6 / (n_hidden + n_out))
+        weights1 = rng.uniform(-reach1, reach1, n_in * n_hidden)
+        weights2 = rng.uniform(-reach2, reach2, n_hidden * n_out)
+        parts = (weights1, np.zeros(n_hidden), weights2, np.zeros(n_out))
+        self.values = np.concatenate(parts).astype(np.float32)
 
     def parts(self, values: Vectors) -> list[Vectors]:
         """Return the weights and biases of both layers, as views of an array of all."""
@@ -251,7 +255,10 @@ class _Adam:
         """Change the weights by one batch."""
         weights1, biases1, weights2, biases2 = self._weights
         hidden = np.clip(seen @ weights1 + biases1, -1, 1)
-        errors = _softmax(hidden @ weights2 + biases2)
+        errors = hidden @ weights2 + biases2  # whose softmax has the probabilities
+        errors -= errors.max(axis=1, keepdims=True)
+        np.exp(errors, out=errors)
+        errors /= errors.sum(axis=1, keepdims=True)
         errors[np.arange(len(tags)), tags] -= 1
         errors /= len(tags)
         of_hidden = errors @ weights2.T
@@ -277,20 +284,6 @@ class _Adam:
         np.divide(self._mean, buffer, out=buffer)
         buffer *= np.float32(rate)
         self._values -= buffer
-
-
-def _first_weights(shape: tuple[int, ...], rng: Generator) -> Vectors:
-    if len(shape) == 1:
-        return np.zeros(shape, np.float32)
-    reach = np.sqrt(6 / sum(shape))
-    return rng.uniform(-reach, reach, int(np.prod(shape))).astype(np.float32)
-
-
-def _softmax(logits: Vectors) -> Vectors:
-    logits -= logits.max(axis=1, keepdims=True)
-    np.exp(logits, out=logits)
-    logits /= logits.sum(axis=1, keepdims=True)
-    return logits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,10 +69,8 @@ class WicScores(Shown):
             f"{counted(len(models), 'model')} ({listed(models, _FEW)})",
             counted(self.predictions.height, "prediction"),
         ]
-        whole = self.results.filter(subset="all")
-        shown = whole.select(
-            "model", "statistic", "value", pl.exclude("model", "statistic", "value")
-        )
+        first = ("model", "statistic", "value")
+        shown = self.results.filter(subset="all").select(*first, pl.exclude(first))
         calls = [".results", ".comparisons", "medsim.write_report(scores.folder, …)"]
         what = f"WicScores({str(self.folder)!r})"
         return Summary(what=what, facts=facts, calls=calls, table=lambda: shown)
@@ -143,10 +141,8 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
 def _models(options: WicEvaluateOptions) -> list[Model]:
     """Return the models, of which there is one at least, each with a name of its own."""
     given = options.models
-    if isinstance(given, Mapping):
-        models = [model_of(one, name) for name, one in given.items()]
-    else:
-        models = [model_of(one) for one in given]
+    named = given.items() if isinstance(given, Mapping) else ((None, one) for one in given)
+    models: list[Model] = [model_of(one, name) for name, one in named]
     models += map(LlmModel.parse, options.llms)
     models += map(PredictedModel.parse, options.predictions)
     if not models:
@@ -181,17 +177,16 @@ def _people(options: WicEvaluateOptions, dataset: WicDataset) -> float | None:
     """Return the accuracy of people, which the scores of a study of the test split may have."""
     if options.people is None or options.accuracy_of_people is not None:
         return options.accuracy_of_people
-    folder = Path(str(options.people))
+    folder, test = Path(str(options.people)), dataset.files["test"]
     opened: Opened[Any] = open_output(folder)
     if opened.kind.name != _SCORES or _TABLE not in opened.manifest.outputs:
         raise InputError(
             f"{folder} has no scores of people on instances; medsim study score writes them of "
             "what medsim study instances made"
         )
-    if opened.manifest.source["fingerprint"] != dataset.files["test"]["fingerprint"]:
+    if opened.manifest.source["fingerprint"] != test["fingerprint"]:
         raise InputError(
-            f"{folder} has scores of people on other instances than those of "
-            f"{dataset.files['test']['path']}"
+            f"{folder} has scores of people on other instances than those of {test['path']}"
         )
     found = read_table(folder / _TABLE, ("annotator", "accuracy")).frame
     return float(found.filter(annotator="mean")["accuracy"].item())
@@ -202,9 +197,7 @@ def _embeddings(
 ) -> dict[str, NamedEmbedding]:
     """Return the embeddings of models with their fingerprints, by the name of the model."""
     found = {}
-    for model in models:
-        if not isinstance(model, EmbeddedModel):
-            continue
+    for model in (one for one in models if isinstance(one, EmbeddedModel)):
         named = identify(model.embedding, context.progress)
         if not named.fingerprint:
             rows = dataset.asked

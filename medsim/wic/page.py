@@ -101,16 +101,16 @@ def benchmark_page(made: Benchmark) -> Page:
 
 def _instances(made: Benchmark) -> Section:
     captions: dict[StatisticsTable, str] = {
-        "1": "Table 1: corpora",
-        "3": "Table 3: splits",
-        "4": "Table 4: target terms by their number of tokens",
-        "5": "Table 5: instances of test with a target term in train",
+        "1": "corpora",
+        "3": "splits",
+        "4": "target terms by their number of tokens",
+        "5": "instances of test with a target term in train",
     }
     return Section(
         title="Instances",
         prose=f"The tables by which {_AUTHORS} describe BioWiC, under their numbers.",
         parts=[
-            PageTable(caption=caption, frame=describe_wic(made, table=table))
+            PageTable(caption=f"Table {table}: {caption}", frame=describe_wic(made, table=table))
             for table, caption in captions.items()
         ],
     )
@@ -226,37 +226,31 @@ def _result(whole: pl.DataFrame, comparisons: pl.DataFrame) -> Section:
     low, high = (
         "not known" if first[end] is None else number(first[end], ".3f") for end in ("low", "high")
     )
-    said = (
-        f"Of {counted(first['n_instances'], 'instance')}, {first['model']} answers "
-        f"{number(100 * first['value'], '.1f')}% rightly (95% interval of the accuracy "
-        f"{low} to {high}){_beside(first['model'], whole, comparisons)}."
-    )
+    sentences = [
+        (
+            f"Of {counted(first['n_instances'], 'instance')}, {first['model']} answers "
+            f"{number(100 * first['value'], '.1f')}% rightly (95% interval of the accuracy "
+            f"{low} to {high}){_beside(first['model'], whole, comparisons)}."
+        )
+    ]
     at_chance = whole.filter(pl.col("low") <= _CHANCE)["model"].to_list()
-    sentences = [said]
     if at_chance:
         sentences.append(f"Not better than a coin, 0.5: {listed(at_chance, 2 * _NAMED)}.")
-    names = whole["model"].to_list()
+    renamed = {"value": "accuracy", "low": "from", "high": "to"}
+    renamed |= {"n_instances": "instances", "n_uncovered": "not covered"}
     chart = Chart(
         title="Accuracy of each model",
         says="Points are the shares of instances that are answered rightly, lines 95% intervals: "
         "a bootstrap's, or Wilson's where all are right or none. The dashed line at 0.5 is a coin.",
-        spec=charts.ranking(names, charts.ValueAxis(title="accuracy", line=_CHANCE)),
+        spec=charts.ranking(
+            whole["model"].to_list(), charts.ValueAxis(title="accuracy", line=_CHANCE)
+        ),
         rows=charts.points(
             whole.with_columns(contender=pl.lit("")), y="model", ends=("low", "high")
         ),
         table=PageTable(
             caption="Accuracy of each model",
-            frame=whole.select(
-                "model", "value", "low", "high", "n_instances", "n_uncovered"
-            ).rename(
-                {
-                    "value": "accuracy",
-                    "low": "from",
-                    "high": "to",
-                    "n_instances": "instances",
-                    "n_uncovered": "not covered",
-                }
-            ),
+            frame=whole.select("model", *renamed).rename(renamed),
         ),
     )
     return Section(title="Result", prose="", parts=[chart], result=sentences)
@@ -286,8 +280,12 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
     if wrong.is_empty():
         return None
     path = Path(opened.manifest.files["test"]["path"])
-    instances = _asked_about(path, opened.manifest.files["test"]["fingerprint"])
-    if instances is None:
+    try:
+        instances = read_instances(path)
+        is_same = fingerprint(instances) == opened.manifest.files["test"]["fingerprint"]
+    except InputError:
+        is_same = False
+    if not is_same:
         return Section(
             title="Worst errors",
             prose=f"The sentences of wrong answers are not shown, since {path} is not there "
@@ -296,7 +294,7 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
             parts=[],
         )
     shown = _with_sentences(wrong, instances)
-    known = [model for model in models if model in set(shown["model"])]
+    known = [model for model in models if model in shown["model"]]
     return Section(
         title="Worst errors",
         prose="The wrong answers of which each model is surest, by its score. Of a long sentence "
@@ -324,18 +322,10 @@ def _wrong_answers(opened: WicEvaluation) -> pl.DataFrame:
     return surest.group_by("model", "label", maintain_order=True).head(_SHOWN)
 
 
-def _asked_about(path: Path, digest: str) -> pl.DataFrame | None:
-    """Return the instances of a file; None where it is not the one that models were asked about."""
-    try:
-        instances = read_instances(path)
-    except InputError:
-        return None
-    return instances if fingerprint(instances) == digest else None
-
-
 def _with_sentences(wrong: pl.DataFrame, instances: pl.DataFrame) -> pl.DataFrame:
-    numbered = instances.drop("cat", "label").with_row_index("instance", offset=1)
-    numbered = numbered.with_columns(pl.col("instance").cast(wrong["instance"].dtype))
+    numbered = instances.drop("cat", "label").with_columns(
+        instance=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
+    )
     found = wrong.join(numbered, on="instance", how="left", maintain_order="left")
     return found.select(
         "model",

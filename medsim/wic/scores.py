@@ -134,10 +134,8 @@ def comparisons_of(
     there are none of them.
     """
     references = ({} if people is None else {HUMAN: people}) | _CHANCE
-    correct = {
-        str(name): _correct(part)
-        for (name,), part in predictions.group_by("model", maintain_order=True)
-    }
+    by_model = predictions.group_by("model", maintain_order=True)
+    correct = {str(name): _correct(part) for (name,), part in by_model}
     rows = [*_between_models(correct), *_from_references(correct, references)]
     return _table(dataset, rows, COMPARISONS.dtypes)
 
@@ -192,8 +190,7 @@ def _subsets(predictions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     by_group = {name: pl.col("cat") == name for name in GROUPS}
     by_terms = {name: pl.col("seen_terms").is_in(numbers) for name, numbers in SEEN.items()}
     for name, is_in in (by_group | by_terms).items():
-        part = predictions.filter(is_in)
-        if part.height:
+        if (part := predictions.filter(is_in)).height:
             yield name, part
 
 
@@ -217,24 +214,24 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
     replies that are no answers and the tokens of all are beside that. Parts without instances have
     no column.
     """
-    accuracies = results.filter(statistic="accuracy")
-    others = results.filter(pl.col("statistic") != "accuracy")
-    deviations = others.filter(statistic="deviation", subset="all")
-    of_seeds = dict(deviations.select("model", "value").rows())
+    accuracies = results.filter(statistic=ACCURACY)
+    whole_only = results.filter(pl.col("statistic") != ACCURACY, subset=ALL)
+    of_seeds = dict(whole_only.filter(statistic=DEVIATION).select("model", "value").rows())
     parts = [part for part in _PARTS if part in accuracies["subset"]]
     table = []
     for (model,), own in accuracies.group_by("model", maintain_order=True):
         by_part = {row["subset"]: row for row in own.iter_rows(named=True)}
-        whole = by_part["all"]
+        whole = by_part[ALL]
         cells = {part.replace("_", " "): _number(by_part[part]["value"]) for part in parts}
-        row = {"model": model, "accuracy": _with_interval(whole)}
+        accuracy = _number(whole["value"])
+        if whole["low"] is not None:
+            accuracy += f" [{_number(whole['low'])}, {_number(whole['high'])}]"
+        row = {"model": model, "accuracy": accuracy}
         if of_seeds:
             row["over seeds"] = f"± {of_seeds[model]:.3f}" if model in of_seeds else MISSING
         if people is not None:
             row["to people"] = _to_people(whole, people)
-        said = dict(
-            others.filter(model=model, subset="all").select("statistic", "value").iter_rows()
-        )
+        said = dict(whole_only.filter(model=model).select("statistic", "value").iter_rows())
         replies = {label: f"{said[one]:,.0f}" for one, label in _OF_REPLIES.items() if one in said}
         table.append(row | cells | replies)
     labels = [label for label in _OF_REPLIES.values() if any(label in row for row in table)]
@@ -255,12 +252,6 @@ def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:
         },
         schema_overrides=dict.fromkeys(("difference", "p", "p (Holm)"), pl.String),
     )
-
-
-def _with_interval(row: dict[str, float | None]) -> str:
-    if row["low"] is None:
-        return _number(row["value"])
-    return f"{_number(row['value'])} [{_number(row['low'])}, {_number(row['high'])}]"
 
 
 def _to_people(row: dict[str, float | None], people: float) -> str:

@@ -140,8 +140,7 @@ def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> 
     expected = float(blocks.n_pairs.sum()) * (high - low) / _DRAWS
     room = int(expected + _DEVIATIONS * (expected**0.5 + 1))
     while True:
-        pairs = np.empty((room, 3), np.int64)
-        draws = np.empty(room, np.uint64)
+        pairs, draws = np.empty((room, 3), np.int64), np.empty(room, np.uint64)
         n_found = pairs_between(blocks.places, hashes, np.uint64(seed), span, pairs, draws)
         if n_found <= room:
             break
@@ -215,7 +214,12 @@ class Splitter:
             most=1,
             terms=np.zeros(n_terms, np.bool_),
         )
-        return self._drawn(self.blocks, uses, self._quotas_of_test())
+        quotas = {
+            (group, label): min(self.quotas[name], self._n_pairs_of_terms(group) // 2)
+            for group, name in enumerate(GROUPS)
+            for label in LABELS
+        }
+        return self._drawn(self.blocks, uses, quotas)
 
     def _others(self, test: _Classes, most_repeats: int) -> tuple[_Classes, _Classes]:
         """Return train and dev beside a test split."""
@@ -228,13 +232,6 @@ class Splitter:
         dev = self._drawn(left, uses, halves)
         return self._train(left, dev, uses), dev
 
-    def _quotas_of_test(self) -> dict[tuple[int, int], int]:
-        return {
-            (group, label): min(self.quotas[name], self._n_pairs_of_terms(group) // 2)
-            for group, name in enumerate(GROUPS)
-            for label in LABELS
-        }
-
     def _drawn(self, blocks: Blocks, uses: Uses, wanted: Mapping[tuple[int, int], int]) -> _Classes:
         """Return as many instances of each group and label as are wanted, or fewer."""
         return _balanced(
@@ -246,7 +243,12 @@ class Splitter:
 
     def _train(self, left: Blocks, dev: _Classes, uses: Uses) -> _Classes:
         """Return the instances of train; the rarer label of each group is served first."""
-        rarer = [self._rarer(left, group) for group in range(len(GROUPS))]
+        n_pairs = left.n_pairs
+        numbers = [
+            [int(n_pairs[_in_class(left, group, label)].sum()) for label in LABELS]
+            for group in range(len(GROUPS))
+        ]
+        rarer = np.argmin(numbers, axis=1).tolist()
         train: _Classes = {}
         for group, label in enumerate(rarer):
             before = dev[group, label]
@@ -256,12 +258,6 @@ class Splitter:
             other, wanted = 1 - label, len(train[group, label])
             train[group, other] = self._select(left, group, other, uses, wanted, dev[group, other])
         return _balanced(train)
-
-    def _rarer(self, blocks: Blocks, group: int) -> int:
-        """Return the label of which a group has fewer instances."""
-        n_pairs = blocks.n_pairs
-        numbers = [int(n_pairs[_in_class(blocks, group, label)].sum()) for label in LABELS]
-        return int(np.argmin(numbers))
 
     def _select(
         self,

@@ -27,21 +27,6 @@ _ASKED_AT_ONCE = 256  # instances, whose words are padded to the longest side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BilstmRound:
-    """The instances of a round, by their numbers.
-
-    Attributes:
-        train: to fit on.
-        held_back: by which the epoch is chosen.
-        asked: whose scores are wanted.
-    """
-
-    train: Rows
-    held_back: Rows
-    asked: Rows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BilstmModel(TrainedModel):
     """A bidirectional LSTM over word vectors."""
 
@@ -63,22 +48,20 @@ class BilstmModel(TrainedModel):
 
         def scores_in(one: Round) -> Values:
             train = one.train[~np.isin(one.train, one.held_back)]
-            own = BilstmRound(
-                train=train[covered[train]],
-                held_back=one.held_back[covered[one.held_back]],
-                asked=np.concatenate([one.held_back, one.test]),
+            train, held_back, test = (
+                rows[covered[rows]] for rows in (train, one.held_back, one.test)
             )
-            own = replace(own, asked=own.asked[covered[own.asked]])
+            own = replace(one, train=train, held_back=held_back, test=test)
             scores = np.full(len(covered), np.nan)
-            if not len(own.train):
+            if not len(train):
                 return scores
             with context.progress.stage(f"fit {round_name(self.name, one)}") as stage:
-                stage.total(self.training.epochs * len(own.train))
+                stage.total(self.training.epochs * len(train))
                 found, kept = bilstm_scores(
                     words, dataset.labels, own, self.training, context.seed, stage.advance
                 )
-                stage.found(f"{len(own.train):,} instances, epoch {kept} kept")
-            scores[own.asked] = found
+                stage.found(f"{len(train):,} instances, epoch {kept} kept")
+            scores[np.concatenate([held_back, test])] = found
             return scores
 
         return threshold_answers(dataset, scores_in, lambda one: one.held_back)
@@ -90,7 +73,7 @@ MODELS.register(BilstmModel.way, BilstmModel)
 def bilstm_scores(
     pairs: WordPairs,
     labels: Flags,
-    one: BilstmRound,
+    one: Round,
     training: Training,
     seed: int,
     advance: Callable[[int], None],
@@ -104,7 +87,7 @@ def bilstm_scores(
     ``medsim.wic.models.training.train``.
 
     Returns:
-        float64[n_asked], and a number from 1.
+        float64[n_held_back + n_test], and a number from 1.
     """
     import torch  # noqa: PLC0415 — an extra
     from torch.nn.utils.rnn import pack_sequence  # noqa: PLC0415 — as above
@@ -144,4 +127,4 @@ def bilstm_scores(
     check, truths = one.held_back, labels[one.held_back]
     fitted = Fitted(module=module, loss=loss, scores=lambda: scores(check), labels=truths)
     kept = train(fitted, len(one.train), training, seed=seed, advance=advance)
-    return scores(one.asked), kept
+    return scores(np.concatenate([one.held_back, one.test])), kept
