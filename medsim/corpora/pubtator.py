@@ -177,28 +177,25 @@ def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Dra
             if draft is not None:
                 yield draft
             draft = _Draft(document_id=text[1], line=number, title=text[3])
-        elif (reason := _added(draft, number, line, text)) is not None:
+            continue
+        reason = None
+        document_id = line.partition("\t")[0] if text is None else text[1]
+        if text is None and "\t" not in line:
+            reason = _FORMLESS
+        elif draft is None or document_id != draft.document_id:
+            reason = "line belongs to another document" if text is None else "abstract has no title"
+        elif text is None:
+            draft.lines.append((number, line))
+        elif draft.abstract is None:
+            draft.abstract = text[3]
+        else:
+            reason = "document has a second abstract"
+        if reason is not None:
             problems.add(reason, f"{path}: line {number}", repr(line[:_SHOWN]))
     if draft is None:
         begins = f"begins with {first[:_SHOWN]!r}" if first else "is empty"
         raise InputError(f"{path} {begins}; a document of PubTator begins with ID|t|title")
     yield draft
-
-
-def _added(draft: _Draft | None, number: int, line: str, text: re.Match[str] | None) -> str | None:
-    """Add a line to its document, or return the reason why it does not belong there."""
-    if text is None and "\t" not in line:
-        return _FORMLESS
-    document_id = line.partition("\t")[0] if text is None else text[1]
-    if draft is None or document_id != draft.document_id:
-        return "line belongs to another document" if text is None else "abstract has no title"
-    if text is None:
-        draft.lines.append((number, line))
-    elif draft.abstract is None:
-        draft.abstract = text[3]
-    else:
-        return "document has a second abstract"
-    return None
 
 
 def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) -> Document:

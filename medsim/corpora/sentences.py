@@ -94,29 +94,21 @@ def cut_documents(
             yield from zip(batch, _cut(_texts(batch), language), strict=True)
         return
     try:
-        for batch, spans in _cut_by_processes(chain(few, batches), language, threads):
-            yield from zip(batch, spans, strict=True)
+        # Spawned, not forked: a fork copies the locks of Polars' threads as they happen to be.
+        with ProcessPoolExecutor(threads, mp_context=get_context("spawn")) as processes:
+            ahead: deque[tuple[list[Document], Future[list[Spans]]]] = deque()
+            for batch in chain(few, batches):
+                ahead.append((batch, processes.submit(_cut, _texts(batch), language)))
+                if len(ahead) > _BATCHES_A_PROCESS * threads:
+                    done, spans = ahead.popleft()
+                    yield from zip(done, spans.result(), strict=True)
+            for done, spans in ahead:
+                yield from zip(done, spans.result(), strict=True)
     except BrokenProcessPool as error:
         raise OptionError(
             f"{threads} processes for sentences cannot be started; a script must stand below "
             "if __name__ == '__main__', or ask for one thread"
         ) from error
-
-
-def _cut_by_processes(
-    batches: Iterable[list[Document]], language: str, n_processes: int
-) -> Iterator[tuple[list[Document], list[Spans]]]:
-    """Yield batches in their order with their sentences; a few batches are cut ahead."""
-    # Spawned, not forked: a fork copies the locks of Polars' threads as they happen to be.
-    with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as processes:
-        ahead: deque[tuple[list[Document], Future[list[Spans]]]] = deque()
-        for batch in batches:
-            ahead.append((batch, processes.submit(_cut, _texts(batch), language)))
-            if len(ahead) > _BATCHES_A_PROCESS * n_processes:
-                done, spans = ahead.popleft()
-                yield done, spans.result()
-        for done, spans in ahead:
-            yield done, spans.result()
 
 
 def _texts(batch: list[Document]) -> list[tuple[str, str]]:

@@ -178,7 +178,10 @@ def embed_terms(
             bags = words_of(terms, found, options, coverage)
             embedded = WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts)
             words = pl.Series("word", found.words, pl.String)
-            vocabulary = _vocabulary(found)
+            # bytes that are no UTF-8 are written as escapes
+            text = pl.Series("word", [found.vocabulary.decode("utf-8", "backslashreplace")])
+            vocabulary = text.str.split("\n").explode().unique().sort()
+            vocabulary = vocabulary.filter(vocabulary != "")
             covered, n_words, n_unknown = bags.covered, bags.n_words, bags.n_unknown
         else:
             covered = found.covered
@@ -224,13 +227,6 @@ def read_vectors(
         vectors=found.vectors[~is_zero],
         in_vocabulary=found.in_vocabulary[~is_zero],
     )
-
-
-def _vocabulary(found: WordVectors) -> pl.Series:
-    """Return all words of an embedding; bytes that are no UTF-8 are written as escapes."""
-    text = pl.Series("word", [found.vocabulary.decode("utf-8", "backslashreplace")])
-    words = text.str.split("\n").explode().unique().sort()
-    return words.filter(words != "")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -177,7 +177,7 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
         for batch in _batches(terms):
             yield Part(terms=batch, vectors=encoder.encode(batch))
 
-    return collected(request, _key_of(encoder, files), embed, encoder.n_dimensions)
+    return collected(request, key_of(encoder, files), embed, encoder.n_dimensions)
 
 
 def collected(
@@ -220,7 +220,16 @@ def collected(
         if vectors is None or part.vectors.shape[1] == vectors.shape[1]:
             vectors = filled(part)
     for part in embed([term for term, row in rows.items() if not done[row]]):
-        _check_vectors(part, part.vectors.shape[1] if vectors is None else vectors.shape[1])
+        if vectors is not None and part.vectors.shape[1] != vectors.shape[1]:
+            raise InputError(
+                f"the vector of {part.terms[0]!r} has {part.vectors.shape[1]:,} dimensions, and "
+                f"others have {vectors.shape[1]:,}; has the model changed? `cache` takes another "
+                "folder"
+            )
+        finite = np.isfinite(part.vectors).all(axis=1)
+        if not finite.all():
+            term = part.terms[int(np.argmin(finite))]
+            raise InputError(f"the vector of {term!r} is not finite; is the model damaged?")
         if cache:
             cache.add(part)
         vectors = filled(part)
@@ -229,14 +238,7 @@ def collected(
     return TermVectors(vectors=vectors, covered=done, n_vocabulary=None)
 
 
-def kept_by(encoder: Encoder, request: Request, files: str) -> VectorCache | None:
-    """Return the vectors that are kept of an encoder; None where none are to be kept."""
-    if request.cache is None:
-        return None
-    return VectorCache(request.cache / _key_of(encoder, files))
-
-
-def _key_of(encoder: Encoder, files: str) -> str:
+def key_of(encoder: Encoder, files: str) -> str:
     """Return the name of the folder in which the vectors of an encoder are kept."""
     key = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True).encode()
     return hashlib.sha256(key).hexdigest()
@@ -282,18 +284,6 @@ def _batches(terms: Iterable[str]) -> Iterator[list[str]]:
         batch.append(term)
     if batch:
         yield batch
-
-
-def _check_vectors(part: Part, n_dimensions: int) -> None:
-    if part.vectors.shape[1] != n_dimensions:
-        raise InputError(
-            f"the vector of {part.terms[0]!r} has {part.vectors.shape[1]:,} dimensions, and others "
-            f"have {n_dimensions:,}; has the model changed? `cache` takes another folder"
-        )
-    finite = np.isfinite(part.vectors).all(axis=1)
-    if not finite.all():
-        term = part.terms[int(np.argmin(finite))]
-        raise InputError(f"the vector of {term!r} is not finite; is the model damaged?")
 
 
 def _matrix(n_rows: int, n_dimensions: int, folder: Path | None) -> Vectors:

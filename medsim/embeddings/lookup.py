@@ -236,7 +236,17 @@ def made_index(
             torch = gpu_library() if device == "auto" else None
             made = TorchIndex(torch, "cuda") if torch else FlatIndex(n_dimensions)
         elif index == "ivf":
-            made = _learnt_cells(units, n_points, n_dimensions, seed)
+            n_cells = max(1, min(int(_CELLS * n_points**0.5), n_points // _POINTS_A_CELL))
+            made = faiss.IndexIVFFlat(
+                faiss.IndexFlatIP(n_dimensions), n_dimensions, n_cells, faiss.METRIC_INNER_PRODUCT
+            )
+            made.cp.spherical = True
+            made.cp.min_points_per_centroid = 1
+            made.cp.niter = 5
+            made.cp.seed = seed % (1 << 31)
+            made.nprobe = max(1, n_cells // _CELLS_A_PROBE)
+            n_learnt = min(n_points, n_cells * _POINTS_A_CELL)
+            made.train(units(np.linspace(0, n_points - 1, n_learnt).astype(np.int64)))
         else:
             made = faiss.IndexHNSWSQ(
                 n_dimensions,
@@ -264,24 +274,6 @@ def gpu_library() -> Any:
     except ImportError:
         return None
     return torch if torch.cuda.is_available() else None
-
-
-def _learnt_cells(
-    units: Callable[[Rows], Vectors], n_points: int, n_dimensions: int, seed: int
-) -> Any:
-    """Return an index that keeps points in cells around centres, learnt from some of them."""
-    n_cells = max(1, min(int(_CELLS * n_points**0.5), n_points // _POINTS_A_CELL))
-    index = faiss.IndexIVFFlat(
-        faiss.IndexFlatIP(n_dimensions), n_dimensions, n_cells, faiss.METRIC_INNER_PRODUCT
-    )
-    index.cp.spherical = True
-    index.cp.min_points_per_centroid = 1
-    index.cp.niter = 5
-    index.cp.seed = seed % (1 << 31)
-    index.nprobe = max(1, n_cells // _CELLS_A_PROBE)
-    n_learnt = min(n_points, n_cells * _POINTS_A_CELL)
-    index.train(units(np.linspace(0, max(n_points - 1, 0), n_learnt).astype(np.int64)))
-    return index
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,7 +373,14 @@ class CosineSearch:
             asked[unsure] *= 8
             left = np.union1d(left[asked[left] > _MOST], unsure)
         if self._exact:
-            self._compare_all(queries, left, nearest, advance)
+
+            def compare(row: int) -> None:
+                slots = np.array([row], np.int32)
+                keep_nearest_of_all(self._points, queries[slots], self._seed, slots, nearest)
+
+            with thread_pool(self._threads) as pool:
+                for _ in pool.map(compare, left.tolist()):
+                    advance(1)
         else:
             self._ask(queries, left, np.minimum(asked, n_distinct), nearest, advance)
         starts, filled = filled_slots(nearest)
@@ -444,11 +443,21 @@ class CosineSearch:
             candidates = Candidates(ids, estimates, of_batch, self._error)
             slots = batch.astype(np.int32)
             keep_nearest(self._points, queries[batch], candidates, self._seed, slots, nearest)
-            unsure = self._unsure(batch, estimates[of_batch, -1], nearest)
-            return unsure if n_asked < len(self._points.starts) - 1 else np.zeros_like(unsure)
+            if n_asked == len(self._points.starts) - 1:
+                return np.zeros(len(batch), np.bool_)
+            # A point that FAISS left out could be among the nearest of those not full, or near it.
+            ends = nearest.starts[batch] + nearest.counts[batch]
+            full = ends == nearest.starts[batch + 1]
+            lowest = -nearest.distances[np.maximum(ends - 1, 0)]
+            last = estimates[of_batch, -1] + self._error
+            return np.asarray(~full | (lowest <= last), np.bool_)
 
         unsure: list[Rows] = [np.empty(0, np.int64)]
-        batches = list(_query_batches(rows, asked))
+        batches = []  # of queries that ask for equally many, so many as fit in memory
+        for n_asked in np.unique(asked[rows]):
+            alike = rows[asked[rows] == n_asked]
+            n_rows = max(1, min(_BATCH, _BATCH_CANDIDATES // int(n_asked)))
+            batches += [alike[at : at + n_rows] for at in range(0, len(alike), n_rows)]
         alone = partial(faiss.omp_set_num_threads, 1)  # FAISS computes alone in each thread
         is_torch = isinstance(self._index, TorchIndex)
         precise = self._index.precise() if is_torch else nullcontext()
@@ -457,24 +466,6 @@ class CosineSearch:
                 unsure.append(batch[flags])
                 advance(len(batch) - int(np.count_nonzero(flags) if self._exact else 0))
         return np.concatenate(unsure)
-
-    def _unsure(self, batch: Rows, last: Singles, nearest: Best) -> Flags:
-        """Return of which queries a point that FAISS left out could be among the nearest."""
-        ends = nearest.starts[batch] + nearest.counts[batch]
-        full = ends == nearest.starts[batch + 1]
-        lowest = -nearest.distances[np.maximum(ends - 1, 0)]
-        return np.asarray(~full | (lowest <= last + self._error), np.bool_)
-
-    def _compare_all(
-        self, queries: Ids, rows: Rows, nearest: Best, advance: Callable[[int], None]
-    ) -> None:
-        def compare(row: int) -> None:
-            slots = np.array([row], np.int32)
-            keep_nearest_of_all(self._points, queries[slots], self._seed, slots, nearest)
-
-        with thread_pool(self._threads) as pool:
-            for _ in pool.map(compare, rows.tolist()):
-                advance(1)
 
     def _count(self, queries: Ids, thresholds: Singles, components: Ids) -> Counts:
         if isinstance(self._index, TorchIndex):
@@ -521,12 +512,3 @@ class CosineSearch:
         n_distinct = len(self._points.starts) - 1
         for begin in range(0, n_distinct, BLOCK):
             yield begin, min(begin + BLOCK, n_distinct)
-
-
-def _query_batches(rows: Rows, asked: Ids) -> Iterator[Rows]:
-    """Yield queries that ask for equally many candidates, so many at a time as fit in memory."""
-    for n_asked in np.unique(asked[rows]):
-        alike = rows[asked[rows] == n_asked]
-        n_rows = max(1, min(_BATCH, _BATCH_CANDIDATES // int(n_asked)))
-        for begin in range(0, len(alike), n_rows):
-            yield alike[begin : begin + n_rows]

@@ -14,7 +14,7 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import reading, reason
 from medsim.embeddings import TERMS, WORDS, TermVectors, VectorSource
-from medsim.embeddings.encoders import encoded, kept_by, unit
+from medsim.embeddings.encoders import VectorCache, encoded, key_of, unit
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.formats.tables import FITTING, Keys, keyed
 
@@ -160,9 +160,9 @@ class ModelSource(ObjectSource):
         encoder = _ObjectEncoder(self, request.terms)
         if self.given.version is None:
             return encoded(encoder, replace(request, cache=None), "")
-        kept = kept_by(encoder, request, self.fingerprint())
-        part = next(kept.parts(), None) if kept else None
-        if part is not None:
+        digest = self.fingerprint()
+        kept = request.cache and VectorCache(request.cache / key_of(encoder, digest))
+        if kept and (part := next(kept.parts(), None)):
             terms = part.terms[:_N_PROBED]
             if not _are_same(encoder.encode(terms), part.vectors[: len(terms)]):
                 raise InputError(
@@ -170,7 +170,7 @@ class ModelSource(ObjectSource):
                     f"{self.own_name}, version {self.given.version}; give a model that has "
                     "changed another version"
                 )
-        return encoded(encoder, request, self.fingerprint())
+        return encoded(encoder, request, digest)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -160,7 +160,12 @@ class ServiceClient:
         try:
             found: list[tuple[Job, Answer] | None] = []
             while None not in found:
-                found = _all_of(arrived)
+                found = []
+                while not found:
+                    with suppress(queue.Empty):  # in some surroundings no signal ends a wait
+                        found.append(arrived.get(timeout=_SECONDS_A_LOOK))
+                while not arrived.empty():
+                    found.append(arrived.get())
                 if answers := [one for one in found if one is not None]:
                     yield answers
             asking.result()
@@ -349,17 +354,6 @@ def spellings(key: str) -> tuple[re.Pattern[str], ...]:
         form = form[-(-n_before * 8 // 6) : (n_before + len(key)) * 8 // 6]
         packed.append("".join({"+": "[+-]", "/": "[/_]"}.get(one, one) for one in form))
     return re.compile(plain), re.compile("|".join(packed))
-
-
-def _all_of(arrived: queue.SimpleQueue[Job]) -> list[Job]:
-    """Return what has arrived: one thing or more."""
-    found: list[Job] = []
-    while not found:
-        with suppress(queue.Empty):  # looks up, as no signal ends a wait in some surroundings
-            found.append(arrived.get(timeout=_SECONDS_A_LOOK))
-    while not arrived.empty():
-        found.append(arrived.get())
-    return found
 
 
 def _explanation(text: str) -> tuple[str, str]:

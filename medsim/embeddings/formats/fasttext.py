@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Stage
     from medsim.embeddings import Request
-    from medsim.kernels.types import Bytes, Flags, Starts, Vectors
+    from medsim.kernels.types import Flags, Vectors
 
 _DESCRIBES = "fastText, binary (.bin)"
 _MAGIC = struct.pack("<i", 793712314)
@@ -99,22 +99,19 @@ def _vectors(model: _Model, words: Sequence[str], stage: Stage) -> tuple[Vectors
     for begin in range(0, len(words), _WORDS_AT_ONCE):
         part = slice(begin, min(begin + _WORDS_AT_ONCE, len(words)))
         own_rows = np.array([model.rows.get(word, -1) for word in words[part]], np.int64)
-        starts, rows = gram_rows(*_in_brackets(words[part]), own_rows, model.grams)
+        texts = [  # in UTF-8, between the brackets that mark their ends
+            b"" if word == _END_OF_SENTENCE else b"<" + word.encode("utf-8", "surrogatepass") + b">"
+            for word in words[part]
+        ]
+        content = np.frombuffer(b"".join(texts), np.uint8)
+        begins = starts_of([len(text) for text in texts])
+        starts, rows = gram_rows(content, begins, own_rows, model.grams)
         needed, places = np.unique(rows, return_inverse=True)
         matrix = np.ascontiguousarray(model.matrix[needed], np.float32)
         vectors[part] = subword_means(matrix, starts, places)
         has_rows[part] = np.diff(starts) > 0
         stage.advance(part.stop - begin)
     return vectors, has_rows
-
-
-def _in_brackets(words: Sequence[str]) -> tuple[Bytes, Starts]:
-    """Return words in UTF-8, between the brackets that mark their ends, and where each begins."""
-    texts = [
-        b"" if word == _END_OF_SENTENCE else b"<" + word.encode("utf-8", "surrogatepass") + b">"
-        for word in words
-    ]
-    return np.frombuffer(b"".join(texts), np.uint8), starts_of([len(text) for text in texts])
 
 
 def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:

@@ -169,15 +169,20 @@ class OnnxEncoder:
         self._normalize = options.scales(default=settings.normalize)
         self._prefix = options.prefix or settings.prompt
         with reading(self._tokenizer_path, _TOKENIZER_FORM):
-            self._tokenizer = _cutting(
-                tokenizers.Tokenizer.from_file(str(self._tokenizer_path)), settings
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(self._tokenizer_path))
+            own = self._tokenizer.truncation or {}
+            limit = (
+                settings.max_tokens or own.get("max_length") or settings.n_positions or MOST_TOKENS
             )
+            own |= {"max_length": limit, "stride": 0}
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(**own)
         self._threads = threads
         self.identity = {
             "pooling": str(self._pooling),
             "normalize": str(self._normalize),
             "prefix": self._prefix,
-            "max_tokens": str(self._tokenizer.truncation["max_length"]),
+            "max_tokens": str(limit),
             "onnxruntime": str(onnxruntime.__version__),
             "tokenizers": str(tokenizers.__version__),
         }
@@ -188,7 +193,17 @@ class OnnxEncoder:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
         with reading(self._tokenizer_path, _TOKENIZER_FORM):
             tokens = [self._tokenizer.encode(self._prefix + term) for term in terms]
-        vectors = self._vectors(tokens, lambda outputs, _rows: self._pooled(outputs))
+
+        def pooled(outputs: Outputs, _rows: Rows) -> Vectors:
+            if self._pooling == "cls":
+                outputs = outputs[:, 0]
+            elif self._pooling == "max":
+                outputs = outputs.max(axis=1)
+            elif self._pooling == "mean":
+                outputs = outputs.mean(axis=1)
+            return outputs
+
+        vectors = self._vectors(tokens, pooled)
         return unit(vectors) if self._normalize else vectors
 
     def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
@@ -232,16 +247,6 @@ class OnnxEncoder:
             most = 1 if self._is_dynamic else max(1, _TOKENS_A_RUN // int(length))
             runs += [rows[at : at + most] for at in range(0, len(rows), most)]
         return runs
-
-    def _pooled(self, outputs: Outputs) -> Vectors:
-        """Return one vector a text: float32[n_texts, n_dimensions]."""
-        if self._pooling == "cls":
-            outputs = outputs[:, 0]
-        elif self._pooling == "max":
-            outputs = outputs.max(axis=1)
-        elif self._pooling == "mean":
-            outputs = outputs.mean(axis=1)
-        return outputs
 
     def _run(self, ids: Tokens, types: Tokens) -> list[Any]:
         """Return the outputs for texts of equally many tokens."""
@@ -310,15 +315,6 @@ def _session(onnxruntime: Any, path: Path, device: Device) -> Any:
         onnxruntime.preload_dlls()  # of NVIDIA's packages, which it does not find itself
     providers = [(_GPU, _EXACT), _PROCESSOR] if has_gpu else [_PROCESSOR]
     return onnxruntime.InferenceSession(path, settings, providers=providers)
-
-
-def _cutting(tokenizer: Any, settings: Settings) -> Any:
-    """Return a tokenizer that never pads and always truncates."""
-    own = tokenizer.truncation or {}
-    limit = settings.max_tokens or own.get("max_length") or settings.n_positions
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(**{**own, "max_length": limit or MOST_TOKENS, "stride": 0})
-    return tokenizer
 
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:

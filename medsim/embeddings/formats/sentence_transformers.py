@@ -181,28 +181,20 @@ def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
     """Complete what the library makes of a plain folder, and return what decides its vectors."""
     if len(model) != len(("Transformer", "Pooling")):
         raise InputError(f"{path} gives no vectors of tokens that could be pooled")
-    _check_has_all_weights(path, model[0].auto_model)
-    settings = read_settings(path)
-    model.max_seq_length = settings.max_tokens or settings.n_positions or MOST_TOKENS
-    n_dimensions = model.encode([""], show_progress_bar=False).shape[1]
-    model[1] = type(model[1])(n_dimensions, pooling)
-    return {"pooling": pooling, "max_tokens": str(model.max_seq_length)}
-
-
-def _check_has_all_weights(path: Path, transformer: Any) -> None:
-    """Raise InputError where the library drew weights at random, as no file has them.
-
-    A layer behind the tokens' vectors, the pooler, is not used.
-    """
-    _, found = type(transformer).from_pretrained(
+    _, found = type(model[0].auto_model).from_pretrained(
         str(path), local_files_only=True, use_safetensors=True, output_loading_info=True
-    )
+    )  # the library draws weights at random that no file has; it does not use the pooler
     missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
     if missing:
         raise InputError(
             f"{path} lacks {len(missing):,} of the weights that its {CONFIG} asks for, such as "
             f"{missing[0]}; are they of another model, or of its last layer only?"
         )
+    settings = read_settings(path)
+    model.max_seq_length = settings.max_tokens or settings.n_positions or MOST_TOKENS
+    n_dimensions = model.encode([""], show_progress_bar=False).shape[1]
+    model[1] = type(model[1])(n_dimensions, pooling)
+    return {"pooling": pooling, "max_tokens": str(model.max_seq_length)}
 
 
 @contextmanager

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import chain, islice, takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -45,8 +44,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _LINE_FEED = ord("\n")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Header:
+class _Header(NamedTuple):
     """The first line of a file, whose ``size`` is in bytes, its end included."""
 
     n_words: int
@@ -283,9 +281,7 @@ def _content_of(path: Path) -> bytes:
 def _header_of(beginning: bytes) -> _Header | None:
     """Return the header that a file begins with, such as "400000 300", if it has one."""
     found = _HEADER.match(beginning)
-    if not found:
-        return None
-    return _Header(n_words=int(found[1]), n_dimensions=int(found[2]), size=found.end())
+    return _Header(int(found[1]), int(found[2]), found.end()) if found else None
 
 
 def _checked_header(path: Path, beginning: bytes, number_size: int) -> _Header:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from medsim.embeddings.metrics import Cost
-    from medsim.kernels.types import Ids, Rows, Starts, Table, Values, Vectors
+    from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
 
 
 _ROWS_A_TASK = 2048
@@ -68,14 +68,21 @@ def tabulate_bags(
 
     def table(part: slice) -> Vectors:
         own = bags.starts[part.start : part.stop + 1]
-        order, tokens = _side_by_side(own)
+        # Bags in ascending size, and their tokens as ``Bags`` has them.
+        sizes = np.diff(own)
+        order = np.argsort(sizes, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        bag = np.repeat(np.arange(len(sizes)), sizes)
+        tokens = np.arange(own[0], own[-1])
+        tokens = tokens[np.lexsort((rank[bag], tokens - own[bag], sizes[bag]))]
         similarities, column_of = of_words.with_words(np.unique(bags.words[tokens]))
 
         def compare(terms: slice) -> Vectors:
             starts = bags.starts[terms.start : terms.stop + 1]
             right = slice(int(starts[0]), int(starts[-1]))
             compared = Bags(
-                sizes=np.diff(own)[order],
+                sizes=sizes[order],
                 columns=column_of[bags.words[tokens]],
                 rows=bags.words[right],
                 starts=starts - right.start,
@@ -88,17 +95,6 @@ def tabulate_bags(
         return workers.spread_columns(compare, np.empty((len(order), n_terms), np.float32))
 
     return table
-
-
-def _side_by_side(starts: Starts) -> tuple[Rows, Rows]:
-    """Return bags in ascending size, and their tokens as ``Bags`` has them."""
-    sizes = np.diff(starts)
-    order = np.argsort(sizes, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    bag = np.repeat(np.arange(len(sizes)), sizes)
-    tokens = np.arange(starts[0], starts[-1])
-    return order, tokens[np.lexsort((rank[bag], tokens - starts[bag], sizes[bag]))]
 
 
 class _WordTable:
@@ -269,10 +265,6 @@ _POOLED = Comparison(
 )
 
 
-def _maxima(bags: WordBags, terms: Ids) -> Vectors:
-    return positive_maxima(bags.vectors, bags.words, bags.starts, terms)
-
-
 METRICS.register(
     "fuzzy_jaccard",
     Metric(
@@ -285,5 +277,10 @@ METRICS.register(
 )
 METRICS.register(
     "max_jaccard",
-    row_metric(WordBags, "max-pooled word vectors", _POOLED, _maxima),
+    row_metric(
+        WordBags,
+        "max-pooled word vectors",
+        _POOLED,
+        lambda bags, terms: positive_maxima(bags.vectors, bags.words, bags.starts, terms),
+    ),
 )
