@@ -56,12 +56,8 @@ def row_height(contenders: Sequence[str]) -> int:
 
 def reference(value: float) -> alt.Chart:
     """Return a line across a chart at a value."""
-    line: alt.Chart = (
-        alt.Chart()
-        .mark_rule(color="var(--quiet)", strokeDash=[3, 3], tooltip=False)
-        .encode(x=alt.XDatum(value))
-    )
-    return line
+    rule: alt.Chart = alt.Chart().mark_rule(color="var(--quiet)", strokeDash=[3, 3], tooltip=False)
+    return rule.encode(x=alt.XDatum(value))
 
 
 def tooltips(**lines: tuple[str, str]) -> list[alt.Tooltip]:
@@ -147,8 +143,9 @@ def points(
     Others are a panel, or ``n``, how many pairs a point is of.
     """
     low, high = ends or (value, value)
-    named = {"contender": contender, "value": value, "low": low, "high": high}
-    return frame.select(**others, y=y, **named, filled=filled)
+    return frame.select(
+        **others, y=y, contender=contender, value=value, low=low, high=high, filled=filled
+    )
 
 
 def dots(
@@ -385,11 +382,13 @@ def heat(
     reach: dict[str, Any] = {"range": [_LOW, _HIGH]}
     if middle is not None:
         reach = {"range": [_NEGATIVE, _MIDDLE, _HIGH], "domainMid": middle}
+    few, short = 4, 14  # names of columns that fit beside each other
+    angle = 0 if len(x) <= few and max(map(len, x), default=0) <= short else -40
     base = alt.Chart().encode(
         x=alt.X("x:N")
         .title(None)
         .sort(list(x))
-        .axis(orient="bottom" if panels else "top", labelAngle=_angle(x), **_BARE),
+        .axis(orient="bottom" if panels else "top", labelAngle=angle, **_BARE),
         y=alt.Y("y:N").title(None).sort(list(y)).axis(**_BARE),
     )
     cells = base.mark_rect(stroke="var(--paper)", strokeWidth=2).encode(
@@ -409,9 +408,3 @@ def heat(
 def heat_width(n_columns: int) -> int:
     """Return the least width, in pixels, at which the texts of a heat map have room."""
     return _LABELS + _CELL * n_columns
-
-
-def _angle(names: Sequence[str]) -> int:
-    """Return at which angle the names of columns fit."""
-    few, short = 4, 14
-    return 0 if len(names) <= few and max(map(len, names), default=0) <= short else -40

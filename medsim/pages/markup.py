@@ -9,7 +9,7 @@ import math
 from functools import cache
 from importlib.resources import files
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from medsim.core.manifest import medsim_version
 from medsim.pages.page import MOST_ROWS, NUMBER, format_value
@@ -32,7 +32,7 @@ _HERE = "medsim.pages"
 
 def rendered(page: Page, library: str) -> str:
     """Return a page as HTML; the same page always gives the same text."""
-    return _document(
+    return document(
         "report.html",
         title=page.title,
         style=asset(_HERE, "page.css"),
@@ -42,23 +42,18 @@ def rendered(page: Page, library: str) -> str:
     )
 
 
-def document(*, title: str, style: str, body: str, scripts: Sequence[str]) -> str:
-    """Return a whole page; the same arguments always give the same text.
-
-    Args:
-        title: as plain text.
-        style: rules that follow those of all pages, see ``palette.css``.
-        body: markup; what it shows is escaped already.
-        scripts: run in this order, after the body.
-    """
-    return _document("document.html", title=title, style=style, scripts=scripts, body=body)
-
-
-def _document(template: str, *, style: str, scripts: Sequence[str], **shown: object) -> str:
-    """Return a page of a template.
+def document(template: str, *, style: str, scripts: Sequence[str], **shown: object) -> str:
+    """Return a page of a template; the same arguments always give the same text.
 
     A content security policy names the scripts by their hashes and permits no other source of
     anything, so that nothing else is ever run and nothing is loaded, whatever the page shows.
+
+    Args:
+        template: the file.
+        style: rules that follow those of all pages, see ``palette.css``.
+        scripts: run in this order, after the body.
+        shown: what the template shows: a title as plain text, and a body in which everything is
+            escaped already, or a page.
     """
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     hashes = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in digests)
@@ -82,10 +77,12 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["kind"] = lambda part: type(part).__name__
-    found.filters["drawn"] = _drawn
-    found.filters["breakable"] = _breakable
-    found.filters["rows"] = _rows
+    found.filters |= {
+        "kind": lambda part: type(part).__name__,
+        "drawn": _drawn,
+        "breakable": _breakable,
+        "rows": _rows,
+    }
     return found
 
 
@@ -102,11 +99,6 @@ def _breakable(text: str) -> str:
     return Markup("_<wbr>").join(map(escape, text.split("_")))
 
 
-class _Cell(NamedTuple):
-    text: str
-    value: str | None  # by which the page sorts, where that is not its text
-
-
 def _rows(table: PageTable) -> Iterator[dict[str, object]]:
     """Yield the rows of a table, those of few pairs with a mark."""
     frame = table.frame
@@ -117,12 +109,12 @@ def _rows(table: PageTable) -> Iterator[dict[str, object]]:
         yield {"cells": list(map(_cell, row, formats)), "few": few}
 
 
-def _cell(value: object, form: str) -> _Cell:
-    text = format_value(value, form)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return _Cell(text, None)
-    number = str(value) if isinstance(value, int) else f"{value:.{_DIGITS}g}"
-    return _Cell(text, None if number == text else number)
+def _cell(value: object, form: str) -> dict[str, str | None]:
+    """Return the text of a cell, and the number by which the page sorts where it is another."""
+    text, number = format_value(value, form), None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        number = str(value) if isinstance(value, int) else f"{value:.{_DIGITS}g}"
+    return {"text": text, "value": None if number == text else number}
 
 
 def asset(package: str, name: str) -> str:
@@ -146,10 +138,11 @@ def packed_columns(rows: pl.DataFrame) -> dict[str, object]:
     row has, or with ``runs``, in turn such a place and how many rows in succession have it. Of
     these the shortest is taken.
     """
-    return {name: _packed([_short(value) for value in rows[name]]) for name in rows.columns}
+    return {name: _packed(rows[name]) for name in rows.columns}
 
 
-def _packed(values: list[object]) -> object:
+def _packed(column: pl.Series) -> object:
+    values = [_short(value) for value in column]
     places: dict[tuple[type, object], int] = {}
     at = [places.setdefault((type(value), value), len(places)) for value in values]
     of = [value for _, value in places]

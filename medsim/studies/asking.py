@@ -20,6 +20,7 @@ from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered
+from medsim.evaluations.sets import SET_COLUMNS
 from medsim.evaluations.strata import PAIR_PROPERTIES, property_in
 from medsim.kernels.packing import tie_hashes
 from medsim.studies.folder import Study, StudyDraft, draw_id, presentations_of, write_study
@@ -71,8 +72,14 @@ def sample_study(options: SampleOptions) -> Study:
     with reading_output(build), progress.stage("draw pairs") as stage:
         items = _drawn_items(build, options.per_class, options.seed)
         stage.found(f"{items.height:,} pairs for each of {len(names)} annotators")
-    for warning in _shortfalls(build, items, options.per_class):
-        progress.warn(warning)
+    counts = {"/".join(row[:3]): row[3:] for row in drawn_counts(items).iter_rows()}
+    for key in (key for strategy in build.strategies for key in set_keys(strategy)):
+        n_positives, n_negatives = counts.get(str(key), (0, 0))
+        if min(n_positives, n_negatives) < options.per_class:
+            progress.warn(
+                f"{key} has {counted(n_positives, 'positive')} and "
+                f"{counted(n_negatives, 'negative')} to draw, not {options.per_class} of each"
+            )
     source, notice = build.manifest.source, None
     if source.get("redistributable") is False:
         notice = (
@@ -99,14 +106,11 @@ def sample_study(options: SampleOptions) -> Study:
 
 def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
     """Return how many pairs of every dataset the items of a study have, in order of name."""
-    return (
-        items.group_by("dataset", "difficulty", "negatives")
-        .agg(
-            (pl.col("label") == 1).sum().cast(pl.Int64).alias("n_positives"),
-            (pl.col("label") == 0).sum().cast(pl.Int64).alias("n_negatives"),
-        )
-        .sort("dataset", "difficulty", "negatives")
-    )
+    sums = {
+        name: (pl.col("label") == label).sum().cast(pl.Int64)
+        for name, label in {"n_positives": 1, "n_negatives": 0}.items()
+    }
+    return items.group_by(SET_COLUMNS).agg(**sums).sort(SET_COLUMNS)
 
 
 def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
@@ -145,26 +149,8 @@ def _ranked(
     ids = pairs["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
     of_class = np.uint64(int(draw_id(str(key), label), 16))
     ranks = pl.Series("rank", tie_hashes(np.uint64(seed), of_class, ids))
-    return (
-        pairs.with_columns(ranks)
-        .bottom_k(longest, by="rank")
-        .sort("rank")
-        .drop("rank")
-        .iter_rows(named=True)
-    )
-
-
-def _shortfalls(build: Build, items: pl.DataFrame, per_class: int) -> Iterator[str]:
-    """Yield a warning for each dataset that has fewer pairs than were asked for."""
-    counts = {"/".join(row[:3]): row[3:] for row in drawn_counts(items).iter_rows()}
-    for strategy in build.strategies:
-        for key in set_keys(strategy):
-            n_positives, n_negatives = counts.get(str(key), (0, 0))
-            if min(n_positives, n_negatives) < per_class:
-                yield (
-                    f"{key} has {counted(n_positives, 'positive')} and "
-                    f"{counted(n_negatives, 'negative')} to draw, not {per_class} of each"
-                )
+    first = pairs.with_columns(ranks).bottom_k(longest, by="rank").sort("rank").drop("rank")
+    return first.iter_rows(named=True)
 
 
 _SIDES = ("term1", "term2")
@@ -190,7 +176,17 @@ def grade_study(options: GradeOptions) -> Study:
     path, progress = Path(options.pairs), progress_of(options.progress)
     with progress.stage("share pairs out") as stage:
         table = read_pairs(path, progress)
-        _check_shares(options, table.frame.height)
+        n_pairs, consistency = table.frame.height, options.n_consistency
+        if n_pairs - consistency < options.groups:
+            raise OptionError(
+                f"`consistency` {consistency} does not fit {n_pairs:,} pairs and {options.groups} "
+                "groups; each group needs a pair of its own"
+            )
+        n_first = consistency + (n_pairs - consistency) // options.groups
+        if options.duplicates > n_first:
+            raise OptionError(
+                f"`duplicates` {options.duplicates} does not fit: a rater sees {n_first:,} pairs"
+            )
         items = _items(table.frame, options)
         sizes: dict[int, int] = dict(items["group"].value_counts().iter_rows())
         n_seen = sizes.pop(0, 0) + max(sizes.values()) + options.duplicates  # of the largest group
@@ -219,31 +215,13 @@ def shares_of(study: Study) -> pl.DataFrame:
     """Return how many pairs each rater of a graded study sees, and which group it is of."""
     shown = study.assignment().join(study.items().select("item_id", "group"), on="item_id")
     first = pl.col("showing") == 1
-    return (
-        shown.group_by("annotator")
-        .agg(
-            pl.col("group").max().alias("group"),
-            ((pl.col("group") > 0) & first).sum().cast(pl.Int64).alias("n_of_group"),
-            ((pl.col("group") == 0) & first).sum().cast(pl.Int64).alias("n_of_all"),
-            (~first).sum().cast(pl.Int64).alias("n_twice"),
-        )
-        .sort("annotator")
-    )
-
-
-def _check_shares(options: GradeOptions, n_pairs: int) -> None:
-    """Raise OptionError if that many pairs cannot be shared out so."""
-    groups, consistency = options.groups, options.n_consistency
-    if n_pairs - consistency < groups:
-        raise OptionError(
-            f"`consistency` {consistency} does not fit {n_pairs:,} pairs and {groups} groups; each "
-            "group needs a pair of its own"
-        )
-    n_seen = consistency + (n_pairs - consistency) // groups
-    if options.duplicates > n_seen:
-        raise OptionError(
-            f"`duplicates` {options.duplicates} does not fit: a rater sees {n_seen:,} pairs"
-        )
+    counts = {
+        "n_of_group": (pl.col("group") > 0) & first,
+        "n_of_all": (pl.col("group") == 0) & first,
+        "n_twice": ~first,
+    }
+    sums = {name: which.sum().cast(pl.Int64) for name, which in counts.items()}
+    return shown.group_by("annotator").agg(pl.col("group").max(), **sums).sort("annotator")
 
 
 def _items(pairs: pl.DataFrame, options: GradeOptions) -> pl.DataFrame:
@@ -406,14 +384,9 @@ def inspect_study(options: InspectOptions) -> Study:
 def shown_counts(study: Study) -> pl.DataFrame:
     """Return how many items each annotator sees, and how many of them others see as well."""
     shown = study.assignment().with_columns(common=pl.len().over("item_id") > 1)
-    return (
-        shown.group_by("annotator")
-        .agg(
-            pl.len().cast(pl.Int64).alias(f"n_{study.scale.noun}s"),
-            pl.col("common").sum().cast(pl.Int64).alias("n_common"),
-        )
-        .sort("annotator")
-    )
+    n_shown, n_common = pl.len().cast(pl.Int64), pl.col("common").sum().cast(pl.Int64)
+    counts = {f"n_{study.scale.noun}s": n_shown, "n_common": n_common}
+    return shown.group_by("annotator").agg(**counts).sort("annotator")
 
 
 def _drawn_instances(

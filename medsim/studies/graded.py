@@ -91,7 +91,16 @@ def _agreement(
         part, row = ratings[:, columns], None
         for of, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
             if row is None or (chosen != rated_any).any():
-                row = _agreement_row(named, of, part[chosen], resampling)
+                rated = part[chosen]
+                found = rater_agreement(
+                    rated,
+                    seed=resampling.seed,
+                    resamples=resampling.resamples if len(rated) >= _FEWEST else 0,
+                    threads=resampling.threads,
+                )
+                n_pairs = int((~np.isnan(rated)).any(axis=0).sum())
+                row = {"pairs": named, "raters": of, "n_raters": len(rated), "n_pairs": n_pairs}
+                row |= with_ends("iaa1", found.iaa1) | with_ends("iaa2", found.iaa2)
                 rows.append(row)
             if named.startswith(_GROUP):
                 of_groups[of].append(row)
@@ -102,18 +111,6 @@ def _agreement(
             row = dict.fromkeys(rows[0]) | {"pairs": "mean of groups", "raters": of}
             rows.append(row | {name: means[name] for name in ("iaa1", "iaa2")})
     return table_of(rows)
-
-
-def _agreement_row(named: str, of: str, ratings: Table, resampling: Resampling) -> Row:
-    found = rater_agreement(
-        ratings,
-        seed=resampling.seed,
-        resamples=resampling.resamples if len(ratings) >= _FEWEST else 0,
-        threads=resampling.threads,
-    )
-    sizes = {"n_raters": len(ratings), "n_pairs": int((~np.isnan(ratings)).any(axis=0).sum())}
-    ends = with_ends("iaa1", found.iaa1) | with_ends("iaa2", found.iaa2)
-    return {"pairs": named, "raters": of, **sizes, **ends}
 
 
 def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows, Rows]]:

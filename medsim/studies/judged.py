@@ -106,11 +106,10 @@ def compared_tables(
     """
     names = answers["annotator"].unique().sort().to_list()
     table = _table(items, answers, names)
-    first = (
-        _accuracy(items, table, names, resampling)
-        if scale is CONTEXT
-        else _agreed(scale, items, table)
-    )
+    if scale is CONTEXT:
+        first = _accuracy(items, table, names, resampling)
+    else:
+        first = _agreed(scale, items, table)
     counts = [
         {"annotator": name, **_counts(scale, own)} for name, own in zip(names, table.T, strict=True)
     ]
@@ -173,12 +172,10 @@ def _agreement_of_judgements(
     table: Judgements, names: Sequence[str], resampling: Resampling
 ) -> pl.DataFrame:
     """Return alpha with "don't know" as a judgement of its own, and as none."""
+    decided = np.where(table == DONT_KNOW, np.int8(NONE), table)
     rows: list[Row] = []
     for members in _groups(len(names)):
-        for dont_know, kept in (
-            ("a judgement", table),
-            ("left out", np.where(table == DONT_KNOW, np.int8(NONE), table)),
-        ):
+        for dont_know, kept in (("a judgement", table), ("left out", decided)):
             part = np.ascontiguousarray(kept[:, members])
             named: Row = {"annotators": " & ".join(names[at] for at in members)}
             named |= {"dont_know": dont_know, "n_pairs": _n_shared(part)}
@@ -266,17 +263,16 @@ def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> 
 
 
 def _corrections(items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
-    votes = {
-        f"n_{answer}": (table == value).sum(axis=1)
+    votes = [
+        pl.Series(f"n_{answer}", (table == value).sum(axis=1), pl.Int64)
         for value, answer in enumerate(JUDGEMENT.answers)
-    }
+    ]
     judged = pl.Series("judged", _named(JUDGEMENT, items["truth"].to_numpy()), pl.String)
+    wrong = (pl.col("truth") != NO_TRUTH) & (pl.col("truth") != pl.col("label"))
     return (
-        items.with_columns(
-            judged, *(pl.Series(name, counts, pl.Int64) for name, counts in votes.items())
-        )
-        .filter(pl.col("truth") != NO_TRUTH, pl.col("truth") != pl.col("label"))
-        .select("term1", "term2", "judged", *votes, *SET_COLUMNS, "pair_id")
+        items.select("term1", "term2", judged, *votes, *SET_COLUMNS, "pair_id", wrong=wrong)
+        .filter("wrong")
+        .drop("wrong")
         .sort("judged", *SET_COLUMNS, "pair_id")
     )
 

@@ -42,10 +42,7 @@ def annotators_of(named: CountOrNames, stem: str) -> tuple[str, ...]:
     text = str(named).strip()
     if _NUMBER.fullmatch(text) is None:
         return _checked([name.strip() for name in text.split(",")])
-    number = int(text)
-    if number > _MOST_ANNOTATORS:
-        return _checked([text] * number)
-    return _checked([f"{stem}-{at:0{len(text)}}" for at in range(1, number + 1)])
+    return _checked([f"{stem}-{at:0{len(text)}}" for at in range(1, int(text) + 1)])
 
 
 def _checked(names: Sequence[str]) -> tuple[str, ...]:

@@ -100,13 +100,9 @@ def score_study(options: ScoreOptions) -> Scores:
         progress.warn(warning)
     with progress.stage("score"):
         tables = _tables(study, found.frame, options)
-        tables["missing"] = (  # as the annotators saw them who answered any
-            study.assignment()
-            .filter(~pl.col("annotator").is_in(list(found.absent)))
-            .join(found.frame, on="entry_id", how="anti")
-            .select("annotator", "position", "left", "right")
-            .sort("annotator", "position")
-        )
+        seen = study.assignment().filter(~pl.col("annotator").is_in(list(found.absent)))
+        missing = seen.join(found.frame, on="entry_id", how="anti").sort("annotator", "position")
+        tables["missing"] = missing.select("annotator", "position", "left", "right")
     for warning in warnings_of_raters(tables, options.leave_out):
         progress.warn(warning)
     scores = Scores(

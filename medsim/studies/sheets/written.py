@@ -52,6 +52,7 @@ def rendered_sheet(sheet: Sheet) -> str:
     }
     embedded = f'<script type="application/json" id="sheet">{embedded_json(content)}</script>\n'
     return document(
+        "document.html",
         title=f"{sheet.title}: {sheet.annotator}",
         style=asset(_HERE, "annotate.css"),
         body=asset(_HERE, "annotate.html") + embedded,
