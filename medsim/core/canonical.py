@@ -57,16 +57,14 @@ def canonical_digest(value: object) -> str:
 
 def _unescaped(found: re.Match[str]) -> str:
     digits = found[1] or found[2]
-    if digits is None or _is_escaped(code_point := int(digits, 16)):
+    if digits is None:
+        return found[0]
+    code_point = int(digits, 16)
+    place = bisect_right(_FIRST, code_point) - 1
+    is_escaped = place >= 0 and code_point <= _ESCAPED[place][1]
+    if is_escaped or code_point & _LAST_OF_PLANE >= _NONCHARACTERS:
         return found[0]
     return chr(code_point)
-
-
-def _is_escaped(code_point: int) -> bool:
-    if code_point & _LAST_OF_PLANE >= _NONCHARACTERS:
-        return True
-    place = bisect_right(_FIRST, code_point) - 1
-    return place >= 0 and code_point <= _ESCAPED[place][1]
 
 
 _TEXTS = 1 << 16  # in a part

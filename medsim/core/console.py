@@ -111,7 +111,11 @@ class Program(HelpedGroup):
         except typer._click.exceptions.NoArgsIsHelpError:  # noqa: SLF001
             raise  # its message is the help of a group, in lines
         except typer._click.exceptions.UsageError as error:  # noqa: SLF001
-            error.message = one_line(f"{error.message}{_from_file(error)}")
+            of_error: Any = error.ctx
+            name, place = getattr(getattr(error, "param", None), "name", None), ""
+            if name is not None and of_error is not None and _is_from_file(of_error, name):
+                place = f" (from {of_error.find_object(OptionFile).name})"
+            error.message = one_line(f"{error.message}{place}")
             raise
         except MedsimError as error:
             if surroundings.interrupted():
@@ -167,10 +171,8 @@ def command(
         flags = {one.name: _own_flag(one) for one in (*own, *shared)} | _flags(options)
 
         def call(context: typer.Context, **values: Any) -> None:
-            file, given = (
-                context.find_object(OptionFile),
-                [name for name in context.params if _is_from_file(context, name)],
-            )
+            file = context.find_object(OptionFile)
+            given = [name for name in context.params if _is_from_file(context, name)]
             verbosity = _Verbosity(**{one.name: values.pop(one.name) for one in shared})
             # What the user put between backticks, such as the name of a file, stays as it is.
             own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
@@ -222,14 +224,6 @@ def _is_from_file(context: Any, name: str) -> bool:
     return source is not None and source.name == "DEFAULT_MAP"
 
 
-def _from_file(error: Any) -> str:
-    """Return where the value of a usage error comes from, if that is a file."""
-    name = getattr(getattr(error, "param", None), "name", None)
-    if name is None or error.ctx is None or not _is_from_file(error.ctx, name):
-        return ""
-    return f" (from {error.ctx.find_object(OptionFile).name})"
-
-
 def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Declared:
     hints = types_of(options)
     for name, option in declared(options).items():
@@ -273,9 +267,12 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
         default = ",".join(default)
     elif isinstance(default, (tuple, Mapping)):
         default = None  # Typer's own empty list
-    metavar, sentence = choices_shown(
-        option.choices or (), several=option.listed or shown == list[str]
-    )
+    metavar, sentence, choices = None, "", option.choices or ()
+    if choices:
+        several = ",..." if option.listed or shown == list[str] else ""
+        metavar = f"<{'|'.join(choices)}>{several}"
+        if len(metavar) > _LONGEST_METAVAR:
+            metavar, sentence = None, f" One of {', '.join(choices)}."
     told: dict[str, Any] = {
         "metavar": option.metavar or (field.name.upper() if option.argument else metavar),
         "help": f"{option.help}{sentence}",
@@ -351,16 +348,6 @@ def _own_flag(parameter: inspect.Parameter) -> str:
     given = (flag for info in infos for flag in (info.default, *(info.param_decls or ())))
     flags = (flag for flag in given if isinstance(flag, str) and flag.startswith("--"))
     return next(flags, f"--{parameter.name.replace('_', '-')}")
-
-
-def choices_shown(choices: Sequence[str], *, several: bool) -> tuple[str | None, str]:
-    """Return what help shows of choices: a name of the value, and a sentence where that is long."""
-    if not choices:
-        return None, ""
-    metavar = f"<{'|'.join(choices)}>{',...' if several else ''}"
-    if len(metavar) <= _LONGEST_METAVAR:
-        return metavar, ""
-    return None, f" One of {', '.join(choices)}."
 
 
 def completed(choices: Sequence[str]) -> Callable[[str], list[str]] | None:

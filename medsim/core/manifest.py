@@ -145,7 +145,9 @@ def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
         digest.update(f"{column.name} {column.dtype} {n_rows}\n".encode())
         has_null = column.null_count() > 0
         digest.update(column.is_null().to_numpy().tobytes() if has_null else bytes(n_rows))
-        values = column.fill_null(_in_place_of_null(column.dtype)) if has_null else column
+        other = False if column.dtype == pl.Boolean else 0
+        in_place = "" if column.dtype == pl.String else other
+        values = column.fill_null(in_place) if has_null else column
         if column.dtype != pl.String:
             digest.update(values.to_numpy().tobytes())
             continue
@@ -167,9 +169,3 @@ def _columns(rows: pl.DataFrame | pl.LazyFrame) -> Iterator[pl.Series]:
     else:
         for name in rows.collect_schema():
             yield rows.select(name).collect().to_series()
-
-
-def _in_place_of_null(dtype: pl.DataType) -> str | bool | int:
-    if dtype == pl.String:
-        return ""
-    return False if dtype == pl.Boolean else 0

@@ -41,6 +41,7 @@ from typing import (
     Self,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -121,8 +122,7 @@ class Options:
     """The options of one command, checked when they are made."""
 
     def __post_init__(self) -> None:
-        own: Any = type(self)  # mypy takes a class whose instances are compared for unhashable
-        hints, known = types_of(own), declared(own)
+        hints, known = types_of(type(self)), declared(type(self))
         for field in fields(self):
             value, hint = getattr(self, field.name), hints[field.name]
             if isinstance(value, (str, Path)) and is_several(hint):
@@ -155,11 +155,10 @@ class Options:
         A text may have a name before its path, and options behind it: "bert=model.onnx,case=keep".
         Where a built-in name may stand for a path, the room that knows these tells which it is.
         """
-        own: Any = type(self)
-        hints = types_of(own)
+        hints = types_of(type(self))
         return [
             path
-            for name, option in declared(own).items()
+            for name, option in declared(type(self)).items()
             if name != "out" and not option.or_name
             if _has_path(hints[name]) or _names_path(option)
             for path in _paths_in(getattr(self, name))
@@ -219,26 +218,20 @@ Cache = Annotated[
 ]
 
 
-def declared(options: type[Options]) -> Mapping[str, Option]:
-    """Return the declarations of a class of options by field, in the order of its signature."""
-    own: Any = options
-    return _declared(own)
-
-
-@cache
 def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
-    return {
-        name: replace(extra, choices=_choices(extra, hints[name]))
-        for name in inspect.signature(options).parameters
-        for extra in getattr(hints[name], "__metadata__", ())
-        if isinstance(extra, Option)
-    }
+    found = {}
+    for name in inspect.signature(options).parameters:
+        for extra in getattr(hints[name], "__metadata__", ()):
+            if isinstance(extra, Option):
+                choices = names_in(hints[name]) if extra.choices is None else extra.choices
+                found[name] = replace(extra, choices=choices or None)
+    return found
 
 
-def _choices(option: Option, hint: object) -> Sequence[str] | None:
-    """Return the names that an option accepts, None for any."""
-    return (names_in(hint) if option.choices is None else option.choices) or None
+# Not decorated: mypy takes a class whose instances are compared for unhashable.
+declared: Callable[[Any], Mapping[str, Option]] = cache(_declared)
+"""The declarations of a class of options by field, in the order of its signature."""
 
 
 def signature_of(options: Callable[..., object]) -> inspect.Signature:
@@ -279,8 +272,7 @@ def public(options: Callable[P, Declared]) -> Callable[[Callable[[Declared], R]]
 
 def call(function: Callable[..., R], options: Options) -> R:
     """Return what a ``public`` function returns for options that are made."""
-    result: R = inspect.unwrap(function)(options)
-    return result
+    return cast("R", inspect.unwrap(function)(options))
 
 
 def _with_args(doc: str, options: type[Options]) -> str:

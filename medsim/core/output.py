@@ -105,8 +105,13 @@ class OutputFolder:
             found = read_own_json(path)
             return {"job": found["job"], "digests": dict(found["digests"])}
         except FileNotFoundError as error:
-            if self._is_begun_or_whole():
-                return {}
+            partial = self.folder / _PARTIAL
+            own = own_files(self.folder, self._kind)
+            with suppress(OSError, ValueError):
+                if _EMPTY_NOTE.startswith(partial.read_text(encoding="utf-8")):
+                    own.add(_PARTIAL)
+            if next(strangers(self.folder, own), None) is None:
+                return {}  # it was killed before its first note, or after its last
             raise OutputError(
                 f"{self.folder} is where an unfinished {self._kind.noun} would lie, and medsim did "
                 "not make it; move it away"
@@ -117,15 +122,6 @@ class OutputFolder:
                 f"{self.folder} is neither taken over nor removed; make it readable, or remove "
                 "that folder to make all anew"
             ) from error
-
-    def _is_begun_or_whole(self) -> bool:
-        """Return whether a folder without a note is of a run that was killed before or after it."""
-        partial = self.folder / _PARTIAL
-        own = own_files(self.folder, self._kind)
-        with suppress(OSError, ValueError):
-            if _EMPTY_NOTE.startswith(partial.read_text(encoding="utf-8")):
-                own.add(_PARTIAL)
-        return next(strangers(self.folder, own), None) is None
 
     def discard(self) -> None:
         """Remove the folder, unless it has files that took long to make, or may have."""

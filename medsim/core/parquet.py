@@ -125,14 +125,12 @@ def scan_files(folder: Path, pattern: str) -> pl.LazyFrame:
     found = sorted(folder.glob(pattern), key=str)
     if not found:
         raise FileNotFoundError(f"no files {pattern}")
-    return pl.concat([_with_folders(folder, path) for path in found], how="diagonal")
-
-
-def _with_folders(folder: Path, path: Path) -> pl.LazyFrame:
-    named = (part.partition("=") for part in path.relative_to(folder).parent.parts if "=" in part)
-    return scan_parquet(path).with_columns(
-        pl.lit(value, pl.String).alias(name) for name, _, value in named
-    )
+    scans = []
+    for path in found:
+        parts = (part.partition("=") for part in path.relative_to(folder).parent.parts)
+        named = [pl.lit(value, pl.String).alias(name) for name, equals, value in parts if equals]
+        scans.append(scan_parquet(path).with_columns(named))
+    return pl.concat(scans, how="diagonal")
 
 
 def write_parquet(

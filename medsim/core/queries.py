@@ -73,7 +73,9 @@ def names(folder: str) -> list[str]:
 def query(name: str) -> Query:
     """Return the query named ``name``, such as "terminologies/rf2/concept"."""
     text = (sql_folder() / f"{name}.sql").read_text(encoding="utf-8")
-    return Query(name=name, text=text, sentence=_sentence(text), header=_header(text))
+    lines = (line.removeprefix("--").strip() for line in text.splitlines())
+    sentence = " ".join(takewhile(bool, lines))
+    return Query(name=name, text=text, sentence=sentence, header=_header(text))
 
 
 @cache
@@ -86,7 +88,12 @@ def macros_in(text: str) -> frozenset[str]:
 @cache
 def datasets() -> tuple[Dataset, ...]:
     """Return the registered datasets in the order in which their negatives are made."""
-    found = [_dataset(query(name)) for name in names("builds/datasets")]
+    found = []
+    for name in names("builds/datasets"):
+        header = query(name).header
+        contains = " ".join(header.get("contains", ())).replace(",", " ").split()
+        order, own = int(header["order"][0]), name.rsplit("/", 1)[1]
+        found.append(Dataset(name=own, order=order, contains=frozenset(contains)))
     return tuple(sorted(found, key=lambda dataset: dataset.order))
 
 
@@ -96,20 +103,6 @@ def dataset(name: str) -> Dataset:
     if name not in known:
         raise OptionError(unknown_name("dataset", name, list(known)))
     return known[name]
-
-
-def _dataset(registered: Query) -> Dataset:
-    contains = " ".join(registered.header.get("contains", ()))
-    return Dataset(
-        name=registered.name.rsplit("/", 1)[1],
-        order=int(registered.header["order"][0]),
-        contains=frozenset(contains.replace(",", " ").split()),
-    )
-
-
-def _sentence(text: str) -> str:
-    lines = (line.removeprefix("--").strip() for line in text.splitlines())
-    return " ".join(takewhile(bool, lines))
 
 
 def _header(text: str) -> dict[str, tuple[str, ...]]:

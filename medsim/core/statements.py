@@ -170,21 +170,6 @@ def _check_days(frame: pl.DataFrame) -> None:
     """Raise StatementError for days and times that Python lacks, which Polars cannot show."""
     import polars as pl  # noqa: PLC0415 — the process of a statement does without
 
-    for name, column in _values_within(frame):
-        if not isinstance(column.dtype, (pl.Date, pl.Datetime)):
-            continue
-        years = column.to_physical().cast(pl.Float64) / _IN_A_YEAR[_unit(column.dtype)]
-        if not (years.drop_nulls().is_between(_FIRST_YEAR, _LAST_YEAR)).all():
-            raise StatementError(
-                f"the column {name!r} has days that Python lacks, such as those before year "
-                "1; cast it to varchar"
-            )
-
-
-def _values_within(frame: pl.DataFrame) -> Iterator[tuple[str, pl.Series]]:
-    """Yield each column with its name, and the values in its lists and structs likewise."""
-    import polars as pl  # noqa: PLC0415 — the process of a statement does without
-
     left = [(column.name, column) for column in frame]
     while left:
         name, column = left.pop()
@@ -192,7 +177,15 @@ def _values_within(frame: pl.DataFrame) -> Iterator[tuple[str, pl.Series]]:
             left += [(name, one) for one in column.struct.unnest()]
         elif isinstance(column.dtype, (pl.List, pl.Array)):
             left.append((name, column.explode()))
-        yield name, column
+        if not isinstance(column.dtype, (pl.Date, pl.Datetime)):
+            continue
+        unit = getattr(column.dtype, "time_unit", "days")
+        years = column.to_physical().cast(pl.Float64) / _IN_A_YEAR[unit]
+        if not (years.drop_nulls().is_between(_FIRST_YEAR, _LAST_YEAR)).all():
+            raise StatementError(
+                f"the column {name!r} has days that Python lacks, such as those before year "
+                "1; cast it to varchar"
+            )
 
 
 _FIRST_YEAR, _LAST_YEAR = 1 - 1970 + 0.01, 9999 - 1970 + 0.98
@@ -203,10 +196,6 @@ _IN_A_YEAR = {
     "us": _DAYS * 86_400 * 1e6,
     "ns": _DAYS * 86_400 * 1e9,
 }
-
-
-def _unit(dtype: pl.DataType) -> str:
-    return str(getattr(dtype, "time_unit", "days"))
 
 
 def _request(statement: Statement, options: StatementOptions) -> bytes:
@@ -298,7 +287,12 @@ def _run() -> None:
 
     request = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _limit_memory(request["memory"] + _OWN_MEMORY + request["threads"] * _THREAD_MEMORY)
+    n_bytes = request["memory"] + _OWN_MEMORY + request["threads"] * _THREAD_MEMORY
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415 — not every operating system has it
+
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, most))
 
     def say_rows(*batches: object) -> None:
         sink = BufferOutputStream()
@@ -330,15 +324,6 @@ def _end_with_parent() -> None:
     while os.read(0, 1):
         pass
     os._exit(1)
-
-
-def _limit_memory(n_bytes: int) -> None:
-    """Let this process have so much memory, where the operating system can see to it."""
-    with suppress(ImportError, OSError, ValueError):
-        import resource  # noqa: PLC0415 — not every operating system has it
-
-        _, most = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, most))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import threading
 from collections import deque
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
@@ -510,17 +510,13 @@ def told_apart(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.Du
     taken: set[str] = set()
     chosen = []
     for place, (given, kind) in enumerate(zip(relation.columns, relation.types, strict=True), 1):
-        name = next(one for one in _names_like(given) if one.lower() not in taken)
+        names = chain([given], (f"{given}_{number}" for number in count(1)))
+        name = next(one for one in names if one.lower() not in taken)
         taken.add(name.lower())
         column = duckdb.SQLExpression(f"#{place}")
         plain = _is_plain(kind, _PLAIN_TYPES if as_text else _PLAIN_TYPES | _TEMPORAL)
         chosen.append((column if plain else column.cast("VARCHAR")).alias(name))
     return relation.project(*chosen)
-
-
-def _names_like(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name}_{number}" for number in count(1))
 
 
 def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> bool:

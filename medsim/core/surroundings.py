@@ -8,7 +8,7 @@ import signal
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import OptionError
 
@@ -26,13 +26,25 @@ def prepare() -> None:
 
     To be called before anything is opened.
     """
-    _occupy_descriptors()
+    for descriptor in range(3):
+        # Else the next file that is opened would take the place of a closed one, and what libraries
+        # and other processes print would be written into that file.
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it takes the lowest number
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in _FAILING:
         sys.stdout.reconfigure(errors="replace")  # standard error never fails at a character
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # as arguments are; see text_of
     warnings.showwarning = _show_warning
-    _allow_files()
+    with suppress(ImportError, OSError, ValueError):  # the limit is low on macOS
+        import resource  # noqa: PLC0415 — there are systems without
+
+        files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
+        if files != resource.RLIM_INFINITY and files < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def text_of(given: str) -> str:
@@ -49,43 +61,11 @@ def text_of(given: str) -> str:
         raise OptionError(f"{given!a} is not UTF-8; write it in UTF-8") from error
 
 
-def _allow_files() -> None:
-    """Raise the limit on open files where it is low, as it is on macOS."""
-    with suppress(ImportError, OSError, ValueError):
-        import resource  # noqa: PLC0415 — there are systems without
-
-        files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
-        if files != resource.RLIM_INFINITY and files < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
-
-
-def _occupy_descriptors() -> None:
-    """Open the null device where standard input, output or error is closed.
-
-    Else the next file that is opened would take its place, and what libraries and other processes
-    print would be written into that file.
-    """
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it takes the lowest number
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],  # noqa: ARG001 — as warnings.showwarning has it, and the next
-    filename: str,  # noqa: ARG001
-    lineno: int,  # noqa: ARG001
-    file: TextIO | None = None,
-    line: str | None = None,  # noqa: ARG001
-) -> None:
+def _show_warning(message: Warning | str, *_where: Any, **_others: Any) -> None:
     """Write the first line of a warning; the rest, and where it arose, are for developers."""
-    stream = file or sys.stderr
-    if stream is not None:
+    if sys.stderr is not None:
         with suppress(OSError):
-            stream.write(f"warning: {str(message).partition(chr(10))[0]}\n")
+            sys.stderr.write(f"warning: {str(message).partition(chr(10))[0]}\n")
 
 
 INTERRUPTED = 130  # as shells have it for SIGINT

@@ -52,7 +52,14 @@ def _table(frame: pl.DataFrame) -> str:
     rows = readable(frame)
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     numeric = [kind.is_numeric() for kind in frame.dtypes]
-    head, *body = [_padded(row, widths, numeric) for row in rows]
+    lines = []
+    for row in rows:
+        cells = []
+        for text, width, right in zip(row, widths, numeric, strict=True):
+            space = " " * (width - cell_len(text))
+            cells.append(space + text if right else text + space)
+        lines.append(f" {_GAP.join(cells)}".rstrip())
+    head, *body = lines
     rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
     return "\n".join([head, f" {rule}", *body])
 
@@ -243,21 +250,8 @@ def _least_width(texts: tuple[str, ...], number: bool) -> int:  # noqa: FBT001
     return min(words, _LONG_WORD)
 
 
-def _padded(row: list[str], widths: list[int], numeric: list[bool]) -> str:
-    cells = []
-    for text, width, right in zip(row, widths, numeric, strict=True):
-        space = " " * (width - cell_len(text))
-        cells.append(space + text if right else text + space)
-    return f" {_GAP.join(cells)}".rstrip()
-
-
-def _csv(frame: pl.DataFrame) -> str:
-    """Return a frame as CSV; values of kinds that CSV lacks are text."""
-    return "".join(_csv_pieces(iter([frame])))
-
-
 def _csv_pieces(frames: Iterator[pl.DataFrame]) -> Iterator[str]:
-    """Yield the text of frames as one table, a piece for each."""
+    """Yield the text of frames as one table, a piece for each; what CSV lacks is text."""
     for number, frame in enumerate(frames):
         lacking = (
             c for c in frame if c.dtype.is_nested() or isinstance(c.dtype, (pl.Binary, pl.Duration))
@@ -266,13 +260,8 @@ def _csv_pieces(frames: Iterator[pl.DataFrame]) -> Iterator[str]:
         yield ("\n" if number and text else "") + text.removesuffix("\n")
 
 
-def _json(frame: pl.DataFrame) -> str:
-    """Return a frame as JSON; bytes, which JSON lacks, are text."""
-    return "".join(_json_pieces(iter([frame])))
-
-
 def _json_pieces(frames: Iterator[pl.DataFrame]) -> Iterator[str]:
-    """Yield the text of frames as one array."""
+    """Yield the text of frames as one array; bytes, which JSON lacks, are text."""
     between = "["
     for frame in frames:
         lacking = [shown.texts(c) for c in frame if c.dtype == pl.Binary]
@@ -310,19 +299,27 @@ _LATEX = {
 def _latex(frame: pl.DataFrame) -> str:
     """Return a frame as a tabular environment."""
     columns = "".join("r" if kind.is_numeric() else "l" for kind in frame.dtypes)
-    head, *rows = map(_latex_row, readable(frame))
+    rows = []
+    for values in readable(frame):
+        row = " & ".join("".join(_LATEX.get(c, c) for c in value) for value in values) + r" \\"
+        # Else the beginning would be an option of the line before.
+        rows.append("{}" + row if row.startswith(("[", "*")) else row)
+    head, *rows = rows
     begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
     return "\n".join([begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", end])
 
 
-def _latex_row(values: list[str]) -> str:
-    row = " & ".join("".join(_LATEX.get(c, c) for c in value) for value in values) + r" \\"
-    return "{}" + row if row.startswith(("[", "*")) else row  # else an option of the line before
-
-
 TABLE_FORMATS = {
-    "csv": TableFormat(render=_csv, pieces=_csv_pieces, for_people=False),
-    "json": TableFormat(render=_json, pieces=_json_pieces, for_people=False),
+    "csv": TableFormat(
+        render=lambda frame: "".join(_csv_pieces(iter([frame]))),
+        pieces=_csv_pieces,
+        for_people=False,
+    ),
+    "json": TableFormat(
+        render=lambda frame: "".join(_json_pieces(iter([frame]))),
+        pieces=_json_pieces,
+        for_people=False,
+    ),
     "latex": TableFormat(render=_latex, for_people=True),
     "md": TableFormat(render=markdown, for_people=True),
     "table": TableFormat(render=_table, fitted=_fitted_table, for_people=True),

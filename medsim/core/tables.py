@@ -80,7 +80,9 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
     if not content.strip():
         raise InputError(f"{path} is empty")
     if kind is HTML:
-        content = _unwrapped(path, content)
+        if (page := _WRAPPED.match(content)) is None:
+            raise InputError(f"{path} {HTML}")
+        content = "\n" * len(LINE_END.findall(page["tags"])) + page["text"]
     return Text(path=path, content=content, warnings=warnings, sha256=sha256)
 
 
@@ -96,13 +98,6 @@ def bytes_of(path: Path) -> tuple[bytes, str]:
     if is_larger:
         raise InputError(f"{path} is larger than {LARGEST_FILE >> 20} MiB, more than is read")
     return data, sha256
-
-
-def _unwrapped(path: Path, content: str) -> str:
-    """Return a text without the web page around it."""
-    if (page := _WRAPPED.match(content)) is None:
-        raise InputError(f"{path} {HTML}")
-    return "\n" * len(LINE_END.findall(page["tags"])) + page["text"]
 
 
 LONGEST_LINE = 1 << 20
@@ -263,7 +258,10 @@ def table_of(
     trimmed.
     """
     first = first_lines(text)
-    separator = max(first, key=lambda one: _fit(first[one], needed))
+    separator = max(
+        first,
+        key=lambda one: (len({*needed} & {*map(_plain, first[one])}), len(first[one])),
+    )
     lines = cells_of_lines(text, separator, trimmed=not filled_in)
     _, header = next(lines)
     places = _places(text.path, header, needed, known)
@@ -314,10 +312,6 @@ def _as_text(column: pl.Series, name: str) -> pl.Series:
     if column.dtype == pl.List:
         column = column.cast(pl.List(pl.String)).list.join(";")
     return column.cast(pl.String).fill_null("").str.strip_chars().alias(name)
-
-
-def _fit(header: Sequence[str], needed: Sequence[str]) -> tuple[int, int]:
-    return len({*needed} & {*map(_plain, header)}), len(header)
 
 
 def _plain(name: str) -> str:
