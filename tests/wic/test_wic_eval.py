@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import medsim
 from medsim import WicScores, evaluate_wic
 from medsim.cli import app
-from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.errors import InputError, OptionError
 from medsim.core.shown import MISSING, why_missing
 from medsim.statistics.estimates import wilson
 from medsim.statistics.significance import bonferroni, holm, mcnemar
@@ -121,14 +121,17 @@ def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
 
 
 def test_a_coin_is_the_hash_of_the_instance(place: Path, tmp_path: Path) -> None:
-    found = evaluate_wic(
-        place / "data", tmp_path / "out", models=["random", "other=random"], seed=7
-    )
+    models = ["random", "other=random"]
+    found = evaluate_wic(place / "data", tmp_path / "out", models=models, seed=7)
 
     flips = coin_flips(read_instances(place / "data/test.json"), 7)
     for model in ("random", "other"):
         said = found.predictions.filter(model=model)["prediction"]
         assert said.to_list() == flips.astype(int).tolist()
+    assert found.people is None  # so models are held against chance alone
+    compared = found.comparisons.filter(between="reference")["model2"]
+    assert compared.unique().to_list() == ["chance"]
+    assert "to people" not in readable_accuracies(found.results, found.people).columns
 
 
 def cosines_by_hand(instances: pl.DataFrame, encoder: Path) -> np.ndarray:
@@ -261,12 +264,8 @@ def written(path: Path, *pairs: tuple[str, str, int]) -> Path:
 
 def test_terms_are_seen_where_train_has_them_in_any_case(tmp_path: Path) -> None:
     written(tmp_path / "train.json", ("Fever", "pain", 1), ("gout", "ache", 0))
-    written(
-        tmp_path / "test.json",
-        ("fever", "ACHE", 1),
-        ("fever", "rash", 0),
-        ("rash", "pains", 0),
-    )
+    tested = [("fever", "ACHE", 1), ("fever", "rash", 0), ("rash", "pains", 0)]
+    written(tmp_path / "test.json", *tested)
 
     found = evaluate_wic(tmp_path, tmp_path / "out", models=["random"])
 
@@ -327,16 +326,6 @@ def test_models_are_held_against_people_and_chance(scored: WicScores) -> None:
         assert row["within"] == (row["low_right"] <= row["accuracy2"] <= row["high_right"])
 
 
-def test_without_the_accuracy_of_people_models_are_held_against_chance_alone(
-    place: Path, tmp_path: Path
-) -> None:
-    found = evaluate_wic(place / "data", tmp_path / "out", models=["random"])
-
-    assert found.people is None
-    assert found.comparisons["model2"].to_list() == ["chance"]
-    assert "to people" not in readable_accuracies(found.results, found.people).columns
-
-
 def test_the_accuracy_of_people_is_that_of_a_study_of_the_same_instances(
     place: Path, tmp_path: Path
 ) -> None:
@@ -386,13 +375,14 @@ def test_what_is_no_accuracy_of_people_is_refused(
 def test_predictions_of_a_file_are_taken_as_they_are(place: Path, tmp_path: Path) -> None:
     test = read_instances(place / "data/test.json")
     labels = test["label"].to_numpy()
-    test.select(prediction=1 - pl.col("label")).write_csv(tmp_path / "wrong.csv")
+    wrong = tmp_path / "wrong.csv"
+    test.select(prediction=1 - pl.col("label")).write_csv(wrong)
 
-    found = evaluate_wic(
-        place / "data", tmp_path / "out", predictions=[f"llm={tmp_path / 'wrong.csv'}"]
-    )
+    found = evaluate_wic(place / "data", tmp_path / "out", predictions=[f"llm={wrong}"])
 
     assert found.predictions["prediction"].to_list() == (1 - labels).tolist()
+    with pytest.raises(OptionError, match="has a column 'prediction', so needs no threshold"):
+        evaluate_wic(place / "data", tmp_path / "b", predictions=[f"llm={wrong},dev={wrong}"])
     assert accuracy(found.results, "llm") == 0
     ends = found.results.filter(subset="all").select("low", "high").row(0)
     assert ends == (0, pytest.approx(wilson(0, len(labels)).high))
@@ -455,13 +445,6 @@ def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -
     other = scores_of(read_instances(place / "one.json"), tmp_path / "other.csv")
     with pytest.raises(OptionError, match=r"one.json is one file, .*dev=.*other\.csv out, or"):
         evaluate_wic(place / "one.json", tmp_path / "b", predictions=[f"llm={path},dev={other}"])
-
-
-def test_answers_need_no_dev(place: Path, tmp_path: Path) -> None:
-    said = tmp_path / "said.csv"
-    read_instances(place / "data" / "test.json").select(prediction="label").write_csv(said)
-    with pytest.raises(OptionError, match="has a column 'prediction', so needs no threshold"):
-        evaluate_wic(place / "data", tmp_path / "b", predictions=[f"llm={said},dev={said}"])
 
 
 def test_a_bilstm_that_knows_no_word_to_fit_on_sees_nothing(
@@ -528,7 +511,8 @@ def test_a_bilstm_is_fitted_on_nothing_that_it_is_asked_or_chosen_on(
         asked.append((one, seed, labels))
         bags, starts = pairs.bags, pairs.bags.starts
         words = [set(bags.words[starts[n] : starts[n + 1]]) for n in range(len(starts) - 1)]
-        sides = zip(pairs.left[one.asked], pairs.right[one.asked], strict=True)
+        rows = np.concatenate([one.held_back, one.test])
+        sides = zip(pairs.left[rows], pairs.right[rows], strict=True)
         return np.array([float(not words[a].isdisjoint(words[b])) for a, b in sides]), 1
 
     monkeypatch.setattr(bilstm, "prepare_torch", lambda _name, _threads: None)
@@ -548,7 +532,7 @@ def test_a_bilstm_is_fitted_on_nothing_that_it_is_asked_or_chosen_on(
         held_back, test = set(expected.held_back), set(expected.test)
         assert set(one.train) == set(expected.train) - held_back
         assert set(one.held_back) == held_back
-        assert set(one.asked) == held_back | test
+        assert set(one.test) == test
     assert accuracy(found.results, "lstm") > 0.6
     kept = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))["models"]
     assert kept["lstm"]["way"] == "bilstm"
@@ -593,20 +577,8 @@ def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
     assert one["models"]["targets"]["input"] == "target"
     assert one["models"]["targets"]["way"] == "cosine"
     assert len(one["models"]["words"]["fingerprint"]) == 64
-    assert set(one["outputs"]) == {
-        "comparisons.parquet",
-        "predictions.parquet",
-        "results.parquet",
-    }
-
-
-def test_earlier_results_are_replaced_only_when_told(place: Path, tmp_path: Path) -> None:
-    evaluate_wic(place / "data", tmp_path / "out", models=["random"])
-
-    with pytest.raises(OutputError, match=r"holds an evaluation of words in context already"):
-        evaluate_wic(place / "data", tmp_path / "out", models=["random"])
-    evaluate_wic(place / "data", tmp_path / "out", models=["a=random"], overwrite=True)
-    assert pl.read_parquet(tmp_path / "out/results.parquet")["model"].unique().to_list() == ["a"]
+    names = {"comparisons", "predictions", "results"}
+    assert set(one["outputs"]) == {f"{name}.parquet" for name in names}
 
 
 @pytest.mark.parametrize(

@@ -60,19 +60,27 @@ def with_term(rows: Rows, number: int, which: int, term: str) -> None:
     replaced(rows, number, **changed)
 
 
+def with_values(split: str, number: int, **values: object) -> Callable[[WicFolder], None]:
+    """Return a change that gives an instance other values."""
+    return lambda folder: replaced(folder.splits[split], number, **values)
+
+
+def with_terms(split: str, number: int, *terms: str | None) -> Callable[[WicFolder], None]:
+    """Return a change that gives an instance other terms, but where one is None."""
+
+    def change(folder: WicFolder) -> None:
+        for which, term in enumerate(terms, start=1):
+            if term is not None:
+                with_term(folder.splits[split], number, which, term)
+
+    return change
+
+
 def ends_after_its_sentence(folder: WicFolder) -> None:
     rows = folder.splits["dev"]
     longer = "chronic telorits."  # so that what stands there is still the term
     sentence = f"Those with {longer}"
     replaced(rows, 6, sentence1=sentence, term1=longer, end1=len(sentence) + 1)
-
-
-def starts_at_its_end(folder: WicFolder) -> None:
-    replaced(folder.splits["dev"], 0, end1=folder.splits["dev"][0]["start1"])
-
-
-def has_other_offsets(folder: WicFolder) -> None:
-    replaced(folder.splits["test"], 0, start2=10, end2=20)
 
 
 def has_one_sentence_twice(folder: WicFolder) -> None:
@@ -82,27 +90,7 @@ def has_one_sentence_twice(folder: WicFolder) -> None:
     replaced(rows, 1, term2="dovak fever", sentence2=text, start2=25, end2=36)
 
 
-def is_in_a_later_group(folder: WicFolder) -> None:
-    with_term(folder.splits["train"], 4, 1, "WLAB")
-    with_term(folder.splits["train"], 4, 2, "wet lung after brin")
-
-
-def has_no_lemma_in_common(folder: WicFolder) -> None:
-    with_term(folder.splits["test"], 0, 2, "zirel feverish")
-
-
-def has_a_lemma_in_common(folder: WicFolder) -> None:
-    with_term(folder.splits["test"], 6, 2, "chronic zirelitis cells")
-    with_term(folder.splits["test"], 6, 1, "chronic zirelitis cell")
-
-
-def is_of_ratio_three_quarters(folder: WicFolder) -> None:
-    with_term(folder.splits["dev"], 6, 1, "telo")
-    with_term(folder.splits["dev"], 6, 2, "telx")
-
-
-def has_more_true_instances(folder: WicFolder) -> None:
-    replaced(folder.splits["train"], 3, label=1)
+has_more_true_instances = with_values("train", 3, label=1)
 
 
 def has_more_than_published(folder: WicFolder) -> None:
@@ -157,27 +145,20 @@ def leaks_a_sentence(folder: WicFolder) -> None:
     replaced(folder.splits["train"], 6, **first, **side(2, "zirelo fever", 90, "c"))
 
 
-def leaks_terms(folder: WicFolder) -> None:
-    with_term(folder.splits["dev"], 2, 1, "ZOTOW")
-    with_term(folder.splits["dev"], 2, 2, "zirel of the outer wall")
-
-
-def leaks_lemmas(folder: WicFolder) -> None:
-    with_term(folder.splits["dev"], 2, 1, "zotow")
-    with_term(folder.splits["dev"], 2, 2, "zirel of the outer walls")
+leaks_terms = with_terms("dev", 2, "ZOTOW", "zirel of the outer wall")
 
 
 @pytest.mark.parametrize(
     ("change", "broken"),
     [
         (ends_after_its_sentence, ["offsets"]),
-        (starts_at_its_end, ["offsets", "term"]),
-        (has_other_offsets, ["term"]),
+        (with_values("dev", 0, start1=9, end1=9), ["offsets", "term"]),
+        (with_values("test", 0, start2=10, end2=20), ["term"]),
         (has_one_sentence_twice, ["two_sentences", "one_mention"]),
-        (is_in_a_later_group, ["group"]),
-        (has_no_lemma_in_common, ["lemma"]),
-        (has_a_lemma_in_common, ["lemma"]),
-        (is_of_ratio_three_quarters, ["similarity"]),
+        (with_terms("train", 4, "WLAB", "wet lung after brin"), ["group"]),
+        (with_terms("test", 0, None, "zirel feverish"), ["lemma"]),
+        (with_terms("test", 6, "chronic zirelitis cell", "chronic zirelitis cells"), ["lemma"]),
+        (with_terms("dev", 6, "telo", "telx"), ["similarity"]),
         (has_more_true_instances, ["balance"]),
         (has_more_than_published, ["quota"]),
         (has_another_mention_elsewhere, ["one_mention"]),
@@ -188,7 +169,7 @@ def leaks_lemmas(folder: WicFolder) -> None:
         (has_terms_twice, ["repeated_pair", "repeated_lemma_pair"]),
         (leaks_a_sentence, ["leaked_sentence"]),
         (leaks_terms, ["leaked_pair", "leaked_lemma_pair"]),
-        (leaks_lemmas, ["leaked_lemma_pair"]),
+        (with_terms("dev", 2, "zotow", "zirel of the outer walls"), ["leaked_lemma_pair"]),
     ],
 )
 def test_a_broken_rule_is_named(
@@ -207,24 +188,22 @@ def test_a_sentence_may_be_in_train_a_hundred_times(tmp_path: Path) -> None:
     folder = WicFolder()
     has_a_sentence_101_times(folder)
     del folder.splits["train"][107:109]  # the last True one of them, and a False one
-    out = folder.write_json(tmp_path / "out")
 
-    assert verify(out).holds
+    assert verify(folder.write_json(tmp_path / "out")).holds
 
 
 def test_a_terminology_says_which_terms_are_synonyms(tmp_path: Path) -> None:
-    names = {"t1": ("Zirelosis", "Wet lung after ZIREL"), "t2": ("Chronic zirelitis", "other")}
-    retired = "\n[Term]\nid: X:t3\nname: fontarosis\nis_obsolete: true\n"
-    retired += 'synonym: "wet lung after fontar" EXACT []\n'
-    (tmp_path / "names.obo").write_text(
-        "format-version: 1.2\n"
-        + "".join(
-            f'\n[Term]\nid: X:{key}\nname: {name}\nsynonym: "{synonym}" EXACT []\n'
-            for key, (name, synonym) in names.items()
-        )
-        + retired,
-        encoding="utf-8",
-    )
+    names = {
+        "t1": ("Zirelosis", "Wet lung after ZIREL"),
+        "t2": ("Chronic zirelitis", "other"),
+        "t3": ("fontarosis", "wet lung after fontar"),
+    }
+    terms = [
+        f'\n[Term]\nid: X:{key}\nname: {name}\nsynonym: "{synonym}" EXACT []\n'
+        for key, (name, synonym) in names.items()
+    ]
+    terms.append("is_obsolete: true\n")  # of the last
+    (tmp_path / "names.obo").write_text("format-version: 1.2\n" + "".join(terms), encoding="utf-8")
     test = WicFolder().write_json(tmp_path / "out") / "test.json"
 
     found = verify(test, terminology=str(tmp_path / "names.obo"))
@@ -319,27 +298,22 @@ def test_the_published_dev_split_breaks_what_others_decided_otherwise() -> None:
     assert counts["similarity"] == 33  # down to a ratio of 0.70
 
 
-@pytest.mark.parametrize(("most_repeats", "broken"), [(100, []), (1, ["sentence_limit"])])
 def test_repeats_are_limited_as_the_manifest_says(
-    most_repeats: int, broken: list[str], shared_benchmark: Benchmark, tmp_path: Path
+    shared_benchmark: Benchmark, tmp_path: Path
 ) -> None:
     folder = shutil.copytree(shared_benchmark.folder, tmp_path / "wic")
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["options"]["most_repeats"] == 100
-    manifest["options"]["most_repeats"] = most_repeats
+    manifest["options"]["most_repeats"] = 1
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
-    assert verify(folder).broken == broken
+    assert verify(folder).broken == ["sentence_limit"]
 
 
 def labels_one_concept_false(folder: WicFolder) -> None:
     row = folder.splits["dev"][1]
     (mention,) = (one for one in folder.mentions if one["concept_id"] == row["concept2"])
     row["concept2"] = mention["concept_id"] = row["concept1"]
-
-
-def takes_a_mention_from_nowhere(folder: WicFolder) -> None:
-    folder.splits["dev"][1]["document2"] = "elsewhere"
 
 
 def keeps_two_mentions_of_a_sentence(folder: WicFolder) -> None:
@@ -368,7 +342,7 @@ def promises_other_numbers(folder: WicFolder) -> None:
     ("change", "broken"),
     [
         (labels_one_concept_false, ["label"]),
-        (takes_a_mention_from_nowhere, ["mention"]),
+        (with_values("dev", 1, document2="elsewhere"), ["mention"]),
         (keeps_two_mentions_of_a_sentence, ["one_row"]),
         (pairs_concepts_that_are_left_out, ["excluded"]),
         (has_synonyms_that_none_bears, ["synonyms"]),
@@ -402,28 +376,20 @@ def test_a_file_that_was_changed_afterwards_is_named(tmp_path: Path) -> None:
     assert rows == ["7 instances, and 8 in instances.parquet"]
 
 
-@pytest.mark.parametrize(
-    "name", ["instances.parquet", "mentions.parquet", "relations/name.parquet", "train.json"]
-)
-def test_a_file_that_is_missing_is_named(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["instances.parquet", "relations/name.parquet", "train.json"])
+def test_a_file_that_is_missing_or_not_in_the_manifest_is_named(name: str, tmp_path: Path) -> None:
     out = WicFolder().write(tmp_path / "out")
+    manifest = json.loads((out / "manifest.json").read_text())
+    del manifest["outputs"]["relations/related.parquet"]
+    (out / "manifest.json").write_text(json.dumps(manifest))
     (out / name).unlink()
 
     found = verify(out)
 
     assert found.broken == ["outputs"]
-    assert found.breaches["found"].str.starts_with(f"{name} cannot be read").to_list() == [True]
-
-
-def test_a_file_that_the_manifest_does_not_tell_of_is_named(tmp_path: Path) -> None:
-    out = WicFolder().write(tmp_path / "out")
-    manifest = json.loads((out / "manifest.json").read_text())
-    del manifest["outputs"]["relations/related.parquet"]
-    (out / "manifest.json").write_text(json.dumps(manifest))
-
-    assert verify(out).breaches["found"].to_list() == [
-        "relations/related.parquet is not in the manifest"
-    ]
+    missing, unknown = sorted(found.breaches["found"], key=lambda said: "is not in" in said)
+    assert missing.startswith(f"{name} cannot be read")
+    assert unknown == "relations/related.parquet is not in the manifest"
 
 
 @pytest.mark.parametrize(
