@@ -47,7 +47,10 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
     (spec["spec"] if len(panels) > 1 else spec)["width"] = (
         _PANEL_WIDTH if len(panels) > 1 else _WIDTH
     )
-    palette, drawn = _palette(), json.dumps(spec).replace("contender", "embedding")
+    colours = (files("medsim.pages") / "palette.css").read_text(encoding="utf-8")
+    found_colours = re.findall(r"--(\w+): *(#[0-9a-f]+)", colours)
+    palette = dict(reversed(found_colours))  # the first, of light pages, counts
+    drawn = json.dumps(spec).replace("contender", "embedding")
     coloured = re.sub(r"var\(--(\w+)\)", lambda name: palette[name[1]], drawn)
     rows = found.rename({"contender": "embedding"}).to_dicts()
     return alt.Chart.from_dict({**json.loads(coloured), "datasets": {"rows": rows}})
@@ -88,10 +91,3 @@ def _of_separation(evaluation: Evaluation, name: str, subset: str) -> pl.DataFra
     found = evaluation.separation()
     whole = found.filter(pl.col("category1").is_null() & pl.col("category2").is_null())
     return charts.points(whole, panel="input", y="metric", contender="embedding", value=name)
-
-
-def _palette() -> dict[str, str]:
-    """Return the colours of light pages by their names."""
-    text = (files("medsim.pages") / "palette.css").read_text(encoding="utf-8")
-    found = re.findall(r"--(\w+): *(#[0-9a-f]+)", text)
-    return dict(reversed(found))  # the first, which stands before those of dark pages, counts

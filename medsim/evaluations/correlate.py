@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from medsim.statistics.estimates import (
 from medsim.statistics.significance import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from medsim.core.progress import Progress
     from medsim.core.tables import Table
@@ -76,8 +77,14 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
     of_tasks = read_model_scores(options.extrinsic, progress)
     models = _common_models(of_sets, of_tasks, progress)
     sides = _by_set(of_sets, models), _by_set(of_tasks, models)
-    for side in sides:
-        _warn_of_missing(side, models, progress)
+    for (name, _), values in chain.from_iterable(side.items() for side in sides):
+        missing = [model for model, value in zip(models, values, strict=True) if np.isnan(value)]
+        if missing:
+            have = "has no score and is" if len(missing) == 1 else "have no score and are"
+            progress.warn(
+                f"{name}: {len(missing)} of {len(models)} models {have} left out there: "
+                f"{_listed(missing)}"
+            )
     names, tests = [], []
     for key, scores in sides[0].items():
         for (task, _), performance in sides[1].items():
@@ -161,20 +168,6 @@ def _by_set(scores: pl.DataFrame, models: Sequence[str]) -> dict[tuple[str, str 
     }
 
 
-def _warn_of_missing(
-    columns: Mapping[tuple[str, str | None], Values], models: Sequence[str], progress: Progress
-) -> None:
-    """Warn of sets or tasks for which a model has no score."""
-    for (name, _), values in columns.items():
-        missing = [model for model, value in zip(models, values, strict=True) if np.isnan(value)]
-        if missing:
-            have = "has no score and is" if len(missing) == 1 else "have no score and are"
-            progress.warn(
-                f"{name}: {len(missing)} of {len(models)} models {have} left out there: "
-                f"{_listed(missing)}"
-            )
-
-
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return f"{', '.join(names[:_MOST_NAMED])}{more}" if names else "none"
@@ -254,7 +247,10 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
     text = read_table(path, known=None)
     for warning in text.warnings:
         progress.warn(warning)
-    models = _model_column(text.frame, _has_text)
+    models = _model_column(
+        text.frame,
+        lambda cells: any(not is_missing(cell) and number_in(cell) is None for cell in cells),
+    )
     typed = [one if one.name == models else _column(text, one) for one in text.frame]
     return _scores(str(path), pl.DataFrame(typed), progress)
 
@@ -265,7 +261,12 @@ def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame
     if model is None:
         raise InputError(f"{where} has no column of models; name it {MODEL!r}")
     models = frame[model].cast(pl.String).str.strip_chars()
-    _check_models(where, models)
+    nameless = models.is_null() | (models == "")
+    if nameless.any():
+        raise InputError(f"{where}: row {nameless.arg_true()[0] + 1} has no model")
+    if models.is_duplicated().any():
+        twice = models.filter(models.is_duplicated())[0]
+        raise InputError(f"{where} has model {twice!r} twice; each must have one row")
     names = [c for c in frame.columns if c != model and frame[c].dtype.is_numeric()]
     if not names:
         raise InputError(f"{where} has no column of numbers beside {model!r}")
@@ -294,19 +295,6 @@ def _model_column(frame: pl.DataFrame, is_text: Callable[[pl.Series], bool]) -> 
     """Return the name of the column of models: ``MODEL`` in any case, or the first with text."""
     named = [name for name in frame.columns if name.strip().lower() == MODEL]
     return next(iter(named or [column.name for column in frame if is_text(column)]), None)
-
-
-def _check_models(where: str, models: pl.Series) -> None:
-    nameless = models.is_null() | (models == "")
-    if nameless.any():
-        raise InputError(f"{where}: row {nameless.arg_true()[0] + 1} has no model")
-    if models.is_duplicated().any():
-        twice = models.filter(models.is_duplicated())[0]
-        raise InputError(f"{where} has model {twice!r} twice; each must have one row")
-
-
-def _has_text(cells: pl.Series) -> bool:
-    return any(not is_missing(cell) and number_in(cell) is None for cell in cells)
 
 
 def _column(table: Table, cells: pl.Series) -> pl.Series:

@@ -20,6 +20,7 @@ from medsim.evaluations.readable import (
     headed,
     in_order_of,
     p_text,
+    present,
     rounded,
     set_name,
     with_contenders,
@@ -311,6 +312,12 @@ def retrieval(
 
 def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart:
     every = rows.with_columns(pl.col("difficulty", "length").fill_null("all"))
+    lowest = common.group_by("index").agg(pl.min("recall")).drop_nulls().sort("index")
+    exactness = "".join(
+        f" The index {index} finds {number(100 * recall, '.1f')}% of the true nearest terms, "
+        "or more."
+        for index, recall in lowest.iter_rows()
+    )
     drawn = charts.points(
         common.filter(pl.col("length").is_null(), pl.col("statistic").is_in(list(_RETRIEVED))),
         panel=pl.col("statistic").replace_strict(_RETRIEVED),
@@ -321,12 +328,12 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
         title=f"What is found on {name}",
         says="Share of the terms for which a term of the same meaning is among the first 1, 5 or "
         "10, and the mean of 1 / rank, with 95% intervals. A term is easy if one of the same "
-        f"meaning differs by at most 5 edits.{_recall(common)}",
+        f"meaning differs by at most 5 edits.{exactness}",
         spec=charts.dots(
             distinct(drawn["contender"]),
             x=charts.ValueAxis(title="share of terms, or mean of 1 / rank", scale={"zero": True}),
-            y=_in_order(("all", "easy", "hard"), drawn["y"]),
-            panels=_in_order(list(_RETRIEVED.values()), drawn["panel"]),
+            y=present(("all", "easy", "hard"), drawn["y"]),
+            panels=present(list(_RETRIEVED.values()), drawn["panel"]),
             names=("embedding", "terms"),
         ),
         rows=drawn,
@@ -335,16 +342,6 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
             frame=headed(every, pl.exclude("input", "signature")),
             view="retrieval",
         ),
-    )
-
-
-def _recall(common: pl.DataFrame) -> str:
-    """Return a sentence on how exact the indexes were that are not."""
-    lowest = common.group_by("index").agg(pl.min("recall")).drop_nulls().sort("index")
-    return "".join(
-        f" The index {index} finds {number(100 * recall, '.1f')}% of the true nearest terms, "
-        "or more."
-        for index, recall in lowest.iter_rows()
     )
 
 
@@ -366,7 +363,7 @@ def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
             spec=charts.dots(
                 distinct(drawn["contender"]),
                 x=charts.ValueAxis(title="share of terms", scale={"zero": True}),
-                y=_in_order(list(words.values()), drawn["y"]),
+                y=present(list(words.values()), drawn["y"]),
                 names=("embedding", "length"),
             ),
             rows=drawn,
@@ -395,11 +392,6 @@ def _differences(name: str, compared: pl.DataFrame) -> list[PageTable]:
         "are linked to each other count as one cluster"
     )
     return [PageTable(caption=caption, frame=frame)]
-
-
-def _in_order(order: Sequence[str], values: pl.Series) -> list[str]:
-    present = set(values)
-    return [one for one in order if one in present]
 
 
 _MEASURES = [one.name for one in statistics_of("separation")]

@@ -12,7 +12,7 @@ import polars as pl
 from medsim.core import manifest
 from medsim.core.errors import OptionError, counted
 from medsim.core.options import public
-from medsim.core.output import OutputFolder, claimed
+from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.embeddings import WORDS
 from medsim.embeddings.embedded_terms import (
@@ -71,14 +71,20 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     with claimed(out, EVALUATION, overwrite=options.overwrite, read=options.paths_read()) as output:
         earlier = earlier_results(options)
         targets = read_targets(options, progress)
-        _check_metrics(options)
+        for spec in options.specs:  # whose format may tell that no metric fits
+            if (gives := open_source(spec).gives) is not None:
+                _chosen(options, spec.name, WordBags if gives == WORDS else TermPoints)
         embeddings = [identify(spec, progress) for spec in options.specs]
         if not all(named.fingerprint for named in embeddings):
             terms, threads = _terms_of(targets), options.n_threads
             embeddings = [settled(one, terms, progress, threads=threads) for one in embeddings]
         key = run_key_of(options, targets, embeddings, earlier)
         output.resume(key.to_json())
-        _carry_over(output, earlier)
+        if earlier is not None:
+            every = (path for path in earlier.folder.rglob("*") if path.is_file())
+            names = {path.relative_to(earlier.folder).as_posix() for path in every}
+            kept = sorted(names - {manifest.MANIFEST, *TABLES})
+            output.carry_over({name: earlier.manifest.outputs.get(name) for name in kept})
         files = EvaluationFiles(output=output, metadata=key.metadata)
         for one in targets:
             files.write(pairs_path(one.name), one.pairs.frame)
@@ -90,27 +96,6 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
         summarize(key.with_facts(facts), files, options.n_threads, progress)
         output.publish()
     return Evaluation(out)
-
-
-def _check_metrics(options: EvaluateOptions) -> None:
-    """Raise OptionError if, by an embedding's format, no metric asked for fits it."""
-    for spec in options.specs:
-        gives = open_source(spec).gives
-        if gives is not None:
-            _chosen(options, spec.name, WordBags if gives == WORDS else TermPoints)
-
-
-def _carry_over(output: OutputFolder, earlier: Evaluation | None) -> None:
-    """Take the files of an earlier run, and what else lies in its folder, over as they are."""
-    if earlier is None:
-        return
-    names = {
-        path.relative_to(earlier.folder).as_posix()
-        for path in earlier.folder.rglob("*")
-        if path.is_file()
-    }
-    kept = sorted(names - {manifest.MANIFEST, *TABLES})
-    output.carry_over({name: earlier.manifest.outputs.get(name) for name in kept})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -213,8 +213,8 @@ def _of_rated_file(
     skipped = [f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped]
     agreement = {}
     if (found := rated.agreement) is not None:
-        iaa1, iaa2 = defined(found.iaa1), defined(found.iaa2)
-        agreement = {"agreement": {"raters": found.n_raters, "iaa1": iaa1, "iaa2": iaa2}}
+        iaa1, iaa2 = defined(found.iaa1.value), defined(found.iaa2.value)
+        agreement = {"agreement": {"raters": len(found.with_mean), "iaa1": iaa1, "iaa2": iaa2}}
     of_file_and_columns = f"{rated.sha256} {canonical_text(columns)}"
     if columns is not None and columns.raters:
         of_file_and_columns += f" {canonical_text(columns.raters)}"

@@ -400,15 +400,6 @@ class EvaluateOptions(Options):
             )
         named = wrapped_by_name(self.embeddings, "embeddings")
         object.__setattr__(self, "embeddings", named)
-        self._check_categories()
-        if self.index != "flat" and not self.retrieval:
-            raise OptionError(f"`index` {self.index} is for retrieval; add `retrieval`")
-        bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
-        object.__setattr__(self, "bins", bins)
-        object.__setattr__(self, "topic_bins", topic_bins)
-
-    def _check_categories(self) -> None:
-        """Raise OptionError unless there are two near and some far categories, or others."""
         if (self.near or self.far) and self.categories:
             raise OptionError("`categories` are instead of `near` and `far`; leave out either")
         if (self.near or self.far) and (len(self.near) != _N_NEAR or not self.far):
@@ -416,6 +407,11 @@ class EvaluateOptions(Options):
                 f"the overlap error is of two `near` categories and at least one `far`, not of "
                 f"{len(self.near)} and {len(self.far)}"
             )
+        if self.index != "flat" and not self.retrieval:
+            raise OptionError(f"`index` {self.index} is for retrieval; add `retrieval`")
+        bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
+        object.__setattr__(self, "bins", bins)
+        object.__setattr__(self, "topic_bins", topic_bins)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,26 +34,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.evaluations.layouts import Layout
+    from medsim.statistics.rater_agreement import RaterAgreement
 
 
 OWN_COLUMNS = "columns as named"
 """The layout, in results, of a file whose columns the user named."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """The agreement of the raters of a file (Chiu et al. 2018); see ``rater_agreement``.
-
-    Attributes:
-        n_raters: how many there are; not all need to have rated every pair.
-        iaa1: the mean of Spearman's correlations of every two raters; NaN where there is none.
-        iaa2: the mean of each rater's correlation with the mean of the others: how well people do
-            what an embedding is asked to do.
-    """
-
-    n_raters: int
-    iaa1: float
-    iaa2: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +64,7 @@ class RatedPairs:
     layout: str
     pairs: pl.DataFrame
     properties: pl.DataFrame
-    agreement: Agreement | None
+    agreement: RaterAgreement | None
     range: tuple[float, float] | None
     higher_is_similar: bool
     skipped: tuple[Skipped, ...]
@@ -120,12 +105,15 @@ def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
     upward = columns.higher_is_similar
     if upward is None:
         upward = layout.higher_is_similar if layout else True
+    agreement = None
+    if rows.raters.width:
+        agreement = rater_agreement(rows.raters.filter(first).to_numpy().T, resamples=0)
     return RatedPairs(
         name=path.stem,
         layout=layout.name if layout else OWN_COLUMNS,
         pairs=_finished(frame, layout, upward=upward),
         properties=properties.filter(first) if properties.width else properties,
-        agreement=_agreement(rows.raters.filter(first)) if rows.raters.width else None,
+        agreement=agreement,
         range=layout.scale if layout else None,
         higher_is_similar=upward,
         skipped=skipped,
@@ -149,20 +137,15 @@ def _first_of_repeats(frame: pl.DataFrame, raters: pl.DataFrame) -> pl.Series:
 def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
     if not upward:
         yield "a higher rating means less similar in the file; ratings were turned round"
-    if n_pairs := _n_contradictory(frame):
-        yield f"pairs that have several ratings, which differ: {n_pairs}; all are kept"
-    for rating in frame.columns[2:]:
-        if len(frame) > 1 and frame[rating].n_unique() == 1:
-            yield f"every {rating} is {frame[rating][0]:g}, so no correlation with it is defined"
-
-
-def _n_contradictory(frame: pl.DataFrame) -> int:
-    """Return how many pairs, ignoring direction and letter case, have ratings that differ."""
     sides = {"term1": lowered(frame["term1"].to_list()), "term2": lowered(frame["term2"].to_list())}
     pair = (pl.min_horizontal(*sides).alias("least"), pl.max_horizontal(*sides).alias("greatest"))
     n_ratings = pl.struct(frame.columns[2:]).n_unique().alias("n_ratings")
     same = frame.with_columns(pl.Series(*side, pl.String) for side in sides.items()).group_by(pair)
-    return same.agg(n_ratings).filter(pl.col("n_ratings") > 1).height
+    if n_pairs := same.agg(n_ratings).filter(pl.col("n_ratings") > 1).height:
+        yield f"pairs that have several ratings, which differ: {n_pairs}; all are kept"
+    for rating in frame.columns[2:]:
+        if len(frame) > 1 and frame[rating].n_unique() == 1:
+            yield f"every {rating} is {frame[rating][0]:g}, so no correlation with it is defined"
 
 
 def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl.DataFrame:
@@ -175,13 +158,6 @@ def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl
         means = frame.select(pl.mean_horizontal(ratings)).to_series().to_numpy()
         frame = frame.with_columns(pl.Series("mean", without_rounding_errors(means)))
     return frame
-
-
-def _agreement(raters: pl.DataFrame) -> Agreement:
-    """Return the agreement of raters, each a column of their ratings."""
-    given = raters.to_numpy().T
-    found = rater_agreement(given, resamples=0)
-    return Agreement(n_raters=len(given), iaa1=found.iaa1.value, iaa2=found.iaa2.value)
 
 
 JSON = "json"
@@ -235,18 +211,16 @@ def cells_of(
     """
     if separator == JSON:
         return _json_cells(text, set(used))
-    if sentences and separator == TAB and not _is_quoted(text):
-        return unquoted_cells(text)
-    return cells_of_lines(text, separator)
-
-
-def _is_quoted(text: Text) -> bool:
-    """Return whether quotes enclose cells: then every line is a row of its own, as without them."""
+    quoted = cells_of_lines(text, separator)
+    if not sentences or separator != TAB:
+        return quoted
     try:
-        n_rows = sum(1 for _ in cells_of_lines(text, TAB))
+        n_rows = sum(1 for _ in quoted)
     except InputError:
-        return False
-    return n_rows == sum(1 for _ in unquoted_cells(text))
+        return unquoted_cells(text)
+    # Where quotes enclose cells, every line is a row of its own, as without them.
+    is_quoted = n_rows == sum(1 for _ in unquoted_cells(text))
+    return cells_of_lines(text, separator) if is_quoted else unquoted_cells(text)
 
 
 def _json_cells(text: Text, used: set[int]) -> Iterator[tuple[int, list[str]]]:
@@ -385,7 +359,9 @@ def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) 
         without_names
         and all(is_missing(cells[at]) or number_in(cells[at]) is not None for at in found[2:])
     )
-    ratings = [_rating_name(name) for name in columns.ratings]
+    if taken := [name for name in columns.ratings if name in {"term1", "term2"}]:
+        raise OptionError(f"a rating cannot be named {taken[0]!r}; give the number of its column")
+    ratings = [f"column{name}" if _is_number(name) else name for name in columns.ratings]
     return _positions(separator, cells, found, ratings, layout=None, has_header=has_header)
 
 
@@ -426,15 +402,6 @@ def _matches(name: str, cells: list[str]) -> list[int]:
 
 def _is_number(name: str) -> bool:
     return _NUMBER.fullmatch(name) is not None
-
-
-def _rating_name(name: str) -> str:
-    """Return the name that a rating has in the result."""
-    if _is_number(name):
-        return f"column{name}"
-    if name in {"term1", "term2"}:
-        raise OptionError(f"a rating cannot be named {name!r}; give the number of its column")
-    return name
 
 
 def _no_column(name: str, cells: list[str]) -> str:
@@ -498,7 +465,14 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
     if positions.has_header:
         next(lines)
     for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
-        _check_width(path, number, cells, positions)
+        may_be_longer = positions.layout is not None and bool(positions.layout.first)
+        if len(cells) != positions.n_columns and not (
+            may_be_longer and len(cells) > max(positions.used())
+        ):
+            raise InputError(
+                f"{path}: line {number} has {counted(len(cells), 'cell')}, and the first "
+                f"{positions.n_columns}"
+            )
         values = [_rating(path, number, cells[at], positions) for at in positions.ratings.values()]
         given = [_rating(path, number, cells[at], positions) for at in positions.raters]
         if not positions.ratings:
@@ -530,17 +504,6 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
             "a term is empty": n_lines - n_without_rating - len(rows),
         },
     )
-
-
-def _check_width(path: Path, number: int, cells: list[str], positions: ColumnPositions) -> None:
-    """Raise InputError unless a line has as many cells as the first, or all that are read."""
-    layout, expected = positions.layout, positions.n_columns
-    if layout is not None and layout.first and len(cells) > max(positions.used()):
-        return
-    if len(cells) != expected:
-        raise InputError(
-            f"{path}: line {number} has {counted(len(cells), 'cell')}, and the first {expected}"
-        )
 
 
 def _rating(path: Path, number: int, cell: str, positions: ColumnPositions) -> float | None:

@@ -128,6 +128,12 @@ def in_order_of(rows: pl.DataFrame, embeddings: Sequence[str]) -> pl.DataFrame:
     return rows.sort(place, maintain_order=True)
 
 
+def present(order: Sequence[str], names: Iterable[str]) -> list[str]:
+    """Return those of an order that are among the names."""
+    there = {*names}
+    return [one for one in order if one in there]
+
+
 def hardest_first(names: pl.Series) -> list[str]:
     """Return the different names of sets, those of hard positives and Levenshtein first."""
     return sorted(set(names), key=lambda one: ("hard, levenshtein" not in one, one))
@@ -196,8 +202,11 @@ def _laid_out(rows: pl.DataFrame) -> list[pl.DataFrame]:
         return [_retrieval(rows)]
     if found := readable_separation(rows) or _of_inputs(rows):
         return found
+    if "greatest" in rows.columns:
+        return [rows.with_columns(rounded(of, ".2g") for of in ("least", "median", "greatest"))]
     if "value" not in rows.columns:
-        return [_without_values(rows)]
+        of_sets = {"n_better", "dataset"} <= {*rows.columns}
+        return [_standings(rows) if of_sets else _without_empty(rows)]
     if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
         of_statistics = rows.partition_by("statistic", maintain_order=True)
         return [_of_embeddings(one) for one in of_statistics]
@@ -257,7 +266,9 @@ def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
     table = []
     for (name, statistic), of_set in rows.group_by("set", "statistic", maintain_order=True):
         cells = {
-            f"{task} (task)" if task in own else task: _correlation(r, p)
+            f"{task} (task)" if task in own else task: MISSING
+            if r is None or p is None
+            else number(r, ".3f") + next((s for level, s in _STARS.items() if p < level), "")
             for task, r, p in of_set.select("task", "r", "p_holm").iter_rows()
         }
         n_models = sorted(set(of_set["n_models"]))
@@ -273,13 +284,6 @@ def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
         )
     found = pl.DataFrame(table, infer_schema_length=None)
     return found if found["statistic"].null_count() == 0 else found.drop("statistic")
-
-
-def _correlation(r: float | None, p: float | None) -> str:
-    if r is None or p is None:
-        return MISSING
-    stars = next((stars for level, stars in _STARS.items() if p < level), "")
-    return f"{number(r, '.3f')}{stars}"
 
 
 def _of_embeddings(rows: pl.DataFrame) -> pl.DataFrame:
@@ -306,17 +310,12 @@ def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
         index.append("n_pairs")
     else:
         own += [pl.col("metric"), pl.format("({})", rounded("n_pairs", ","))]
-    cells = _with_marks(rows.with_columns(apart(over, index), cell=_cell(rows, own)))
-    return _without_empty(cells.pivot(over, index=index, values="cell"))
-
-
-def _with_marks(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows in which small numbers of pairs are texts with a mark, where there are any."""
+    cells = rows.with_columns(apart(over, index), cell=_cell(rows, own))
     few = pl.col("n_pairs").is_between(1, FEW - 1)
-    if not rows.select(few.any()).item():
-        return rows
-    mark = pl.when(few).then(pl.lit(" (few)")).otherwise(pl.lit(""))
-    return rows.with_columns(pl.concat_str(rounded("n_pairs", ","), mark).alias("n_pairs"))
+    if rows.select(few.any()).item():
+        mark = pl.when(few).then(pl.lit(" (few)")).otherwise(pl.lit(""))
+        cells = cells.with_columns(n_pairs=pl.concat_str(rounded("n_pairs", ","), mark))
+    return _without_empty(cells.pivot(over, index=index, values="cell"))
 
 
 def _cell(rows: pl.DataFrame, own: list[pl.Expr]) -> pl.Expr:
@@ -338,15 +337,6 @@ def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
     star = pl.when("among_best").then(pl.lit(" *")).otherwise(pl.lit(""))
     standing = pl.format("+{}\u2212{}{}", "n_better", "n_worse", star)
     return [value, pl.when(pl.col("value").is_not_null()).then(standing).alias("standing")]
-
-
-def _without_values(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of variances or standings of metrics; any other as it is."""
-    if "greatest" in rows.columns:
-        return rows.with_columns(rounded(of, ".2g") for of in ("least", "median", "greatest"))
-    if {"n_better", "dataset"} <= {*rows.columns}:
-        return _standings(rows)
-    return _without_empty(rows)
 
 
 def as_in_paper(rows: pl.DataFrame) -> list[pl.DataFrame]:
@@ -426,7 +416,8 @@ def readable_separation(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
     Cells of the best and the worst metric are parted by a slash, as in the paper.
     """
     if {"far", "term"} <= {*rows.columns}:
-        return [_without_one(rows).with_columns(percent("overlap_error"))]
+        alike = (column for column in ("input", "far") if rows[column].n_unique() == 1)
+        return [rows.drop(alike).with_columns(percent("overlap_error"))]
     if "far" in rows.columns:
         of_each = rows.group_by("statistic", maintain_order=True)
         return [_errors(str(name), of_statistic) for (name,), of_statistic in of_each]
@@ -486,11 +477,6 @@ def _both(*columns: str) -> list[pl.Expr]:
         ).alias(column)
         for column in columns
     ]
-
-
-def _without_one(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows without the column of their input and far category where there is only one."""
-    return rows.drop(column for column in ("input", "far") if rows[column].n_unique() == 1)
 
 
 def readable_coverage(rows: pl.DataFrame) -> pl.DataFrame:

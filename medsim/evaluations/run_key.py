@@ -61,11 +61,16 @@ class RunKey:
         """Return a line with all that decides a score, to be pasted into a paper."""
         one, has = self.inputs[name], self.embeddings[embedding]
         options = has["options"] if isinstance(has["options"], dict) else {}
+        parts: Any = one.get("parts") or {}
+        words, bins, topics = (parts.get(of) for of in ("words", "bins", "topic_bins"))
         return ", ".join(
             [
                 f"medsim {self.metadata['medsim']}",
                 f"{name}@{str(one['fingerprint'])[:12]}",
-                *_stratified_by(one.get("parts")),
+                *([f"{words['name']}@{words['sha256'][:12]}"] if words else []),
+                *([f"bins {' '.join(map(str, bins))}"] if bins else []),
+                *([f"topic bins {' '.join(map(str, topics))}"] if topics else []),
+                *([f"{parts['equal_parts']} equal parts"] if "equal_parts" in parts else []),
                 f"{embedding}@{str(has['fingerprint'])[:12]}",
                 *(f"{option}={value}" for option, value in options.items()),
                 metric,
@@ -100,18 +105,6 @@ def resampling_of(options: Mapping[str, Any], threads: int) -> Resampling:
         threads=threads,
         grows=given is None,
     )
-
-
-def _stratified_by(parts: Any) -> list[str]:
-    """Return the words and bins that decide a rated file's parts, for a signature."""
-    known = parts or {}
-    words, bins, topics = (known.get(name) for name in ("words", "bins", "topic_bins"))
-    return [
-        *([f"{words['name']}@{words['sha256'][:12]}"] if words else []),
-        *([f"bins {' '.join(map(str, bins))}"] if bins else []),
-        *([f"topic bins {' '.join(map(str, topics))}"] if topics else []),
-        *([f"{known['equal_parts']} equal parts"] if "equal_parts" in known else []),
-    ]
 
 
 def earlier_results(options: EvaluateOptions) -> Evaluation | None:
@@ -168,6 +161,7 @@ def run_key_of(
     inputs = _joined(options.out, "input", known, own_inputs)
     known = earlier.manifest.embeddings if earlier else {}
     own_embeddings: Provenance = {named.spec.name: named.provenance() for named in embeddings}
+    redistributable = [one.get("redistributable") for one in inputs.values()]
     return RunKey(
         inputs=inputs,
         embeddings=_joined(options.out, "embedding", known, own_embeddings),
@@ -175,7 +169,9 @@ def run_key_of(
         metadata={
             "medsim": manifest.medsim_version(),
             "libraries": json.dumps(manifest.library_versions(*manifest.ENCODERS)),
-            "redistributable": json.dumps(_redistributable(inputs)),
+            "redistributable": json.dumps(
+                False if False in redistributable else None if None in redistributable else True
+            ),
         },
     )
 
@@ -200,9 +196,3 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
             )
     every = {**known, **{name: {**known.get(name, {}), **one} for name, one in own.items()}}
     return dict(sorted(every.items()))
-
-
-def _redistributable(inputs: Provenance) -> bool | None:
-    """Return whether the inputs' terms may be passed on; None where that is not known."""
-    known = [one.get("redistributable") for one in inputs.values()]
-    return False if False in known else None if None in known else True

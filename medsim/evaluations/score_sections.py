@@ -20,6 +20,7 @@ from medsim.evaluations.readable import (
     hardest_first,
     headed,
     p_text,
+    present,
     rounded,
     set_columns,
     set_kind,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
     from medsim.evaluations.statistic import Statistic
     from medsim.pages.page import Part
+
+    Row = dict[str, Any]
 
 FILLED = (
     "Filled points are the best of a row and what cannot be told from it (p at least 0.05 after "
@@ -201,14 +204,6 @@ def accuracy(
     )
 
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from medsim.evaluations.statistic import Statistic
-
-    Row = dict[str, Any]
-
-
 _NAMED = 3  # embeddings that a sentence names at most
 _INTERVAL = "95% interval"
 
@@ -236,7 +231,14 @@ def result(
         if best.is_empty():
             continue
         key = _telling_set(with_enough_pairs(best))
-        sentences.append(_on_set(key, statistic))
+        first, *others = key.to_dicts()
+        where = f"{first['name']} ({counted(first['n_pairs'], 'pair')})"
+        size = "" if first["n_pairs"] >= FEW else ", too few to conclude from,"
+        article = "an" if statistic.label[0] in "AEIOU" else "a"
+        sentences.append(
+            f"On {where}{size} {first['embedding']} has {article} {statistic.label} of "
+            f"{_with_ends(first)}{_beside(others)}{_against_chance(first, statistic)}."
+        )
         if chart is None:
             chart = _chart(key, statistic)
             sentences += _over_sets(with_enough_pairs(best), statistic)
@@ -266,20 +268,6 @@ def _telling_set(best: pl.DataFrame) -> pl.DataFrame:
     largest = rows.sort("n_pairs", *SET, descending=[True, *[False] * len(SET)]).head(1)
     of_set = rows.join(largest.select(SET), on=SET, how="semi", nulls_equal=True)
     return of_set.sort("value", "embedding", descending=[True, False])
-
-
-def _on_set(key: pl.DataFrame, statistic: Statistic[Any]) -> str:
-    """Return a sentence on who is best on a set, by how much, and whether that is much."""
-    rows = key.to_dicts()
-    first, others = rows[0], rows[1:]
-    where = f"{first['name']} ({counted(first['n_pairs'], 'pair')})"
-    size = "" if first["n_pairs"] >= FEW else ", too few to conclude from,"
-    said = f"On {where}{size} {first['embedding']} has {_article(statistic)} of {_with_ends(first)}"
-    return f"{said}{_beside(others)}{_against_chance(first, statistic)}."
-
-
-def _article(statistic: Statistic[Any]) -> str:
-    return f"an {statistic.label}" if statistic.label[0] in "AEIOU" else f"a {statistic.label}"
 
 
 def _with_ends(row: Row) -> str:
@@ -382,7 +370,7 @@ def metrics(
         says=f"{scores}, on the pairs that all embeddings cover; darker is higher. An empty cell "
         "is a metric that is not for such an embedding, or has no value.",
         spec=charts.heat(
-            x=_present(embeddings, every["embedding"]),
+            x=present(embeddings, every["embedding"]),
             y=names,
             value="value",
             names=("metric", "embedding"),
@@ -407,7 +395,7 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
     if main.is_empty():
         return None
     rows = _cells(main)
-    names = _present(embeddings, rows["y"])
+    names = present(embeddings, rows["y"])
     columns = (
         *set_columns(between),
         "of",
@@ -453,11 +441,6 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
         "best metric.",
         parts=[chart],
     )
-
-
-def _present(embeddings: Sequence[str], column: pl.Series) -> list[str]:
-    there = {*column}
-    return [name for name in embeddings if name in there]
 
 
 def _what_matters(every: pl.DataFrame) -> str:

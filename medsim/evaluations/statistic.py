@@ -7,7 +7,7 @@ declarations. A new statistic is one more ``Statistic`` in a tuple below, and no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
@@ -162,10 +162,6 @@ _RATED: tuple[Statistic[RatedSample], ...] = (
 )
 
 
-def _accuracy_at(depth: int, terms: RankSample) -> Estimate:
-    return terms.accuracy_at(depth)
-
-
 _RETRIEVAL: tuple[Statistic[RankSample], ...] = (
     Statistic(
         name="accuracy_at_1",
@@ -182,7 +178,7 @@ _RETRIEVAL: tuple[Statistic[RankSample], ...] = (
             help=f"Accuracy at {depth} is the share of terms of which one that means the same is "
             f"among the {depth} nearest.",
             of="retrieval",
-            compute=partial(_accuracy_at, depth),
+            compute=methodcaller("accuracy_at", depth),
         )
         for depth in (5, 10)
     ),

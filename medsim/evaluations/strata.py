@@ -256,7 +256,12 @@ def strata_of(rated: RatedPairs, stratification: Stratification) -> Strata:
     for name, first, second in _divided(known, stratification):
         unknown = first.is_null() | second.is_null()
         members = _members(name, first, second)
-        _check_values(rated, name, members["part_value"])
+        n_values = members["part_value"].n_unique()
+        if name == "domain" and n_values > _MOST_VALUES:
+            raise InputError(
+                f"{rated.name}: its pairs have {n_values:,} values of {name}; at most "
+                f"{_MOST_VALUES} make parts: rename the column if it is none"
+            )
         frames.append(members)
         if n_none := rated.pairs.height - members.height:
             are = "is" if n_none == 1 else "are"
@@ -382,11 +387,3 @@ def _label(begins: Sequence[float], at: int) -> str:
 
 def _text(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else str(number)
-
-
-def _check_values(rated: RatedPairs, name: str, values: pl.Series) -> None:
-    if (n_values := values.n_unique()) > _MOST_VALUES and name == "domain":
-        raise InputError(
-            f"{rated.name}: its pairs have {n_values:,} values of {name}; at most {_MOST_VALUES} "
-            "make parts: rename the column if it is none"
-        )

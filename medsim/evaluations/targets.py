@@ -277,19 +277,18 @@ def read_targets(options: EvaluateOptions, progress: Progress) -> list[Evaluatio
             equal_parts=options.equal_parts,
         )
         inputs = read_inputs(options.input_paths, stratification)
-        stage.found(", ".join(_size_of(one) for one in inputs))
+        sizes = []
+        for one in inputs:
+            n_parts = parts_of_sets(one.frame)["dataset"].n_unique() if one.rated else 0
+            n_pairs = whole_sets(one.frame).height if one.rated else one.frame.height
+            parts = f", {counted(n_parts, 'part')}" if n_parts else ""
+            sizes.append(f"{one.name}: {counted(n_pairs, 'pair')}{parts}")
+        stage.found(", ".join(sizes))
     for warnings in (words.warnings if words else (), *(one.warnings for one in inputs)):
         for warning in warnings:
             progress.warn(warning)
     _check(options, inputs)
     return [_target(one, options, progress) for one in inputs]
-
-
-def _size_of(one: EvaluationInput) -> str:
-    n_parts = parts_of_sets(one.frame)["dataset"].n_unique() if one.rated else 0
-    n_pairs = whole_sets(one.frame).height if one.rated else one.frame.height
-    parts = f", {counted(n_parts, 'part')}" if n_parts else ""
-    return f"{one.name}: {counted(n_pairs, 'pair')}{parts}"
 
 
 def _check(options: EvaluateOptions, inputs: list[EvaluationInput]) -> None:

@@ -42,8 +42,8 @@ def test_the_agreement_of_raters_is_told_with_what_they_rated(tmp_path: Path) ->
 
     pairs = [spearman(one, other) for one, other in combinations(ratings, 2)]
     with_others = [spearman(ratings[at], mean_of_others(ratings, at)) for at in range(5)]
-    assert found.n_raters == 5
-    assert (found.iaa1, found.iaa2) == pytest.approx((mean(pairs), mean(with_others)))
+    assert len(found.with_mean) == 5
+    assert (found.iaa1.value, found.iaa2.value) == pytest.approx((mean(pairs), mean(with_others)))
 
 
 def test_without_a_rating_the_mean_of_those_who_rated_is_one(tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_without_a_rating_the_mean_of_those_who_rated_is_one(tmp_path: Path) -> 
 
     assert found.pairs.rows() == [("left 0", "right 0", 2), ("left 1", "right 1", 10 / 3)]
     assert [(one.reason, one.n_rows) for one in found.skipped] == [("a rating is missing", 1)]
-    assert found.agreement.n_raters == 3
-    assert math.isnan(found.agreement.iaa2)  # of two pairs a correlation says nothing
+    assert len(found.agreement.with_mean) == 3
+    assert math.isnan(found.agreement.iaa2.value)  # of two pairs a correlation says nothing
 
 
 def test_a_rating_that_is_named_stands_beside_raters(tmp_path: Path) -> None:
