@@ -98,18 +98,13 @@ def test_a_report_draws_all_charts_within_the_page_and_asks_for_nothing(
         assert chart.get_attribute("aria-label") or drawing.get_attribute("aria-label")
 
 
-def test_a_chart_that_needs_room_scrolls_in_its_own_box_by_keyboard_too(look) -> None:
+def test_a_chart_that_needs_room_scrolls_in_its_own_box_and_hostile_texts_stay_texts(look) -> None:
     page = look("nasty", 390).page
     chart = page.locator("figure", has_text="Differences between embeddings").locator(".chart")
 
     assert chart.evaluate("chart => chart.scrollWidth > chart.clientWidth")
     assert chart.get_attribute("tabindex") == "0"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_hostile_texts_stay_texts(look) -> None:
-    page = look("nasty", 390).page
-
     assert page.locator("img").count() == 0
     assert page.get_by_role("rowheader", name=NASTY, exact=True).count() > 0
     point = page.locator(".chart .mark-symbol path").first

@@ -17,6 +17,7 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.evaluations.output import COMPARISONS
 from medsim.evaluations.page import evaluation_page
+from medsim.pages import charts
 from medsim.pages.markup import packed_columns, rendered
 from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section, license_notice
 
@@ -40,11 +41,15 @@ def chart_of(rows: pl.DataFrame) -> Chart:
     )
 
 
-@pytest.fixture(scope="module")
-def whole() -> str:
+def whole_page() -> str:
     names = ("one", NASTY)
     manifest = invented_manifest(names, redistributable=False)
     return rendered(evaluation_page(manifest, invented_profile(names, n_datasets=2)), LIBRARY)
+
+
+@pytest.fixture(scope="module")
+def whole() -> str:
+    return whole_page()
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +108,9 @@ def unpacked(column: list | dict) -> list:
     ),
     st.integers(1, 9),
 )
-def test_columns_of_charts_are_packed_without_loss(values: list, times: int) -> None:
+def test_columns_of_charts_are_packed_without_loss_what_is_repeated_once(
+    values: list, times: int
+) -> None:
     repeated = [value for value in values for _ in range(times)]
     texts = pl.Series("x", [None if one is None else str(one) for one in repeated], pl.String)
     numbers = [None if one is None or isinstance(one, str) else float(one) for one in repeated]
@@ -115,8 +122,6 @@ def test_columns_of_charts_are_packed_without_loss(values: list, times: int) -> 
     expected = [None if one is None else float(f"{one:.4g}") for one in numbers]
     assert unpacked(packed["y"]) == expected
 
-
-def test_what_is_repeated_in_a_chart_is_written_once() -> None:
     rows = pl.DataFrame(
         {"run": ["one"] * 50 + ["other"] * 50, "turns": ["this one", "that one"] * 50}
     )
@@ -146,15 +151,6 @@ def test_the_notice_of_licensed_terms_names_their_terminologies_or_their_terms_o
         f"This page holds terms of a licensed terminology (a, b and c) {rest}"
     )
     assert license_notice(terms_of_use="Ask.").endswith(f"a licensed terminology {rest} Ask.")
-
-
-def test_the_same_page_is_always_the_same_text(whole: str) -> None:
-    names = ("one", NASTY)
-    manifest = invented_manifest(names, redistributable=False)
-
-    assert "<figure" in whole
-    again = evaluation_page(manifest, invented_profile(names, n_datasets=2))
-    assert rendered(again, LIBRARY) == whole
 
 
 def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_loaded(outline: Outline) -> None:
@@ -188,7 +184,8 @@ def test_a_screen_reader_finds_its_way(outline: Outline) -> None:
         assert link["href"].removeprefix("#") in ids
 
 
-def test_every_chart_says_how_it_was_computed_and_carries_the_signature(whole: str) -> None:
+def test_every_chart_says_how_it_was_computed_and_the_same_page_is_the_same(whole: str) -> None:
+    assert whole_page() == whole
     figures = re.findall("<figure.*?</figure>", whole, re.DOTALL)
 
     assert len(figures) > 8
@@ -249,10 +246,5 @@ def test_colours_have_the_contrast_that_wcag_asks_for(whole: str, scheme: int) -
     assert contrast(found["ink"], found["notice"]) >= 4.5
     for at in range(1, 9):
         assert contrast(found[f"c{at}"], found["paper"]) >= 3, at
-
-
-def test_the_text_of_a_cell_can_be_read_on_every_colour_of_a_heat_map() -> None:
-    from medsim.pages import charts
-
     cells = [charts._LOW, charts._MIDDLE, charts._HIGH, charts._NEGATIVE]
     assert min(contrast(charts._CELL_TEXT, cell) for cell in cells) >= 7

@@ -70,7 +70,7 @@ def test_shares_are_those_of_bio_simlex_unless_something_else_is_asked_for(tmp_p
         assert Counter(pages.filter(own["group"] == 0)) == dict.fromkeys(range(5), 10)
 
 
-def test_pages_are_equal_in_length_and_no_longer_than_asked_for(
+def test_pages_are_equal_in_length_and_one_group_needs_no_consistency_set(
     pairs: Path, tmp_path: Path
 ) -> None:
     options = {"raters": 4, "groups": 2, "consistency": 20, "duplicates": 10}
@@ -79,11 +79,6 @@ def test_pages_are_equal_in_length_and_no_longer_than_asked_for(
         study = medsim.grade_study(pairs, out, page_size=page_size, **options)
         assert study.manifest.page_size == expected
 
-
-def test_one_group_rates_all_pairs_and_needs_no_consistency_set(
-    pairs: Path, tmp_path: Path
-) -> None:
-    study = medsim.grade_study(pairs, tmp_path / "study", raters=2, groups=1, duplicates=0)
-
+    study = medsim.grade_study(pairs, tmp_path / "one", raters=2, groups=1, duplicates=0)
     assert study.items()["group"].unique().to_list() == [1]
     assert study.assignment().height == 240

@@ -71,14 +71,10 @@ def test_a_rater_is_measured_by_the_average_of_the_others_among_themselves() -> 
             assert outlying[rater] == (own < share * average)
 
 
-def test_a_rater_is_found_by_gaps_and_by_reversal_too() -> None:
+def test_who_reverses_the_scale_or_rates_all_alike_is_an_outlier_and_who_rated_one_is_not() -> None:
     ratings = rated(5, 120, seed=6)
     ratings[2] = 6 - ratings[2]
-
     assert np.flatnonzero(standings_of(with_gaps(ratings, seed=7)).outlying).tolist() == [2]
-
-
-def test_who_gives_one_rating_to_all_is_an_outlier_and_who_rated_one_item_is_not() -> None:
     ratings = rated(5, 60, seed=8)
     ratings[1] = 4
     ratings[3, 1:] = np.nan
@@ -86,13 +82,11 @@ def test_who_gives_one_rating_to_all_is_an_outlier_and_who_rated_one_item_is_not
     assert np.flatnonzero(standings_of(ratings).outlying).tolist() == [1]
 
 
-def test_of_two_raters_and_where_nobody_agrees_there_are_no_outliers() -> None:
+def test_of_two_raters_of_few_shared_items_and_where_nobody_agrees_there_are_no_outliers() -> None:
     assert not standings_of(rated(1, 50, seed=1, n_random=1)).outlying.any()
     opposed = np.array([[0, 1, 2, 3], [3, 2, 1, 0], [0, 3, 0, 3], [3, 0, 3, 0]], np.float64)
     assert not standings_of(opposed).outlying.any()
 
-
-def test_who_shares_too_few_items_is_no_outlier() -> None:
     few = np.full((2, 120), np.nan)
     few[0, [3, 90]], few[1, [3, 90]] = (6, 0), (0, 6)
 

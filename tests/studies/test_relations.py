@@ -60,19 +60,18 @@ def related(
     return associated, {(words[a], words[b]) for a, b in found[1].iter_rows()}
 
 
-def test_synonyms_are_single_words_that_one_concept_has(store: Store) -> None:
-    named(store, c2="Fever|Pyrexia|High fever", c1="fever|Pyrexia", c3="Chills")
+def test_synonyms_are_single_words_that_one_concept_has_and_spellings_are_none(
+    store: Store,
+) -> None:
+    named(
+        store, c2="Fever|Pyrexia|High fever", c1="fever|Pyrexia", c3="Chills", c4="Anaemia|Anemia"
+    )
     put_rows(store, "is_a")
 
-    associated, _ = related(store, ["chill", "fever", "pyrexia"])
+    associated, near = related(store, ["anemia", "chill", "fever", "pyrexia"])
 
+    assert near == {("fever", "pyrexia")}  # and nothing of anemia
     assert associated == {("fever", "pyrexia"): "synonyms of c1"}
-
-
-def test_spellings_of_one_word_are_no_pair(store: Store) -> None:
-    named(store, c1="Anaemia|Anemia")
-    put_rows(store, "is_a")
-    assert related(store, ["anemia"]) == ({}, set())
 
 
 def test_siblings_are_names_of_two_concepts_under_one_parent(store: Store) -> None:
@@ -258,7 +257,7 @@ def test_a_backward_strength_that_is_none_or_zero_goes_one_way(
     assert [pair[:2] for pair in pairs(path, rule=OF_THE_PAPER)] == [(0, 3)]
 
 
-def test_a_table_without_the_columns_of_the_rule_counts_whole_with_warnings(tmp_path: Path) -> None:
+def test_a_plain_table_counts_whole_with_warnings_and_has_strengths_or_none(tmp_path: Path) -> None:
     path = put(tmp_path, "plain.csv", "cue,target\nfox,Cats\ncats,dog\n")
 
     norms, (of_people, of_ways) = read_norms([path], **OF_THE_PAPER)
@@ -268,13 +267,9 @@ def test_a_table_without_the_columns_of_the_rule_counts_whole_with_warnings(tmp_
     assert "`norm_participants` 11" in of_people
     assert of_ways.startswith("plain.csv has no column BSG")
     assert read_norms([path], **ANY)[1] == ()
-
-
-def test_a_plain_table_is_read_with_or_without_strengths(tmp_path: Path) -> None:
-    plain = put(tmp_path, "plain.csv", "cue,target\nfox,Cats\ncats,dog\n")
     strong = put(tmp_path, "strong.tsv", "Cue\tTarget\tStrength\ncat\tdog\t12\ndog\tfox\t\n")
-    assert pairs(plain) == [(0, 2, "norm: cat → dog"), (0, 3, "norm: fox → cat")]
-    assert pairs(plain, strong) == [
+    assert pairs(path) == [(0, 2, "norm: cat → dog"), (0, 3, "norm: fox → cat")]
+    assert pairs(path, strong) == [
         (0, 2, "norm: cat → dog, strength 12"),
         (0, 3, "norm: fox → cat"),
         (2, 3, "norm: dog → fox"),

@@ -242,15 +242,14 @@ def test_what_is_wrong_in_a_table_is_named(tmp_path: Path, text: str, said: str)
     assert str(tmp_path / "words.csv") in str(raised.value)
 
 
-def test_a_row_of_a_parquet_file_is_named(tmp_path: Path) -> None:
+def test_a_row_of_a_parquet_file_is_named_and_a_class_must_be_one_of_the_table(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "words.parquet"
     rows = {"word": ["ear", "leg"], "class": ["noun", "noun"], "count": [1.0, 2.5]}
     pl.DataFrame(rows).write_parquet(path)
     with pytest.raises(InputError, match=r"row 1: count '1.0'"):
         read_frequencies(path, None)
-
-
-def test_a_class_must_be_one_of_the_table(tmp_path: Path) -> None:
     path = table(tmp_path, "word,class,count\near,noun,1\nrun,verb,1\n")
     with pytest.raises(OptionError, match="did you mean noun"):
         read_frequencies(path, "nuon")
@@ -286,6 +285,9 @@ def test_a_word_is_left_out_for_the_first_reason_in_order() -> None:
         ("fewer than 3 letters", 1),
         ("a count below 5", 1),
     ]
+    nothing, none_left_out = filtered(words.clear(), min_length=1, min_count=1)
+    assert nothing.is_empty()
+    assert {one.n_rows for one in none_left_out} == {0}
 
 
 COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), min_size=1)

@@ -153,12 +153,6 @@ def test_white_space_that_a_spreadsheet_changed_is_no_edit(tmp_path):
     assert read(path, assignment=assignment_of([one])).frame.height == 1
 
 
-def test_a_file_without_answers_is_refused(tmp_path):
-    for blank in (written_csv(ADA), written_jsonl(ADA, {}), annotated_tasks(ADA, {}), "[]"):
-        path = put(tmp_path, "file", blank)
-        assert refused(path) == f"{path} has no answers"
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -168,6 +162,10 @@ def test_a_file_without_answers_is_refused(tmp_path):
         (b'{"a":' * 100_000, "has no end line"),
         (b"[" * 100_000, "is JSON nested too deeply"),
         (b'[{"data":', "is no JSON (Expecting value, at character 10)"),
+        *(
+            (blank, "has no answers")
+            for blank in (written_csv(ADA), written_jsonl(ADA, {}), annotated_tasks(ADA, {}), "[]")
+        ),
     ],
 )
 def test_a_file_that_holds_no_answers_is_refused_in_one_line(tmp_path, data, message):
@@ -204,8 +202,13 @@ def test_a_folder_must_hold_files_of_answers(tmp_path):
     )
 
 
-def test_files_that_are_not_read_are_named_among_others(tmp_path):
-    (tmp_path / "inner.csv").mkdir()
+def test_files_that_are_not_read_are_named_but_for_what_systems_leave_behind(tmp_path):
+    for folder in ("inner.csv", ".ipynb_checkpoints"):
+        (tmp_path / folder).mkdir()
+    for name in ("~$sheet-ada.csv", ".~lock.sheet-ada.csv#", ".DS_Store", "._sheet-ada.csv"):
+        put(tmp_path, name, b"\x05ada\x00\xff")
+    for name in ("Thumbs.db", "desktop.ini", ".ipynb_checkpoints/sheet-ada.csv"):
+        put(tmp_path, name, b"\x05ada\x00\xff")
     put_jsonl(tmp_path, "ada.jsonl", ADA, 1, 0, 2)
     for name in ("sheet-ben.xlsx", "sheet-cy.ods", "answers.json.zip"):
         put(tmp_path / "inner.csv", name, b"PK\x03\x04")
@@ -219,17 +222,3 @@ def test_files_that_are_not_read_are_named_among_others(tmp_path):
         ".tsv, .json and .jsonl files, so save a spreadsheet as CSV and unpack an archive"
     )
     assert found.absent == ("ben", "cy")
-
-
-def test_files_that_systems_and_spreadsheets_leave_behind_are_ignored(tmp_path):
-    put_jsonl(tmp_path, "ada.jsonl", ADA, 1, 0, 2)
-    (tmp_path / ".ipynb_checkpoints").mkdir()
-    for name in ("~$sheet-ada.csv", ".~lock.sheet-ada.csv#", ".DS_Store", "._sheet-ada.csv"):
-        put(tmp_path, name, b"\x05ada\x00\xff")
-    for name in ("Thumbs.db", "desktop.ini", ".ipynb_checkpoints/sheet-ada.csv"):
-        put(tmp_path, name, b"\x05ada\x00\xff")
-
-    found = read(tmp_path)
-
-    assert found.frame["value"].to_list() == [1, 0, 2]
-    assert found.warnings == ()

@@ -108,40 +108,6 @@ def test_a_text_of_which_one_character_was_changed_is_refused(data: st.DataObjec
         read_page(text[:at] + other + text[at + 1 :])
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ([{**HEAD, "study": None}], "ada.jsonl is of study null, and not of '5eed5eed5eed5eed'"),
-        (
-            [{**HEAD, "scale": "graded"}],
-            "ada.jsonl has answers of scale 'graded', and the study's scale is 'judgement'",
-        ),
-        ([{**HEAD, "format": 2}], "ada.jsonl: line 1 has format 2, and this medsim reads 1"),
-        ([{**HEAD, "annotator": 7}], "ada.jsonl: line 1 says 7 for the annotator"),
-        ([{**HEAD, "medsim": "end"}], "ada.jsonl: line 1 is not the first line of answers"),
-        (["{"], "ada.jsonl: line 1 is no JSON"),
-        ([HEAD, "{]"], "ada.jsonl: line 2 is no JSON"),
-        ([HEAD, "[" * 100_000], "ada.jsonl: line 2 is JSON nested too deeply"),
-        ([HEAD, "9" * 5_000], "ada.jsonl: line 2 has a number with too many digits"),
-        ([HEAD, "x" * 1_200_000], "ada.jsonl: line 2 has more than 1,048,576 characters"),
-        ([HEAD, {"entry": 7, "answer": "same"}], "ada.jsonl: line 2 is no answer to an entry"),
-        (
-            [HEAD, {"entry": IDS[0], "answer": "maybe\x1b[31m"}],
-            r"ada.jsonl: line 2: answer 'maybe\x1b[31m' is none of not_same, same, dont_know",
-        ),
-        ([HEAD, {"entry": IDS[0], "answer": ["same"]}], "ada.jsonl: line 2: answer a list is none"),
-        ([HEAD, {"entry": IDS[0], "answer": 1}], "ada.jsonl: line 2: answer 1 is none of"),
-        ([HEAD, {"entry": IDS[0]}], "ada.jsonl: line 2: answer null is none of not_same"),
-    ],
-)
-def test_a_line_that_is_no_answer_is_named(lines: list[object], message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_page(sealed(*lines))
-
-    assert str(caught.value).startswith(message)
-    assert str(caught.value).isprintable()
-
-
 @pytest.mark.parametrize("answer", [7, -1, 4.0, "4", True, None])
 def test_a_rating_is_a_whole_number_from_0_to_6_and_the_end_line_counts(answer: object) -> None:
     head = {**HEAD, "scale": "graded"}
@@ -280,27 +246,6 @@ def test_columns_may_stand_in_any_order_among_others_with_blank_rows():
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("entry,left,answer\n", "sheet.csv has no column 'right'; it needs entry, left, right, a"),
-        ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has the answer 'same' and no "),
-        (
-            "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
-            r"sheet.csv: line 3: answer '\x1b]0;maybe' is none of not_same, same, dont_know",
-        ),
-        ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
-        ('entry,left,right,answer\nx,"' + "long\n" * 40_000, "sheet.csv: line 2 cannot be cut in"),
-    ],
-)
-def test_a_row_that_is_no_answer_is_named(text: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_sheet(text)
-
-    assert str(caught.value).startswith(message)
-    assert str(caught.value).isprintable()
-
-
 TASK_TERMS = st.text(st.characters(codec="utf-8"), min_size=1) | st.sampled_from(
     ['"', "a\nb", "=1", "\U0001f9e0", "\u202e\u05d0", "</script>", "<img src=x onerror=y>"]
 )
@@ -359,7 +304,7 @@ def test_annotated_tasks_are_read_as_the_same_answers(
     ]
 
 
-def test_choices_have_the_answers_and_keys_of_the_page():
+def test_choices_have_the_answers_and_keys_of_the_page_and_instructions_are_escaped():
     view = ET.fromstring(labelling_config(JUDGEMENT))  # noqa: S314 — medsim wrote it
 
     assert [one.attrib for one in view.iter("Choice")] == [
@@ -375,8 +320,6 @@ def test_choices_have_the_answers_and_keys_of_the_page():
     ratings = [dict.fromkeys(("value", "alias", "hotkey"), str(one)) for one in range(7)]
     assert [one.attrib for one in graded.iter("Choice")] == ratings
 
-
-def test_instructions_are_escaped_in_the_labelling_configuration():
     hostile = 'Same "thing"?</View><Choices name="x"/> & more'
 
     view = ET.fromstring(labelling_config(JUDGEMENT, [hostile]))  # noqa: S314 — medsim wrote it
@@ -413,38 +356,79 @@ def test_the_short_export_is_read_though_it_numbers_annotators():
     assert found[0].texts == PAIRS[0]
 
 
+REFUSED_LINES: list[tuple[list[object], str]] = [
+    ([{**HEAD, "study": None}], "ada.jsonl is of study null, and not of '5eed5eed5eed5eed'"),
+    (
+        [{**HEAD, "scale": "graded"}],
+        "ada.jsonl has answers of scale 'graded', and the study's scale is 'judgement'",
+    ),
+    ([{**HEAD, "format": 2}], "ada.jsonl: line 1 has format 2, and this medsim reads 1"),
+    ([{**HEAD, "annotator": 7}], "ada.jsonl: line 1 says 7 for the annotator"),
+    ([{**HEAD, "medsim": "end"}], "ada.jsonl: line 1 is not the first line of answers"),
+    (["{"], "ada.jsonl: line 1 is no JSON"),
+    ([HEAD, "{]"], "ada.jsonl: line 2 is no JSON"),
+    ([HEAD, "[" * 100_000], "ada.jsonl: line 2 is JSON nested too deeply"),
+    ([HEAD, "9" * 5_000], "ada.jsonl: line 2 has a number with too many digits"),
+    ([HEAD, "x" * 1_200_000], "ada.jsonl: line 2 has more than 1,048,576 characters"),
+    ([HEAD, {"entry": 7, "answer": "same"}], "ada.jsonl: line 2 is no answer to an entry"),
+    (
+        [HEAD, {"entry": IDS[0], "answer": "maybe\x1b[31m"}],
+        r"ada.jsonl: line 2: answer 'maybe\x1b[31m' is none of not_same, same, dont_know",
+    ),
+    ([HEAD, {"entry": IDS[0], "answer": ["same"]}], "ada.jsonl: line 2: answer a list is none"),
+    ([HEAD, {"entry": IDS[0], "answer": 1}], "ada.jsonl: line 2: answer 1 is none of"),
+    ([HEAD, {"entry": IDS[0]}], "ada.jsonl: line 2: answer null is none of not_same"),
+]
+REFUSED_SHEETS = [
+    ("entry,left,answer\n", "sheet.csv has no column 'right'; it needs entry, left, right, a"),
+    ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has the answer 'same' and no "),
+    (
+        "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
+        r"sheet.csv: line 3: answer '\x1b]0;maybe' is none of not_same, same, dont_know",
+    ),
+    ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
+    ('entry,left,right,answer\nx,"' + "long\n" * 40_000, "sheet.csv: line 2 cannot be cut in"),
+]
+REFUSED_TASKS: list[tuple[object, str]] = [
+    ("[{]", "project-7.json is no JSON (Expecting property name"),
+    ("[" * 100_000, "project-7.json is JSON nested too deeply"),
+    ({"data": data()}, "project-7.json is no list of tasks; export it as JSON or JSON-MIN"),
+    ([7], "project-7.json: task 1 names no entry; is it of a project with other tasks?"),
+    ([{"data": {"image": "x.jpg"}}], "project-7.json: task 1 names no entry"),
+    ([{"data": 7}], "project-7.json: task 1 names no entry"),
+    (
+        [task(), task(data=data(study="0123"))],
+        "project-7.json: task 2 is of study '0123', and not of '5eed5eed5eed5eed'",
+    ),
+    (
+        [task(data=data(left=None))],
+        "project-7.json: task 1 has null for 'left', which should be text",
+    ),
+    ([task(7)], "project-7.json: task 1 has annotations that Label Studio would not write"),
+    ([task(annotation(result=7))], "project-7.json: task 1 has annotations that Label Stud"),
+    (
+        [task(annotation("same", "not_same"))],
+        "project-7.json: task 1 has a list where one answer should be",
+    ),
+    ([{**data(), "answer": {"choices": []}}], "project-7.json: task 1 has an object where one"),
+    (
+        [task(annotation("perhaps"))],
+        "project-7.json: task 1: answer 'perhaps' is none of not_s",
+    ),
+]
+
+
 @pytest.mark.parametrize(
-    ("found", "message"),
+    ("reader", "found", "message"),
     [
-        ("[{]", "project-7.json is no JSON (Expecting property name"),
-        ("[" * 100_000, "project-7.json is JSON nested too deeply"),
-        ({"data": data()}, "project-7.json is no list of tasks; export it as JSON or JSON-MIN"),
-        ([7], "project-7.json: task 1 names no entry; is it of a project with other tasks?"),
-        ([{"data": {"image": "x.jpg"}}], "project-7.json: task 1 names no entry"),
-        ([{"data": 7}], "project-7.json: task 1 names no entry"),
-        (
-            [task(), task(data=data(study="0123"))],
-            "project-7.json: task 2 is of study '0123', and not of '5eed5eed5eed5eed'",
-        ),
-        (
-            [task(data=data(left=None))],
-            "project-7.json: task 1 has null for 'left', which should be text",
-        ),
-        ([task(7)], "project-7.json: task 1 has annotations that Label Studio would not write"),
-        ([task(annotation(result=7))], "project-7.json: task 1 has annotations that Label Stud"),
-        (
-            [task(annotation("same", "not_same"))],
-            "project-7.json: task 1 has a list where one answer should be",
-        ),
-        ([{**data(), "answer": {"choices": []}}], "project-7.json: task 1 has an object where one"),
-        (
-            [task(annotation("perhaps"))],
-            "project-7.json: task 1: answer 'perhaps' is none of not_s",
-        ),
+        *((read_page, sealed(*lines), message) for lines, message in REFUSED_LINES),
+        *((read_sheet, text, message) for text, message in REFUSED_SHEETS),
+        *((read_tasks, found, message) for found, message in REFUSED_TASKS),
     ],
 )
-def test_a_task_that_is_no_answer_is_named(found: object, message: str) -> None:
+def test_what_is_no_answer_is_named(reader: Any, found: object, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        read_tasks(found)
+        reader(found)
 
     assert str(caught.value).startswith(message)
+    assert str(caught.value).isprintable()
