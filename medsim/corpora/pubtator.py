@@ -40,7 +40,6 @@ _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _OF_FBK = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
 _OFFSET = re.compile(r"[0-9]{1,9}")
 _FORMLESS = "line has no known form"
-_BETWEEN_PARTS = re.compile(r"[|+,;]")
 _NOTHING = {"", "-", "-1"}
 _FORMS = (
     ("MSH", re.compile(r"(?:(?:MESH|MSH): *)?([CD][0-9]{6}(?:[0-9]{3})?)", re.IGNORECASE)),
@@ -269,7 +268,7 @@ def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
     do. It is None for a code in no such form.
     """
     found: dict[tuple[str, str], None] = {}
-    for part in _BETWEEN_PARTS.split(column):
+    for part in re.split(r"[|+,;]", column):
         if (code := _code(part.strip())) is None:
             return None
         found[code] = None

@@ -173,7 +173,7 @@ def embed_terms(
         )
         found = read_vectors(named, request, progress)
         embedded: Embedded = TermPoints(vectors=found.vectors)
-        words, n_words, n_unknown, vocabulary = None, None, None, None
+        words = n_words = n_unknown = vocabulary = None
         if isinstance(found, WordVectors):
             bags = words_of(terms, found, options, coverage)
             embedded = WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts)

@@ -87,18 +87,6 @@ class Limits(NamedTuple):
     components: Ids
 
 
-class Members(NamedTuple):
-    """The terms whose vectors are the points of a block.
-
-    Attributes:
-        points: int64[n_members], the point of each, numbered within the block.
-        components: int32[n_members].
-    """
-
-    points: Rows
-    components: Ids
-
-
 class FlatIndex:
     """Compares with every point, in the calling thread."""
 
@@ -155,8 +143,12 @@ class TorchIndex:
         with self._telling():
             return Limits(*map(self._there, limits))
 
-    def compare(self, limits: Any, begin: int, members: Members) -> tuple[Counts, Rows, Rows]:
+    def compare(
+        self, limits: Any, begin: int, points: Rows, components: Ids
+    ) -> tuple[Counts, Rows, Rows]:
         """Compare queries with the points that were added at once, from ``begin`` on.
+
+        The block's members are the terms that have these points, numbered within it, as vectors.
 
         Returns:
             How many members of other components are more similar than the upper limit of each
@@ -167,10 +159,11 @@ class TorchIndex:
             cosines = limits.units @ self._blocks[begin // BLOCK].T
             above = cosines > limits.high[:, None]
             counts = np.zeros(len(cosines), np.int64)
-            for at in range(0, len(members.points), _COLUMNS):
-                points, components = (self._there(one[at : at + _COLUMNS]) for one in members)
-                others = components != limits.components[:, None]
-                counts += (above[:, points] & others).sum(1).cpu().numpy()
+            for at in range(0, len(points), _COLUMNS):
+                own = self._there(components[at : at + _COLUMNS])
+                others = own != limits.components[:, None]
+                columns = self._there(points[at : at + _COLUMNS])
+                counts += (above[:, columns] & others).sum(1).cpu().numpy()
             rows, columns = self._torch.where((cosines >= limits.low[:, None]) & ~above)
             return counts, rows.cpu().numpy(), begin + columns.cpu().numpy()
 
@@ -496,11 +489,9 @@ class CosineSearch:
         with index.precise():
             there = index.placed(limits)
             for begin, end in self._blocks():
-                of_block = Members(
-                    points=np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1])),
-                    components=components[members[starts[begin] : starts[end]]],
-                )
-                above, rows, between = index.compare(there, begin, of_block)
+                points = np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1]))
+                own = components[members[starts[begin] : starts[end]]]
+                above, rows, between = index.compare(there, begin, points, own)
                 counts += above
                 counts += count_between(
                     self._points, queries, thresholds, components, rows, between

@@ -27,10 +27,6 @@ KEY, OPENAI_KEY = "MEDSIM_API_KEY", "OPENAI_API_KEY"
 ASKING = ("key", "concurrency", "rpm", "timeout")
 """The options that say how a service is asked, and do not decide what it answers."""
 
-MOST_CONCURRENT = 256
-MOST_PER_MINUTE = 1_000_000
-MOST_SECONDS = 86_400
-
 _OPENAI_HOST = "api.openai.com"
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _WHOLE = re.compile(r"[0-9]{1,9}")
@@ -59,18 +55,18 @@ class ServiceOptions(Options):
     ] = None
     concurrency: Annotated[
         int,
-        Option("Of a service: requests under way at a time.", least=1, most=MOST_CONCURRENT),
+        Option("Of a service: requests under way at a time.", least=1, most=256),
     ] = 4
     rpm: Annotated[
         int | None,
         Option(
             "Of a service: requests a minute at most; any number by default.",
             least=1,
-            most=MOST_PER_MINUTE,
+            most=1_000_000,
         ),
     ] = None
     timeout: Annotated[
-        int, Option("Of a service: seconds that an answer may take.", least=1, most=MOST_SECONDS)
+        int, Option("Of a service: seconds that an answer may take.", least=1, most=86_400)
     ] = 300
 
     def check(self) -> None:
@@ -204,11 +200,6 @@ NAMED_BY = (
 EMBEDDINGS = Option(f"An embedding: {NAMED_BY}", ("--embedding", "-e"), metavar="NAME=PATH")
 """The option by which evaluations and taggings name embeddings."""
 
-MOST_DIMENSIONS = 1 << 16
-MOST_BATCH = 2048  # as OpenAI has it
-
-_HOW_ASKED = (*ASKING, "batch")
-
 _NAME = re.compile(r"(?!.*%[0-9A-Fa-f]{2})[^/\\=,\x00-\x1f]{1,100}")
 _OPTION = re.compile(r",([a-z]+)=([^,]*)$")
 
@@ -283,12 +274,12 @@ class EmbeddingOptions(ServiceOptions):
             "Of a service: the dimensions that its vectors are asked to have; by default those of "
             "the model.",
             least=1,
-            most=MOST_DIMENSIONS,
+            most=1 << 16,
         ),
     ] = None
     batch: Annotated[
         int,
-        Option("Of a service: terms a request at most.", least=1, most=MOST_BATCH),
+        Option("Of a service: terms a request at most.", least=1, most=2048),  # as OpenAI has it
     ] = 32
 
     def chosen(self) -> dict[str, str]:
@@ -304,7 +295,7 @@ class EmbeddingOptions(ServiceOptions):
         return {
             name: value
             for name, value in self.chosen().items()
-            if name not in ("format", "vocabulary", *_HOW_ASKED)
+            if name not in ("format", "vocabulary", *ASKING, "batch")
         }
 
     def scales(self, *, default: bool) -> bool:

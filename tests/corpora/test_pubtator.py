@@ -72,19 +72,18 @@ def test_annotations_with_a_number_and_the_type_first_are_read(path: Path) -> No
     assert counts == {"line states a relation": 1}
 
 
-def test_names_of_parts_follow_the_codes(path: Path) -> None:
-    line = "7\t8\t11\tdup\tDisease\tD000001|D000002\tdup a|dup b\n"
-
-    (document,), _, _ = read(path, TEXT + line)
-
-    assert document.annotations[0].codes == (("MSH", "D000001"), ("MSH", "D000002"))
-
-
-@pytest.mark.parametrize("end", ["\tDisease", "\tDisease\t", "\tDisease\t-1", "\t\t-"])
-def test_a_mention_may_have_no_code(path: Path, end: str) -> None:
+@pytest.mark.parametrize(
+    ("end", "codes"),
+    [
+        *((end, []) for end in ("\tDisease", "\tDisease\t", "\tDisease\t-1", "\t\t-")),
+        # names of parts follow the codes
+        ("\tX\tD000001|D000002\tdup a|dup b", [("MSH", "D000001"), ("MSH", "D000002")]),
+    ],
+)
+def test_a_mention_may_have_no_code_or_several(path: Path, end: str, codes: list[object]) -> None:
     (document,), counts, _ = read(path, f"{TEXT}7\t8\t11\tdup{end}\n")
 
-    assert document.annotations[0].codes == ()
+    assert document.annotations[0].codes == tuple(codes)
     assert counts == {}
 
 
@@ -295,6 +294,9 @@ def test_pubtator_is_known_by_its_first_line(tmp_path: Path, content: str, expec
     assert is_pubtator(tmp_path / "corpus") is expected
 
 
+TWO = [("MSH", "D003920"), ("OMIM", "217000")]
+
+
 @pytest.mark.parametrize(
     ("column", "codes"),
     [
@@ -313,44 +315,17 @@ def test_pubtator_is_known_by_its_first_line(tmp_path: Path, content: str, expec
         ("MIM:217000", [("OMIM", "217000")]),
         ("HP:0001658", [("HP", "0001658")]),
         ("SNOMEDCT_US:22298006", [("SNOMEDCT_US", "22298006")]),
+        # in another form
+        *((one, None) for one in ("217000", "D00392", "D0039200", "C00065724", "MESH:", "MESH:D1")),
+        *((one, None) for one in ("OMIM:x", "D003920 D1", "x|-1")),
+        # linked to nothing, of several each once, and a part that is linked to nothing
+        *((one, []) for one in ("", "-", "-1", " -1 ", "-1|-1")),
+        *((one.join(["D003920", "OMIM:217000", "D003920"]), TWO) for one in [*"|+,;", " | "]),
+        ("D003920|-1", [("MSH", "D003920"), ("", "")]),
     ],
 )
-def test_a_code_is_told_by_its_form(column: str, codes: list[tuple[str, str]]) -> None:
-    assert codes_of(column) == tuple(codes)
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        "217000",
-        "D00392",
-        "D0039200",
-        "C00065724",
-        "MESH:",
-        "MESH:D1",
-        "OMIM:x",
-        "D003920 D1",
-        "x|-1",
-    ],
-)
-def test_a_code_in_another_form_is_none(column: str) -> None:
-    assert codes_of(column) is None
-
-
-@pytest.mark.parametrize("column", ["", "-", "-1", " -1 ", "-1|-1"])
-def test_what_is_linked_to_nothing_has_no_codes(column: str) -> None:
-    assert codes_of(column) == ()
-
-
-@pytest.mark.parametrize("between", ["|", "+", ",", ";", " | "])
-def test_several_codes_are_told_apart_and_each_counts_once(between: str) -> None:
-    column = between.join(["D003920", "OMIM:217000", "D003920"])
-
-    assert codes_of(column) == (("MSH", "D003920"), ("OMIM", "217000"))
-
-
-def test_a_part_that_is_linked_to_nothing_is_no_single_code() -> None:
-    assert codes_of("D003920|-1") == (("MSH", "D003920"), ("", ""))
+def test_codes_are_told_by_their_form(column: str, codes: list[tuple[str, str]] | None) -> None:
+    assert codes_of(column) == (None if codes is None else tuple(codes))
 
 
 @given(st.text("CD0123456789MESHOIUL:|+,- ", max_size=24))
@@ -361,13 +336,10 @@ def test_codes_never_have_what_joins_them(column: str) -> None:
         assert code.lower() in column.lower()
 
 
-def test_corpora_are_named_after_their_files(tmp_path: Path) -> None:
+def test_corpora_are_named_after_their_files_and_each_is_read_once(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("a/orl.txt", "b/orl.txt.gz", "c/orl", "orl-2.v1.txt")]
 
     assert corpus_names(paths) == ["orl", "orl-2", "orl-3", "orl-2.v1"]
-
-
-def test_a_file_is_read_once(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"orl\.txt is named twice"):
         corpus_names([tmp_path / "orl.txt", tmp_path / "a" / ".." / "orl.txt"])
     with pytest.raises(OptionError, match="no corpus is named"):

@@ -75,11 +75,12 @@ def test_sentences_are_those_of_pysbd_where_it_loses_nothing(text: str) -> None:
         assert told(text) == [one.strip() for one in whole]
 
 
-def test_abbreviations_and_numbers_end_no_sentence() -> None:
+def test_sentences_have_places_of_their_own_and_abbreviations_and_numbers_end_none() -> None:
     text = "  Dr. Orl et al. gave 3.5 mg (p = 0.05).  It fell.\u00a0"
 
     assert sentences_of(text) == [(2, 40), (42, 50)]
     assert told(text) == ["Dr. Orl et al. gave 3.5 mg (p = 0.05).", "It fell."]
+    assert sentences_of("It fell. It rose. It fell.") == [(0, 8), (9, 17), (18, 26)]
 
 
 @pytest.mark.parametrize("separator", ["\x1c", "\x1d", "\x1e", "\x1f"])
@@ -87,10 +88,6 @@ def test_separators_of_old_files_are_white_space(separator: str) -> None:
     text = "{0}1. one 2. two{0}It fell."
 
     assert sentences_of(text.format(separator)) == sentences_of(text.format(" "))
-
-
-def test_sentences_with_one_text_have_places_of_their_own() -> None:
-    assert sentences_of("It fell. It rose. It fell.") == [(0, 8), (9, 17), (18, 26)]
 
 
 def test_what_pysbd_loses_is_a_sentence_of_its_own() -> None:

@@ -102,12 +102,21 @@ def test_what_else_is_in_the_cache_does_not_matter(hub: Hub) -> None:
     assert opened(f"hf:{MODEL}").fingerprint() == digest
 
 
-def test_a_model_in_onnx_gives_the_vectors_of_its_folder(hub: Hub, tmp_path: Path) -> None:
+@pytest.mark.parametrize("weights", [None, "weights.bin"])
+def test_a_model_in_onnx_gives_the_vectors_of_its_folder_whatever_its_weights_are_named(
+    hub: Hub, tmp_path: Path, weights: str | None
+) -> None:
     pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
     folder = write_encoder(tmp_path / "own")
-    files = {f"onnx/{file.name}": file.read_bytes() for file in folder.glob("*.onnx")}
+    if weights:
+        onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
+        external = {"save_as_external_data": True, "location": weights, "size_threshold": 64}
+        onnx.save_model(onnx.load(folder / "model.onnx"), str(folder / "model.onnx"), **external)
+    own = [*folder.glob("*.onnx"), *folder.glob("*.bin")]
+    files = {f"onnx/{file.name}": file.read_bytes() for file in own}
     files["tokenizer.json"] = (folder / "tokenizer.json").read_bytes()
-    hub.commit({**files, "onnx/model_O4.onnx": b"other", "config.json": CONFIG})
+    others = {"onnx/model_O4.onnx": b"other", "onnx/other.bin": b"other"}
+    hub.commit({**files, **others, "config.json": CONFIG})
 
     source = opened(f"hf:{MODEL}")
     found = source.read(asked(TERMS))
@@ -115,24 +124,7 @@ def test_a_model_in_onnx_gives_the_vectors_of_its_folder(hub: Hub, tmp_path: Pat
     assert source.format_name == "onnx"
     expected = [hidden_of(tokens_of(term)).mean(axis=0) for term in TERMS]
     assert np.allclose(found.vectors, expected, atol=1e-6)
-    assert "onnx/model_O4.onnx" not in hub.files_asked()
-
-
-def test_weights_of_a_model_in_onnx_are_fetched_under_any_name(hub: Hub, tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
-    onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
-    folder = write_encoder(tmp_path / "own")
-    external = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 64}
-    onnx.save_model(onnx.load(folder / "model.onnx"), str(folder / "model.onnx"), **external)
-    files = {f"onnx/{name}": (folder / name).read_bytes() for name in ("model.onnx", "weights.bin")}
-    files["tokenizer.json"] = (folder / "tokenizer.json").read_bytes()
-    hub.commit({**files, "onnx/other.bin": b"other", "config.json": CONFIG})
-
-    found = opened(f"hf:{MODEL}").read(asked(TERMS))
-
-    expected = [hidden_of(tokens_of(term)).mean(axis=0) for term in TERMS]
-    assert np.allclose(found.vectors, expected, atol=1e-6)
-    assert "onnx/other.bin" not in hub.files_asked()
+    assert not others.keys() & set(hub.files_asked())
 
 
 def test_without_a_revision_the_newest_is_read_and_a_warning_names_it(hub: Hub) -> None:
@@ -170,17 +162,8 @@ def test_without_a_network_a_model_in_the_cache_is_read(
     assert "Connection refused" in message_of("hf:group/other")
     assert opened(f"hf:{MODEL}").location == location
     assert hub.asked == []
-
-
-def test_without_a_network_half_a_model_is_refused(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from huggingface_hub import constants
-
-    hub.commit(FILES)
     (opened(f"hf:{MODEL}").path / "model.safetensors").unlink()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-
     assert "not whole, in the cache" in message_of(f"hf:{MODEL}")
 
 

@@ -142,18 +142,14 @@ def copies(n_distinct: int, n_points: int) -> np.ndarray:
     return distinct[draw.integers(0, n_distinct, n_points)]
 
 
-def test_rows_that_are_equal_bit_by_bit_are_one() -> None:
+def test_rows_that_are_equal_bit_by_bit_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.array([[2, 1], [0.0, 1], [2, 1], [-0.0, 1], [3, 1], [0.0, 1]], np.float32)
-    found = distinct_rows(vectors)
-    assert found.tolist() == [0, 1, 0, 2, 3, 1]
-
-
-def test_rows_that_share_a_hash_by_chance_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert distinct_rows(vectors).tolist() == [0, 1, 0, 2, 3, 1]
     monkeypatch.setattr(
         "medsim.embeddings.lookup.vector_hashes", lambda rows: np.zeros(len(rows), np.uint64)
     )
-    found = distinct_rows(np.array([[1, 1], [2, 2], [1, 1], [3, 3]], np.float32))
-    assert found.tolist() == [0, 1, 0, 2]
+    by_chance = np.array([[1, 1], [2, 2], [1, 1], [3, 3]], np.float32)  # all share one hash
+    assert distinct_rows(by_chance).tolist() == [0, 1, 0, 2]
 
 
 def test_points_of_equal_vectors_are_stored_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,22 +167,24 @@ def test_a_term_is_as_similar_to_itself_as_can_be(name: str) -> None:
     assert (found.astype(np.float32) == 1).all()
 
 
-def test_dynamax_of_words_that_oppose_each_other_is_zero() -> None:
-    # Universe: both words. Each term belongs to its own by 1 and to the other by 0, not by -1.
-    bags = bags_of([[0], [1]], np.array([[1.0, 0.0], [-1.0, 0.0]]))
-    pair = np.array([0], np.int32), np.array([1], np.int32)
-    assert METRICS.get("fuzzy_jaccard").similarities(bags, *pair, ONE).tolist() == [0.0]
-
-
-@pytest.mark.parametrize("name", ["fuzzy_jaccard", "max_jaccard"])
-def test_where_nothing_is_positive_a_jaccard_index_is_zero(name: str) -> None:
-    bags = bags_of([[0], [1]], np.array([[-1.0, 0.0], [0.0, 0.0]]))
-    pair = np.array([1], np.int32), np.array([1], np.int32)
-    assert METRICS.get(name).similarities(bags, *pair, ONE).tolist() == [0.0]
+@pytest.mark.parametrize(
+    ("name", "pair", "words"),
+    [
+        # Universe: both words. Each term belongs to its own by 1 and to the other by 0, not by -1.
+        ("fuzzy_jaccard", [0, 1], [[1.0, 0.0], [-1.0, 0.0]]),
+        # nothing is positive
+        ("fuzzy_jaccard", [1, 1], [[-1.0, 0.0], [0.0, 0.0]]),
+        ("max_jaccard", [1, 1], [[-1.0, 0.0], [0.0, 0.0]]),
+    ],
+)
+def test_a_jaccard_index_of_what_shares_nothing_is_zero(
+    name: str, pair: list[int], words: list[list[float]]
+) -> None:
+    bags, (first, second) = bags_of([[0], [1]], np.array(words)), np.array(pair, np.int32)[:, None]
+    assert METRICS.get(name).similarities(bags, first, second, ONE).tolist() == [0.0]
 
 
 every_metric = pytest.mark.parametrize("name", list(METRICS.all()))
-ONE = Workers(threads=1)
 
 
 def embedded_for(metric: Metric, *, steps: int, width: int) -> WordBags | TermPoints:

@@ -223,24 +223,6 @@ def test_a_term_without_tokens_has_a_zero_vector(folder: Path) -> None:
     assert load(folder, asked([])).vectors.shape == (0, 6)
 
 
-def test_the_cache_is_of_the_content_of_the_model_and_not_of_its_name(
-    folder: Path, tmp_path: Path, monkeypatch
-) -> None:
-    cache = tmp_path / "cache"
-    first = load(folder, asked(TERMS, cache))
-    runs: list[int] = []
-    run = OnnxEncoder.encode
-    monkeypatch.setattr(OnnxEncoder, "encode", lambda *given: runs.append(1) or run(*given))
-
-    again = load(folder, asked(TERMS, cache))
-    assert (len(runs), again.vectors.tolist()) == (0, first.vectors.tolist())
-
-    write_plain_encoder(folder)
-    other = load(folder, asked(TERMS, cache))
-    assert runs
-    assert not np.allclose(other.vectors, first.vectors)
-
-
 @pytest.mark.parametrize("option", ["pooling", "normalize", "prefix"])
 def test_an_option_that_changes_vectors_has_a_cache_of_its_own(
     folder: Path, tmp_path: Path, option: str
@@ -277,11 +259,12 @@ def offer_gpu(monkeypatch: pytest.MonkeyPatch, *, works: bool) -> list[object]:
     return asked_for
 
 
-def test_a_gpu_is_used_where_there_is_one_and_cached_apart(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("works", [True, False])
+def test_a_gpu_is_used_where_there_is_one_that_works_and_cached_apart(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, works: bool
 ) -> None:
     plain = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
-    asked_for = offer_gpu(monkeypatch, works=True)
+    asked_for = offer_gpu(monkeypatch, works=works)
 
     there = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
     here = OnnxEncoder(folder, EmbeddingOptions(device="cpu"), 1).identity
@@ -289,15 +272,8 @@ def test_a_gpu_is_used_where_there_is_one_and_cached_apart(
     precise = ("CUDAExecutionProvider", {"use_tf32": "0"})
     on_gpu = [["libraries"], [precise, "CPUExecutionProvider"]]
     assert asked_for == [*on_gpu, ["CPUExecutionProvider"]]
-    assert there == plain | {"provider": "CUDAExecutionProvider"}
+    assert there == plain | ({"provider": "CUDAExecutionProvider"} if works else {})
     assert here == plain
-
-
-def test_a_gpu_that_does_not_work_is_as_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
-    asked_for = offer_gpu(monkeypatch, works=False)
-    assert OnnxEncoder(folder, EmbeddingOptions(), 1).identity == plain
-    assert len(asked_for) == len(["libraries", "session"])
 
 
 def test_a_model_may_lie_in_a_subfolder_or_be_named_itself(folder: Path, tmp_path: Path) -> None:
@@ -306,6 +282,9 @@ def test_a_model_may_lie_in_a_subfolder_or_be_named_itself(folder: Path, tmp_pat
     inner = folder / "onnx" / "model.onnx"
     inner.parent.mkdir()
     (folder / "model.onnx").rename(inner)
+    shutil.copy(folder / "tokenizer.json", folder / "onnx")
+    assert vectors_of(folder, "pain").tolist() == expected  # by the settings around it
+    (folder / "onnx" / "tokenizer.json").unlink()
     elsewhere = tmp_path / "elsewhere.json"
     (folder / "tokenizer.json").rename(elsewhere)
 
@@ -370,16 +349,6 @@ def test_only_paths_in_the_folder_are_weights(
 ) -> None:
     (tmp_path / "model.onnx").write_bytes(b"of a tensor\n\x08location\x12" + value)
     assert onnx_weights(tmp_path / "model.onnx") == found
-
-
-def test_a_tokenizer_beside_the_model_does_not_hide_the_settings(folder: Path) -> None:
-    write_modules(folder, ("Transformer", {}), ("Pooling", {"pooling_mode": "max"}))
-    expected = vectors_of(folder, "pain").tolist()
-    (folder / "onnx").mkdir()
-    (folder / "model.onnx").rename(folder / "onnx" / "model.onnx")
-    shutil.copy(folder / "tokenizer.json", folder / "onnx")
-
-    assert vectors_of(folder, "pain").tolist() == expected
 
 
 def test_several_models_in_a_folder_are_named(folder: Path) -> None:
@@ -447,18 +416,14 @@ def test_a_model_of_other_inputs_is_refused(tmp_path: Path, shape: dict) -> None
         vectors_of(tmp_path, "pain")
 
 
-def test_a_model_of_other_outputs_is_refused(tmp_path: Path) -> None:
-    steps = [LOOKUP, ("ReduceSum", ["hidden"], ["sum"], {"keepdims": 0})]
-    write_plain_encoder(tmp_path, *steps, outputs={"sum": 0})
-
-    says = r"vectors neither of tokens nor of texts.* sum of shape \(\); export it for feature"
-    with pytest.raises(InputError, match=says):
-        vectors_of(tmp_path, "pain")
-
-
-def test_a_classifier_is_refused_and_its_vectors_are_taken_where_it_has_them(
+def test_other_outputs_are_refused_and_vectors_are_taken_where_there_are_some(
     tmp_path: Path,
 ) -> None:
+    steps = [LOOKUP, ("ReduceSum", ["hidden"], ["sum"], {"keepdims": 0})]
+    write_plain_encoder(tmp_path / "sum", *steps, outputs={"sum": 0})
+    says = r"vectors neither of tokens nor of texts.* sum of shape \(\); export it for feature"
+    with pytest.raises(InputError, match=says):
+        vectors_of(tmp_path / "sum", "pain")
     of_classifier = (*LOOKUP[:2], ["logits"], {})
     write_plain_encoder(tmp_path / "a", of_classifier, outputs={"logits": 3})
     with pytest.raises(InputError, match=r"logits of shape \(1, 2, 6\); export it for feature-"):

@@ -307,10 +307,6 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
         ),
         "is a Git LFS pointer",
     ),
-    "adapters": (
-        lambda plain: (plain / "adapter_config.json").write_text("{}"),
-        r"holds adapters \(PEFT\)",
-    ),
 }
 
 
@@ -327,16 +323,17 @@ def test_what_is_no_encoder_or_not_whole_is_refused_in_one_line(plain: Path, cas
     assert "\n" not in str(caught.value)
 
 
-def test_adapters_alone_are_found_and_refused(tmp_path: Path) -> None:
-    (tmp_path / "adapter_config.json").write_text("{}")
+def test_adapters_are_found_and_refused(plain: Path, tmp_path: Path) -> None:
     (tmp_path / "adapter_model.safetensors").write_bytes(WEIGHTS)
     (tmp_path / "adapter_model.txt").write_text("a\n")
+    for folder in (plain, tmp_path):
+        (folder / "adapter_config.json").write_text("{}")
 
-    name, found = find_format(tmp_path, EmbeddingOptions())
+        name, found = find_format(folder, EmbeddingOptions())
 
-    assert name == "transformers"
-    with pytest.raises(InputError, match=r"holds adapters \(PEFT\)"):
-        fingerprint(tmp_path, found, EmbeddingOptions())
+        assert name == "transformers"
+        with pytest.raises(InputError, match=r"holds adapters \(PEFT\)"):
+            fingerprint(folder, found, EmbeddingOptions())
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json"])

@@ -61,6 +61,9 @@ def test_a_target_is_the_mean_of_its_tokens_in_their_sentence(whole: Path) -> No
             target("the pain of the hands", "hands"),
             target("the pain of the hands", "pain of"),
             target("acute fever", "acute fever"),
+            target("acute hands", "s"),  # a part of a word has the tokens that it touches
+            target("acute hands", "nds"),
+            Target(sentence="acute  pain", start=5, end=7),  # without a token
         ]
     )
 
@@ -70,9 +73,12 @@ def test_a_target_is_the_mean_of_its_tokens_in_their_sentence(whole: Path) -> No
         by_hand(words, [4, 5]),
         by_hand(words, [1, 2]),
         by_hand(["acute", "fever"], [0, 1]),
+        by_hand(["acute", "hand", "##s"], [2]),
+        by_hand(["acute", "hand", "##s"], [1, 2]),
+        np.zeros(6),
     ]
     assert np.allclose(found.vectors, expected, atol=1e-6)
-    assert found.covered.all()
+    assert found.covered.tolist() == [True] * 5 + [False]
     assert not found.cut.any()
 
 
@@ -87,21 +93,6 @@ def test_offsets_are_code_points(whole: Path, before: str) -> None:
     ids = whole.encode(sentence).ids
     assert ids[-5:] == [VOCABULARY[t] for t in ("pain", "of", "the", "schädel", "[SEP]")]
     assert np.allclose(found.vectors, hidden_of(ids)[[-2, -5]], atol=1e-6)
-
-
-def test_a_part_of_a_word_has_the_tokens_that_it_touches(whole: Path) -> None:
-    found = opened(whole).encode_targets([target("acute hands", "s"), target("acute hands", "nds")])
-
-    words = ["acute", "hand", "##s"]
-    assert np.allclose(found.vectors, [by_hand(words, [2]), by_hand(words, [1, 2])], atol=1e-6)
-
-
-def test_a_target_without_a_token_is_not_covered(whole: Path) -> None:
-    found = opened(whole).encode_targets([Target(sentence="acute  pain", start=5, end=7)])
-
-    assert not found.covered.any()
-    assert not found.vectors.any()
-    assert not found.cut.any()
 
 
 @pytest.mark.parametrize(

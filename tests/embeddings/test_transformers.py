@@ -104,17 +104,6 @@ def test_weights_of_half_precision_give_vectors_of_single_precision(
     assert np.allclose(found, [by_hand(folder, term).mean(0) for term in TERMS], atol=1e-5)
 
 
-def test_the_same_as_a_folder_of_sentence_transformers_has_the_same_vectors(
-    folder: Path, tmp_path: Path
-) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    SentenceTransformer(str(folder)).save(str(tmp_path / "saved"))
-
-    found = FORMATS.get("sentence-transformers").read(tmp_path / "saved", asked(TERMS)).vectors
-    assert np.allclose(found, vectors(folder), atol=1e-6)
-
-
 def test_weights_in_parts_are_read(folder: Path) -> None:
     expected = vectors(folder)
     model = transformers.AutoModel.from_pretrained(folder)

@@ -67,12 +67,16 @@ def test_a_tab_after_the_word_is_refused_where_there_is_no_header(tmp_path: Path
         words_in("glove", path, ["heart"])
 
 
-@every
+@pytest.mark.parametrize("name", [*NAMES, "word2vec"])
 def test_blocks_may_end_anywhere(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_text(tmp_path / "vectors.txt", ROWS, header=NAMES[name])
-    for size in (*range(1, 40), 1000):
+    path = tmp_path / "vectors.txt"
+    if name in NAMES:
+        write_text(path, ROWS, header=NAMES[name])
+    else:
+        write_word2vec(path, ROWS)
+    for size in (*range(1 if name in NAMES else 4, 60), 1000):
         monkeypatch.setattr(word2vec, "BLOCK", size)
         assert as_rows(words_in(name, path, ROWS)) == as_float32(ROWS)
 
@@ -182,13 +186,6 @@ def test_a_binary_file_may_be_packed_and_rows_may_end_in_a_line_feed(
     path = write_word2vec(tmp_path / file, ROWS, end)
 
     assert as_rows(words_in("word2vec", path, ROWS)) == as_float32(ROWS)
-
-
-def test_binary_blocks_may_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write_word2vec(tmp_path / "vectors.bin", ROWS)
-    for size in range(4, 60):
-        monkeypatch.setattr(word2vec, "BLOCK", size)
-        assert as_rows(words_in("word2vec", path, ROWS)) == as_float32(ROWS)
 
 
 @pytest.mark.parametrize(

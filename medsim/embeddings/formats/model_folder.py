@@ -13,7 +13,7 @@ from medsim.core.reading import check_file, open_file, read_json, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path, PurePath
+    from pathlib import Path
 
 MODULES = "modules.json"
 """The file of a folder of sentence-transformers that lists the steps of a model."""
@@ -165,13 +165,18 @@ def read_settings(folder: Path) -> Settings:
     prompts = read_object(folder / _PROMPTS)
     known, chosen = prompts.get("prompts"), prompts.get("default_prompt_name")
     of_tokenizer = _count(folder / _TOKENIZER_SETTINGS, "model_max_length")
+    config = read_object(folder / CONFIG)
+    n_positions = _count(folder / CONFIG, "max_position_embeddings")
+    if n_positions is not None and config.get("model_type") in _AFTER_PADDING:
+        padding = config.get("pad_token_id")
+        n_positions = max(1, n_positions - 1 - (padding if isinstance(padding, int) else 1))
     return Settings(
         pooling=_pooling(folder, modules),
         normalize="Normalize" in steps,
         other_steps=tuple(step for step in steps if step not in _OWN_STEPS),
         prompt=str(known.get(chosen, "")) if isinstance(known, dict) else "",
         max_tokens=_count(folder / _TRANSFORMER, "max_seq_length"),
-        n_positions=min(filter(None, (_positions(folder), of_tokenizer)), default=None),
+        n_positions=min(filter(None, (n_positions, of_tokenizer)), default=None),
     )
 
 
@@ -195,14 +200,10 @@ def model_files(folder: Path) -> list[Path]:
     return [
         file
         for file in sorted(folder.rglob("*"))
-        if is_of_model(file.relative_to(folder)) and is_file(file)
+        if file.suffix in {*SETTINGS_SUFFIXES, ".safetensors"}
+        and _OTHER_BACKENDS.isdisjoint(file.relative_to(folder).parts)
+        and is_file(file)
     ]
-
-
-def is_of_model(name: PurePath) -> bool:
-    """Return whether a file is of a model's weights, tokenizer or settings, by its name."""
-    is_known = name.suffix in SETTINGS_SUFFIXES or name.suffix == ".safetensors"
-    return is_known and _OTHER_BACKENDS.isdisjoint(name.parts)
 
 
 def is_file(path: Path) -> bool:
@@ -220,16 +221,6 @@ def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
             mode = settings.get("pooling_mode", flagged or "mean")
             return "+".join(map(str, mode)) if isinstance(mode, list) else str(mode)
     return None
-
-
-def _positions(folder: Path) -> int | None:
-    """Return how many tokens a transformer has positions for; None where no file says so."""
-    number = _count(folder / CONFIG, "max_position_embeddings")
-    config = read_object(folder / CONFIG)
-    padding = config.get("pad_token_id")
-    if number is None or config.get("model_type") not in _AFTER_PADDING:
-        return number
-    return max(1, number - 1 - (padding if isinstance(padding, int) else 1))
 
 
 def _count(path: Path, name: str) -> int | None:

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 NAME = "sentence-transformers"
 """Under which the format is registered."""
 
-PLAIN_NAME = "transformers"
-"""The name of the format of folders that sentence-transformers did not write."""
-
 _DESCRIBES = "model of sentence-transformers"
 _TERMS_A_RUN = 64
 _NO_CODE = "code that comes with a model is never run"
@@ -219,5 +216,8 @@ FORMAT = register_encoder(
     lambda path, _options: model_files(path),
 )
 register_encoder(
-    PLAIN_NAME, "folder of transformers", SentenceEncoder, lambda path, _options: plain_files(path)
+    "transformers",
+    "folder of transformers",
+    SentenceEncoder,
+    lambda path, _options: plain_files(path),
 )

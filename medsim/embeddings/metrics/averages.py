@@ -41,33 +41,28 @@ class Comparison:
 
     Attributes:
         describes: it, for help and reports.
-        prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows.
         weigh: returns a number for each prepared row.
         compare: returns float64[n_pairs] for prepared rows, their numbers, and two rows a pair.
         tabulate: returns float64[n_left, n_right], the same for all pairs, for prepared rows and
             their numbers on the left and on the right.
+        prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows; by default
+            these.
         cost: the time that a pair of vectors takes; see ``Cost``.
     """
 
     describes: str
-    prepare: Callable[[Vectors], Vectors]
     weigh: Callable[[Vectors], NDArray[Any]]
     compare: Callable[[Vectors, NDArray[Any], Ids, Ids], Values]
     tabulate: Callable[[Vectors, NDArray[Any], Vectors, NDArray[Any]], Table]
+    prepare: Callable[[Vectors], Vectors] = lambda vectors: vectors
     cost: Cost = OF_ROWS
-
-
-def _unchanged(vectors: Vectors) -> Vectors:
-    return vectors
 
 
 _centred = partial(Comparison, compare=centred_cosines, tabulate=cosine_table)
 
 COMPARISONS = {
-    "cos": _centred(
-        describes="cosine", prepare=_unchanged, weigh=lambda vectors: np.zeros(len(vectors))
-    ),
-    "pearson": _centred(describes="Pearson's correlation", prepare=_unchanged, weigh=means),
+    "cos": _centred(describes="cosine", weigh=lambda vectors: np.zeros(len(vectors))),
+    "pearson": _centred(describes="Pearson's correlation", weigh=means),
     "spearman": _centred(
         describes="Spearman's rank correlation",
         prepare=mean_ranks,

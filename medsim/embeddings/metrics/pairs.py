@@ -258,7 +258,6 @@ def _tabulate_fuzzy(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[s
 
 _POOLED = Comparison(
     describes="Jaccard index",
-    prepare=lambda vectors: vectors,
     weigh=lambda vectors: np.zeros(len(vectors), np.int8),
     compare=lambda prepared, _weights, first, second: overlaps(prepared, first, second),
     tabulate=lambda left, _left, right, _right: overlap_table(left, right),
