@@ -219,12 +219,7 @@ def derive(run: Run) -> Derived:
             f"{n_unmatched:,} of {n_corrections:,} corrections name terms that this "
             "terminology does not have; they change nothing"
         )
-    _warn_of_empty_datasets(run, set(positives.pairs["dataset"].unique()))
-    return Derived(positives=positives, index=index)
-
-
-def _warn_of_empty_datasets(run: Run, found: set[str]) -> None:
-    """Warn if there are no pairs of names, or none of associations, and say why."""
+    found = set(positives.pairs["dataset"].unique())
     if found.isdisjoint(_OF_NAMES):
         n_others = sum(
             one.n_rows
@@ -235,11 +230,12 @@ def _warn_of_empty_datasets(run: Run, found: set[str]) -> None:
         run.progress.warn(f"{listed(_OF_NAMES)} are empty, since no concept has a synonym{hint}")
     of_associations = [one.name for one in queries.datasets() if one.name not in _OF_NAMES]
     if found.isdisjoint(of_associations):
-        lacks_file = run.terminology.rf2_rules and not any(
+        lacks_file = rf2_rules and not any(
             "Association" in file.name for file in run.terminology.files
         )
         why = "no file der2_cRefset_Association*.txt" if lacks_file else "no such association"
         run.progress.warn(f"{listed(of_associations)} are empty, since there is {why}")
+    return Derived(positives=positives, index=index)
 
 
 def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:

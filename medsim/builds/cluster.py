@@ -62,7 +62,19 @@ def on_cluster(address: str, *, threads: int, progress: Progress) -> Iterator[Cl
                 client = stack.enter_context(Client(place, timeout=_PATIENCE, set_as_default=False))
             except (OSError, ValueError) as error:
                 raise ClusterError(f"no Dask scheduler answers at {address} ({error})") from error
-            _check_workers(client, address)
+            try:
+                client.wait_for_workers(1, timeout=_PATIENCE)
+                found = client.run(_versions)
+            except TimeoutError as error:
+                raise ClusterError(
+                    f"{address} has no workers (waited {_PATIENCE} seconds)"
+                ) from error
+            except ImportError as error:
+                raise ClusterError(
+                    f"the workers of {address} cannot import medsim: {error}"
+                ) from error
+            for worker, versions in found.items():
+                _check_versions(worker, versions, _versions())
         yield ClusterSearch(client, address)
 
 
@@ -190,19 +202,6 @@ def _shares(requests: Sequence[SearchRequest], lengths: Ids, most: int) -> list[
         n_shares = min(most, -(-len(one.term1_ids) // _FEWEST_FIRSTS))
         shares += [share_of(one, lengths, number + 1, n_shares) for number in range(n_shares)]
     return shares
-
-
-def _check_workers(client: Client, address: str) -> None:
-    """Raise ClusterError if there are no workers, or they are not as this process is."""
-    try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
-        found = client.run(_versions)
-    except TimeoutError as error:
-        raise ClusterError(f"{address} has no workers (waited {_PATIENCE} seconds)") from error
-    except ImportError as error:
-        raise ClusterError(f"the workers of {address} cannot import medsim: {error}") from error
-    for worker, versions in found.items():
-        _check_versions(worker, versions, _versions())
 
 
 def _check_versions(worker: str, there: dict[str, str], here: dict[str, str]) -> None:

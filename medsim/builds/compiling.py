@@ -85,7 +85,18 @@ def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
     if mark is None or mark.exists() or not can_keep:
         yield no_wait
         return
-    processes = [_started(part) for part in PARTS]
+    paths = os.pathsep.join(one or str(Path.cwd()) for one in sys.path)
+    processes = [
+        subprocess.Popen(
+            (*_COMMAND, part),
+            stdin=subprocess.PIPE,  # a process ends when this does, as with this one
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": paths},
+            start_new_session=True,  # an interrupt from a terminal comes to this process alone
+        )
+        for part in PARTS
+    ]
 
     def wait(progress: Progress) -> list[int]:
         if any(process.poll() is None for process in processes):
@@ -106,22 +117,6 @@ def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
             if process.stdin is not None:
                 process.stdin.close()
             process.wait()
-
-
-def _started(part: str) -> subprocess.Popen[bytes]:
-    """Return a process that compiles; it ends when its standard input does, as with this one.
-
-    It is in no group of a terminal's: an interrupt from there comes to this process alone.
-    """
-    return subprocess.Popen(
-        (*_COMMAND, part),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ
-        | {"PYTHONPATH": os.pathsep.join(one or str(Path.cwd()) for one in sys.path)},
-        start_new_session=True,
-    )
 
 
 _TERMS = pl.Series(["acute pain", "back pain", "chronic pain of the back"])

@@ -25,8 +25,6 @@ from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from medsim.builds.options import SearchOptions
     from medsim.builds.output import Build
     from medsim.core.store import Store
@@ -101,8 +99,14 @@ def derive_positives(
         store.drop(dataset.name)
         pairs = without_rejected(candidates, corrected, terms)
         n_rejected += candidates.height - pairs.height
+        distance = pair_distances(
+            terms["lower_term"], pairs["term1_id"], pairs["term2_id"], threads
+        )
         name = pl.lit(dataset.name, pl.Enum([one.name for one in datasets]))  # a byte a row
-        parts += _by_difficulty(pairs.with_columns(dataset=name), terms["lower_term"], threads)
+        measured, is_easy = pairs.with_columns(distance, dataset=name), distance <= EASY_DISTANCE
+        for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
+            of_sets = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
+            parts.append(measured.filter(belongs).with_columns(of_sets).select(_COLUMNS))
     counts = {
         **dict(store.frame("builds/terms/skipped").iter_rows()),
         "a positive judged not to mean the same": n_rejected or None,
@@ -128,17 +132,6 @@ def _check_names(store: Store, most: int) -> None:
             f"{n_names * (n_names - 1) // 2:,} pairs would be made; up to {most:,} names are taken,"
             " so raise `most_names` if they are meant"
         )
-
-
-def _by_difficulty(
-    pairs: pl.DataFrame, lower_terms: pl.Series, threads: int
-) -> Iterator[pl.DataFrame]:
-    """Yield the pairs of each difficulty as ``Positives.pairs`` has them."""
-    distance = pair_distances(lower_terms, pairs["term1_id"], pairs["term2_id"], threads)
-    measured, is_easy = pairs.with_columns(distance), distance <= EASY_DISTANCE
-    for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
-        name = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
-        yield measured.filter(belongs).with_columns(name).select(_COLUMNS)
 
 
 def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl.DataFrame:

@@ -308,10 +308,22 @@ class ShardFolder:
 
     @contextmanager
     def spill(self) -> Iterator[Path]:
-        """Give the body a folder of its own, for the database to spill to."""
+        """Give the body a folder of its own, for the database to spill to.
+
+        Another process that ends removes the folder of shards if it is empty; then it is created
+        again.
+        """
         if self.folder.is_symlink():
             raise OutputError(f"{self.folder} is a link; move it away, or choose another OUT")
-        scratch = self._scratch()
+        for left in reversed(range(_MOST_TRIED)):
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
+                break
+            except OSError as error:
+                is_removed = isinstance(error, FileNotFoundError | FileExistsError)
+                if not is_removed or self.folder.is_file() or not left:
+                    raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
         try:
             yield scratch
         finally:
@@ -330,23 +342,6 @@ class ShardFolder:
                     remove(path)
         with suppress(OSError):
             self.folder.rmdir()
-
-    def _scratch(self) -> Path:
-        """Return a new folder in the folder of shards, which is created if it is missing.
-
-        Another process that ends removes the folder of shards if it is empty; then it is created
-        again.
-        """
-        n_tried = 0
-        while True:
-            n_tried += 1
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                return Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
-            except OSError as error:
-                is_removed = isinstance(error, FileNotFoundError | FileExistsError)
-                if not is_removed or self.folder.is_file() or n_tried == _MOST_TRIED:
-                    raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
 
 
 def _partial(path: Path) -> Path:

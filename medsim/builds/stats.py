@@ -50,11 +50,16 @@ def table_2(build: Build) -> pl.DataFrame:
         datasets together.
     """
     key = ["dataset", "difficulty"]
-    stats = build.stats()
+    stats, means = build.stats(), []
+    for of in ("positives", "negatives"):
+        mean, n_pairs = f"mean_distance_{of}", pl.col(f"n_{of}")
+        total = n_pairs.sum()
+        of_all = pl.when(total > 0).then((pl.col(mean) * n_pairs).sum() / total)
+        means.append(of_all.alias(mean))
     wholes = stats.group_by("dataset", "negatives", maintain_order=True).agg(
         pl.lit("all").alias("difficulty"),
         pl.col("n_positives", "n_negatives").sum(),
-        *(_mean_of_parts(of) for of in ("positives", "negatives")),
+        *means,
     )
     every = pl.concat([wholes, stats], how="diagonal").sort(*key, "negatives")
     most = pl.col("n_negatives").max().over(key)
@@ -80,13 +85,6 @@ def readable_table_2(table: pl.DataFrame) -> list[pl.DataFrame]:
     """Return table 2 as it is to be read: shares in per cent."""
     share = (100 * pl.col("multi_word")).map_elements(lambda one: f"{one:.1f}%", pl.String)
     return [table.with_columns(share.alias("multi_word"))]
-
-
-def _mean_of_parts(of: str) -> pl.Expr:
-    """Return the mean distance of several parts together; null where they have no pair."""
-    mean, n_pairs = f"mean_distance_{of}", pl.col(f"n_{of}")
-    total = n_pairs.sum()
-    return pl.when(total > 0).then((pl.col(mean) * n_pairs).sum() / total).alias(mean)
 
 
 def multi_word_shares(pairs: pl.LazyFrame) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from medsim.builds.negatives import PositiveSet, TermIndex, UsedPairs
+    from medsim.builds.negatives import NegativeSampler, PositiveSet, TermIndex, UsedPairs
     from medsim.core.progress import Stage
     from medsim.embeddings.lookup import CosineSearch
     from medsim.kernels.types import Flags, Ids, Rows
@@ -101,8 +101,8 @@ class CandidateSource:
         lay_out: Callable[[], NearestSearch | CosineSearch],
         ahead: SearchRequest | None = None,
     ) -> None:
+        self.term_ids = term_ids
         self._name = name
-        self._term_ids = term_ids
         self._lay_out = lay_out
         self._ahead = ahead
         self._search: NearestSearch | CosineSearch | None = None
@@ -111,13 +111,9 @@ class CandidateSource:
         self._counts = np.zeros(len(term_ids), np.int64)
         self._found = np.empty(0, np.int32)  # all lists, one after the other
 
-    def knows(self, term_ids: Ids) -> Flags:
-        """Return which terms are of the pool: bool[n_terms]."""
-        return np.isin(term_ids, self._term_ids)
-
     def add(self, found: SearchResult) -> None:
         """Keep the results of a search; they replace shorter lists of the same first terms."""
-        rows = np.searchsorted(self._term_ids, found.term1_ids)
+        rows = np.searchsorted(self.term_ids, found.term1_ids)
         self._sizes[rows] = found.sizes
         self._begins[rows] = len(self._found) + found.starts[:-1]
         self._counts[rows] = np.diff(found.starts)
@@ -128,10 +124,18 @@ class CandidateSource:
 
         The stage is told how many terms are searched for.
         """
-        rows = np.searchsorted(self._term_ids, term1_ids)
+        rows = np.searchsorted(self.term_ids, term1_ids)
         short = self._is_short(rows, sizes)
         if short.any():
-            self._search_for(rows[short], sizes[short], stage)
+            wanted = np.zeros(len(self.term_ids), np.int32)
+            if self._ahead is not None:
+                wanted[np.searchsorted(self.term_ids, self._ahead.term1_ids)] = self._ahead.sizes
+                self._ahead = None
+            own, least = rows[short], sizes[short]
+            wanted[own] = np.where(wanted[own] < least, least + SLACK, wanted[own])
+            lacking = np.flatnonzero(self._is_short(np.arange(len(wanted)), wanted))
+            stage.total(len(lacking))
+            self.add(self.search(self.term_ids[lacking], wanted[lacking], stage.advance))
         counts = self._counts[rows]
         starts = starts_of(counts)
         slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
@@ -152,29 +156,18 @@ class CandidateSource:
         has_more: Flags = self._counts[rows] >= self._sizes[rows]  # or was not searched for
         return (self._sizes[rows] < sizes) & has_more
 
-    def _search_for(self, rows: Rows, sizes: Ids, stage: Stage) -> None:
-        """Search for the candidates of rows that lack them, and for those that are known ahead."""
-        wanted = np.zeros(len(self._term_ids), np.int32)
-        if self._ahead is not None:
-            wanted[np.searchsorted(self._term_ids, self._ahead.term1_ids)] = self._ahead.sizes
-            self._ahead = None
-        wanted[rows] = np.where(wanted[rows] < sizes, sizes + SLACK, wanted[rows])
-        short = np.flatnonzero(self._is_short(np.arange(len(wanted)), wanted))
-        stage.total(len(short))
-        self.add(self.search(self._term_ids[short], wanted[short], stage.advance))
-
     def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
         """Return the nearest candidates of some first terms, all of them in the pool."""
         if self._search is None:
             self._search = self._lay_out()
-        queries = np.searchsorted(self._term_ids, term1_ids).astype(np.int32)
+        queries = np.searchsorted(self.term_ids, term1_ids).astype(np.int32)
         nearest = self._search.nearest(queries, sizes, advance)
         return SearchResult(
             pool=self._name,
             term1_ids=term1_ids,
             sizes=sizes,
             starts=nearest.starts,
-            term2_ids=self._term_ids[nearest.ids],
+            term2_ids=self.term_ids[nearest.ids],
         )
 
 
@@ -291,26 +284,20 @@ class PartOfPool:
     without the terms that are not in the part, are lists of the part.
     """
 
-    def __init__(
-        self, name: str, pool_ids: Ids, wider: SearchRequest, source: CandidateSource
-    ) -> None:
+    def __init__(self, name: str, term_ids: Ids, source: CandidateSource) -> None:
+        self.term_ids = term_ids
         self._name = name
-        self._pool_ids = pool_ids
-        self._wider_ids = wider.pool_ids
         self._source = source
-
-    def knows(self, term_ids: Ids) -> Flags:
-        """Return which terms are of the pool: bool[n_terms]."""
-        return np.isin(term_ids, self._pool_ids)
 
     def lists(self, term1_ids: Ids, sizes: Ids, stage: Stage) -> SearchResult:
         """Return at least as many candidates as each asks for, if it has them.
 
         As of ``CandidateSource``; lists of the whole that hold too few are searched again, longer.
         """
-        is_own = np.zeros(int(self._wider_ids.max(initial=-1)) + 1, np.bool_)
-        is_own[self._pool_ids] = True
-        asked = asked_of(self._wider_ids, self._pool_ids, sizes)
+        wider_ids = self._source.term_ids
+        is_own = np.zeros(int(wider_ids.max(initial=-1)) + 1, np.bool_)
+        is_own[self.term_ids] = True
+        asked = asked_of(wider_ids, self.term_ids, sizes)
         while True:
             found = self._source.lists(term1_ids, asked, stage)
             own = is_own[found.term2_ids]
@@ -330,8 +317,12 @@ class PartOfPool:
         )
 
 
-class ServedNegatives:
-    """For a first term with n positives, its n nearest allowed terms; see ``NegativeSampler``.
+def served_negatives(
+    index: TermIndex,
+    source_of: Callable[[str, Ids], CandidateSource | PartOfPool],
+    served: Callable[[str], None] = lambda _name: None,
+) -> NegativeSampler:
+    """Return the sampler that gives a first term with n positives its n nearest allowed terms.
 
     First terms are served greedily from lists of their nearest candidates. Where a list runs dry
     it is searched again, longer, and all are served anew from the first on: lists that do not run
@@ -345,41 +336,25 @@ class ServedNegatives:
         served: is told the name of each set that has its negatives.
     """
 
-    def __init__(
-        self,
-        index: TermIndex,
-        source_of: Callable[[str, Ids], CandidateSource | PartOfPool],
-        served: Callable[[str], None] = lambda _name: None,
-    ) -> None:
-        self._index = index
-        self._source_of = source_of
-        self._served = served
-
-    def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
-        """Return the negatives of one set; see ``medsim.builds.negatives.NegativeSampler``."""
-        source = self._source_of(*pool_of(self._index, positives))
+    def negatives_of(positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
+        source = source_of(*pool_of(index, positives))
         firsts, wanted = first_terms(positives)
-        known = source.knows(firsts)
+        known = np.isin(firsts, source.term_ids)
         firsts, wanted = firsts[known], wanted[known]
-        sizes = wanted.copy()
+        sizes, starts = wanted.copy(), starts_of(wanted)
         while True:
             lists = source.lists(firsts, sizes, stage)
-            chosen = _serve(firsts, wanted, lists, used)
-            dry = (chosen.counts < wanted) & (np.diff(lists.starts) >= lists.sizes)
+            counts, ids = np.zeros(len(firsts), np.int32), np.empty(starts[-1], np.int32)
+            chosen = Chosen(starts=starts, counts=counts, ids=ids)
+            table = used_pairs(used.term1_ids, used.term2_ids, len(ids))
+            serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)
+            dry = (counts < wanted) & (np.diff(lists.starts) >= lists.sizes)
             if not dry.any():
-                self._served(positives.name)
+                served(positives.name)
                 return _against_positives(positives, firsts, chosen)
             sizes[dry] = 3 * lists.sizes[dry]
 
-
-def _serve(firsts: Ids, wanted: Ids, lists: SearchResult, used: UsedPairs) -> Chosen:
-    starts = starts_of(wanted)
-    chosen = Chosen(
-        starts=starts, counts=np.zeros(len(firsts), np.int32), ids=np.empty(starts[-1], np.int32)
-    )
-    table = used_pairs(used.term1_ids, used.term2_ids, int(starts[-1]))
-    serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)
-    return chosen
+    return negatives_of
 
 
 def _against_positives(positives: PositiveSet, firsts: Ids, chosen: Chosen) -> Negatives:

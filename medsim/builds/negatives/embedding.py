@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.builds.negatives import STRATEGIES
-from medsim.builds.negatives.candidates import TERMINOLOGY, CandidateSource, ServedNegatives
+from medsim.builds.negatives.candidates import TERMINOLOGY, CandidateSource, served_negatives
 from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def embedding_negatives(
             shared.append(source)
         return source
 
-    return ServedNegatives(index, source_of)
+    return served_negatives(index, source_of)
 
 
 def _laid_out(

@@ -8,9 +8,9 @@ from medsim.builds.negatives import STRATEGIES
 from medsim.builds.negatives.candidates import (
     TERMINOLOGY,
     PartOfPool,
-    ServedNegatives,
     candidate_source,
     search_plan,
+    served_negatives,
 )
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def levenshtein_negatives(
         wider = plan.wider.get(name)
         if wider is None or any(found.pool == name for found in known):
             return whole(name, pool_ids)
-        request = plan.requests[wider]
-        return PartOfPool(name, pool_ids, request, whole(wider, request.pool_ids))
+        return PartOfPool(name, pool_ids, whole(wider, plan.requests[wider].pool_ids))
 
     shared = TERMINOLOGY if index.pool is not None else None
     pool_names = [shared or plan.wider.get(one.name, one.name) for one in sets]
@@ -69,10 +68,10 @@ def levenshtein_negatives(
         for done in pools.keys() - set(later):
             del pools[done]
 
-    return ServedNegatives(index, source_of, served)
+    return served_negatives(index, source_of, served)
 
 
-def _release(pools: Mapping[str, CandidateSource], but: str = "") -> None:
+def _release(pools: Mapping[str, CandidateSource], but: str) -> None:
     """Give back the memory of pools laid out, but of one."""
     for name, source in pools.items():
         if name != but:

@@ -12,7 +12,7 @@ from numba import config
 from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
-from medsim.kernels.best import Best, empty_slots, filled_slots
+from medsim.kernels.best import empty_slots, filled_slots
 from medsim.kernels.edit_distance import Workspace
 from medsim.kernels.edit_search import Pool, Search, search, search_neighbours, signatures, suffixes
 from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, N_PLANES, Screen, Slate
@@ -108,6 +108,13 @@ def _pool(terms: PackedTerms, ids: Ids, components: Ids, hashes: Hashes, threads
     lengths = np.diff(terms.starts)
     longest = int(lengths.max(initial=0))
     length_starts = np.searchsorted(lengths, np.arange(longest + 2)).astype(np.int64)
+    # A block is full, or ends where terms become too long for it: the more its lengths differ, the
+    # wider is the band that has to be computed.
+    block_starts = [0]
+    while block_starts[-1] < len(ids):
+        shortest = int(lengths[block_starts[-1]])
+        most = min(shortest + shortest // _SPREAD, longest)
+        block_starts.append(min(block_starts[-1] + LANES, int(length_starts[most + 1])))
     of_characters, by_end = in_threads(
         threads,
         lambda part: part(terms.codes, terms.starts),
@@ -118,7 +125,7 @@ def _pool(terms: PackedTerms, ids: Ids, components: Ids, hashes: Hashes, threads
         starts=terms.starts,
         signatures=of_characters,
         length_starts=length_starts,
-        block_starts=_block_starts(length_starts),
+        block_starts=np.array(block_starts, np.int64),
         components=components[ids],
         hashes=hashes[ids],
         ids=ids,
@@ -134,20 +141,6 @@ def _inverse(order: Ids) -> Ids:
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks
-
-
-def _block_starts(length_starts: Starts) -> Starts:
-    """Return the first places of blocks, and the end of the last: int64[n_blocks + 1].
-
-    A block is full, or ends where terms become too long for it: the more its lengths differ, the
-    wider is the band that has to be computed.
-    """
-    starts = [0]
-    while starts[-1] < length_starts[-1]:
-        shortest = int(np.searchsorted(length_starts, starts[-1], side="right")) - 1
-        longest = min(shortest + shortest // _SPREAD, len(length_starts) - 2)
-        starts.append(min(starts[-1] + LANES, int(length_starts[longest + 1])))
-    return np.array(starts, np.int64)
 
 
 def _number(codes: Codes) -> int:
@@ -218,8 +211,11 @@ def groups(task: Search, threads: int) -> list[Ids]:
         Each int32[n], numbers of queries in order of length, then of text.
     """
     lengths = np.diff(task.pool.starts)[task.pool.places[task.queries]]
-    bounds = _bounds(task.best)
-    wants = np.flatnonzero(np.diff(task.best.starts))
+    sizes = np.diff(task.best.starts)
+    bounds = np.full(len(sizes), np.iinfo(np.int32).max, np.int64)  # of distances that may enter
+    full = np.flatnonzero((task.best.counts == sizes) & (sizes > 0))
+    bounds[full] = task.best.distances[task.best.starts[full + 1] - 1]
+    wants = np.flatnonzero(sizes)
     order = wants[np.lexsort((task.queries[wants], bounds[wants], lengths[wants]))]
     most = max(_LEAST, len(order) // (_GROUPS_A_THREAD * threads))
     parts = [
@@ -230,15 +226,6 @@ def groups(task: Search, threads: int) -> list[Ids]:
     # About the cost: terms of lengths within the bound, times the band.
     parts.sort(key=lambda part: np.square(np.minimum(bounds[part], 1 << 12)).sum(), reverse=True)
     return [part[np.lexsort((task.queries[part], lengths[part]))] for part in parts]
-
-
-def _bounds(best: Best) -> Starts:
-    """Return for each query the largest distance that may enter."""
-    sizes = np.diff(best.starts)
-    bounds = np.full(len(sizes), np.iinfo(np.int32).max, np.int64)
-    full = np.flatnonzero((best.counts == sizes) & (sizes > 0))
-    bounds[full] = best.distances[best.starts[full + 1] - 1]
-    return bounds
 
 
 def _near_lengths(order: Ids, lengths: Starts) -> Iterator[Ids]:

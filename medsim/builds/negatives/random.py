@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         UsedPairs,
     )
     from medsim.core.progress import Stage
-    from medsim.kernels.types import Hashes
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
 
@@ -47,9 +46,12 @@ def random_negatives(
         n_pairs = len(positives.term1_ids)
         stage.total(n_pairs)
         own = np.concatenate([positives.term1_ids, positives.term2_ids])
+        name = pack([f"{seed} {positives.name}"])
+        salt = term_hashes(name.codes, name.starts)[0]
+        first, second = index.hashes[own[:n_pairs]], index.hashes[own[n_pairs:]]
         seconds = draw_random(
             own[:n_pairs],
-            _pair_seeds(index, positives, seed),
+            salt ^ (first * _SPREAD) ^ second,
             own if index.pool is None else index.pool,
             index.components,
             used_pairs(used.term1_ids, used.term2_ids, n_pairs),
@@ -59,14 +61,6 @@ def random_negatives(
         return Negatives(positive_rows=rows, term2_ids=seconds[rows])
 
     return drawn
-
-
-def _pair_seeds(index: TermIndex, positives: PositiveSet, seed: int) -> Hashes:
-    """Return a hash of (seed, set, first term, second term) for each positive."""
-    name = pack([f"{seed} {positives.name}"])
-    salt = term_hashes(name.codes, name.starts)[0]
-    first, second = index.hashes[positives.term1_ids], index.hashes[positives.term2_ids]
-    return np.asarray(salt ^ (first * _SPREAD) ^ second, np.uint64)
 
 
 STRATEGIES.register("random", random_negatives)
