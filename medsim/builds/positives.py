@@ -79,8 +79,8 @@ def derive_positives(
     """
     datasets = sorted(queries.datasets(), key=lambda one: one.name)
     contained = pl.Series([sorted(one.contains) for one in datasets], dtype=pl.List(pl.String))
-    registered = pl.DataFrame({"name": [one.name for one in datasets], "contains": contained})
-    store.put("dataset", registered)
+    names = [one.name for one in datasets]
+    store.put("dataset", pl.DataFrame({"name": names, "contains": contained}))
     terms = derive_names(store, options, rf2_rules=rf2_rules)
     _check_names(store, options.most_names or MOST_NAMES)
     store.run("builds/terms/bearer")
@@ -89,20 +89,17 @@ def derive_positives(
     store.run("builds/terms/substitutions")
     store.run("builds/pairs/described_concept")
     concepts = store.table("described_concept").sort("concept_number")["concept_id"]
-    bearers = store.table("bearer").sort("term_id")["concept_id"]
+    bearers = numbers_of(store.table("bearer").sort("term_id")["concept_id"], concepts)
     corrected = corrected_nodes(options.judged, terms)
-    parts: list[pl.DataFrame] = []
-    n_rejected = 0
+    lower, parts, n_rejected = terms["lower_term"], list[pl.DataFrame](), 0
     for dataset in datasets:
         store.run(dataset.query)
         candidates = store.frame("builds/pairs/positive", candidates=dataset.name)
         store.drop(dataset.name)
         pairs = without_rejected(candidates, corrected, terms)
         n_rejected += candidates.height - pairs.height
-        distance = pair_distances(
-            terms["lower_term"], pairs["term1_id"], pairs["term2_id"], threads
-        )
-        name = pl.lit(dataset.name, pl.Enum([one.name for one in datasets]))  # a byte a row
+        distance = pair_distances(lower, pairs["term1_id"], pairs["term2_id"], threads)
+        name = pl.lit(dataset.name, pl.Enum(names))  # a byte a row
         measured, is_easy = pairs.with_columns(distance, dataset=name), distance <= EASY_DISTANCE
         for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
             of_sets = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
@@ -116,7 +113,7 @@ def derive_positives(
         terms=terms,
         pairs=pl.concat(parts, rechunk=False),
         concepts=concepts,
-        bearers=numbers_of(bearers, concepts).to_numpy(),
+        bearers=bearers.to_numpy(),
         corrected=corrected,
         skipped=tuple(
             Skipped(reason=reason, n_rows=n) for reason, n in counts.items() if n is not None
