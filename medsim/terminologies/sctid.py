@@ -39,6 +39,7 @@ LARGEST_ITEM = 99_999_999
 """The largest item number that an identifier of 18 digits has room for."""
 
 _CORNERS = 5  # of the figure whose turns and reflections are the group of order 10
+_STEP = np.array([1, 5, 7, 6, 2, 8, 3, 0, 9, 4])
 _PARTITIONS: dict[Component, int] = {"concept": 10, "description": 11, "relationship": 12}
 
 
@@ -62,29 +63,17 @@ def check_digits(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     The digits are multiplied in the dihedral group of order 10, each after a permutation that
     depends on its place; the check digit is the inverse of the product.
     """
-    product, permutations = _dihedral_product(), _place_permutations()
+    left, right = np.indices((10, 10))  # 0 to 4 turn, 5 to 9 turn and reflect
+    turns = np.where(left < _CORNERS, left + right, left - right) % _CORNERS
+    flips = np.not_equal(left < _CORNERS, right < _CORNERS)
+    product = np.where(flips, turns + _CORNERS, turns)
+    permutations = [np.arange(10)]  # of the digits at each place; places repeat after 8
+    for _ in range(7):
+        permutations.append(permutations[-1][_STEP])
     checks = np.zeros_like(numbers)
     rest, place = numbers, 1
     while rest.any():
-        digits = permutations[place % 8, rest % 10]
+        digits = permutations[place % 8][rest % 10]
         checks = np.where(rest > 0, product[checks, digits], checks)
         rest, place = rest // 10, place + 1
-    inverses = np.argmin(product, axis=1)
-    return np.take(inverses, checks)
-
-
-def _dihedral_product() -> NDArray[np.int64]:
-    """Return the group's multiplication, int64[10, 10]: 0 to 4 turn, 5 to 9 turn and reflect."""
-    left, right = np.indices((10, 10))
-    turns = np.where(left < _CORNERS, left + right, left - right) % _CORNERS
-    flips = np.not_equal(left < _CORNERS, right < _CORNERS)
-    return np.where(flips, turns + _CORNERS, turns)
-
-
-def _place_permutations() -> NDArray[np.int64]:
-    """Return the permutation of the digits at each place, int64[8, 10]; places repeat after 8."""
-    step = np.array([1, 5, 7, 6, 2, 8, 3, 0, 9, 4])
-    permutations = [np.arange(10)]
-    for _ in range(7):
-        permutations.append(permutations[-1][step])
-    return np.array(permutations)
+    return np.take(np.argmin(product, axis=1), checks)

@@ -59,13 +59,13 @@ def test_an_ontology_that_is_replaced_has_the_digest_of_what_was_parsed(
 ) -> None:
     path = tmp_path / "x.obo"
     path.write_bytes(OBO)
-    tables = OntologyRows.tables
+    fill = OntologyRows.fill
 
-    def replaced(rows: OntologyRows) -> dict[str, pl.DataFrame]:
+    def replaced(rows: OntologyRows, store: Store) -> None:
         path.write_bytes(OTHER)
-        return tables(rows)
+        fill(rows, store)
 
-    monkeypatch.setattr(OntologyRows, "tables", replaced)
+    monkeypatch.setattr(OntologyRows, "fill", replaced)
     with Store(threads=1) as store:
         (file,) = obo.read_obo(path, store, ReadingOptions()).files
 

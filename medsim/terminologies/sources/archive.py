@@ -112,7 +112,11 @@ class ReleaseFile:
 def release_files(path: Path) -> list[ReleaseFile]:
     """Return the files of a release, in order of path, without those that macOS adds."""
     found = _folder_files(path) if path.is_dir() else _zip_files(path)
-    kept = (file for file in found if not _is_macos_extra(file.inner))
+    kept = (
+        file
+        for file in found
+        if "__MACOSX" not in PurePosixPath(file.inner).parts and not file.name.startswith("._")
+    )
     return sorted(kept, key=lambda file: file.inner)
 
 
@@ -200,7 +204,10 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error})") from error
     except Exception as error:
-        raise _no_zip(path, error) from error
+        kind = kind_of(beginning_of(path))
+        fault = f"not a readable zip ({error}); is the download complete?"
+        fault = f"{path}: {fault}" if kind in {None, ZIP} else f"{path} {kind}"
+        raise InputError(fault) from error
     if len(entries) > MAX_ENTRIES:
         raise InputError(f"{path}: {len(entries):,} entries, more than {MAX_ENTRIES:,}")
     for entry in entries:
@@ -221,12 +228,6 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
     ]
 
 
-def _no_zip(path: Path, error: Exception) -> InputError:
-    kind = kind_of(beginning_of(path))
-    fault = f"not a readable zip ({error}); is the download complete?"
-    return InputError(f"{path}: {fault}" if kind in {None, ZIP} else f"{path} {kind}")
-
-
 def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:
     """Raise InputError for an entry that no honest release has."""
     name = entry.filename
@@ -244,8 +245,3 @@ def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:
             f"{path}: entry {name!r} claims {entry.file_size:,} bytes, more than any file of a "
             "release has; such a zip is not read"
         )
-
-
-def _is_macos_extra(inner: str) -> bool:
-    parts = PurePosixPath(inner).parts
-    return "__MACOSX" in parts or parts[-1].startswith("._")

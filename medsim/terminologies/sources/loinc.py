@@ -85,10 +85,16 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
     table = _table(path, files)
     rows = _Rows(scopes=frozenset(options.synonyms))
     read: list[SourceFile] = []
-    _read_table(table, rows, _consumer_names(file_named(path, files, _CONSUMER_NAMES), read), read)
+    consumer_names: dict[str, list[str]] = {}
+    consumer_files = file_named(path, files, _CONSUMER_NAMES)
+    for number, name in _pairs(consumer_files, ("LoincNumber", "ConsumerName"), read):
+        consumer_names.setdefault(number, []).append(name)
+    _read_table(table, rows, consumer_names, read)
+    folder = PurePosixPath(table.inner).parent
+    beside = [file for file in files if PurePosixPath(file.inner).parent == folder]
+    mappings = file_named(path, beside, _MAPPINGS) or file_named(path, files, _MAPPINGS)
     replaced = {
-        (*pair, "replaced_by", True): None
-        for pair in _pairs(_mappings(path, files, table), ("LOINC", "MAP_TO"), read)
+        (*pair, "replaced_by", True): None for pair in _pairs(mappings, ("LOINC", "MAP_TO"), read)
     }
     hierarchies = [file for name in _HIERARCHIES for file in file_named(path, files, name)]
     is_a = dict.fromkeys(_pairs(hierarchies[:1], ("CODE", "IMMEDIATE_PARENT"), read))
@@ -134,13 +140,6 @@ def _table(path: Path, files: list[ReleaseFile]) -> ReleaseFile:
     return found[0]
 
 
-def _mappings(path: Path, files: list[ReleaseFile], table: ReleaseFile) -> list[ReleaseFile]:
-    """Return the file of mappings beside the table, else the one anywhere; none without one."""
-    folder = PurePosixPath(table.inner).parent
-    beside = [file for file in files if PurePosixPath(file.inner).parent == folder]
-    return file_named(path, beside, _MAPPINGS) or file_named(path, files, _MAPPINGS)
-
-
 def _read_table(
     file: ReleaseFile, rows: _Rows, consumer_names: dict[str, list[str]], read: list[SourceFile]
 ) -> None:
@@ -179,14 +178,6 @@ def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:
     if status not in _ACTIVE:
         return f"has STATUS {status!r}; one of {', '.join(_ACTIVE)} is expected"
     return ""
-
-
-def _consumer_names(files: list[ReleaseFile], read: list[SourceFile]) -> dict[str, list[str]]:
-    """Return the names for consumers by the number of their term."""
-    names: dict[str, list[str]] = {}
-    for number, name in _pairs(files, ("LoincNumber", "ConsumerName"), read):
-        names.setdefault(number, []).append(name)
-    return names
 
 
 def _pairs(

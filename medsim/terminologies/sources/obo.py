@@ -8,14 +8,11 @@ formed, and a synonym may lack its scope, as in version 1.2, with a type or with
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError, counted
 from medsim.core.files import HashedReader
-from medsim.core.manifest import Skipped
 from medsim.core.reading import MIB, decoded, too_long
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_alone
@@ -28,6 +25,7 @@ from medsim.terminologies.sources.ontology_rows import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import date
     from pathlib import Path
 
     from medsim.core.store import Store
@@ -42,37 +40,22 @@ _DEFAULT_SCOPE = "RELATED"  # of a synonym that states none, as OBO 1.2 has it
 _ASSOCIATIONS = {"replaced_by": "replaced_by", "consider": "possibly_equivalent_to"}
 
 
-@dataclass(slots=True)
-class _LeftOut:
-    """The lines that are left out, by reason: how many they are, and the first."""
-
-    n_lines: dict[str, int] = field(default_factory=dict)
-    first: dict[str, str] = field(default_factory=dict)
-
-    def add(self, reason: str, line: int, text: str) -> None:
-        self.n_lines[reason] = self.n_lines.get(reason, 0) + 1
-        self.first.setdefault(reason, f"first in line {line}: {shown(text)}")
-
-    @property
-    def skipped(self) -> tuple[Skipped, ...]:
-        return tuple(
-            Skipped(reason=f"{reason}, {self.first[reason]}", n_rows=n)
-            for reason, n in self.n_lines.items()
-        )
-
-
 def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
-    rows, left_out = OntologyRows(frozenset(options.synonyms)), _LeftOut()
+    rows = OntologyRows(frozenset(options.synonyms))
     file = file_alone(path)
     with file.open() as stream:
         hashed = HashedReader(stream)
         frames = read_frames(hashed, path.name)
         header = next(frames)
-        _check_header(header, left_out)
-        scopes = _scopes(header)
+        _check_header(header, rows)
+        declared = (
+            SYNONYM_TYPE.fullmatch(text) for _, tag, text in header.clauses if tag == _TYPE_TAG
+        )
+        # A synonym that states no scope has that of its type.
+        scopes = {unescaped(one[1]): (one[3] or _DEFAULT_SCOPE).lower() for one in declared if one}
         for frame in frames:
-            _read_stanza(path, frame, scopes, rows, left_out)
+            _read_stanza(path, frame, scopes, rows)
         if rows.is_empty:
             raise InputError(f"{path}: has no [Term], so it is not an ontology in OBO")
         read = SourceFile.read_by(hashed, path.name)
@@ -83,7 +66,7 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         release_date=_release_date(header),
         files=(read,),
         terms_of_use=_licence(header),
-        skipped=(*rows.skipped, *left_out.skipped),
+        skipped=rows.skipped,
     )
 
 
@@ -92,32 +75,24 @@ def recognises(path: Path) -> bool:
     return path.is_file() and bool(_NAME.fullmatch(path.name))
 
 
-def _check_header(header: Frame, left_out: _LeftOut) -> None:
+def _check_header(header: Frame, rows: OntologyRows) -> None:
     """Note what is left out of the header: ontologies that it imports, and what is malformed."""
     for line, tag, text in header.clauses:
         if tag == "import":
-            left_out.add("import is not followed", line, f"{tag}:{text}")
+            rows.skip("import is not followed", _place(line, f"{tag}:{text}"))
         elif not tag:
-            left_out.add("malformed line of the header", line, text)
+            rows.skip("malformed line of the header", _place(line, text))
         elif tag == "property_value" and not value_of(tag, text):
-            left_out.add("malformed property_value of the header", line, f"{tag}:{text}")
+            rows.skip("malformed property_value of the header", _place(line, f"{tag}:{text}"))
 
 
-def _scopes(header: Frame) -> dict[str, str]:
-    """Return the scope that synonyms of each declared type have if they state none."""
-    types = [SYNONYM_TYPE.fullmatch(text) for _, tag, text in header.clauses if tag == _TYPE_TAG]
-    return {unescaped(one[1]): (one[3] or _DEFAULT_SCOPE).lower() for one in types if one}
-
-
-def _read_stanza(
-    path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyRows, left_out: _LeftOut
-) -> None:
+def _read_stanza(path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyRows) -> None:
     """Add the rows of a term; the stanzas of one that has several are taken together."""
     if frame.kind != _READ_STANZA:
         if frame.kind not in _OTHER_STANZAS:
-            left_out.add("unknown stanza", frame.line, f"[{frame.kind}]")
+            rows.skip("unknown stanza", _place(frame.line, f"[{frame.kind}]"))
         return
-    clauses = list(_clauses(path, frame, left_out))
+    clauses = list(_clauses(path, frame, rows))
     ids = [unescaped(values[1]) for tag, values in clauses if tag == "id"]
     if len(ids) != 1:
         raise InputError(
@@ -140,7 +115,7 @@ def _read_stanza(
             rows.add_association(ids[0], text, _ASSOCIATIONS[tag])
 
 
-def _clauses(path: Path, frame: Frame, left_out: _LeftOut) -> Iterator[tuple[str, re.Match[str]]]:
+def _clauses(path: Path, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield tag and values of the clauses of a term that are read.
 
     A line without a tag goes on with the clause above it.
@@ -160,7 +135,8 @@ def _clauses(path: Path, frame: Frame, left_out: _LeftOut) -> Iterator[tuple[str
                     f"{path}: line {line}: not OBO (malformed {known or 'line'}{due}): "
                     f"{shown(whole)}"
                 )
-            left_out.add(f"malformed {known}" if known in FORMS else "unknown clause", line, whole)
+            reason = f"malformed {known}" if known in FORMS else "unknown clause"
+            rows.skip(reason, _place(line, whole))
         elif tag in READ:
             yield tag, values
         above = tag or above
@@ -299,7 +275,7 @@ def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
 def value_of(tag: str, text: str) -> re.Match[str] | None:
     """Return the values in the text after a tag of ``FORMS``; None if they are malformed."""
     found = FORMS[tag].fullmatch(text)
-    if found and tag == "creation_date" and not _is_day(found[1]):
+    if found and tag == "creation_date" and not day_in(found[1]):
         return None
     return found
 
@@ -311,16 +287,14 @@ def unescaped(text: str) -> str:
     return _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]), text)
 
 
+def _place(line: int, text: str) -> str:
+    return f", first in line {line}: {shown(text)}"
+
+
 def shown(text: str) -> str:
     """Return a line as messages quote it: in one line, and not all of it if it is long."""
     head = text.strip()[:_MOST_QUOTED]
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in head)
-
-
-def _is_day(text: str) -> bool:
-    with suppress(ValueError):
-        return bool(date.fromisoformat(text[:10]))
-    return False
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[str]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
-from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, decoded
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_alone
@@ -54,7 +52,7 @@ class _MalformedError(Exception):
 
 def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from OBO graphs; see ``medsim.terminologies.sources.Load``."""
-    rows, left_out = OntologyRows(frozenset(options.synonyms)), Counter[str]()
+    rows = OntologyRows(frozenset(options.synonyms))
     with file_alone(path).open(reads={JSON}) as stream:
         hashed = HashedReader(stream)
         content = bytearray()
@@ -68,7 +66,7 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     try:
         graphs = _graphs(path, content)
         for graph in graphs:
-            _read_graph(graph, rows, left_out)
+            _read_graph(graph, rows)
         released, licence = _release_date(graphs), _licence(graphs)
     except _MalformedError as error:
         raise InputError(f"{path}: not OBO graphs: {error}") from error
@@ -83,10 +81,7 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
         release_date=released,
         files=(read,),
         terms_of_use=licence,
-        skipped=(
-            *rows.skipped,
-            *(Skipped(reason=why, n_rows=n) for why, n in left_out.items()),
-        ),
+        skipped=rows.skipped,
     )
 
 
@@ -130,7 +125,7 @@ def _graphs(path: Path, content: bytes | bytearray) -> list[_Object]:
     return _objects(_object({"the document": document}, "the document"), "graphs")
 
 
-def _read_graph(graph: _Object, rows: OntologyRows, left_out: Counter[str]) -> None:
+def _read_graph(graph: _Object, rows: OntologyRows) -> None:
     """Add the rows of a graph.
 
     A class of which neither node nor edges say anything is only mentioned: it is no term here, and
@@ -140,7 +135,9 @@ def _read_graph(graph: _Object, rows: OntologyRows, left_out: Counter[str]) -> N
     related: set[str] = set()
     place = ""
     try:
-        edges = _edges(graph)
+        edges = _objects(graph, "edges")
+        for axiom in _objects(graph, "domainRangeAxioms"):
+            edges = edges + _objects(axiom, "allValuesFromEdges")
         for number, edge in enumerate(edges, start=1):
             place = f"edge {number:,}: "
             child, kind = _needed(edge, "sub"), _text(edge, "pred")
@@ -154,7 +151,7 @@ def _read_graph(graph: _Object, rows: OntologyRows, left_out: Counter[str]) -> N
             if kind == "CLASS" or (not kind and _text(node, "id") in related):
                 classes.add(_needed(node, "id"))
                 if "lbl" in node or "meta" in node:
-                    _read_class(node, rows, left_out)
+                    _read_class(node, rows)
         for edge in edges:
             if edge.get("pred") == "is_a" or edge["sub"] in classes:
                 rows.add_term(curie(edge["sub"]), obsolete=False)
@@ -162,23 +159,13 @@ def _read_graph(graph: _Object, rows: OntologyRows, left_out: Counter[str]) -> N
         raise _MalformedError(f"{place}{error}") from error
 
 
-def _edges(graph: _Object) -> list[_Object]:
-    """Return the edges of a graph, with those of restrictions to all values."""
-    return [
-        *_objects(graph, "edges"),
-        *(
-            edge
-            for axiom in _objects(graph, "domainRangeAxioms")
-            for edge in _objects(axiom, "allValuesFromEdges")
-        ),
-    ]
-
-
-def _read_class(node: _Object, rows: OntologyRows, left_out: Counter[str]) -> None:
+def _read_class(node: _Object, rows: OntologyRows) -> None:
     """Add the rows of a node that is a class."""
     concept_id = curie(_needed(node, "id"))
     meta = _object(node, "meta")
-    properties = [(_text(one, "pred"), _text(one, "val")) for one in _properties(meta)]
+    properties = [
+        (_text(one, "pred"), _text(one, "val")) for one in _objects(meta, "basicPropertyValues")
+    ]
     if any(pred in _ASSOCIATIONS and not value for pred, value in properties):
         raise _MalformedError("a term that stands for it has no id")
     obsolete = meta.get("deprecated") is True or _DEPRECATED in properties
@@ -188,12 +175,14 @@ def _read_class(node: _Object, rows: OntologyRows, left_out: Counter[str]) -> No
     into = next((target for target, kind in associated if kind == "replaced_by"), None)
     if obsolete and into and (_REASON, _MERGED) in properties:
         rows.add_term(into, obsolete=False)  # which has it as alt_id in OBO
-        left_out["id of a term that was merged into another"] += 1
+        rows.skip("id of a term that was merged into another")
         return
     rows.add_term(concept_id, obsolete=obsolete)
     if "lbl" in node:
         rows.add_name(concept_id, _text(node, "lbl"))
-    for text, scope in sorted(_synonyms(meta), key=_written_order):
+    for text, scope in sorted(
+        _synonyms(meta), key=lambda one: (one[0].upper().lower(), one)
+    ):  # as OBO files
         rows.add_synonym(concept_id, text, scope)
     for target, kind in associated:
         rows.add_association(concept_id, target, kind)
@@ -202,7 +191,7 @@ def _read_class(node: _Object, rows: OntologyRows, left_out: Counter[str]) -> No
         if found := _CODE.fullmatch(xref):
             rows.add_code(concept_id, found[1], found[2])
         else:
-            left_out["malformed xref"] += 1
+            rows.skip("malformed xref")
 
 
 def _synonyms(meta: _Object) -> Iterator[tuple[str, str]]:
@@ -213,16 +202,6 @@ def _synonyms(meta: _Object) -> Iterator[tuple[str, str]]:
         if not found:
             raise _MalformedError(f"a synonym with the 'pred' {_text(synonym, 'pred')!r}")
         yield _text(synonym, "val"), found[1].lower()
-
-
-def _written_order(synonym: tuple[str, str]) -> tuple[str, str, str]:
-    """Return a key for the order in which OBO files have synonyms."""
-    text, scope = synonym
-    return text.upper().lower(), text, scope
-
-
-def _properties(meta: _Object) -> list[_Object]:
-    return _objects(meta, "basicPropertyValues")
 
 
 def _object(holder: _Object, key: str) -> _Object:
@@ -272,7 +251,7 @@ def _release_date(graphs: list[_Object]) -> date | None:
 def _licence(graphs: list[_Object]) -> str:
     """Return the licence that the graphs name, or that they name none."""
     for graph in graphs:
-        for one in _properties(_object(graph, "meta")):
+        for one in _objects(_object(graph, "meta"), "basicPropertyValues"):
             if LICENCE_PROPERTY.search(_text(one, "pred")):
                 return f"as stated by the ontology: {_text(one, 'val')}"
     return NO_LICENCE

@@ -10,13 +10,14 @@ from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.core.reading import LONGEST_LINE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, check_column, load_rows
+from medsim.terminologies.sources.umls import check_vocabularies
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +122,13 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
         (_ANCESTORS, [] if relations else named(_ANCESTORS.name, missing=_NO_RELATIONS)),
     ):
         columns = _columns(kind, files[0]) if files else kind.columns
-        query, rows = f"terminologies/omop/{kind.query}", _row_format(kind, columns)
+        rows = RowFormat(
+            separator="\t",
+            is_cut=partial(_is_cut, columns),
+            row_fault=partial(_row_fault, kind, columns),
+            check_header=lambda _file, _line: None,  # its columns are known by it
+        )
+        query = f"terminologies/omop/{kind.query}"
         read += load_rows(query, rows, files, store, columns=" ".join(columns))
     return read
 
@@ -137,9 +144,7 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
     if repeated is not None:
         raise InputError(f"{path}: {_CONCEPTS.name} has several rows of the concept {repeated}")
     known = store.frame("terminologies/omop/vocabulary")["vocabulary"].to_list()
-    for name in options.vocabularies:
-        if name not in known:
-            raise OptionError(unknown_name("vocabulary", name, known))
+    check_vocabularies(options.vocabularies, known)
     store.run(
         "terminologies/omop/omop_kept",
         vocabularies=",".join(options.vocabularies),
@@ -175,13 +180,8 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
     ]
 
 
-def _row_format(kind: _File, columns: list[str]) -> RowFormat:
-    return RowFormat(
-        separator="\t",
-        is_cut=lambda last_line: last_line.count(b"\t") < len(columns) - 1,
-        row_fault=partial(_row_fault, kind, columns),
-        check_header=lambda _file, _line: None,  # its columns are known by it
-    )
+def _is_cut(columns: list[str], last_line: bytes) -> bool:
+    return last_line.count(b"\t") < len(columns) - 1
 
 
 def _row_fault(kind: _File, columns: list[str], row: str) -> str:

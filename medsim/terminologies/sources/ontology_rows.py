@@ -25,6 +25,7 @@ NO_LICENCE = "the file names no licence"
 LICENCE_PROPERTY = re.compile(r"(^|[:/])license$", re.IGNORECASE)
 """The names of properties whose value is an ontology's licence."""
 
+_REASONS = ("term has a second name", "description is empty", "synonym has another scope")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 VOCABULARIES = {
     "MESH": "MSH",
@@ -63,15 +64,8 @@ class OntologyRows:
     _association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
     _is_a: dict[tuple[str, str], None] = field(default_factory=dict)
     _code: dict[tuple[str, str, str], None] = field(default_factory=dict)
-    _skipped: Counter[str] = field(
-        default_factory=lambda: Counter(
-            {
-                "term has a second name": 0,
-                "description is empty": 0,
-                "synonym has another scope": 0,
-            }
-        )
-    )
+    _skipped: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_REASONS, 0)))
+    _first: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -81,7 +75,15 @@ class OntologyRows:
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """The rows that were left out, by reason."""
-        return tuple(Skipped(reason=why, n_rows=n) for why, n in self._skipped.items())
+        return tuple(
+            Skipped(reason=why + self._first.get(why, ""), n_rows=n)
+            for why, n in self._skipped.items()
+        )
+
+    def skip(self, reason: str, first: str = "") -> None:
+        """Count a row that is left out, and keep where the first of its reason is."""
+        self._skipped[reason] += 1
+        self._first.setdefault(reason, first)
 
     def add_term(self, concept_id: str, *, obsolete: bool) -> None:
         """Add a term; one that is there several times is active if none of them is obsolete."""
@@ -116,8 +118,8 @@ class OntologyRows:
             vocabulary = VOCABULARIES.get(prefix.upper(), prefix)
             self._code[concept_id, vocabulary, local] = None
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the canonical tables."""
+    def fill(self, store: Store) -> None:
+        """Put the canonical tables into a store."""
         rows: dict[str, list[tuple[object, ...]]] = {
             "concept": [(one, active, "", "") for one, active in self._active.items()],
             "description": list(self._description),
@@ -125,15 +127,9 @@ class OntologyRows:
             "is_a": list(self._is_a),
             "code": list(self._code),
         }
-        return {
-            table: pl.DataFrame(rows[table], declared.dtypes, orient="row").sort(*declared.dtypes)
-            for table, declared in CANONICAL_TABLES.items()
-        }
-
-    def fill(self, store: Store) -> None:
-        """Put the canonical tables into a store."""
-        for table, frame in self.tables().items():
-            store.put(table, frame)
+        for table, declared in CANONICAL_TABLES.items():
+            frame = pl.DataFrame(rows[table], declared.dtypes, orient="row")
+            store.put(table, frame.sort(*declared.dtypes))
 
     def _add_description(self, concept_id: str, text: str, kind: str) -> None:
         term = text.strip()

@@ -49,7 +49,13 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         n_repeated += _check_repeated(table, files, store)
         if dialect is not None and kind is LANGUAGE:
             find_names(path, store, dialect, _as_of(options))
-    _check_as_of(path, store, options)
+    if options.as_of is not None:
+        oldest = store.frame("terminologies/rf2/oldest_description")["effective_time"].item()
+        if oldest is None or options.as_of < oldest:
+            raise OptionError(
+                f"`as_of` {options.as_of} is before the oldest description of {path}, which is of "
+                f"{oldest or 'no day'}"
+            )
     skipped = _fill_tables(store, options)
     skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
     redistributable, terms_of_use = _origin(everything)
@@ -86,18 +92,6 @@ def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
                     f"which {file1} has in line {line1}"
                 )
     return sum(len(rows) - 1 for rows in found.values())
-
-
-def _check_as_of(path: Path, store: Store, options: ReadingOptions) -> None:
-    """Raise OptionError if the day that is asked for is before all names."""
-    if options.as_of is None:
-        return
-    oldest = store.frame("terminologies/rf2/oldest_description")["effective_time"].item()
-    if oldest is None or options.as_of < oldest:
-        raise OptionError(
-            f"`as_of` {options.as_of} is before the oldest description of {path}, which is of "
-            f"{oldest or 'no day'}"
-        )
 
 
 def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:

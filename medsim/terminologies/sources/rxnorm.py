@@ -56,7 +56,9 @@ _ARCHIVE = RRFFile(
 
 def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a release of RxNorm; see ``sources.Load``."""
-    files = _own_files(release_files(path))
+    files = release_files(path)
+    own = [file for file in files if _SUBSET not in PurePosixPath(file.inner).parts]
+    files = own if any(is_named(file, _ATOMS.name) for file in own) else files
     read = load_files((_ATOMS, _RELATIONS, _TYPES, _ARCHIVE), path, files, store)
     store.run("terminologies/rxnorm/umls_atom")
     store.run("terminologies/rxnorm/umls_relation")
@@ -70,12 +72,6 @@ def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminolog
         terms_of_use=_LICENCE,
         skipped=fill_tables(f"{path}: {_ATOMS.name}", store, options),
     )
-
-
-def _own_files(files: list[ReleaseFile]) -> list[ReleaseFile]:
-    """Return the files without those of the prescribable part, where there are others."""
-    own = [file for file in files if _SUBSET not in PurePosixPath(file.inner).parts]
-    return own if any(is_named(file, _ATOMS.name) for file in own) else files
 
 
 def _release_date(path: Path, files: list[ReleaseFile]) -> date | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO, TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError
@@ -99,20 +98,24 @@ def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterat
         mark = b""
     decoder = codecs.getincrementaldecoder("utf-8")()
     carry, last_line = b"", b""
-    while chunk := stream.read(_CHUNK_BYTES):
-        text = carry + chunk.removeprefix(mark)
-        mark = b""
-        carry = b"\r" if text.endswith(b"\r") else b""
-        text = text[: len(text) - len(carry)]
-        if _has_lone_return(text) or not _decodes(decoder, text := text.translate(None, b"\r")):
-            _raise_fault(row_format, [file])
-        _, line_feed, tail = text.rpartition(b"\n")
-        last_line = tail if line_feed else last_line + tail
-        yield text
-        if len(last_line) > LONGEST_LINE:
-            _raise_fault(row_format, [file])
-    is_cut = bool(last_line) and row_format.is_cut(last_line)
-    if carry or is_cut or not _decodes(decoder, b"", final=True):
+    try:
+        while chunk := stream.read(_CHUNK_BYTES):
+            text = carry + chunk.removeprefix(mark)
+            mark = b""
+            carry = b"\r" if text.endswith(b"\r") else b""
+            text = text[: len(text) - len(carry)].replace(b"\r\n", b"\n")
+            decoder.decode(text)
+            _, line_feed, tail = text.rpartition(b"\n")
+            last_line = tail if line_feed else last_line + tail
+            if b"\r" in text:
+                _raise_fault(row_format, [file])
+            yield text
+            if len(last_line) > LONGEST_LINE:
+                _raise_fault(row_format, [file])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        _raise_fault(row_format, [file])
+    if carry or (last_line and row_format.is_cut(last_line)):
         _raise_fault(row_format, [file])
     if last_line:
         yield b"\n"
@@ -147,24 +150,6 @@ def _line_fault(row_format: RowFormat, text: str) -> str:
         last_value = row.rpartition(row_format.separator)[2]
         return f"ends in {last_value!r} without a line end; is the file cut short?"
     return row_format.row_fault(row) if row else ""
-
-
-def _has_lone_return(text: bytes) -> bool:
-    """Return whether a text, which ends in no carriage return, has one without a line feed."""
-    if b"\r" not in text:
-        return False
-    values = np.frombuffer(text, np.uint8)
-    before_feed = values[1:] == ord("\n")
-    return bool(np.any((values[:-1] == ord("\r")) > before_feed))
-
-
-def _decodes(decoder: codecs.IncrementalDecoder, text: bytes, *, final: bool = False) -> bool:
-    """Return whether the text goes on as UTF-8."""
-    try:
-        decoder.decode(text, final)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def csv_rows(

@@ -16,7 +16,7 @@ from medsim.terminologies.sources.archive import file_named, has_file, release_f
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from medsim.core.store import Store
@@ -99,7 +99,11 @@ def load_files(
     read: list[SourceFile] = []
     for kind in kinds:
         found = file_named(release, files, kind.name, missing=kind.missing)
-        rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, kind))
+        rows = RowFormat(
+            separator="|",
+            is_cut=lambda last_line: not last_line.endswith(b"|"),
+            row_fault=partial(_row_fault, kind),
+        )
         params = {} if kind.rxnorm is None else {"rxnorm": kind.rxnorm}
         read += load_rows(f"terminologies/{kind.query}", rows, found, store, **params)
     return read
@@ -117,7 +121,11 @@ def fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Skip
         InputError: several atoms have one identifier.
         OptionError: no atom is of a vocabulary that is asked for.
     """
-    _check_atoms(atoms, store, options)
+    repeated = store.frame("terminologies/umls/repeated_atom")["atom_id"].item()
+    if repeated is not None:
+        raise InputError(f"{atoms} has several rows of the AUI {repeated!r}")
+    known = store.frame("terminologies/umls/vocabulary")["vocabulary"].to_list()
+    check_vocabularies(options.vocabularies, known)
     store.run("terminologies/umls/concept")
     store.run("terminologies/umls/code")
     store.run("terminologies/umls/umls_name", vocabularies=",".join(options.vocabularies))
@@ -127,11 +135,6 @@ def fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Skip
     skipped = tuple(Skipped(**row) for row in store.frame("terminologies/umls/skipped").to_dicts())
     store.drop("umls_name", "umls_relation")
     return skipped
-
-
-def _is_cut(last_line: bytes) -> bool:
-    """Return whether what is left after the last line end lacks the bar that ends a row."""
-    return not last_line.endswith(b"|")
 
 
 def _row_fault(file: RRFFile, row: str) -> str:
@@ -152,13 +155,9 @@ def _row_fault(file: RRFFile, row: str) -> str:
     return ""
 
 
-def _check_atoms(atoms: str, store: Store, options: ReadingOptions) -> None:
-    """Raise InputError for atoms of one identifier, OptionError for a vocabulary not there."""
-    repeated = store.frame("terminologies/umls/repeated_atom")["atom_id"].item()
-    if repeated is not None:
-        raise InputError(f"{atoms} has several rows of the AUI {repeated!r}")
-    known = store.frame("terminologies/umls/vocabulary")["vocabulary"].to_list()
-    for name in options.vocabularies:
+def check_vocabularies(names: Sequence[str], known: list[str]) -> None:
+    """Raise OptionError for the name of a vocabulary that is not there."""
+    for name in names:
         if name not in known:
             raise OptionError(unknown_name("vocabulary", name, known))
 

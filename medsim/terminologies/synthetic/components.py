@@ -187,6 +187,10 @@ _RETIRED_WORDINGS: Weights = {
     Wording.AND_IN_BRACKETS: 1,
     Wording.TITLE: 1,
 }
+_TAGS = pl.Series(["", *(f" ({b.tag})" for b in BRANCHES), *(f" ({b.tag_es})" for b in BRANCHES)])
+_MODEL_TEXTS = pl.Series(
+    [text for one in Model for text in (MODEL_FSNS[one], MODEL_FSNS[one].rpartition(" (")[0])]
+)
 _UNTAGGED = (Wording.OR_IN_BRACKETS, Wording.AND_IN_BRACKETS)
 
 
@@ -259,8 +263,8 @@ def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
     return (
         rows.with_columns(
             text=texts,
-            tag=_tags().gather(np.where(is_tagged, tag, 0)),
-            model=_model_texts().gather(2 * model + (rows["slot"] == _PREFERRED).to_numpy()),
+            tag=_TAGS.gather(np.where(is_tagged, tag, 0)),
+            model=_MODEL_TEXTS.gather(2 * model + (rows["slot"] == _PREFERRED).to_numpy()),
         )
         .select(
             pl.when(pl.col("concept") >= outline.n_clinical)
@@ -288,18 +292,6 @@ def _wordings(rows: pl.DataFrame, outline: Outline) -> Ints:
     is_old = rows["changes_later"].to_numpy() & draws.chance("reworded", item, _REWORDED)
     is_old = (is_old & (slot < _OLD_FSN)) | (slot == _OLD_FSN)
     return np.where(is_old, Wording.UNSPECIFIED, wording)
-
-
-def _tags() -> pl.Series:
-    """Return no tag, then the tag of each branch in English, then those in Spanish."""
-    tags = [one.tag for one in BRANCHES] + [one.tag_es for one in BRANCHES]
-    return pl.Series(["", *(f" ({tag})" for tag in tags)])
-
-
-def _model_texts() -> pl.Series:
-    """Return the FSN and the preferred term of each concept of the model."""
-    fsns = [MODEL_FSNS[concept] for concept in Model]
-    return pl.Series([text for fsn in fsns for text in (fsn, fsn.rpartition(" (")[0])])
 
 
 # The relationships of a concept, by slot: three parents, two attributes, a parent it once had.
