@@ -90,15 +90,14 @@ class HelpedGroup(TyperGroup):
         others = [name for name in known if name not in placed]
         width = max(map(len, known))
         for title, names in {**self.panels, "Commands": others}.items():
-            if names:
+            rows = []
+            for name in names:
+                command = self.get_command(ctx, name)
+                text = inspect.cleandoc((command and command.help) or "")
+                rows.append((name.ljust(width), " ".join(text.partition("\n\n")[0].split())))
+            if rows:
                 with formatter.section(title):
-                    rows = [(name.ljust(width), self._sentence(ctx, name)) for name in names]
                     formatter.write_dl(rows)
-
-    def _sentence(self, ctx: Any, name: str) -> str:
-        command = self.get_command(ctx, name)
-        text = inspect.cleandoc((command and command.help) or "")
-        return " ".join(text.partition("\n\n")[0].split())
 
 
 class Program(HelpedGroup):

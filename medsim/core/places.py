@@ -71,8 +71,9 @@ def check_free(
     if not (overwrite or grows):
         raise OutputError(f"{out} holds {kind.with_article} already; add `overwrite` to replace it")
     for name in strangers(out, own):
-        taken_over = grows and _is_plain(out / name) if known is None else name in known
-        if not taken_over:
+        path = out / name
+        is_plain = path.is_file() and not path.is_symlink()
+        if not (grows and is_plain if known is None else name in known):
             raise OutputError(
                 f"{out} holds {name}, which is no part of the {kind.noun}; move it away, or choose "
                 "another folder"
@@ -95,10 +96,6 @@ def strangers(folder: Path, own: Collection[str]) -> Iterator[str]:
         is_folder = path.is_dir() and not path.is_symlink()
         if name not in own and not (is_folder and any(path.iterdir())):
             yield name
-
-
-def _is_plain(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
 
 
 def check_file_free(

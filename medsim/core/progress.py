@@ -166,7 +166,13 @@ class Progress:
             Path("/proc/self/clear_refs").write_text(_CLEAR_PEAK, encoding="ascii")
         began = time.perf_counter()
         with self._bars() as bars:
-            stage = self._stage(name, bars)
+            if self._stream is None or self._quiet:
+                stage = Stage(name, bars)
+            elif not _is_notebook(self._stream):
+                stage = Stage(name, bars, self.say)
+            else:
+                self._replace(name)
+                stage = Stage(name, None, self._replace, every=1)
             with self._compiling(stage) as compiled:
                 yield stage
         record = StageRecord(
@@ -204,14 +210,6 @@ class Progress:
         """Write one line as a warning and keep it."""
         self.warnings.append(line)
         self._write(f"warning: {line}")
-
-    def _stage(self, name: str, bars: Bars | None) -> Stage:
-        if self._stream is None or self._quiet:
-            return Stage(name, bars)
-        if not _is_notebook(self._stream):
-            return Stage(name, bars, self.say)
-        self._replace(name)
-        return Stage(name, None, self._replace, every=1)
 
     def _replace(self, line: str) -> None:
         """Write a line of a notebook that the next one replaces."""

@@ -245,12 +245,8 @@ def check_file(path: Path) -> None:
 def open_file(path: Path) -> io.BufferedReader:
     """Return the open bytes of a file; see ``check_file``."""
     check_file(path)
-    return open(path, "rb", opener=_open_at_once)
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open what may have become a pipe since it was looked at."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    at_once = getattr(os, "O_NONBLOCK", 0)  # it may have become a pipe since it was looked at
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | at_once))
 
 
 def expanded(path: str | Path) -> Path:

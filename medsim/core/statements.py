@@ -153,7 +153,16 @@ def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.Da
             f"the statement has {letter!a} at position {error.start + 1:,}, which is half of a "
             "surrogate pair and no character; remove it"
         ) from error
-    with _process(_request(statement, options)) as process:
+    request = {
+        "text": statement.text,
+        "folder": os.fsdecode(statement.folder),
+        "views": dict(statement.views),
+        "derived": list(statement.derived),
+        "as_text": statement.as_text,
+        "threads": options.threads or available_threads(),
+        "memory": options.n_bytes,
+    }
+    with _process(json.dumps(request).encode() + b"\n") as process:
         for kind, content in _messages(process, options.timeout):
             if kind == _END:
                 return
@@ -196,19 +205,6 @@ _IN_A_YEAR = {
     "us": _DAYS * 86_400 * 1e6,
     "ns": _DAYS * 86_400 * 1e9,
 }
-
-
-def _request(statement: Statement, options: StatementOptions) -> bytes:
-    request = {
-        "text": statement.text,
-        "folder": os.fsdecode(statement.folder),
-        "views": dict(statement.views),
-        "derived": list(statement.derived),
-        "as_text": statement.as_text,
-        "threads": options.threads or available_threads(),
-        "memory": options.n_bytes,
-    }
-    return json.dumps(request).encode() + b"\n"
 
 
 @contextmanager

@@ -95,7 +95,8 @@ class Store:
 
     def run(self, name: str, **params: Parameter) -> None:
         """Run the query named ``name``, which writes a table or a macro."""
-        self._execute(name, params)
+        with _named_errors(f"sql/{name}.sql"):
+            self._connection.execute(self._text(name), dict(params))
 
     def frame(self, name: str, **params: Parameter) -> pl.DataFrame:
         """Return the rows of the query named ``name``."""
@@ -119,7 +120,7 @@ class Store:
         pumping = threading.Thread(target=_pump, args=(chunks, writing, failures), daemon=True)
         try:
             pumping.start()
-            self._execute(name, {"stream": f"/dev/fd/{reading}", **params})
+            self.run(name, stream=f"/dev/fd/{reading}", **params)
         except QueryError as error:
             refused = error
         finally:
@@ -323,10 +324,6 @@ class Store:
                 raise StatementError(_message(error)) from error
             finally:
                 self._connection.execute("rollback")
-
-    def _execute(self, name: str, params: Mapping[str, Parameter]) -> None:
-        with _named_errors(f"sql/{name}.sql"):
-            self._connection.execute(self._text(name), dict(params))
 
     def _text(self, name: str) -> str:
         """Return the text of a query after making the macros that it uses, each when first used."""

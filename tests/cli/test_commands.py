@@ -321,12 +321,6 @@ def test_every_table_comes_in_its_format(evaluated: Path, table: str, form: str)
         assert isinstance(json.loads(result.stdout), list)
 
 
-def test_results_are_a_place_for_sql(evaluated: Path) -> None:
-    statement = "select count(*) as n from score where input = 'rated'"
-    result = run("sql", evaluated, statement, "--format", "csv")
-    assert result.stdout == f"n\n{2 * 10 * 4}\n"
-
-
 def test_a_subset_that_there_is_not_is_refused(evaluated: Path) -> None:
     result = run("compare", evaluated, "--subset", "all")
     assert result.exit_code == 1

@@ -50,10 +50,6 @@ def test_its_own_file_goes_first(shared_build) -> None:
     assert run("stats", shared_build.folder, text="[stats]\nformat='csv'").stdout.startswith("data")
 
 
-def test_a_file_of_others_is_not_looked_at(shared_build) -> None:
-    assert run("stats", shared_build.folder, text="[project\n", name=SHARED).exit_code == 0
-
-
 def test_lists_and_tables_of_values_are_those_of_the_command_line() -> None:
     text = "[eval]\nmetric = ['cos', 'avg_cos']\nout = 'r'\n[eval.embedding]\none = 'nowhere.txt'\n"
 
@@ -131,7 +127,13 @@ def test_what_is_no_table_is_one_line(shared_build) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["# medsim\n[project\n", "# medsim\n[tool]\nother = 1\n", "tool = 3 # of medsim\n"]
+    "text",
+    [
+        "[project\n",
+        "# medsim\n[project\n",
+        "# medsim\n[tool]\nother = 1\n",
+        "tool = 3 # of medsim\n",
+    ],
 )
-def test_a_file_that_only_mentions_medsim_has_no_options(shared_build, text: str) -> None:
+def test_a_file_of_others_has_no_options(shared_build, text: str) -> None:
     assert run("stats", shared_build.folder, text=text, name=SHARED).exit_code == 0

@@ -37,11 +37,6 @@ def made(shared_evaluation: medsim.Evaluation) -> Path:
     return shared_evaluation.folder.parent
 
 
-@pytest.fixture(scope="module")
-def evaluation(shared_evaluation: medsim.Evaluation) -> medsim.Evaluation:
-    return shared_evaluation
-
-
 @cache
 def covered_by_all(evaluation: medsim.Evaluation, metric: str, embedding: str) -> pl.DataFrame:
     """Return the labelled pairs of every set with their similarities, where all have one."""
@@ -78,16 +73,6 @@ def test_the_same_output_gives_the_same_file_whatever_report_lay_there(
     assert left == {"report.html", "build.html", "results.html", "elsewhere"}
 
 
-def test_another_file_is_not_replaced(made: Path, tmp_path: Path) -> None:
-    mine = tmp_path / "mine.html"
-    mine.write_text("<!doctype html><title>mine</title>", encoding="utf-8")
-
-    with pytest.raises(OutputError, match=r"mine\.html is no report of medsim"):
-        medsim.write_report(made / "build", mine)
-
-    assert "mine" in mine.read_text(encoding="utf-8")
-
-
 def test_what_cannot_be_written_is_told_and_leaves_nothing(made: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="there is no folder"):
         medsim.write_report(made / "build", tmp_path / "missing" / "report.html")
@@ -98,7 +83,11 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing(made: Path, tmp_path:
     (link := tmp_path / "link.html").symlink_to(tmp_path / "missing.html")
     with pytest.raises(OutputError, match="no file that can be replaced"):
         medsim.write_report(made / "build", link)
-    assert list(tmp_path.iterdir()) == [link]
+    (mine := tmp_path / "mine.html").write_text("<!doctype html><title>mine</title>")
+    with pytest.raises(OutputError, match=r"mine\.html is no report of medsim"):
+        medsim.write_report(made / "build", mine)
+    assert "mine" in mine.read_text()
+    assert {*tmp_path.iterdir()} == {link, mine}
 
 
 SCORES = "scores/input=build/embedding=one/metric=avg_cos/data.parquet"
@@ -163,18 +152,17 @@ def test_the_command_writes_the_page_and_says_so_on_stderr(made: Path, tmp_path:
 
 
 @pytest.fixture(scope="module")
-def shown(evaluation: medsim.Evaluation) -> EvaluationReportData:
-    return report_data_of(evaluation)
+def shown(shared_evaluation: medsim.Evaluation) -> EvaluationReportData:
+    return report_data_of(shared_evaluation)
 
 
 def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
-    evaluation: medsim.Evaluation, shown: EvaluationReportData
+    shared_evaluation: medsim.Evaluation, shown: EvaluationReportData
 ) -> None:
-    profile = shown
     n_seen = 0
-    for key, group in profile.distributions.group_by(*SET, "embedding", "metric", "kind"):
+    for key, group in shown.distributions.group_by(*SET, "embedding", "metric", "kind"):
         *of_set, embedding, metric, kind = key
-        pairs = covered_by_all(evaluation, metric, embedding).filter(
+        pairs = covered_by_all(shared_evaluation, metric, embedding).filter(
             **dict(zip(SET, of_set, strict=True))
         )
         low, high = pairs["similarity"].min(), pairs["similarity"].max()
@@ -185,7 +173,7 @@ def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
         assert group["share"].to_numpy() == pytest.approx(100 * expected / len(own))
         assert group["x"].to_numpy() == pytest.approx((ends[:-1] + ends[1:]) / 2)
         named = dict(zip([*SET, "embedding", "metric", "kind"], key, strict=True))
-        told = profile.quartiles.filter(**named).row(0, named=True)
+        told = shown.quartiles.filter(**named).row(0, named=True)
         assert told["n"] == len(own)
         assert told["median"] == pytest.approx(np.median(own))
         n_seen += 1
@@ -193,11 +181,10 @@ def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
 
 
 def test_the_area_under_a_curve_is_the_auc_of_the_results(
-    evaluation: medsim.Evaluation, shown: EvaluationReportData
+    shared_evaluation: medsim.Evaluation, shown: EvaluationReportData
 ) -> None:
-    curves = shown.curves
-    results = evaluation.results().filter(subset="common", statistic="auc")
-    for key, group in curves.group_by(*SET, "embedding", "metric"):
+    results = shared_evaluation.results().filter(subset="common", statistic="auc")
+    for key, group in shown.curves.group_by(*SET, "embedding", "metric"):
         named = dict(zip([*SET, "embedding", "metric"], key, strict=True))
         ordered = group.sort("at")
         area = np.trapezoid(ordered["true_positives"], ordered["false_positives"])
@@ -207,14 +194,14 @@ def test_the_area_under_a_curve_is_the_auc_of_the_results(
 
 
 def test_the_worst_errors_are_those_of_all_pairs(
-    evaluation: medsim.Evaluation, shown: EvaluationReportData
+    shared_evaluation: medsim.Evaluation, shown: EvaluationReportData
 ) -> None:
     errors = shown.errors
     assert set(errors["difficulty"]) == {"hard"}
     assert set(errors["negatives"]) == {"levenshtein"}
     for key, group in errors.group_by("dataset", "embedding", "metric", "label"):
         dataset, embedding, metric, label = key
-        pairs = covered_by_all(evaluation, metric, embedding).filter(
+        pairs = covered_by_all(shared_evaluation, metric, embedding).filter(
             dataset=dataset, difficulty="hard", negatives="levenshtein", label=label
         )
         worst = pairs.sort("similarity", "pair_id", descending=[not label, False]).head(5)

@@ -247,13 +247,6 @@ def test_paths_of_what_to_do_next_are_one_word_of_a_shell(name: str, shown: str 
     assert shlex.split(quoted(name)) == [name]
 
 
-def test_a_folder_that_is_not_there_is_said_not_to_be_there(tmp_path: Path) -> None:
-    found = CliRunner().invoke(app, ["stats", str(tmp_path / "nowhere")])
-
-    assert found.exit_code == 1
-    assert found.stderr == f"error: there is no folder {tmp_path}/nowhere; medsim build makes one\n"
-
-
 def test_what_a_folder_may_be_is_listed(tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["report", str(tmp_path), "-o", str(tmp_path / "x.html")])
 

@@ -144,16 +144,6 @@ def test_vectors_of_another_kind_are_named_as_such(
         medsim.evaluate(rated, {"one": tmp_path / name}, tmp_path / "results")
 
 
-def test_a_column_of_texts_is_not_taken_for_vectors(tmp_path: Path) -> None:
-    path = tmp_path / "v.parquet"
-    pl.DataFrame({"word": ["heart", "lung"], "embedding": ["[1, 2]", "[3, 4]"]}).write_parquet(path)
-    rated = tmp_path / "rated.csv"
-    rated.write_text("term1,term2,rating\nheart,lung,1\nlung,heart,2\n")
-
-    with pytest.raises(InputError, match=r"embedding has String values; expected lists of numbers"):
-        medsim.evaluate(rated, {"one": path}, tmp_path / "results")
-
-
 def test_paths_of_a_zip_may_have_backslashes(tmp_path: Path) -> None:
     medsim.synth(tmp_path / "release.zip", concepts=30, seed=1)
     with (

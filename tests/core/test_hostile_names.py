@@ -71,20 +71,14 @@ def written(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_are_those_of_the_file(name: str) -> None:
+def test_rows_are_those_of_the_file_and_columns_those_of_the_pattern(name: str) -> None:
     folder = written(Path(name))
+    rows = [("a", 1, "1"), (None, 2, "1"), ("a", None, "b%41"), (None, None, "b%41")]
     path = folder / "kind=1" / "data.parquet"
 
     assert read_parquet(path).equals(FRAME)
     assert read_parquet(path, ["x"]).equals(FRAME.select("x"))
     assert scan_parquet(path).collect().equals(FRAME)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_columns_are_those_of_the_pattern(name: str) -> None:
-    folder = written(Path(name))
-    rows = [("a", 1, "1"), (None, 2, "1"), ("a", None, "b%41"), (None, None, "b%41")]
-
     scanned = scan_files(folder, "kind=*/data.parquet").collect()
     assert scanned.columns == ["term1", "x", "kind"]
     assert scanned.rows() == rows

@@ -42,38 +42,39 @@ def test_a_stage_is_a_line_when_it_has_ended() -> None:
     assert all(0 <= record.seconds < 60 for record in progress.records)
 
 
-def test_a_long_stage_tells_once_a_minute_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [1000.0]
-    monkeypatch.setattr("medsim.core.progress.time.monotonic", lambda: clock[0])
-    stream = io.StringIO()
-    with Progress(stream).stage("embed") as stage:
-        stage.total(1000)
-        for seconds, n_units in ((59, 10), (1, 90), (59, 50), (1, 50), (600, 700), (60, 100)):
-            clock[0] += seconds
-            stage.advance(n_units)
-    assert stream.getvalue().splitlines()[:-1] == [
-        "embed: 10%, about 9 minutes left",
-        "embed: 20%, about 8 minutes left",
-        "embed: 90%, two minutes at most left",
-    ]
-
-
-def test_what_is_left_follows_from_the_speed_since_the_last_line(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("done", "told"),
+    [
+        (
+            ((59, 10), (1, 90), (59, 50), (1, 50), (600, 700), (60, 100)),
+            [
+                "10%, about 9 minutes left",
+                "20%, about 8 minutes left",
+                "90%, two minutes at most left",
+            ],
+        ),
+        (
+            ((120, 10), (60, 490), (60, 490), (1, 10)),  # compiles first
+            [
+                "1%, about 198 minutes left",
+                "50%, two minutes at most left",
+                "99%, less than a minute left",
+            ],
+        ),
+    ],
+)
+def test_a_long_stage_tells_once_a_minute_what_is_left_by_its_speed_since_the_last_line(
+    monkeypatch: pytest.MonkeyPatch, done: tuple[tuple[int, int], ...], told: list[str]
 ) -> None:
-    clock = [0.0]
+    clock = [1000.0]
     monkeypatch.setattr("medsim.core.progress.time.monotonic", lambda: clock[0])
     stream = io.StringIO()
     with Progress(stream).stage("search") as stage:
         stage.total(1000)
-        for seconds, n_units in ((120, 10), (60, 490), (60, 490), (1, 10)):  # compiles first
+        for seconds, n_units in done:
             clock[0] += seconds
             stage.advance(n_units)
-    assert stream.getvalue().splitlines()[:-1] == [
-        "search: 1%, about 198 minutes left",
-        "search: 50%, two minutes at most left",
-        "search: 99%, less than a minute left",
-    ]
+    assert stream.getvalue().splitlines()[:-1] == [f"search: {one}" for one in told]
 
 
 def test_a_stage_tells_that_it_compiles_and_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import io
-import os
 import resource
-import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -17,31 +14,7 @@ from medsim.core import surroundings
 from medsim.core.errors import OptionError
 from medsim.core.printing import print_table
 
-OPENED = """
-import os
-from medsim.core import surroundings
-surroundings.prepare()
-with open("manifest.json", "w") as file:
-    for descriptor in range(3):
-        os.write(descriptor, b"from native code")
-"""
-
 NO_LIMIT = resource.RLIM_INFINITY
-
-
-@pytest.mark.slow
-def test_no_file_takes_the_place_of_a_closed_standard_descriptor(tmp_path: Path) -> None:
-    package = Path(surroundings.__file__).parents[2]
-    ended = subprocess.run(
-        [sys.executable, "-c", OPENED],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(package)},
-        preexec_fn=lambda: os.closerange(0, 3),
-        check=False,
-    )
-
-    assert ended.returncode == 0
-    assert (tmp_path / "manifest.json").read_bytes() == b""
 
 
 @pytest.mark.parametrize(

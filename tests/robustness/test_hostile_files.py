@@ -26,13 +26,13 @@ from typer.testing import CliRunner
 import medsim
 from medsim.builds.corrections import read_corrections
 from medsim.cli import app
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 from medsim.core.instances import published_instances
 from medsim.core.reading import MIB
 from medsim.core.tables import read_table
 from medsim.corpora.pubtator import Problems
 from medsim.embeddings import find_format, fingerprint
-from medsim.embeddings.options import EmbeddingOptions, parse_embedding
+from medsim.embeddings.options import EmbeddingOptions
 from medsim.wic.models.predicted import read_predictions
 
 CROWDED = "format-version: 1.2\n\n[Term]\nid: V:1\nname: fever\n"
@@ -310,8 +310,3 @@ def test_any_year_of_mesh_is_read(tmp_path: Path, year: str) -> None:
     terminology, _ = read_source(tmp_path)
 
     assert terminology.release_date is None or terminology.release_date.year == int(year)
-
-
-def test_the_home_folder_of_nobody_is_an_option_at_fault() -> None:
-    with pytest.raises(OptionError, match="home folder of a user that is not known"):
-        parse_embedding("glove=~nosuchuser/v.txt")

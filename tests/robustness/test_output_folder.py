@@ -160,19 +160,6 @@ def test_a_damaged_file_of_an_interrupted_run_is_made_again(
     assert medsim.build(source, left).manifest.outputs == undisturbed
 
 
-def test_a_second_build_into_the_same_folder_is_refused(source: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    first = start(source, out)
-    wait_for(lambda: unfinished(out, "job.json").exists(), first)
-    with pytest.raises(medsim.MedsimError, match="another build is writing"):
-        medsim.build(source, out)
-    first_stdout, _ = first.communicate(timeout=PATIENCE)
-
-    assert first.returncode == 0
-    assert "fsn_syn" in first_stdout
-    assert leftovers(out) == []
-
-
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that takes no files")
 def test_a_place_that_takes_no_files_is_told_from_one_that_is_taken(source: Path) -> None:
     with pytest.raises(medsim.MedsimError, match="cannot write /proc/out: /proc takes no files"):
@@ -206,16 +193,6 @@ def test_a_folder_that_cannot_be_made_is_named(source: Path, tmp_path: Path) -> 
         medsim.build(source, tmp_path / "file")
 
 
-def test_files_that_are_not_medsim_s_are_never_replaced(source: Path, tmp_path: Path) -> None:
-    (tmp_path / "diary.txt").write_text("precious")
-
-    for overwrite in (False, True):
-        with pytest.raises(medsim.MedsimError, match="no build of medsim"):
-            medsim.build(source, tmp_path, overwrite=overwrite)
-
-    assert (tmp_path / "diary.txt").read_text() == "precious"
-
-
 def test_an_earlier_build_is_replaced_only_when_that_is_asked_for(
     source: Path, undisturbed: dict, of_seed_1: dict, there: Path
 ) -> None:
@@ -234,18 +211,6 @@ def test_an_interrupted_replacement_leaves_the_earlier_build(
     kill_at(source, there, LAST, "--overwrite", "--seed", "1")
 
     assert medsim.open(there).manifest.outputs == undisturbed
-
-
-def test_a_replacement_that_was_cut_between_its_two_renames_is_undone(
-    source: Path, undisturbed: dict, there: Path
-) -> None:
-    there.rename(there.with_name(".out.0123abcd.replaced"))
-
-    with pytest.raises(medsim.MedsimError, match="add `overwrite`"):
-        medsim.build(source, there)
-
-    assert medsim.open(there).manifest.outputs == undisturbed
-    assert leftovers(there) == []
 
 
 @pytest.mark.parametrize("damage", ["cut", "emptied", "of another form", "a folder", "unreadable"])

@@ -41,19 +41,6 @@ def test_with_all_standard_descriptors_closed_files_hold_what_belongs_there(
     assert verified.returncode == 0, verified.stderr
 
 
-def test_a_locale_without_a_character_gets_another_one(shared_build) -> None:
-    lacking = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TERM": "dumb"}
-    ended = run(
-        *("sql", shared_build.folder, "select 'é漢' as term", "--format", "csv"),
-        capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": "", **lacking},
-    )
-
-    assert (ended.returncode, ended.stdout) == (0, "term\n??\n")
-    assert ended.stderr.startswith("warning: standard output is ")
-    assert ended.stderr.count("\n") == 1
-
-
 def test_a_reader_that_has_seen_enough_ends_the_program_quietly(shared_build) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "medsim", "sql", shared_build.folder, MANY, "--format", "csv"],
