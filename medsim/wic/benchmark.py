@@ -18,7 +18,6 @@ from medsim.core.manifest import MANIFEST
 from medsim.core.opened import Opened, reading_output
 from medsim.core.options import folder_of
 from medsim.corpora import ENGLISH
-from medsim.terminologies.options import ReadingOptions
 from medsim.wic import GROUPS, SPLITS, Split
 from medsim.wic.output import INSTANCE, MENTION, SEMANTIC_TYPE, WIC, WicManifest
 
@@ -120,11 +119,6 @@ class BenchmarkFiles:
     def options(self) -> Mapping[str, Any]:
         """The options with which ``medsim wic build`` made it; none of another."""
         return self.made.manifest.options if self.made else {}
-
-    @property
-    def reading(self) -> ReadingOptions:
-        """The options with which its terminology was read; by default those of any."""
-        return ReadingOptions.from_record(self.options)
 
     @property
     def language(self) -> str:

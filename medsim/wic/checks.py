@@ -104,25 +104,25 @@ class Instance:
 
     Attributes:
         number: in its file, from 1.
+        mentions: both of them, in order.
         cat: its group, as the file has it.
         label: whether both terms have the same meaning, as the file has it.
     """
 
     number: int
-    first: Mention
-    second: Mention
+    mentions: tuple[Mention, Mention]
     cat: str
     label: bool
 
     @property
-    def mentions(self) -> tuple[Mention, Mention]:
-        """Both mentions."""
-        return self.first, self.second
-
-    @property
     def terms(self) -> tuple[str, str]:
         """Both terms."""
-        return self.first.term, self.second.term
+        return self.mentions[0].term, self.mentions[1].term
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """Both sentences."""
+        return self.mentions[0].sentence, self.mentions[1].sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,15 +177,11 @@ def finding(
 
 def instances_of(frame: pl.DataFrame) -> list[Instance]:
     """Return the rows of a frame with ``WIC_COLUMNS`` as instances."""
+    sides = [frame.select(f"{name}{side}" for name in Mention._fields).rows() for side in (1, 2)]
+    rows = zip(*sides, frame["cat"], frame["label"], strict=True)
     return [
-        Instance(
-            number=number,
-            first=Mention(*(row[f"{name}1"] for name in Mention._fields)),
-            second=Mention(*(row[f"{name}2"] for name in Mention._fields)),
-            cat=row["cat"],
-            label=row["label"] == 1,
-        )
-        for number, row in enumerate(frame.iter_rows(named=True), start=1)
+        Instance(number=number, mentions=(Mention(*one), Mention(*two)), cat=cat, label=label == 1)
+        for number, (one, two, cat, label) in enumerate(rows, start=1)
     ]
 
 
@@ -234,7 +230,7 @@ def check_instances(
         return "" if there == mention.term else f"{there!r} stands there"
 
     def one_sentence(instance: Instance) -> str:
-        first, second = _sentences(instance)
+        first, second = instance.sentences
         return "both sentences are the same" if first == second else ""
 
     return [
@@ -290,10 +286,6 @@ def _disagreement(instance: Instance, by_rules: str | None) -> str:
     return "similarity" if groups == {"label_similarity", None} else "group"
 
 
-def _sentences(instance: Instance) -> tuple[str, str]:
-    return instance.first.sentence, instance.second.sentence
-
-
 def check_splits(
     splits: Splits,
     quotas: Mapping[str, Mapping[str, int]] | None,
@@ -307,7 +299,7 @@ def check_splits(
     BioWiC's, which a smaller benchmark need not reach.
     """
     keys: dict[str, Keys] = {  # the parts that test has once, and train and dev not at all
-        "sentence": _sentences,
+        "sentence": lambda instance: instance.sentences,
         "pair": lambda instance: (term_pair(*instance.terms),),
         "lemma_pair": lambda instance: (lemma_pair(*instance.terms, language),),
     }
@@ -401,8 +393,8 @@ def _sentence_limit(
     split: str, instances: Sequence[Instance], most: int, times: Counter[str]
 ) -> SplitFinding:
     """Return which sentences are there too often, with those of before, which ``times`` has."""
-    times.update(text for instance in instances for text in _sentences(instance))
-    first = {text: one for one in reversed(instances) for text in _sentences(one)}
+    times.update(text for instance in instances for text in instance.sentences)
+    first = {text: one for one in reversed(instances) for text in one.sentences}
     breaches = [
         Breach(instance=one, found=f"one of its sentences is there {times[text]:,} times")
         for text, one in first.items()

@@ -103,7 +103,7 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
             if source is not None:
                 findings += check_terminology(source, made, provenance, progress)
         elif source is not None:
-            names = names_of_source(source, benchmark.reading, progress)
+            names = names_of_source(source, ReadingOptions.from_record(benchmark.options), progress)
         with progress.stage("check the rules"):
             findings += _of_splits(benchmark, provenance, names)
     return Verified(

@@ -71,35 +71,29 @@ def folder(path: Path, *names: str, content: str = CONLL) -> Path:
     return path
 
 
-def test_words_are_runs_of_letters_and_digits_and_single_other_characters() -> None:
-    one = document("An IL-2 (5\u00b5g) rise.", "In caf\u00e9_x it fell 3.5%.", "IL-2", "3.5%")
-
-    assert tagged(one) == (
-        ["An [IL - 2] ( 5\u00b5g ) rise .", "In caf\u00e9 _ x it fell [3 . 5 %] ."],
-        {},
-    )
-
-
-def test_a_mention_within_a_word_has_the_whole_word() -> None:
-    assert tagged(document("Nonasthmatic velps.", "", "asthma")) == (["[Nonasthmatic] velps ."], {})
-
-
-def test_of_mentions_that_share_a_word_the_first_and_longest_is_kept() -> None:
-    one = document("The acute orl dup fell.", "", "acute", "acute orl", "orl dup", "fell")
-
-    assert tagged(one) == (
-        ["The [acute orl] dup [fell] ."],
-        {"mention shares a word with another": 2},
-    )
-
-
-def test_a_mention_over_a_sentence_boundary_is_left_out() -> None:
-    one = document("Orl fell.", "Dup rose.", "fell. Dup", "rose")
-
-    assert tagged(one) == (
-        ["Orl fell .", "Dup [rose] ."],
-        {"mention goes over a sentence boundary": 1},
-    )
+@pytest.mark.parametrize(
+    ("one", "lines", "left_out"),
+    [
+        (  # words are runs of letters and digits, and single other characters
+            document("An IL-2 (5\u00b5g) rise.", "In caf\u00e9_x it fell 3.5%.", "IL-2", "3.5%"),
+            ["An [IL - 2] ( 5\u00b5g ) rise .", "In caf\u00e9 _ x it fell [3 . 5 %] ."],
+            {},
+        ),
+        (document("Nonasthmatic velps.", "", "asthma"), ["[Nonasthmatic] velps ."], {}),
+        (
+            document("The acute orl dup fell.", "", "acute", "acute orl", "orl dup", "fell"),
+            ["The [acute orl] dup [fell] ."],
+            {"mention shares a word with another": 2},
+        ),
+        (
+            document("Orl fell.", "Dup rose.", "fell. Dup", "rose"),
+            ["Orl fell .", "Dup [rose] ."],
+            {"mention goes over a sentence boundary": 1},
+        ),
+    ],
+)
+def test_mentions_are_of_whole_words_of_one_sentence(one, lines, left_out) -> None:
+    assert tagged(one) == (lines, left_out)
 
 
 def test_documents_are_split_by_their_ids_alone(tmp_path: Path) -> None:
@@ -118,15 +112,7 @@ def test_documents_are_split_by_their_ids_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "names",
     [
-        (
-            "train.tsv",
-            "devel.tsv",
-            "test.tsv",
-            "train_dev.tsv",
-            "README",
-            ".train.tsv",
-            "~$train.tsv",
-        ),
+        ("train.tsv", "devel.tsv", "test.tsv", "train_dev.tsv", "README", ".train.tsv", "~$dev"),
         ("NCBItrainset_corpus.txt", "NCBIdevelopset_corpus.txt", "NCBItestset_corpus.txt"),
         ("Train.conll", "valid.conll", "TEST.conll"),
     ],
@@ -135,11 +121,8 @@ def test_splits_are_known_by_the_names_of_files(tmp_path: Path, names) -> None:
     corpus = one_corpus(folder(tmp_path / "velp", *names))
 
     assert corpus.name == "velp"
-    assert {split: len(found) for split, found in corpus.splits.items()} == {
-        "train": 1,
-        "dev": 1,
-        "test": 1,
-    }
+    sizes = {split: len(found) for split, found in corpus.splits.items()}
+    assert sizes == {"train": 1, "dev": 1, "test": 1}
     assert [Path(one["path"]).name for one in corpus.files.values()] == list(names[:3])
     assert corpus.warnings == ()  # numbers of documents, which splits in CoNLL's layout share
 
@@ -183,17 +166,14 @@ def test_a_folder_without_its_splits_is_refused(tmp_path: Path, names, fault: st
         one_corpus(folder(tmp_path / "velp", *names))
 
 
-def test_a_single_file_in_conll_layout_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "train.tsv").write_text(CONLL)
-
-    with pytest.raises(InputError, match="of files in CoNLL's layout name the folder"):
-        one_corpus(tmp_path / "train.tsv")
-
-
-def test_a_split_without_entities_is_refused(tmp_path: Path) -> None:
+def test_a_single_file_in_conll_layout_and_a_split_without_entities_are_refused(
+    tmp_path: Path,
+) -> None:
     path = folder(tmp_path / "velp", "train.tsv", "dev.tsv", "test.tsv")
     (path / "test.tsv").write_text("Orl\tO\n")
 
+    with pytest.raises(InputError, match="of files in CoNLL's layout name the folder"):
+        one_corpus(path / "train.tsv")
     with pytest.raises(InputError, match="has no entity in its test split"):
         one_corpus(path)
 
@@ -308,6 +288,7 @@ RULES = {
     "O E-X": [("X", 1, 2)],
     "B-X S-X": [("X", 0, 1), ("X", 1, 2)],
     "B-X-1 I-X-1": [("X-1", 0, 2)],
+    "B-X L-X O U-Y": [("X", 0, 2), ("Y", 3, 4)],  # as in BILOU
 }
 """The rules of conlleval (Tjong Kim Sang 2002), and what they make of tags of other schemes."""
 
@@ -323,15 +304,9 @@ def test_entities_are_those_of_seqeval(tags: list[str]) -> None:
         "seqeval.metrics.sequence_labeling", reason="seqeval, of the extra dev, is not installed"
     )
 
-    expected = [(kind, first, last + 1) for kind, first, last in
-                sequence_labeling.get_entities(tags)]  # fmt: skip
+    expected = sequence_labeling.get_entities(tags)
 
-    assert entities_of(tags) == expected
-
-
-@pytest.mark.parametrize("tags", ["B-X L-X O U-Y", "B-X E-X O S-Y"])
-def test_the_letters_of_bilou_are_those_of_iobes(tags: str) -> None:
-    assert entities_of(tags.split()) == [("X", 0, 2), ("Y", 3, 4)]
+    assert entities_of(tags) == [(kind, first, last + 1) for kind, first, last in expected]
 
 
 @given(st.lists(TAGS, max_size=12))

@@ -52,11 +52,7 @@ def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
     one = document(
         "Dup.",
         "It fell. Orl rose.",
-        ("fell. Orl", 0),
-        ("Dup. It", 0),
-        (" It", 0),
-        ("It", 0),
-        ("rose.", 0),
+        *((term, 0) for term in ("fell. Orl", "Dup. It", " It", "It", "rose.")),
     )
     codes = [(), (("MSH", "D000001"), ("MSH", "D000002")), (("MSH", "D000001"), ("", ""))]
     others = tuple(replace(one.annotations[4], codes=several) for several in codes)

@@ -102,10 +102,7 @@ def test_pairs_are_equal_ignoring_case_or_by_lemmas() -> None:
 
 
 def test_quotas_are_those_of_the_published_splits() -> None:
-    assert {split: 2 * sum(of.values()) for split, of in QUOTAS.items()} == {
-        "dev": 1000,
-        "test": 2000,
-    }
+    assert {split: sum(of.values()) for split, of in QUOTAS.items()} == {"dev": 500, "test": 1000}
     assert all(2 * QUOTAS["dev"][group] == QUOTAS["test"][group] for group in GROUPS)
 
 

@@ -12,7 +12,7 @@ from fixtures.corpora import invented_names, write_corpus
 from fixtures.umls import Metathesaurus
 
 from medsim import evaluate_wic
-from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.wic import SPLITS, build
 from medsim.wic.benchmark import read_instances
@@ -276,9 +276,3 @@ def test_options_out_of_range_are_named(inputs, options, message: str, tmp_path:
     corpora, source = inputs
     with pytest.raises(OptionError, match=message):
         build_wic(corpora, source, tmp_path / "wic", **options)
-
-
-def test_an_earlier_benchmark_stays_unless_it_may_be_replaced(built: Benchmark, inputs) -> None:
-    corpora, source = inputs
-    with pytest.raises(OutputError, match="holds a benchmark already"):
-        build_wic(corpora, source, built.folder)

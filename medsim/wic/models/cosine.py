@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from medsim.embeddings import VectorSource
-    from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
+    from medsim.kernels.types import Flags, Ids, Values, Vectors
     from medsim.wic.dataset import WicDataset
     from medsim.wic.models import Context, ModelAnswers
 
@@ -51,8 +51,14 @@ class CosineModel(EmbeddedModel):
         """
         rows = dataset.asked
         if self.reads == TARGET:
-            left, right = (_targets(dataset, rows, side) for side in (1, 2))
-            targets, first, second = numbered(left, right, _in_order)
+            left, right = (
+                [Target(sentence=s, start=at, end=end) for s, at, end in dataset.sentences(n, rows)]
+                for n in (1, 2)
+            )
+            # in order of their length, so that a batch has targets of about one length
+            targets, first, second = numbered(
+                left, right, lambda one: (len(one.sentence), one.sentence, one.start, one.end)
+            )
             vectors, covered = self._target_vectors(targets, context)
         else:
             texts, first, second = numbered(dataset.quoted(1, rows), dataset.quoted(2, rows), str)
@@ -109,14 +115,3 @@ def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
     """Return the cosine of each pair of vectors."""
     workers = Workers(threads=threads)
     return METRICS.get("cos").similarities(TermPoints(vectors=vectors), first, second, workers)
-
-
-def _targets(dataset: WicDataset, rows: Rows, side: int) -> list[Target]:
-    """Return the target of some instances on side 1 or 2."""
-    sentences = dataset.sentences(side, rows)
-    return [Target(sentence=text, start=start, end=end) for text, start, end in sentences]
-
-
-def _in_order(target: Target) -> tuple[int, str, int, int]:
-    """Return a key to sort targets by, so that a batch has targets of about one length."""
-    return len(target.sentence), target.sentence, target.start, target.end

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -180,12 +181,7 @@ def test_replies_that_are_no_answer_count_as_the_majority_of_train(
     train = [one for one in rows(data / "train.json") if one["label"] == 1]
     mostly_true = tmp_path / "true.json"
     mostly_true.write_text(json.dumps(train), encoding="utf-8")
-    replies = [
-        says("I'm sorry, I cannot help."),
-        says("Maybe."),
-        says(None),
-        says("", refusal="No."),
-    ]
+    replies = [says("I'm sorry, I cannot."), says("Maybe."), says(None), says("", refusal="No.")]
     service.chat = lambda _: replies[len(service.requests) % 4]
 
     found = score(service, data, tmp_path / "out", ",concurrency=1", train=mostly_true)
@@ -242,19 +238,12 @@ def test_a_damaged_line_of_the_cache_is_no_reply(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "n_tokens", [10**30, 10**400, 2**32, -1, True, 1.5, float("nan"), "7", None, [7]], ids=ascii
 )
-def test_a_count_that_cannot_be_is_none(
-    service: LocalService, data: Path, tmp_path: Path, n_tokens: object
-) -> None:
+def test_a_count_that_cannot_be_is_none(n_tokens: object) -> None:
     usage = {"prompt_tokens": n_tokens, "completion_tokens": 2}
-    service.chat = lambda _: says("TRUE") | {"usage": usage}
 
-    found = statistics(score(service, data, tmp_path / "out"))
-    n_requests = len(service.requests)
-    again = statistics(score(service, data, tmp_path / "again"))
+    found = read_reply(says("TRUE") | {"usage": usage}, "x")
 
-    assert found == again
-    assert (found["prompt_tokens"], found["completion_tokens"]) == (0, 96)
-    assert len(service.requests) == n_requests
+    assert (found.n_prompt, found.n_completion) == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -289,18 +278,13 @@ def test_a_kept_reply_that_no_service_can_have_given_is_asked_for_again(
 
 @pytest.mark.parametrize("field", ["model", "finish_reason", "refusal"])
 @pytest.mark.parametrize("value", [{"a": 1}, ["m"], 3, True])
-def test_an_answer_with_something_else_than_text_is_refused(
-    service: LocalService, data: Path, tmp_path: Path, field: str, value: object
-) -> None:
+def test_an_answer_with_something_else_than_text_is_refused(field: str, value: object) -> None:
     answer: Any = says("TRUE")
     place = {"model": answer, "finish_reason": answer["choices"][0]}
     place.get(field, answer["choices"][0]["message"])[field] = value
-    service.chat = lambda _: answer
 
     with pytest.raises(ServiceError, match=r"answers with a (model|finish|refusal) that is"):
-        score(service, data, tmp_path / "out")
-
-    assert not list(tmp_path.rglob("replies.jsonl"))
+        read_reply(answer, "x")
 
 
 def test_a_reply_may_be_no_longer_than_its_tokens_can_be(
@@ -444,19 +428,14 @@ def test_no_file_has_the_key(
     [
         ("llm=model.gguf", "`llms` llm= is no service; its address begins with api:"),
         ("llm=api:http://h/v1", "needs the name of a model"),
-        (
-            "llm=api:http://h/v1,model=m,shot=5",
-            "unknown option of LLMs 'shot'; did you mean shots?",
-        ),
+        ("llm=api:http://h/v1,model=m,shot=5", "unknown option of LLMs 'shot'; did you mean shots"),
         ("llm=api:http://h/v1,model=m,shots=few", "shots='few' is no whole number"),
         ("llm=api:http://h/v1,model=m,shots=101", "`shots` 101 is out of range"),
     ],
 )
 def test_a_wrong_model_is_one_line(data: Path, tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(OptionError) as raised:
+    with pytest.raises(OptionError, match=re.escape(message)):
         evaluate_wic(data, tmp_path / "out", llms=[text])
-
-    assert message in str(raised.value)
 
 
 def test_shots_need_enough_training_instances(data: Path, tmp_path: Path) -> None:
