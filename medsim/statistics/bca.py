@@ -37,9 +37,7 @@ class Distribution:
     acceleration: float
 
 
-def bca_estimate(
-    estimate: float, resampled: Values, left_out: Values, level: float = 0.95
-) -> Estimate:
+def bca_estimate(estimate: float, resampled: Values, left_out: Values) -> Estimate:
     """Return a statistic with its BCa interval.
 
     There is none where the statistic is NaN, nor where no resample differs, as of a perfect score:
@@ -49,7 +47,6 @@ def bca_estimate(
         estimate: the statistic of the data.
         resampled: float64[n_resamples], in any order; NaN is left out.
         left_out: float64[n_units], the statistics without each of the units; NaN is left out.
-        level: of the interval, between 0 and 1.
     """
     resampled = np.sort(resampled[~np.isnan(resampled)])
     if np.isnan(estimate) or not len(resampled) or np.ptp(resampled) < _ROUNDING:
@@ -57,7 +54,7 @@ def bca_estimate(
     found = Distribution(
         estimate=estimate, resampled=resampled, acceleration=acceleration(left_out)
     )
-    low, high = bca_interval(found, level)
+    low, high = bca_interval(found)
     return Estimate(value=estimate, low=low, high=high)
 
 
@@ -73,7 +70,7 @@ def acceleration(left_out: Values) -> float:
     return float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
 
 
-def bca_interval(found: Distribution, level: float) -> tuple[float, float]:
+def bca_interval(found: Distribution, level: float = 0.95) -> tuple[float, float]:
     """Return the ends of the BCa interval (Efron 1987, section 3).
 
     They are the quantiles of the resampled statistics, between neighbours in proportion, at shares
@@ -206,7 +203,9 @@ def accuracy_of(correct: Flags | FlagTable, level: float = 0.95) -> Estimate:
     from_mean = n_right - n_right.mean()
     if not from_mean.any():
         return wilson(value, n, _NORMAL.inv_cdf((1 + level) / 2))
-    chances = _law_of_sums(np.bincount(n_right, minlength=n_runs + 1) / n, n)
+    # The law of a sum of draws, by the power of the Fourier transform of the law of one.
+    law, n_sums = np.bincount(n_right, minlength=n_runs + 1) / n, n_runs * n + 1
+    chances = np.maximum(np.fft.irfft(np.fft.rfft(law, n_sums) ** n, n_sums), 0)  # rounding
     up_to = np.cumsum(chances)
     bias = _NORMAL.inv_cdf(float(up_to[total - 1] + chances[total] / 2))
     acceleration = float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
@@ -220,18 +219,3 @@ def distance_to(accuracy: Estimate, known: float) -> Distance:
     low, high = accuracy.low - known, accuracy.high - known
     within = None if math.isnan(low) else low <= 0 <= high
     return Distance(difference=accuracy.value - known, low=low, high=high, within=within)
-
-
-def _law_of_sums(chances: Values, n: int) -> Values:
-    """Return the probability of each sum of n draws, by the power of the law's Fourier transform.
-
-    Args:
-        chances: float64[k + 1], of each draw from 0 to k.
-        n: how many draws.
-
-    Returns:
-        float64[k * n + 1].
-    """
-    n_sums = (len(chances) - 1) * n + 1
-    found: Values = np.fft.irfft(np.fft.rfft(chances, n_sums) ** n, n_sums)
-    return np.maximum(found, 0)  # rounding

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,7 +85,7 @@ class SpearmanBootstrap:
         self._jackknifed: dict[int, Values] = {}
         self._resampled = self._drawn(resamples)
 
-    def correlation(self, side: int, level: float = 0.95) -> Test:
+    def correlation(self, side: int) -> Test:
         """Return the correlation of one of the similarities, and whether it differs from 0.
 
         It is NaN of fewer than 2 pairs or a constant side; interval and p then too, and of fewer
@@ -94,23 +93,27 @@ class SpearmanBootstrap:
         """
         estimate = self._estimate(side)
         if self._is_perfect(estimate):
-            return self._at_edge(estimate, 0.0, level)
-        found = self._tested(
-            estimate, self._resampled[:, side], partial(self._left_out, side), level
+            return self._at_edge(estimate, 0.0)
+        found = self._tested(estimate, self._resampled[:, side], partial(self._left_out, side))
+        if math.isnan(found.p) or len(self._ratings) >= _ENOUGH_PAIRS:
+            return found
+        analytic, z = rank_correlation(found.statistic, len(self._ratings))
+        return replace(
+            found,
+            low=min(found.low, analytic.low),
+            high=max(found.high, analytic.high),
+            p=max(found.p, two_sided_p(z)),
         )
-        is_small = _FEWEST_PAIRS <= len(self._ratings) < _ENOUGH_PAIRS
-        return _at_least_analytic(found, len(self._ratings), level) if is_small else found
 
-    def difference(self, side: int, other: int, level: float = 0.95) -> Test:
+    def difference(self, side: int, other: int) -> Test:
         """Return the correlation of one less that of another; p is 1 where both rank alike."""
         one, another = self._estimate(side), self._estimate(other)
         if self._is_perfect(one) and self._is_perfect(another) and one * another < 0:
-            return self._at_edge(one, another, level)
+            return self._at_edge(one, another)
         return self._tested(
             one - another,
             self._resampled[:, side] - self._resampled[:, other],
             lambda: self._left_out(side) - self._left_out(other),
-            level,
         )
 
     def redrawn(self, sides: Sequence[int], resamples: int) -> SpearmanBootstrap:
@@ -130,30 +133,24 @@ class SpearmanBootstrap:
         """Return whether ranks are the same or reversed, so that no resample can differ."""
         return len(self._ratings) >= _FEWEST_PAIRS and abs(correlation) > 1 - _ROUNDING
 
-    def _at_edge(self, correlation: float, other: float, level: float) -> Test:
+    def _at_edge(self, correlation: float, other: float) -> Test:
         """Return the difference of two correlations, each perfect or 0."""
-        reach = NormalDist().inv_cdf((1 + _checked(level)) / 2)
-        one, another = (
-            perfect_correlation(round(side), len(self._ratings), reach)
-            for side in (correlation, other)
-        )
-        found, z = difference_of(one, another, reach)
+        sides = (round(correlation), round(other))
+        one, another = (perfect_correlation(side, len(self._ratings)) for side in sides)
+        found, z = difference_of(one, another)
         return Test(
             method="bca", statistic=found.value, p=two_sided_p(z), low=found.low, high=found.high
         )
 
-    def _tested(
-        self, estimate: float, resampled: Values, left_out: Callable[[], Values], level: float
-    ) -> Test:
+    def _tested(self, estimate: float, resampled: Values, left_out: Callable[[], Values]) -> Test:
         """Return a statistic with its interval and its p."""
-        _checked(level)
         resampled = np.sort(resampled[~np.isnan(resampled)])
         if math.isnan(estimate) or len(self._ratings) < _FEWEST_PAIRS or not len(resampled):
             return Test(method="bca", statistic=estimate, p=math.nan)
         distribution = Distribution(
             estimate=estimate, resampled=resampled, acceleration=acceleration(left_out())
         )
-        low, high = bca_interval(distribution, level)
+        low, high = bca_interval(distribution)
         return Test(method="bca", statistic=estimate, p=bca_p(distribution), low=low, high=high)
 
     def _estimate(self, side: int) -> float:
@@ -175,25 +172,3 @@ class SpearmanBootstrap:
         correlations = partial(resampled_spearman, self._sides, self._ratings, seed)
         a_task = max(_RESAMPLES_A_TASK, _RANKS_A_TASK // self._sides.size)
         return in_tasks(correlations, resamples, a_task, self._threads)
-
-
-def _at_least_analytic(found: Test, n_pairs: int, level: float) -> Test:
-    """Return a correlation with the outer ends, and the larger p, of what both ways give.
-
-    They are the bootstrap, which found it, and ``rank_correlation``.
-    """
-    if math.isnan(found.p):
-        return found
-    analytic, z = rank_correlation(found.statistic, n_pairs, NormalDist().inv_cdf((1 + level) / 2))
-    return replace(
-        found,
-        low=min(found.low, analytic.low),
-        high=max(found.high, analytic.high),
-        p=max(found.p, two_sided_p(z)),
-    )
-
-
-def _checked(level: float) -> float:
-    if not 0 < level < 1:
-        raise OptionError(f"level {level} is out of range; between 0 and 1 is accepted")
-    return level

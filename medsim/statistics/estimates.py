@@ -231,16 +231,12 @@ def area_interval(auc: float, n_positives: int, n_negatives: int) -> Estimate:
     """
 
     def is_beyond(area: float) -> bool:
-        return (auc - area) ** 2 > Z95**2 * _area_variance(area, n_positives, n_negatives)
+        others = (n_positives + n_negatives) / 2 - 1
+        shared = (1 - area) / (2 - area) + area / (1 + area)
+        variance = area * (1 - area) * (1 + others * shared) / (n_positives * n_negatives)
+        return (auc - area) ** 2 > Z95**2 * variance
 
     return Estimate(value=auc, low=_end(0.0, auc, is_beyond), high=_end(1.0, auc, is_beyond))
-
-
-def _area_variance(area: float, n_positives: int, n_negatives: int) -> float:
-    """Return the variance of an estimated area, where the true one is ``area``."""
-    others = (n_positives + n_negatives) / 2 - 1
-    shared = (1 - area) / (2 - area) + area / (1 + area)
-    return area * (1 - area) * (1 + others * shared) / (n_positives * n_negatives)
 
 
 def _end(outside: float, inside: float, is_beyond: Callable[[float], bool]) -> float:
@@ -254,7 +250,7 @@ def _end(outside: float, inside: float, is_beyond: Callable[[float], bool]) -> f
     return inside
 
 
-def perfect_correlation(sign: float, n_pairs: int, reach: float = Z95) -> Estimate:
+def perfect_correlation(sign: float, n_pairs: int) -> Estimate:
     """Return a correlation of 1 or -1 with an interval, from -1 to 1 of fewer than 4 pairs.
 
     One of 0 stands for a known value: it has a point.
@@ -267,18 +263,17 @@ def perfect_correlation(sign: float, n_pairs: int, reach: float = Z95) -> Estima
     Args:
         sign: 1 or -1, or 0.
         n_pairs: at least 1.
-        reach: standard errors to either side, by default those of a 95% interval.
     """
     inner = -1.0
     if n_pairs >= _FEWEST_FOR_FISHER:
         missing = 6 / (n_pairs * (n_pairs**2 - 1))
         error = _transformed_error(1 - missing, n_pairs)
-        inner = math.tanh(math.log((2 - missing) / missing) / 2 - reach * error)
+        inner = math.tanh(math.log((2 - missing) / missing) / 2 - Z95 * error)
     low, high = sorted((sign * inner, sign))
     return Estimate(value=sign, low=low, high=high)
 
 
-def rank_correlation(value: float, n_pairs: int, reach: float = Z95) -> tuple[Estimate, float]:
+def rank_correlation(value: float, n_pairs: int) -> tuple[Estimate, float]:
     """Return a Spearman's correlation between -1 and 1 with its interval, and its normal deviate.
 
     It is Fisher's transformed with the variance of Bonett and Wright (Psychometrika 65:23-28,
@@ -287,12 +282,11 @@ def rank_correlation(value: float, n_pairs: int, reach: float = Z95) -> tuple[Es
     Args:
         value: not -1 and not 1.
         n_pairs: at least 1.
-        reach: standard errors to either side, by default those of a 95% interval.
     """
     if n_pairs < _FEWEST_FOR_FISHER:
         return Estimate(value=value, low=-1.0, high=1.0), 0.0
     transformed, error = math.atanh(value), _transformed_error(value, n_pairs)
-    low, high = (math.tanh(transformed + sign * reach * error) for sign in (-1, 1))
+    low, high = (math.tanh(transformed + sign * Z95 * error) for sign in (-1, 1))
     return Estimate(value=value, low=low, high=high), transformed / error
 
 
