@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -274,28 +274,22 @@ def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
         largest = max(ratings, key=len)
         terms = pl.concat([largest["term1"], largest["term2"].alias("term1")]).to_frame("term")
         about = evaluation.manifest.inputs[str(name)]
-        scale = about.get("range")
-        low, high = scale if isinstance(scale, list) else (None, None)
+        agreement: Any = about.get("agreement") or {}
+        scale: Any = about.get("range") or (None, None)
         rows.append(
             {
                 "input": name,
                 "size": largest.height,
-                "low": low,
-                "high": high,
+                "low": scale[0],
+                "high": scale[1],
                 "terminology": terminologies.get(str(about.get("layout"))),
-                **_agreement(about.get("agreement")),
+                **{name: agreement.get(name) for name in ("raters", "iaa1", "iaa2")},
                 "multi_word": terms.select(is_multi_word(pl.col("term")).mean()).item(),
             }
         )
     if not rows:
         raise InputError(f"{evaluation.folder} has no rated file among its inputs")
     return pl.DataFrame(rows, schema=RATED_COLUMNS)
-
-
-def _agreement(found: object) -> dict[str, object]:
-    """Return the agreement of raters, as manifests have it."""
-    known = found if isinstance(found, dict) else {}
-    return {name: known.get(name) for name in ("raters", "iaa1", "iaa2")}
 
 
 def covered_sets(evaluation: Evaluation) -> pl.DataFrame:

@@ -180,16 +180,13 @@ def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
         "linked_similarity",
         "rank",
     )
-    titles = {
-        f"Terms of {name} whose nearest term means something else, by {embedding} ({index})": group
-        for (name, embedding, index), group in retrieved.group_by(
-            "input", "embedding", "index", maintain_order=True
-        )
-    }
-    return [
-        Folded(summary=title, tables=[PageTable(caption=title, frame=headed(group, columns))])
-        for title, group in titles.items()
-    ]
+    folded = []
+    groups = retrieved.group_by("input", "embedding", "index", maintain_order=True)
+    for (name, embedding, index), group in groups:
+        title = f"Terms of {name} whose nearest term means something else, by {embedding} ({index})"
+        table = PageTable(caption=title, frame=headed(group, columns))
+        folded.append(Folded(summary=title, tables=[table]))
+    return folded
 
 
 def fixed_metrics(fixed: pl.DataFrame) -> Section | None:

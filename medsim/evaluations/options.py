@@ -242,9 +242,6 @@ TABLES = (
 FIXABLE = ("best", "standings", "parts", *tabulated_names())
 """Those in which embeddings can be compared at fixed metrics."""
 
-INDEXES: tuple[Index, ...] = get_args(Index)
-"""The indexes of retrieval, which ``medsim.embeddings.lookup`` has."""
-
 _N_NEAR = 2
 
 SUBSET = Option(

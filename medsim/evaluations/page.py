@@ -72,13 +72,13 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
         return None
     shares = pl.concat(
         covered.group_by("input", "embedding", maintain_order=True)
-        .agg(_share(pl.col(f"n_{of}_uncovered").sum(), pl.col(f"n_{of}").sum()).alias("value"))
+        .agg((100 * pl.col(f"n_{of}_uncovered").sum() / pl.col(f"n_{of}").sum()).alias("value"))
         .with_columns(pl.lit(f"{of} without a vector").alias("panel"))
         for of in ("terms", "pairs")
     )
     rows = charts.points(shares, panel="panel", y="input", contender="embedding")
     table = covered.with_columns(
-        _share(pl.col(f"n_{of}_uncovered"), pl.col(f"n_{of}")).alias(f"% of {of}")
+        (100 * pl.col(f"n_{of}_uncovered") / pl.col(f"n_{of}")).alias(f"% of {of}")
         for of in ("terms", "pairs")
     )
     of_terms, of_pairs = (
@@ -114,10 +114,6 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
         table=numbers,
     )
     return Section(title="Coverage", prose=prose, parts=[chart])
-
-
-def _share(part: pl.Expr, of: pl.Expr) -> pl.Expr:
-    return 100 * part / of
 
 
 _FEW = 4  # names that the beginning of the page lists

@@ -86,7 +86,11 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         OptionError: the columns are not in the file.
     """
     with reading(path, "rated pairs"):
-        return _rated(rated_text(path), columns or RatedColumns())
+        if not is_parquet(path):
+            return _rated(read_text(path), columns or RatedColumns())
+        table = read_table(path, known=None)
+        text = Text(path=path, content=table.frame.write_ndjson(), sha256=table.sha256)
+        return _rated(text, columns or RatedColumns())  # a JSON object for each row
 
 
 def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
@@ -169,14 +173,6 @@ _SPREAD_JSON = re.compile(r"\s*(\[\s*(\{.*)?|\{\s*)", re.DOTALL)
 """The first line of JSON whose objects stand on several lines, or in a list."""
 
 _plain_json = partial(json.loads, parse_float=str, parse_int=str, parse_constant=str)
-
-
-def rated_text(path: Path) -> Text:
-    """Return the text of a rated file; of Parquet a JSON object for each row."""
-    if not is_parquet(path):
-        return read_text(path)
-    table = read_table(path, known=None)
-    return Text(path=path, content=table.frame.write_ndjson(), sha256=table.sha256)
 
 
 def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:

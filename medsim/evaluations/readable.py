@@ -152,9 +152,7 @@ def rounded(column: str, form: str = ".3f") -> pl.Expr:
 
 def percent(column: str) -> pl.Expr:
     """Return shares as texts in per cent, with a decimal."""
-    cents = 100 * pl.col(column)
-    text = cents.map_elements(lambda value: f"{number(value, '.1f')}%", pl.String)
-    return text.alias(column)
+    return pl.format("{}%", _cents(pl.col(column), ".1f")).alias(column)
 
 
 def p_text(p: float) -> str:

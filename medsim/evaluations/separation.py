@@ -291,13 +291,8 @@ def _of_terms(
     frames = [pl.DataFrame(schema=SEPARATED.dtypes)]
     for at in range(len(sizes) - categories.n_far, len(sizes)):
         n_errors, n_triples = found.errors[: len(terms), at], int(sizes[1] * sizes[at])
-        values = (
-            categories.categories[at].name,
-            terms,
-            n_triples,
-            n_errors,
-            n_errors / n_triples if n_triples else None,
-        )
+        share = n_errors / n_triples if n_triples else None
+        values = (categories.categories[at].name, terms, n_triples, n_errors, share)
         of_far = dict(zip(SEPARATED.dtypes, values, strict=True))
         frames.append(pl.DataFrame(of_far, schema=SEPARATED.dtypes))
     return pl.concat(frames)

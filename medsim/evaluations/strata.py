@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from medsim.core.tables import Table
     from medsim.evaluations.ratings import RatedPairs
     from medsim.kernels.types import Values
 
@@ -159,7 +158,13 @@ def read_words(path: Path) -> WordTable:
             f"{path} has none of the columns {', '.join(WORD_PROPERTIES)}; a table of words has "
             "word and count, and may have topics and domain"
         )
-    words = _gathered(table, names)
+    words: dict[str, _Word] = {}
+    for place, (cell, *cells) in table.rows():
+        (word,) = lowered([cell])
+        try:
+            words.setdefault(word, _Word()).add(dict(zip(names, cells, strict=True)))
+        except InputError as error:
+            raise InputError(f"{path}: {place}: {error}") from error
     schema = {"word": pl.String, "count": pl.Float64, "topics": pl.Float64, "domain": pl.String}
     frame = pl.DataFrame(
         [(word, *one.values()) for word, one in words.items()], schema, orient="row"
@@ -170,18 +175,6 @@ def read_words(path: Path) -> WordTable:
         frame=frame.select("word", *names),
         warnings=table.warnings,
     )
-
-
-def _gathered(table: Table, names: Sequence[str]) -> dict[str, _Word]:
-    """Return the properties of each word, from all its rows."""
-    words: dict[str, _Word] = {}
-    for place, (cell, *cells) in table.rows():
-        (word,) = lowered([cell])
-        try:
-            words.setdefault(word, _Word()).add(dict(zip(names, cells, strict=True)))
-        except InputError as error:
-            raise InputError(f"{table.path}: {place}: {error}") from error
-    return words
 
 
 POWERS_OF_TEN = tuple(10**power for power in range(16))

@@ -149,7 +149,12 @@ def categories_of(
     """
     if not named and not build.manifest.source["rf2_rules"]:
         raise OptionError(f"{build.folder} has no default categories; {_HOW}")
-    parsed = [_parsed(text) for text in named or RF2_CATEGORIES]
+    parsed: list[tuple[str | None, str]] = []
+    for text in named or RF2_CATEGORIES:
+        name, equals, concept_id = (part.strip() for part in text.rpartition("="))
+        if not concept_id or (equals and not name) or not text.isprintable():
+            raise OptionError(f"a category is CONCEPT_ID or NAME=CONCEPT_ID, not {text!r}")
+        parsed.append((name or None, concept_id))
     try:
         with Store(threads=threads) as store:
             reload_names(build, store)
@@ -170,14 +175,6 @@ def categories_of(
         if named:
             raise
         raise InputError(f"{build.folder}: {error}; {_HOW}") from error
-
-
-def _parsed(text: str) -> tuple[str | None, str]:
-    """Return the name, if one is given, and the concept of a category."""
-    name, equals, concept_id = (part.strip() for part in text.rpartition("="))
-    if not concept_id or (equals and not name) or not text.isprintable():
-        raise OptionError(f"a category is CONCEPT_ID or NAME=CONCEPT_ID, not {text!r}")
-    return name or None, concept_id
 
 
 def _wanted(store: Store, parsed: Sequence[tuple[str | None, str]]) -> pl.DataFrame:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from medsim.core.errors import OptionError
 from medsim.core.options import Options, declared, union_members
 from medsim.embeddings import lookup
 from medsim.embeddings.options import parse_embedding
-from medsim.evaluations.options import INDEXES, EvaluateOptions
+from medsim.evaluations.options import EvaluateOptions, Index
 from medsim.exports.options import ExportOptions
 from medsim.studies.options import (
     GradeOptions,
@@ -175,7 +175,7 @@ def test_the_home_of_nobody_is_said(text: str) -> None:
 
 
 def test_indexes_are_those_that_there_are() -> None:
-    assert INDEXES == lookup.INDEXES
+    assert get_args(Index) == lookup.INDEXES
 
 
 def test_threads_of_functions_without_declared_options_are_checked_as_well() -> None:
