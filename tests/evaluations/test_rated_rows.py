@@ -92,21 +92,20 @@ def test_what_is_no_number_is_refused_with_its_line_and_value(tmp_path, cell):
     assert repr(cell) in str(caught.value)
 
 
-def test_lines_are_counted_as_an_editor_counts_them(tmp_path):
-    with pytest.raises(InputError, match="line 6: rating 'high'"):
-        read(tmp_path, 'a,b,r\r\n\r\n"x\r\nx",y,1\r\n\r\nx,z,high\r\n')
-
-
-@pytest.mark.parametrize(("line", "n_cells"), [("x,y", 2), ("x,y,z,1", 4)])
-def test_a_line_with_another_number_of_cells_is_refused(tmp_path, line, n_cells):
-    with pytest.raises(InputError, match=f"line 2 has {n_cells} cells, and the first 3"):
-        read(tmp_path, f"a,b,r\n{line}\n")
-
-
-@pytest.mark.parametrize("line", ['"x" z,y,1', '"x,y,1\nu,v,2'])
-def test_quotes_that_do_not_match_are_refused_with_their_line(tmp_path, line):
-    with pytest.raises(InputError, match="line 2 cannot be cut"):
-        read(tmp_path, f"a,b,r\n{line}\n")
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        # Lines are counted as an editor counts them.
+        (b'a,b,r\r\n\r\n"x\r\nx",y,1\r\n\r\nx,z,high\r\n', "line 6: rating 'high'"),
+        (b"a,b,r\nx,y\n", "line 2 has 2 cells, and the first 3"),
+        (b"a,b,r\nx,y,z,1\n", "line 2 has 4 cells, and the first 3"),
+        (b'a,b,r\n"x" z,y,1\n', "line 2 cannot be cut"),
+        (b'a,b,r\n"x,y,1\nu,v,2\n', "line 2 cannot be cut"),
+    ],
+)
+def test_lines_that_are_none_are_refused_with_their_number(tmp_path, content, says):
+    with pytest.raises(InputError, match=says):
+        read(tmp_path, content)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from medsim.evaluations.page import coverage, evaluation_page, words_of
 from medsim.evaluations.readable import set_name
 from medsim.evaluations.score_sections import leaderboard, result, standing_order
 from medsim.pages import charts as marks
-from medsim.pages.page import Chart, Page, Section
+from medsim.pages.page import Chart, Folded, Page
 
 if TYPE_CHECKING:
     from medsim.evaluations.report_data import EvaluationReportData
@@ -69,14 +69,11 @@ def charts(section) -> list[Chart]:
     return [part for part in section.parts if isinstance(part, Chart)]
 
 
-def test_an_evaluation_with_everything_has_every_section(page: Page) -> None:
-    assert [section.title for section in page.sections] == ALL
-
-
-def test_sections_without_data_are_left_out(full: EvaluationReportData) -> None:
+def test_sections_without_data_are_left_out(full: EvaluationReportData, page: Page) -> None:
     one = invented_profile(("one",), n_datasets=1)
     few = replace(one, retrieval=one.retrieval.clear(), separation=one.separation.clear())
 
+    assert [section.title for section in page.sections] == ALL
     assert titles(bare(full)) == ["Inputs and options", "Provenance"]
     left_out = {"Retrieval", "Category separation", "Significance"}  # of one embedding
     assert titles(few, ("one",)) == [title for title in ALL if title not in left_out]
@@ -98,7 +95,6 @@ def test_filled_points_are_those_that_cannot_be_told_from_the_best() -> None:
     profile = invented_profile(names, n_datasets=1)
     section = leaderboard(profile.results, profile.comparisons, names)
 
-    assert section is not None
     [board] = charts(section)
 
     # "one" differs from "two" alone, and "three" from "two" as well: the second and third tests.
@@ -140,8 +136,6 @@ def test_retrieval_names_the_index_where_there_are_two(full: EvaluationReportDat
 
     one, both = retrieval(frame, NONE, NAMES), retrieval(pl.concat([frame, ivf]), NONE, NAMES)
 
-    assert one is not None
-    assert both is not None
     assert set(charts(one)[0].rows["contender"]) == {"one", "two"}
     names = {f"{name} ({index})" for name in NAMES for index in ("flat", "ivf")}
     assert set(charts(both)[0].rows["contender"]) == names
@@ -169,7 +163,6 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationRepo
         frame, pl.concat([compared, compared.with_columns(dataset=pl.lit("x"))]), NAMES
     )
 
-    assert found is not None
     assert found.parts[-1].frame.rows() == [
         ("mean reciprocal rank", "one \N{MINUS SIGN} two", 0.25, 0.2, 0.3, "< 0.001", 70)
     ]
@@ -186,7 +179,6 @@ def test_a_cell_of_differences_has_signs_and_a_p_that_is_rounded(page: Page) -> 
 def test_lengths_of_terms_stand_in_order_of_length(full: EvaluationReportData) -> None:
     found = retrieval(full.retrieval, NONE, NAMES)
 
-    assert found is not None
     spec = charts(found)[1].spec
     assert '"1 word", "2 words", "3 words", "4 words", "5+ words"' in str(spec).replace("'", '"')
 
@@ -205,12 +197,10 @@ def test_a_heat_map_shows_the_largest_categories() -> None:
 
     found = separation(pl.concat([overall, *rows]), ["one"])
 
-    assert found is not None
     shown = charts(found)[1]
     assert sorted(set(shown.rows["y"])) == [f"category {at:02}" for at in range(10, 30)]
     assert "The 10 smallest categories are in" in shown.says
     found = separation(pl.concat([overall, *rows[:21]]), ["one"])
-    assert found is not None
     assert "The smallest category is in" in charts(found)[1].says
 
 
@@ -248,7 +238,6 @@ def test_the_result_says_how_it_stands_beside_chance(
 
     found = result(results, NONE, ["one", "two"])
 
-    assert found is not None
     assert found.result[0].endswith(says)
     assert found.result[-1] == "2 warnings under “Inputs and options”."
 
@@ -258,7 +247,6 @@ def test_what_is_never_among_the_best_is_not_named_there(full: EvaluationReportD
 
     found = result(full.results, ahead, ["two", "one"])
 
-    assert found is not None
     told = "Of 4 sets, this is most often among the best: two on 4 (mean AUC 0.650)."
     assert told in found.result
 
@@ -268,19 +256,15 @@ def test_a_page_says_whether_its_intervals_count_pairs_as_independent(page: Page
     assert page.signature.endswith("coverage any, independent_pairs True, seed 0, resamples 200")
 
 
-@pytest.mark.parametrize(("n", "folded"), [(2, [(4, True)]), (6, [(12, True)])])
-def test_worst_errors_of_few_embeddings_stand_together(n: int, folded) -> None:
-    names = [f"model {at}" for at in range(n)]
+@pytest.mark.parametrize(("n", "n_tables"), [(2, 4), (6, 12)])
+def test_worst_errors_of_few_embeddings_stand_together(n: int, n_tables: int) -> None:
+    first = worst_errors_of(n)[0]
 
-    section = worst_errors_of(names)
-
-    assert [(len(part.tables), part.opened) for part in section.parts[:1]] == folded
+    assert (len(first.tables), first.opened) == (n_tables, True)
 
 
 def test_worst_errors_of_many_embeddings_are_those_of_the_first_and_folded_others() -> None:
-    names = [f"model {at}" for at in range(12)]
-
-    first, others = worst_errors_of(names).parts[:2]
+    first, others = worst_errors_of(12)[:2]
 
     assert (len(first.tables), first.opened) == (10, True)
     assert (len(others.tables), others.opened) == (14, False)
@@ -289,18 +273,16 @@ def test_worst_errors_of_many_embeddings_are_those_of_the_first_and_folded_other
     assert "model 6 " in others.tables[0].caption
 
 
-def worst_errors_of(names: list[str]) -> Section:
+def worst_errors_of(n: int) -> list[Folded]:
+    names = [f"model {at}" for at in range(n)]
     profile = invented_profile(names, n_datasets=1)
     order = standing_order(profile.results, profile.comparisons, names)
-    section = errors(profile.errors, profile.retrieved, order)
-    assert section is not None
-    return section
+    return errors(profile.errors, profile.retrieved, order).parts
 
 
 def test_a_result_of_few_pairs_says_so(full: EvaluationReportData) -> None:
     found = result(full.results.with_columns(n_covered=pl.lit(4)), full.comparisons, [])
 
-    assert found is not None
     assert "(4 pairs), too few to conclude from, two has" in found.result[0]
 
 
@@ -320,7 +302,6 @@ def test_full_coverage_is_a_sentence(full: EvaluationReportData) -> None:
 
     found = coverage(covered, NAMES)
 
-    assert found is not None
     assert found.prose == "Every embedding covers every term: no pair is left out."
     assert not charts(found)
 
