@@ -83,19 +83,27 @@ def test_a_vocabulary_may_be_of_any_of_these_kinds(tmp_path: Path, file: str, wr
     assert as_rows(found) == as_float32({'"quoted': ROWS["asthma"], **dict(list(ROWS.items())[1:])})
 
 
-def test_a_vocabulary_has_the_words_that_tables_take_for_missing(tmp_path: Path) -> None:
-    words = ["null", "NA", "nan", "true"]
+MISSING = ["null", "NA", "nan", "true"]
+"""Words that readers of tables take for missing values."""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("v.csv", in_table(MISSING).write_csv(), MISSING),
+        ("v.txt", "\ufeff" + "\r\n".join([*WORDS[:3], "he\u2028art"]), WORDS[:3]),
+        ("~$v.csv", "\x05ada", WORDS),  # a lock file is no vocabulary
+    ],
+)
+def test_a_vocabulary_may_be_unusual(
+    tmp_path: Path, file: str, text: str, words: list[str]
+) -> None:
     np.save(tmp_path / "v.npy", VECTORS)
-    in_table(words).write_csv(tmp_path / "v.csv")
-    assert words_in("array", tmp_path / "v.npy", words).words == words
+    if words == WORDS:
+        write_lines(tmp_path / "words.csv", ["word", *WORDS])
+    (tmp_path / file).write_bytes(text.encode())
 
-
-def test_lines_may_have_a_mark_of_byte_order_and_carriage_returns(tmp_path: Path) -> None:
-    np.save(tmp_path / "v.npy", VECTORS)
-    text = "\ufeff" + "\r\n".join([*WORDS[:3], "he\u2028art"])
-    (tmp_path / "v.txt").write_bytes(text.encode())
-
-    assert words_in("array", tmp_path / "v.npy", WORDS).words == WORDS[:3]
+    assert words_in("array", tmp_path / "v.npy", [*WORDS, *MISSING]).words == words
 
 
 @every
@@ -129,14 +137,6 @@ def test_the_vocabulary_that_is_named_comes_first_then_that_of_the_same_name(
     assert words_in("array", path, WORDS).words == WORDS
     found = words_in("array", path, ["three"], vocabulary=str(other))
     assert as_rows(found) == as_float32({"three": ROWS["心臓"]})
-
-
-def test_a_lock_file_is_no_vocabulary(tmp_path: Path) -> None:
-    np.save(tmp_path / "v.npy", VECTORS)
-    write_lines(tmp_path / "words.csv", ["word", *WORDS])
-    (tmp_path / "~$words.csv").write_bytes(b"\x05ada")
-
-    assert words_in("array", tmp_path / "v.npy", WORDS).words == WORDS
 
 
 def test_a_vocabulary_must_be_there_and_be_the_only_one_meant(tmp_path: Path) -> None:

@@ -379,15 +379,10 @@ def test_as_similar_points_of_other_components_are_counted(seed: int, n_points: 
         assert counts[query] == np.count_nonzero(cosines[query, others] >= thresholds[query])
 
 
-def test_an_unknown_index_is_named_with_those_that_there_are() -> None:
+def test_without_points_nothing_is_found_by_any_index_that_there_is() -> None:
     none = np.empty(0, np.int32)
+    points = np.empty((0, 2), np.float32), none, none.astype(np.uint64)
+    for index in INDEXES:
+        assert len(CosineSearch(*points, index=index).nearest(none, none).ids) == 0
     with pytest.raises(OptionError, match=r"tree.*flat"):
-        CosineSearch(np.empty((0, 2), np.float32), none, none.astype(np.uint64), index="tree")
-
-
-@pytest.mark.parametrize("index", INDEXES)
-def test_without_points_nothing_is_found(index: str) -> None:
-    none = np.empty(0, np.int32)
-    search = CosineSearch(np.empty((0, 2), np.float32), none, none.astype(np.uint64), index=index)
-
-    assert len(search.nearest(none, none).ids) == 0
+        CosineSearch(*points, index="tree")

@@ -43,13 +43,15 @@ def means_of(terms: tuple[str, ...]) -> np.ndarray:
     return np.array([TABLE[ids].mean(axis=0) if ids else np.zeros(6) for ids in known])
 
 
-def test_a_vector_is_the_mean_of_its_tokens(folder: Path) -> None:
+def test_a_vector_is_the_mean_of_its_tokens_and_of_those_of_a_prefix(folder: Path) -> None:
     found = load(folder, asked(TERMS))
 
     assert found.vectors.dtype == np.float32
     assert np.allclose(found.vectors, means_of(TERMS), atol=1e-6)
     assert found.vectors.any(axis=1).tolist() == [term not in {"", "凝視"} for term in TERMS]
     assert found.n_vocabulary is None
+    prefixed = load(folder, asked(["pain"], prefix="acute ")).vectors
+    assert np.allclose(prefixed, TABLE[[VOCABULARY["acute"], VOCABULARY["pain"]]].mean(axis=0))
 
 
 @pytest.mark.parametrize("own", [True, False])
@@ -65,12 +67,6 @@ def test_vectors_are_scaled_as_asked_for_or_as_the_model_says(
     if given == "yes" or (given is None and own):
         expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     assert np.allclose(found.vectors, expected, atol=1e-6)
-
-
-def test_a_prefix_is_read_before_every_term(folder: Path) -> None:
-    found = load(folder, asked(["pain"], prefix="acute "))
-
-    assert np.allclose(found.vectors, TABLE[[VOCABULARY["acute"], VOCABULARY["pain"]]].mean(axis=0))
 
 
 def test_the_cache_is_of_the_content_of_the_model(tmp_path: Path, monkeypatch) -> None:

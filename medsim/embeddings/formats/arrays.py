@@ -100,21 +100,19 @@ def _taken(file: Path, keys: Keys, rows: Rows) -> Numbers:
     beginning = beginning_of(file)
     with open_file(file) as stream:
         if (kind := kind_of(beginning)) is NPY:
-            return _of_npy(file, keys, rows, stream)
+            shape, by_column, dtype = _npy_header(file, stream)
+            if stream.tell() + shape[0] * shape[1] * dtype.itemsize > file.stat().st_size:
+                raise InputError(
+                    f"{file} claims {_by(shape)} values of type {dtype} and ends before"
+                )
+            _check_rows(file, keys, shape[0])
+            order: Literal["C", "F"] = "F" if by_column else "C"
+            return np.asarray(np.memmap(stream, dtype, "r", stream.tell(), shape, order)[rows])
         if kind is ZIP:
             return _of_npz(file, keys, rows, stream)
     if _is_safetensors(file, beginning):
         return _of_safetensors(file, keys, rows)
     raise InputError(f"{file} is not an array ({_ACCEPTED}): it {what_it_is(beginning)}")
-
-
-def _of_npy(file: Path, keys: Keys, rows: Rows, stream: IO[bytes]) -> Numbers:
-    shape, by_column, dtype = _npy_header(file, stream)
-    if stream.tell() + shape[0] * shape[1] * dtype.itemsize > file.stat().st_size:
-        raise InputError(f"{file} claims {_by(shape)} values of type {dtype} and ends before")
-    _check_rows(file, keys, shape[0])
-    order: Literal["C", "F"] = "F" if by_column else "C"
-    return np.asarray(np.memmap(stream, dtype, "r", stream.tell(), shape, order)[rows])
 
 
 def _of_npz(file: Path, keys: Keys, rows: Rows, packed: IO[bytes]) -> Numbers:

@@ -30,12 +30,7 @@ to each other counts.
 
 def cost(of_pair: float, per_dimension: float = 0.0, per_square: float = 0.0) -> Cost:
     """Return the cost of a metric whose time is a polynomial of the dimensions, in microseconds."""
-
-    def of_dimensions(n_dimensions: int) -> int:
-        time = of_pair + per_dimension * n_dimensions + per_square * n_dimensions**2
-        return max(1, round(10 * time))
-
-    return of_dimensions
+    return lambda n: max(1, round(10 * (of_pair + per_dimension * n + per_square * n**2)))
 
 
 OF_ROWS = cost(0.2, per_dimension=0.0046)
