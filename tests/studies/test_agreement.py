@@ -164,32 +164,30 @@ def test_kappa_of_a_published_table() -> None:
     assert cohens_kappa(np.array(table, np.int8), 2, NO_INTERVAL).value == pytest.approx(0.4)
 
 
-def test_the_interval_of_kappa_is_near_that_of_a_large_sample() -> None:
-    table = judged_by_two(400, 0.7, 1)
-    found = cohens_kappa(table, 3, resampling())
-    drawn = np.random.default_rng(2)
-    naive = []
-    for _ in range(500):
-        one, other = table[drawn.integers(0, len(table), len(table))].T
-        by_chance = sum((one == value).mean() * (other == value).mean() for value in range(3))
-        naive.append(((one == other).mean() - by_chance) / (1 - by_chance))
-
-    assert found.low == pytest.approx(np.quantile(naive, 0.025), abs=0.02)
-    assert found.high == pytest.approx(np.quantile(naive, 0.975), abs=0.02)
+def naive_kappa(table: np.ndarray) -> float:
+    one, other = table.T
+    by_chance = sum((one == value).mean() * (other == value).mean() for value in range(3))
+    return ((one == other).mean() - by_chance) / (1 - by_chance)
 
 
-def test_a_mean_accuracy_is_that_of_annotators_whatever_they_share() -> None:
+def naive_accuracy(correct: np.ndarray) -> float:
+    return np.mean([(own[own >= 0] == 1).mean() for own in correct.T])
+
+
+def test_kappa_and_mean_accuracy_and_their_intervals_are_near_those_of_plain_resamples() -> None:
     drawn = np.random.default_rng(5)
     correct = drawn.choice([-1, 0, 1], (200, 3), p=[0.3, 0.2, 0.5]).astype(np.int8)
-    shares = [(own[own >= 0] == 1).mean() for own in correct.T]
-
-    found = mean_accuracy(correct, resampling())
-
-    assert found.value == pytest.approx(np.mean(shares))
-    resamples = [correct[drawn.integers(0, 200, 200)] for _ in range(500)]
-    naive = [np.mean([(own[own >= 0] == 1).mean() for own in again.T]) for again in resamples]
-    assert found.low == pytest.approx(np.quantile(naive, 0.025), abs=0.02)
-    assert found.high == pytest.approx(np.quantile(naive, 0.975), abs=0.02)
+    table = judged_by_two(400, 0.7, 1)
+    for found, naive, units in (
+        (cohens_kappa(table, 3, resampling()), naive_kappa, table),
+        (mean_accuracy(correct, resampling()), naive_accuracy, correct),
+    ):
+        n = len(units)
+        again = [naive(units[drawn.integers(0, n, n)]) for _ in range(500)]
+        assert found.value == pytest.approx(naive(units))
+        assert [found.low, found.high] == pytest.approx(
+            np.quantile(again, [0.025, 0.975]), abs=0.02
+        )
 
 
 @given(

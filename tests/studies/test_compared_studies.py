@@ -56,7 +56,7 @@ def test_annotators_share_some_instances_and_have_others_alone(
     assert study.items().height == 8 + 3 * 12
 
 
-def test_sentences_show_their_targets_between_marks(benchmark: Path, tmp_path: Path) -> None:
+def test_sentences_show_their_targets_between_marks_once(benchmark: Path, tmp_path: Path) -> None:
     study = medsim.instances_study(benchmark, tmp_path / "study", size=30, common=10)
 
     shown = study.assignment().join(study.items(), on="item_id")
@@ -71,8 +71,6 @@ def test_sentences_show_their_targets_between_marks(benchmark: Path, tmp_path: P
     assert study.items()["item_id"][0] not in page
     assert "label_similarity" not in page
 
-
-def test_a_sentence_that_has_the_marks_itself_is_marked_once(tmp_path: Path) -> None:
     rows = [
         ["ache", "ache", f"an \u27e6old\u27e7 ache {at}", "ache", 9, 0, 13, 4, "term_identity", 1]
         for at in range(3)
@@ -80,7 +78,7 @@ def test_a_sentence_that_has_the_marks_itself_is_marked_once(tmp_path: Path) -> 
     instances = pl.DataFrame(rows, schema=WIC_COLUMNS, orient="row")
     write_instances(tmp_path / "one.json", instances)
 
-    study = medsim.instances_study(tmp_path / "one.json", tmp_path / "study", size=3, common=3)
+    study = medsim.instances_study(tmp_path / "one.json", tmp_path / "one", size=3, common=3)
 
     assert set(study.items()["marked1"]) == {f"an [old] \u27e6ache\u27e7 {at}" for at in range(3)}
 
@@ -238,24 +236,6 @@ def test_pairs_are_chosen_of_sorted_words_and_confirmed_pairs(
         "of no domain in the table",
         1,
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("word,domain\nkinase,medical\n", "line 2: domain 'medical' is none of biomedical"),
-        ("word\nkinase\n", "has no column 'domain'"),
-    ],
-)
-def test_a_table_of_domains_that_is_none_is_refused(
-    words: Path, tmp_path: Path, text: str, said: str
-) -> None:
-    (tmp_path / "domains.csv").write_text(text, encoding="utf-8")
-
-    with pytest.raises(InputError, match=said):
-        medsim.choose_pairs(
-            words, domains=tmp_path / "domains.csv", norms=tmp_path / "n.csv", no_lemmas=True
-        )
 
 
 def test_pairs_that_all_confirm_come_out_and_are_those_that_are_chosen(tmp_path: Path) -> None:

@@ -46,10 +46,15 @@ def test_scores_lie_in_files_that_medsim_takes(
     assert all(same.table(name).equals(table) for name, table in scores.tables.items())
 
 
-def test_manifests_name_the_digests_of_what_was_read(pairs: Path, tmp_path: Path) -> None:
-    study = medsim.grade_study(pairs, tmp_path / "study", raters=2, groups=1, duplicates=0)
-    rate(study, tmp_path / "answers", frozenset())
-    medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+def test_manifests_name_digests_of_what_was_read_and_raters_who_answer_at_random_are_told_of(
+    pairs: Path, tmp_path: Path
+) -> None:
+    study = medsim.grade_study(pairs, tmp_path / "study", raters=4, groups=1, duplicates=0)
+    rate(study, tmp_path / "answers", frozenset(study.manifest.annotators))
+    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+
+    assert not scores.table("raters")["outlier"].any()
+    assert any("no rating of theirs says much" in warning for warning in scores.warnings)
 
     digests = {
         path.name: sha256(path.read_bytes()).hexdigest()
@@ -148,16 +153,6 @@ def test_a_graded_study_finds_the_bad_rater_and_makes_a_rated_set(
     least, greatest = rated.pairs["rating"].min(), rated.pairs["rating"].max()
     assert 0 <= least < 1
     assert 9 < greatest <= 10
-
-
-def test_raters_who_all_answer_at_random_are_told_of(pairs: Path, tmp_path: Path) -> None:
-    study = medsim.grade_study(pairs, tmp_path / "study", raters=4, groups=1, duplicates=0)
-    rate(study, tmp_path / "answers", frozenset(study.manifest.annotators))
-
-    scores = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
-
-    assert not scores.table("raters")["outlier"].any()
-    assert any("no rating of theirs says much" in warning for warning in scores.warnings)
 
 
 def test_what_cannot_be_written_or_shown_is_told_before_anything_is_read(

@@ -331,12 +331,20 @@ def test_the_correlation_of_frequencies_is_that_of_scipy(
         assert found == pytest.approx(stats.spearmanr(*sides).statistic)
 
 
-def test_words_that_spreadsheets_would_change_are_read_as_they_were(tmp_path: Path) -> None:
+def test_tables_of_people_are_read_as_they_were_before_a_spreadsheet_changed_them(
+    tmp_path: Path,
+) -> None:
     forms = Forms(counts={}, given={}, lemma_of=str)
     told = guarded("true")
     assert told != "true"
     (tmp_path / "domains.csv").write_text(f"word,domain\n{told},general\n")
     assert read_domains(tmp_path / "domains.csv", forms)["word"].to_list() == ["true"]
+    for text, said in {
+        "word,domain\nkinase,medical\n": "line 2: domain 'medical' is none of biomedical",
+        "word\nkinase\n": "has no column 'domain'",
+    }.items():
+        with pytest.raises(InputError, match=said):
+            read_domains(put(tmp_path, "none.csv", text), forms)
 
     (tmp_path / "confirmed.csv").write_text(f"term1,term2\n{told},gene\n")
     words = pl.DataFrame({"word": ["true", "gene"], "word_id": [0, 1]})
