@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.builds.datasets import SetKey, set_keys
+from medsim.builds.datasets import set_keys
 from medsim.builds.output import PAIR, Build
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError, counted
@@ -43,7 +43,7 @@ from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMEN
 from medsim.studies.words import BIOMEDICAL, kept_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from medsim.core.tables import Table
     from medsim.studies.options import AskedOptions
@@ -121,11 +121,16 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
     """
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
     longest = per_class * len(keys) * len(_CLASSES)  # others can have taken all but per_class
-    waiting = [
-        (key, label, _ranked(pairs.filter(label=label), key, label, seed, longest))
-        for key, pairs in ((key, build.read(key.path, _READ)) for key in keys)
-        for label in _CLASSES
-    ]
+    waiting = []
+    for key in keys:
+        pairs = build.read(key.path, _READ)
+        for label in _CLASSES:
+            own = pairs.filter(label=label)
+            ids = own["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
+            of_class = np.uint64(int(draw_id(str(key), label), 16))
+            ranks = pl.Series("rank", tie_hashes(np.uint64(seed), of_class, ids))
+            first = own.with_columns(ranks).bottom_k(longest, by="rank").sort("rank").drop("rank")
+            waiting.append((key, label, first.iter_rows(named=True)))
     taken: set[tuple[str, ...]] = set()
     rows = []
     for _ in range(per_class):
@@ -140,17 +145,6 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
     if not rows:
         raise InputError(f"{build.folder} has no pairs to judge")
     return pl.DataFrame(rows, schema=JUDGED_ITEMS.dtypes).sort("item_id")
-
-
-def _ranked(
-    pairs: pl.DataFrame, key: SetKey, label: int, seed: int, longest: int
-) -> Iterator[dict[str, Any]]:
-    """Return the pairs of a class in the order in which it takes them, no more than it can need."""
-    ids = pairs["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
-    of_class = np.uint64(int(draw_id(str(key), label), 16))
-    ranks = pl.Series("rank", tie_hashes(np.uint64(seed), of_class, ids))
-    first = pairs.with_columns(ranks).bottom_k(longest, by="rank").sort("rank").drop("rank")
-    return first.iter_rows(named=True)
 
 
 _SIDES = ("term1", "term2")

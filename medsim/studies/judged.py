@@ -77,10 +77,19 @@ def judged_tables(
     table = _table(items, answers, names)
     truth = majority(table)
     items = items.with_columns(pl.Series("truth", truth))
+    judges: list[Row] = []
+    for name, own in zip(names, table.T, strict=True):
+        decided = (truth != NO_TRUTH) & (own != NONE) & (own != DONT_KNOW)
+        n_alike = int((own == truth)[decided].sum())
+        n_missing = n_shown - int((own != NONE).sum())
+        judges.append(
+            {"annotator": name, **_counts(JUDGEMENT, own), "n_missing": n_missing}
+            | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
+        )
     return {
         "quality": _quality(items, table, resampling),
         "agreement": _agreement_of_judgements(table, names, resampling),
-        "annotators": _judges(table, truth, names, n_shown),
+        "annotators": table_of(judges),
         "disagreements": _misjudged(items, table, names),
         "corrections": _corrections(items, table),
     }
@@ -223,19 +232,6 @@ def _for_units(resampling: Resampling, n_units: int) -> Resampling:
 def _counts(scale: Scale, own: Rows) -> dict[str, int]:
     """Return how often an annotator gave which answer."""
     return {f"n_{answer}": int((own == value).sum()) for value, answer in enumerate(scale.answers)}
-
-
-def _judges(table: Judgements, truth: Rows, names: Sequence[str], n_shown: int) -> pl.DataFrame:
-    rows: list[Row] = []
-    for name, own in zip(names, table.T, strict=True):
-        decided = (truth != NO_TRUTH) & (own != NONE) & (own != DONT_KNOW)
-        n_alike = int((own == truth)[decided].sum())
-        n_missing = n_shown - int((own != NONE).sum())
-        rows.append(
-            {"annotator": name, **_counts(JUDGEMENT, own), "n_missing": n_missing}
-            | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
-        )
-    return table_of(rows)
 
 
 def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
