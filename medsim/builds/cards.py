@@ -415,13 +415,8 @@ class Card:
 def build_card(manifest: BuildManifest) -> str:
     """Return the card of a build, from its manifest before the card is named in it."""
     configs = configs_of({split_of(manifest): manifest.outputs})
-    card = Card(
-        source=manifest.source,
-        options=manifest.options,
-        medsim=manifest.medsim,
-        configs=configs,
-    )
-    return card.text()
+    source, options = manifest.source, manifest.options
+    return Card(source=source, options=options, medsim=manifest.medsim, configs=configs).text()
 
 
 def splits_card(splits: Mapping[str, BuildManifest], options: Mapping[str, object]) -> str:

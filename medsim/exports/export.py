@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from medsim.builds.cards import split_of
 from medsim.builds.output import Build
@@ -22,9 +22,6 @@ from medsim.exports.options import ExportOptions
 from medsim.exports.output import EXPORT, Exported, ExportManifest
 from medsim.splits.output import Splits
 
-if TYPE_CHECKING:
-    from medsim.exports.formats import ExportFormat
-
 _OF_ALL = {"folder", "out", "to", "threads", "overwrite", "progress"}  # options of every export
 
 
@@ -38,7 +35,10 @@ def export(options: ExportOptions) -> Exported:
         OutputError: ``out`` is taken or cannot be written.
     """
     form = FORMATS.get(options.to)
-    _check_accepted(options, form)
+    standard = ExportOptions(folder=options.folder, out=options.out, to=options.to)
+    for name in sorted(declared(ExportOptions).keys() - _OF_ALL - form.accepts):
+        if getattr(options, name) != getattr(standard, name):
+            raise OptionError(f"`{name}` says nothing to an export for {options.to}; leave it out")
     opened: Any = open_output(folder_of(options.folder), Build, Splits)
     exported: Build | Splits = opened
     if isinstance(exported, Splits):
@@ -79,11 +79,3 @@ def export(options: ExportOptions) -> Exported:
         ).write(output.folder)
         output.publish()
     return Exported(options.out)
-
-
-def _check_accepted(options: ExportOptions, form: ExportFormat) -> None:
-    """Raise OptionError for an option that the tool's files do not go by."""
-    standard = ExportOptions(folder=options.folder, out=options.out, to=options.to)
-    for name in sorted(declared(ExportOptions).keys() - _OF_ALL - form.accepts):
-        if getattr(options, name) != getattr(standard, name):
-            raise OptionError(f"`{name}` says nothing to an export for {options.to}; leave it out")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.embedded import check_same, embedding_of
-from medsim.builds.negatives.nearest import Candidates, NearestSearch
+from medsim.builds.negatives.nearest import NearestSearch, laid_out_column
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, settled
@@ -115,7 +115,9 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
     elif strategy == "levenshtein" and n_wanted:
         with run.progress.stage(f"lay out {len(candidates):,} terms"):
             search = NearestSearch(
-                Candidates(terms=terms.lower(), components=terms.components, hashes=terms.hashes),
+                laid_out_column(
+                    terms.frame["lower_term"], terms.components, terms.hashes, run.threads
+                ),
                 seed=run.options.seed,
                 threads=run.threads,
             )

@@ -13,14 +13,12 @@ from medsim.core import queries
 from medsim.core.config import DIFFICULTIES
 from medsim.core.errors import InputError, OptionError
 from medsim.core.store import Store
-from medsim.core.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.builds.output import Build
     from medsim.core.config import Strategy
-    from medsim.core.terms import PackedTerms
     from medsim.exports.formats import Export
     from medsim.kernels.types import Hashes, Ids
 
@@ -43,10 +41,6 @@ class SplitTerms:
     def texts(self) -> pl.Series:
         """The terms themselves."""
         return self.frame["term"]
-
-    def lower(self) -> PackedTerms:
-        """Return the lower-cased terms, packed."""
-        return pack(self.frame["lower_term"])
 
 
 def split_terms(build: Build) -> SplitTerms:
@@ -80,13 +74,17 @@ def exported_pairs(
         pair_id, term1_id, term2_id, label, distance, concept1, concept2; in an order drawn from
         the seed, which depends on the pairs' content alone.
     """
+    names: Sequence[str] = run.options.datasets or [one.name for one in queries.datasets()]
+    difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
+    chosen = [(name, difficulty) for name in names for difficulty in difficulties]
     build.pairs(negatives=strategy)  # which raises an error if one of its files is not there
     with (
         run.progress.stage("choose pairs") as stage,
         Store(threads=run.threads, spill=run.output.spill) as store,
     ):
         store.view_files(build.folder, {"pair": PAIR.files})
-        store.put("chosen_set", _chosen_sets(run))
+        sets = pl.DataFrame(chosen, {"dataset": pl.String, "difficulty": pl.String}, orient="row")
+        store.put("chosen_set", sets)
         store.put("term", terms.frame.select("term").with_row_index("term_id"))
         pairs = store.frame(
             "exports/distinct_pair",
@@ -108,11 +106,3 @@ def check_some(run: Export, n_positives: int) -> None:
             f"{run.exported.folder} has no positives of the chosen `datasets` and `difficulty`; "
             "choose others, or make a larger build"
         )
-
-
-def _chosen_sets(run: Export) -> pl.DataFrame:
-    """Return the datasets and difficulties that the options choose, a row each."""
-    names: Sequence[str] = run.options.datasets or [one.name for one in queries.datasets()]
-    difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
-    rows = [(name, difficulty) for name in names for difficulty in difficulties]
-    return pl.DataFrame(rows, {"dataset": pl.String, "difficulty": pl.String}, orient="row")

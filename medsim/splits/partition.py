@@ -97,8 +97,8 @@ def find_partition(
             groups = find_groups(store)
             if options.by == "category":
                 assignment = _by_category(store, build, options, shares)
-            elif options.by == "release":
-                assignment = _by_release(store, build, options, shares, threads)
+            elif options.since is not None:
+                assignment = _by_release(store, build, folder_of(options.since), shares, threads)
             else:
                 assignment = Assignment(shares=shares)
             concepts = place_groups(store, assignment.shares, assignment.assigned, options.seed)
@@ -110,7 +110,17 @@ def find_partition(
             own = concepts.select("split", concept1="concept_id")
             counts = pairs.join(own, on="concept1").group_by("split", *_SET)
             positives = counts.agg(n_positives=pl.len()).sort("split", *_SET)
-            _refuse_empty(positives, list(shares), build, options)
+            if empty := [name for name in shares if name not in set(positives["split"])]:
+                mended = {
+                    "hash": "other `ratios`, another `seed` or a larger build",
+                    "category": "other `ratios`, or others as `test_categories`",
+                    "release": "other `ratios`, or an older build as `since`",
+                }
+                raise OptionError(
+                    f"the {' and '.join(empty)} split would have none of the "
+                    f"{counted(pairs.height, 'positive')} of {build.folder}; choose "
+                    f"{mended[options.by]}"
+                )
             severed = store.frame("splits/severed")
             return Partition(
                 concepts=concepts,
@@ -132,24 +142,6 @@ def _check_positives(build: Build, pairs: pl.DataFrame) -> None:
         raise InputError(
             f"{build.folder} does not hold the positives that its terminology gives; see medsim "
             "verify, and make it anew"
-        )
-
-
-def _refuse_empty(
-    positives: pl.DataFrame, names: Sequence[str], build: Build, options: SplitOptions
-) -> None:
-    """Raise OptionError for a split without a positive."""
-    has = set(positives["split"])
-    if empty := [name for name in names if name not in has]:
-        n_pairs = int(positives["n_positives"].sum())
-        mended = {
-            "hash": "other `ratios`, another `seed` or a larger build",
-            "category": "other `ratios`, or others as `test_categories`",
-            "release": "other `ratios`, or an older build as `since`",
-        }
-        raise OptionError(
-            f"the {' and '.join(empty)} split would have none of the "
-            f"{counted(n_pairs, 'positive')} of {build.folder}; choose {mended[options.by]}"
         )
 
 
@@ -336,13 +328,11 @@ def deal_categories(
 def _by_release(
     store: Store,
     build: Build,
-    options: SplitOptions,
+    since: Path,
     shares: Mapping[str, Fraction],
     threads: int,
 ) -> Assignment:
-    if options.since is None:  # which the options' check refuses
-        raise OptionError("`by` release needs a build of an earlier release; add `since`")
-    earlier = Build(folder_of(options.since))
+    earlier = Build(since)
     _check_earlier(earlier, build)
     with Store(threads=threads) as own:
         terms = reload_names(earlier, own)

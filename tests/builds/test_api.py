@@ -37,13 +37,9 @@ def test_a_view_is_no_table_and_the_message_says_how_to_read_it(build) -> None:
         build.table("pears")
 
 
-def test_a_file_is_no_folder_of_a_build(build) -> None:
-    file = build.folder / "README.md"
+def test_what_is_no_output_of_the_kind_is_named(build) -> None:
     with pytest.raises(medsim.MedsimError, match=r"README\.md is no folder; name that of a build"):
-        medsim.open(file)
-
-
-def test_an_output_of_another_kind_is_named_by_its_noun(build) -> None:
+        medsim.open(build.folder / "README.md")
     with pytest.raises(medsim.MedsimError) as error:
         medsim.Evaluation(build.folder)
     assert str(error.value) == (
@@ -59,16 +55,11 @@ def test_pairs_of_one_dataset_are_lazy_and_have_the_columns_of_the_contract(buil
     assert isinstance(pairs, pl.LazyFrame)
     assert pairs.collect_schema() == pl.Schema(
         {
-            "pair_id": pl.String,
-            "term1": pl.String,
-            "term2": pl.String,
+            **dict.fromkeys(("pair_id", "term1", "term2"), pl.String),
             "label": pl.Int8,
             "distance": pl.Int32,
-            "concept1": pl.String,
-            "concept2": pl.String,
-            "dataset": pl.String,
-            "difficulty": pl.String,
-            "negatives": pl.String,
+            **dict.fromkeys(("concept1", "concept2"), pl.String),
+            **dict.fromkeys(("dataset", "difficulty", "negatives"), pl.String),
         }
     )
     found = pairs.collect()
@@ -103,12 +94,10 @@ def test_positives_of_all_datasets_and_strategies_are_there_once(build) -> None:
 
 
 def test_an_unknown_name_is_met_with_a_suggestion(build) -> None:
-    with pytest.raises(medsim.MedsimError, match="did you mean fsn_syn"):
-        build.pairs("fsn-syn")
-    with pytest.raises(medsim.MedsimError, match="did you mean hard"):
-        build.pairs(difficulty="hart")
-    with pytest.raises(medsim.MedsimError, match="did you mean levenshtein"):
-        build.pairs(negatives="levenstein")
+    near = {"dataset": "fsn-syn", "difficulty": "hart", "negatives": "levenstein"}
+    for (column, name), known in zip(near.items(), ["fsn_syn", "hard", "levenshtein"], strict=True):
+        with pytest.raises(medsim.MedsimError, match=f"did you mean {known}"):
+            build.pairs(**{column: name})
     with pytest.raises(medsim.MedsimError, match="did you mean concept"):
         build.table("concepts")
 
@@ -159,12 +148,15 @@ def test_what_was_skipped_is_counted(tmp_path: Path) -> None:
     rows = oracle.state_as_of(oracle.read_release(tmp_path / "release"))
     empty = sum(1 for row in rows.descriptions if not row.term.strip())
     assert skipped["description is empty"] == empty > 0
-    assert skipped["concept has no active fully specified name"] > 0
-    assert skipped["another fully specified name is newer"] > 0
-    assert skipped["description is not a name"] > 0
-    assert skipped["association is in the model component module"] > 0
-    assert skipped["association lacks a name on one side"] > 0
-    assert skipped["association names a namespace"] > 0
+    for reason in (
+        "concept has no active fully specified name",
+        "another fully specified name is newer",
+        "description is not a name",
+        "association is in the model component module",
+        "association lacks a name on one side",
+        "association names a namespace",
+    ):
+        assert skipped[reason] > 0, reason
 
 
 @pytest.mark.slow
@@ -270,16 +262,8 @@ def test_table_2_has_each_dataset_and_its_parts(shared_evaluation: medsim.Evalua
 
 
 def test_a_term_is_of_several_words_if_white_space_is_inside() -> None:
-    terms = [
-        "one",
-        "one-two",
-        "two words",
-        "tab\tbed",
-        "no\u00a0break",
-        " outer ",
-        "Überbein",
-        "é b",
-    ]
+    terms = ["one", "one-two", "two words", "tab\tbed", "no\u00a0break", " outer "]
+    terms += ["Überbein", "é b"]
     pairs = pl.LazyFrame(
         {"dataset": "x", "difficulty": "easy", "term1": terms, "term2": terms[::-1]}
     )

@@ -293,28 +293,27 @@ def test_a_damaged_shard_is_named(out: Path, place: float | str) -> None:
 
 
 @pytest.mark.usefixtures("alarm")
-def test_a_note_of_shards_that_cannot_be_read_is_named(out: Path) -> None:
-    note = out.with_name("out.shards") / "job.json"
-    note.write_text("[" * 200_000)
-    with pytest.raises(medsim.MedsimError, match=r"job\.json cannot be read .*nested too deeply"):
-        medsim.merge(out)
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("job.json", "[" * 200_000, ".*nested too deeply"),
+        (
+            "job.json",
+            '{"job": {"libraries": "x", "options": "{}"}, "total": 2, "source": "hpo"}',
+            "",
+        ),
+        ("job.json", None, ".*no file"),
+        ("shard-2-of-2.shard", None, ".*no file"),
+    ],
+    ids=["deep note", "no note", "pipe for a note", "pipe for a shard"],
+)
+def test_what_cannot_be_read_is_named(
+    out: Path, name: str, content: str | None, expected: str
+) -> None:
+    (path := out.with_name("out.shards") / name).unlink()
+    os.mkfifo(path) if content is None else path.write_text(content)
 
-    note.write_text('{"job": {"libraries": "x", "options": "{}"}, "total": 2, "source": "hpo"}')
-    with pytest.raises(medsim.MedsimError, match=r"job\.json cannot be read as a job"):
-        medsim.merge(out)
-
-    note.unlink()
-    os.mkfifo(note)
-    with pytest.raises(medsim.MedsimError, match=r"job\.json cannot be read .*no file"):
-        medsim.merge(out)
-
-
-@pytest.mark.usefixtures("alarm")
-def test_a_pipe_in_place_of_a_shard_is_named(out: Path) -> None:
-    (path := out.with_name("out.shards") / "shard-2-of-2.shard").unlink()
-    os.mkfifo(path)
-
-    with pytest.raises(medsim.MedsimError, match=r"shard-2-of-2\.shard cannot be read .*no file"):
+    with pytest.raises(medsim.MedsimError, match=f"{re.escape(name)} cannot be read {expected}"):
         medsim.merge(out)
 
 
@@ -382,21 +381,15 @@ def test_what_names_no_shard_is_refused(source: Path, tmp_path: Path, shard: str
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_shard_of_a_damaged_source_leaves_nothing(tmp_path: Path) -> None:
-    (source := tmp_path / "damaged.obo").write_text("not an ontology\n")
-
-    with pytest.raises(medsim.MedsimError, match="not an ontology in OBO"):
-        shards(source, tmp_path / "out", 2, 1)
-
-    assert list(tmp_path.iterdir()) == [source]
-
-
-def test_a_shard_of_a_source_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
+def test_a_shard_of_a_missing_or_damaged_source_leaves_nothing(tmp_path: Path) -> None:
     result = run("build", tmp_path / "nowhere.zip", "-o", tmp_path / "out", "--shard", "1/2")
-
     assert result.exit_code == 1
     assert result.stderr.startswith("error: no file or folder")
-    assert list(tmp_path.iterdir()) == []
+
+    (source := tmp_path / "damaged.obo").write_text("not an ontology\n")
+    with pytest.raises(medsim.MedsimError, match="not an ontology in OBO"):
+        shards(source, tmp_path / "out", 2, 1)
+    assert list(tmp_path.iterdir()) == [source]
 
 
 def job(seed: str) -> ShardedRun:
@@ -444,14 +437,18 @@ def test_a_folder_that_is_removed_while_it_is_found_is_made_again(
         assert scratch.is_dir()
 
 
-def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+def test_a_file_or_a_link_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out.shards").write_text("in the way")
+    (tmp_path / "linked.shards").symlink_to("elsewhere")
 
-    with (
-        pytest.raises(OutputError, match=r"cannot write .*out\.shards"),
-        ShardFolder(tmp_path / "out").spill(),
-    ):
-        pass
+    for name, expected in (("out", r"cannot write .*out\.shards"), ("linked", "shards is a link")):
+        with (
+            pytest.raises(OutputError, match=expected),
+            ShardFolder(tmp_path / name).spill(),
+        ):
+            pass
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 @pytest.mark.parametrize("links", [True, False])
@@ -510,16 +507,3 @@ def test_names_that_only_resemble_those_of_shards_stay(tmp_path: Path) -> None:
 
     assert sorted(path.name for path in shards.folder.iterdir()) == sorted(names)
     assert (precious / "diary.txt").read_text() == "precious"
-
-
-def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "out.shards").symlink_to("elsewhere")
-
-    with (
-        pytest.raises(OutputError, match=r"out\.shards is a link"),
-        ShardFolder(tmp_path / "out").spill(),
-    ):
-        pass
-
-    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -147,7 +147,7 @@ def test_the_licence_is_named_as_mteb_does_or_by_its_address(
     manifest = json.loads(path.read_text())
     manifest["source"] |= {"redistributable": True, "terms_of_use": terms_of_use}
     path.write_text(json.dumps(manifest))
-    facts = mteb._Source(build=medsim.Build(tmp_path / "build"), private=False).facts
+    facts = mteb._source(medsim.Build(tmp_path / "build"), private=False).facts
 
     assert (facts["license"], facts["is_public"]) == (licence, True)
 

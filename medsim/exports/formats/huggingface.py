@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -25,36 +26,17 @@ from medsim.exports.formats import (
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from polars.datatypes import DataTypeClass
 
     from medsim.builds.datasets import SetKey
-    from medsim.builds.output import Build
     from medsim.core.manifest import Skipped
     from medsim.core.output import OutputFolder
     from medsim.exports.formats import Export
 
 POSITIVES = "positives"
 """The configuration that has each positive once."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Table:
-    """A table of builds that becomes a configuration: a set where it has a key."""
-
-    name: str
-    about: str
-    view: str = "pair"
-    key: SetKey | None = None
-
-    def rows(self, build: Build) -> pl.LazyFrame:
-        """Return its rows of a build."""
-        if self.view == "positive":
-            return build.positives().lazy()
-        names = {} if self.key is None else self.key.columns()
-        return build.pairs(**names)  # type: ignore[arg-type]  # names of the registered sets
 
 
 def write_dataset(run: Export) -> list[Skipped]:
@@ -70,66 +52,57 @@ def write_dataset(run: Export) -> list[Skipped]:
         builds = [one.manifest for one in run.splits.values()]
         options = options_of_splits(builds, run.exported.manifest.options)
     check_passed_on(source, private=run.options.private)
+    about = "Each positive once, whatever the sets that have it."
+    tables: list[tuple[str, str, SetKey | None]] = [
+        (ALL_PAIRS, "The pairs of all sets.", None),
+        (POSITIVES, about, None),
+    ]
+    for strategy in build.strategies:
+        tables += [(*set_config(key), key) for key in set_keys(strategy)]
     configs = []
-    for table in _tables(build):
-        with run.progress.stage(f"write {table.name}") as stage:
-            config = _written(run, table)
+    for name, about, key in tables:
+        with run.progress.stage(f"write {name}") as stage:
+            config = _written(run, name, about, key)
             stage.found(f"{sum(config.rows.values()):,} rows")
         configs += [config] if config.rows else []
     if not configs:
         raise OptionError(f"{run.exported.folder} has no pairs to export; make a larger build")
-    card = Card(
-        source=source,
-        options=options,
-        medsim=medsim_version(),
-        configs=configs,
-        private=run.options.private,
-    )
+    version, private = medsim_version(), run.options.private
+    card = Card(source=source, options=options, medsim=version, configs=configs, private=private)
     run.output.write_text(CROISSANT, croissant(card, run.output), 0)
     run.output.write_text(CARD, card.text(), 0)
     return []
 
 
-def _tables(build: Build) -> Iterator[_Table]:
-    """Yield the tables that become configurations, the default first."""
-    yield _Table(name=ALL_PAIRS, about="The pairs of all sets.")
-    about = "Each positive once, whatever the sets that have it."
-    yield _Table(name=POSITIVES, about=about, view="positive")
-    for strategy in build.strategies:
-        for key in set_keys(strategy):
-            name, about = set_config(key)
-            yield _Table(name=name, about=about, key=key)
-
-
-def _written(run: Export, table: _Table) -> Config:
-    """Write the files of a table, none of a split that has no rows of it."""
+def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config:
+    """Write the files of a configuration, none of a split that has no rows of it."""
     files: dict[str, list[str]] = {}
     n_rows: dict[str, int] = {}
     columns: pl.Schema = pl.Schema()
     for split, build in run.splits.items():
-        rows = table.rows(build)
+        if config == POSITIVES:
+            rows = build.positives().lazy()
+        else:
+            names = {} if key is None else key.columns()
+            rows = build.pairs(**names)  # type: ignore[arg-type]  # names of the registered sets
         columns = rows.collect_schema()
         count = int(rows.select(pl.len()).collect().item())
-        for name, begin, end in shards(table.name, split, count):
-            run.output.write_file(name, _writer(build, rows.slice(begin, end - begin)))
+        of = build.manifest.source
+        metadata = {name: str(of.get(name)) for name in ("name", "release_date", "terms_of_use")}
+        for name, begin, end in shards(config, split, count):
+            part = rows.slice(begin, end - begin)
+            run.output.write_file(name, partial(write_lazily, part, metadata=metadata))
             files.setdefault(split, []).append(name)
         if count:
             n_rows[split] = count
     return Config(
-        name=table.name,
-        about=table.about,
-        view=table.view,
+        name=config,
+        about=about,
+        view="positive" if config == POSITIVES else "pair",
         columns={**columns},
         files=files,
         rows=n_rows,
     )
-
-
-def _writer(build: Build, rows: pl.LazyFrame) -> Callable[[Path], int]:
-    """Return a function that writes rows to a file as they come, and counts them."""
-    source = build.manifest.source
-    metadata = {name: str(source.get(name)) for name in ("name", "release_date", "terms_of_use")}
-    return lambda path: write_lazily(rows, path, metadata)
 
 
 CROISSANT = "croissant.json"
@@ -179,7 +152,8 @@ def croissant(card: Card, output: OutputFolder) -> str:
         "description": " ".join(filter(None, (card.notice, card.about))),
         "license": licence.link or licence.terms or licence.name,
         **({"datePublished": day} if day else {}),
-        "version": _version(str(day)) if day else card.medsim,
+        # A date becomes a version of three numbers, as Croissant wants one.
+        "version": ".".join(str(int(n)) for n in str(day).split("-")) if day else card.medsim,
         "citeAs": CITATION,
         "keywords": card.metadata()["tags"],
         "distribution": [
@@ -189,16 +163,21 @@ def croissant(card: Card, output: OutputFolder) -> str:
                 for paths in one.files.values()
                 for path in paths
             ),
-            *(_file_set(one) for one in card.configs),
+            *(
+                {
+                    "@type": "cr:FileSet",
+                    "@id": f"{one.name}-files",
+                    "name": f"{one.name}-files",
+                    "description": f"The files of {one.name}.",
+                    "encodingFormat": _PARQUET,
+                    "includes": f"{one.name}/*.parquet",
+                }
+                for one in card.configs
+            ),
         ],
         "recordSet": [_record_set(one) for one in card.configs],
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def _version(day: str) -> str:
-    """Return a date as a version of three numbers, as Croissant wants one."""
-    return ".".join(str(int(part)) for part in day.split("-"))
 
 
 def _file(path: str, output: OutputFolder) -> dict[str, object]:
@@ -210,17 +189,6 @@ def _file(path: str, output: OutputFolder) -> dict[str, object]:
         "contentSize": f"{(output.folder / path).stat().st_size} B",
         "encodingFormat": _PARQUET,
         "sha256": output.outputs[path].fingerprint,
-    }
-
-
-def _file_set(config: Config) -> dict[str, object]:
-    return {
-        "@type": "cr:FileSet",
-        "@id": f"{config.name}-files",
-        "name": f"{config.name}-files",
-        "description": f"The files of {config.name}.",
-        "encodingFormat": _PARQUET,
-        "includes": f"{config.name}/*.parquet",
     }
 
 

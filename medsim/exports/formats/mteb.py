@@ -32,9 +32,7 @@ from medsim.splits.output import Splits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from medsim.builds.cards import Licence
     from medsim.builds.output import Build
-    from medsim.evaluations.ratings import RatedPairs
     from medsim.exports.formats import Export
 
 MOST_QUERIES = 50_000
@@ -116,7 +114,7 @@ def write_mteb(run: Export) -> list[Skipped]:
     exported, private, skipped = run.exported, run.options.private, list[Skipped]()
     build = exported[_SPLIT] if isinstance(exported, Splits) else exported
     check_passed_on(build.manifest.source, private=private)
-    source = _Source(build=build, private=private)
+    source = _source(build, private=private)
     with run.progress.stage("write tasks") as stage:
         tasks = [
             *_set_tasks(run, source, skipped),
@@ -135,60 +133,46 @@ def write_mteb(run: Export) -> list[Skipped]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """The build that tasks are made of."""
+    """The build that tasks are made of.
+
+    Attributes:
+        build: its files.
+        name: the terminology and the split, as they begin the names of tasks.
+        about: sentences about the terms.
+        facts: the metadata of all its tasks.
+        metadata: that of Parquet files.
+    """
 
     build: Build
-    private: bool
+    name: str
+    about: str
+    facts: dict[str, object]
+    metadata: dict[str, str]
 
-    @property
-    def name(self) -> str:
-        """The terminology and the split, as they begin the names of tasks."""
-        return _UNSAFE.sub("_", "-".join(filter(None, (self._terminology, self._split))))
 
-    @property
-    def about(self) -> str:
-        """Sentences about the terms."""
-        day = self.build.manifest.source.get("release_date")
-        of_day = f" of {day}" if day else ""
-        of_split = f", the split {self._split}" if self._split else ""
-        return (
-            f"The terms are those of {self._terminology}{of_day}{of_split}. {self._licence.terms}"
-        )
-
-    @property
-    def facts(self) -> dict[str, object]:
-        """The metadata of all its tasks."""
-        manifest, licence = self.build.manifest, self._licence
-        day = manifest.source.get("release_date")
-        language = _LANGUAGE_CODES.get(str(manifest.options.get("language")))
-        is_known = _LICENCES.fullmatch(licence.hub_id)
-        return {
+def _source(build: Build, *, private: bool) -> _Source:
+    source, options = build.manifest.source, build.manifest.options
+    terminology, licence = " ".join(str(source.get("name")).split()), licence_of(source)
+    day, of = source.get("release_date"), options.get("split")
+    split = str(of["name"]) if isinstance(of, dict) else None
+    of_day, of_split = f" of {day}" if day else "", f", the split {split}" if split else ""
+    language = _LANGUAGE_CODES.get(str(options.get("language")))
+    is_known = _LICENCES.fullmatch(licence.hub_id)
+    return _Source(
+        build=build,
+        name=_UNSAFE.sub("_", "-".join(filter(None, (terminology, split)))),
+        about=f"The terms are those of {terminology}{of_day}{of_split}. {licence.terms}",
+        facts={
             "reference": _PAPER,
             "bibtex_citation": CITATION,
             "date": [day, day] if day else None,
             "eval_langs": [language] if language else [],
             "license": licence.hub_id if is_known else licence.link or "not specified",
             "annotations_creators": "derived",
-            "is_public": licence.allows_passing_on is True and not self.private,
-        }
-
-    @property
-    def metadata(self) -> dict[str, str]:
-        """The metadata of Parquet files."""
-        return {"medsim": medsim_version(), "terms_of_use": self._licence.terms}
-
-    @property
-    def _terminology(self) -> str:
-        return " ".join(str(self.build.manifest.source.get("name")).split())
-
-    @property
-    def _split(self) -> str | None:
-        split = self.build.manifest.options.get("split")
-        return str(split["name"]) if isinstance(split, dict) else None
-
-    @property
-    def _licence(self) -> Licence:
-        return licence_of(self.build.manifest.source)
+            "is_public": licence.allows_passing_on is True and not private,
+        },
+        metadata={"medsim": medsim_version(), "terms_of_use": licence.terms},
+    )
 
 
 def _set_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator[_Task]:
@@ -260,37 +244,34 @@ def _rated_tasks(run: Export, skipped: list[Skipped]) -> Iterator[_Task]:
         skipped += (replace(one, reason=f"{rated.name}: {one.reason}") for one in rated.skipped)
         for warning in rated.warnings:
             run.progress.warn(f"{rated.name}: {warning}")
+        of = next((f", {one.source}" for one in LAYOUTS if one.name == rated.layout), "")
         for rating in rated.pairs.columns[2:]:
-            yield _rated_task(run, rated, rating)
-
-
-def _rated_task(run: Export, rated: RatedPairs, rating: str) -> _Task:
-    name = _UNSAFE.sub("_", f"{rated.name}-{rating}")
-    file = f"rated/{name}.parquet"
-    if file in run.output.outputs:
-        raise OptionError(f"`rated`: two sets are named {name!r}; rename one of the files")
-    pairs = rated.pairs.select(sentence1="term1", sentence2="term2", score=rating).drop_nulls()
-    run.output.write(file, pairs, {"medsim": medsim_version()})
-    low, high = rated.range or (min(pairs["score"]), max(pairs["score"]))
-    of = next((f", {one.source}" for one in LAYOUTS if one.name == rated.layout), "")
-    return _Task(
-        name=name,
-        kind="STS",
-        file=file,
-        about="How similar are two medical terms? People rated each pair; the score is the column "
-        f"{rating} of the file {rated.name} ({rated.layout}{of}).",
-        main_score="cosine_spearman",
-        prompt="Retrieve medical terms that are similar in meaning to the given term",
-        facts={
-            "reference": None,
-            "bibtex_citation": "",
-            "date": None,
-            "eval_langs": [],
-            "license": "not specified",
-            "annotations_creators": "human-annotated",
-        },
-        members={"min_score": low, "max_score": high if high > low else low + 1},
-    )
+            name = _UNSAFE.sub("_", f"{rated.name}-{rating}")
+            file = f"rated/{name}.parquet"
+            if file in run.output.outputs:
+                raise OptionError(f"`rated`: two sets are named {name!r}; rename one of the files")
+            pairs = rated.pairs.select(sentence1="term1", sentence2="term2", score=rating)
+            pairs = pairs.drop_nulls()
+            run.output.write(file, pairs, {"medsim": medsim_version()})
+            low, high = rated.range or (min(pairs["score"]), max(pairs["score"]))
+            yield _Task(
+                name=name,
+                kind="STS",
+                file=file,
+                about="How similar are two medical terms? People rated each pair; the score is the "
+                f"column {rating} of the file {rated.name} ({rated.layout}{of}).",
+                main_score="cosine_spearman",
+                prompt="Retrieve medical terms that are similar in meaning to the given term",
+                facts={
+                    "reference": None,
+                    "bibtex_citation": "",
+                    "date": None,
+                    "eval_langs": [],
+                    "license": "not specified",
+                    "annotations_creators": "human-annotated",
+                },
+                members={"min_score": low, "max_score": high if high > low else low + 1},
+            )
 
 
 _SENTENCES = {

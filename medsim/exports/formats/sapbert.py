@@ -26,6 +26,11 @@ def write_sapbert(run: Export) -> list[Skipped]:
     So the pairwise training of SapBERT reads them (Liu et al. 2021, NAACL): it splits a line at
     "||", and names are as they are. See ``medsim.exports.formats.ExportFormat``.
     """
+    line = pl.concat_str("concept1", "name1", "name2", separator=_BETWEEN)
+    parts = pl.concat_list("concept1", "name1", "name2")
+    # A line, when it is split, has the parts of which it was made; a bar at the end of a name would
+    # join the two that follow.
+    is_read_as_written = (line.str.split(_BETWEEN) == parts) & ~line.str.contains(r"[\r\n]")
     apart = broken = n_positives = 0
     for name, build in run.splits.items():
         terms = split_terms(build)
@@ -38,14 +43,14 @@ def write_sapbert(run: Export) -> list[Skipped]:
         n_positives += pairs.height
         with run.progress.stage(f"write {name}.txt") as stage:
             same = pairs.filter(pl.col("concept1") == pl.col("concept2"))
-            lines = same.filter(_is_read_as_written())
+            lines = same.filter(is_read_as_written)
             apart += pairs.height - same.height
             broken += same.height - lines.height
 
             def write(path: Path, lines: pl.DataFrame = lines) -> int:
                 with path.open("wb") as file:
                     for rows in lines.iter_slices(_ROWS_AT_ONCE):
-                        text = rows.select(_line() + "\n").to_series().str.join("").item()
+                        text = rows.select(line + "\n").to_series().str.join("").item()
                         file.write(text.encode())
                 return lines.height
 
@@ -57,19 +62,6 @@ def write_sapbert(run: Export) -> list[Skipped]:
         f"a name or an id that {_BETWEEN} or a line break cuts": broken,
     }
     return [Skipped(reason=reason, n_rows=n_rows) for reason, n_rows in reasons.items() if n_rows]
-
-
-def _line() -> pl.Expr:
-    return pl.concat_str("concept1", "name1", "name2", separator=_BETWEEN)
-
-
-def _is_read_as_written() -> pl.Expr:
-    """Return whether a line, when it is split, has the parts of which it was made.
-
-    A bar at the end of a name would join the two that follow.
-    """
-    parts = pl.concat_list("concept1", "name1", "name2")
-    return (_line().str.split(_BETWEEN) == parts) & ~_line().str.contains(r"[\r\n]")
 
 
 _NAMES = Table(

@@ -18,7 +18,6 @@ from medsim.exports.positives import check_some, exported_pairs, split_terms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from medsim.builds.output import Build
     from medsim.core.manifest import Skipped
     from medsim.exports.formats import Export
     from medsim.exports.positives import SplitTerms
@@ -51,27 +50,22 @@ def write_sentence_transformers(run: Export) -> list[Skipped]:
         columns = ["anchor", "positive"]
         pairs = partial(_texts, tuples.pairs, terms, columns)
         folder.write((_PAIR, split), columns, tuples.pairs.height, pairs)
-        _write_labelled(folder, build, terms, split)
+        strategy = run.options.negatives or "levenshtein"
+        if strategy in build.strategies:
+            labelled = exported_pairs(run, build, terms, strategy, least_label=0)
+            sentences = ["sentence1", "sentence2", "label"]
+            batches = partial(_texts, labelled, terms, sentences)
+            folder.write((_LABELLED, split), sentences, labelled.height, batches)
+        else:
+            run.progress.warn(
+                f"{build.folder} has no {strategy} negatives of its own, so {_LABELLED} is left "
+                f"out; it has {' and '.join(build.strategies)}, see `negatives`"
+            )
         if tuples.n_negatives:
             negatives = [f"negative_{number + 1}" for number in range(tuples.n_negatives)]
             folder.write((_TUPLE, split), [*columns, *negatives], len(tuples.rows), tuples.batches)
     run.output.write_text("README.md", folder.readme(), 0)
     return skipped
-
-
-def _write_labelled(folder: _Folder, build: Build, terms: SplitTerms, split: str) -> None:
-    """Write positives and the negatives that the build itself has of the strategy."""
-    run, strategy = folder.run, folder.run.options.negatives or "levenshtein"
-    if strategy not in build.strategies:
-        run.progress.warn(
-            f"{build.folder} has no {strategy} negatives of its own, so {_LABELLED} is left out; "
-            f"it has {' and '.join(build.strategies)}, see `negatives`"
-        )
-        return
-    pairs = exported_pairs(run, build, terms, strategy, least_label=0)
-    columns = ["sentence1", "sentence2", "label"]
-    batches = partial(_texts, pairs, terms, columns)
-    folder.write((_LABELLED, split), columns, pairs.height, batches)
 
 
 def _texts(
