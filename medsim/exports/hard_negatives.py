@@ -114,13 +114,9 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
         search, candidates = _cosine_search(run, build, terms)
     elif strategy == "levenshtein" and n_wanted:
         with run.progress.stage(f"lay out {len(candidates):,} terms"):
-            search = NearestSearch(
-                laid_out_column(
-                    terms.frame["lower_term"], terms.components, terms.hashes, run.threads
-                ),
-                seed=run.options.seed,
-                threads=run.threads,
-            )
+            lower = terms.frame["lower_term"]
+            pool = laid_out_column(lower, terms.components, terms.hashes, run.threads)
+            search = NearestSearch(pool, seed=run.options.seed, threads=run.threads)
     complete, skipped = _complete(terms, candidates, firsts, n_wanted)
     if search is None:
 
