@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_group
 
-from medsim.builds import commands as datasets
-from medsim.cli import commands as outputs
 from medsim.core.console import Program, app, read_option_file
-from medsim.evaluations import commands as evaluation
-from medsim.exports import commands as exports
-from medsim.splits import commands as splits
-from medsim.studies import commands as studies
-from medsim.tagging import commands as tagging
-from medsim.terminologies import commands as releases
-from medsim.wic import commands as wic
 
-__all__ = [
-    "app",
-    "datasets",
-    "evaluation",
-    "exports",
-    "outputs",
-    "releases",
-    "splits",
-    "studies",
-    "tagging",
-    "wic",
-]
+__all__ = ["app"]
 
 _FIRST_STEPS = """\
 medsim builds datasets of term pairs from medical terminologies, and shows how
@@ -45,26 +28,55 @@ medsim build --list shows what can be built, medsim --help all commands, and
 medsim COMMAND --help the options of one, with an example."""
 
 
+class _Commands(Mapping[str, Any]):
+    """The commands by name; the room of one is imported when the command is needed."""
+
+    def __init__(self, made: Mapping[str, Any], rooms: Mapping[str, str]) -> None:
+        self.made, self._rooms = made, rooms
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.made:
+            import_module(f"medsim.{self._rooms[name]}.commands")
+            self.made = get_group(app).commands.made  # type: ignore[attr-defined]
+        return self.made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rooms)
+
+    def __len__(self) -> int:
+        return len(self._rooms)
+
+
 class _Medsim(Program):
     """The commands by what one wants, each panel in the order in which one needs them."""
 
     panels = {  # noqa: RUF012 — as declared
-        "Datasets": (
-            "build",
-            "stats",
-            "sql",
-            "report",
-            "split",
-            "export",
-            "verify",
-            "merge",
-            "warm",
-        ),
-        "Models": ("eval", "compare", "correlate", "tag"),
-        "People": ("study",),
-        "Words in context": ("wic",),
-        "Releases": ("synth", "convert"),
+        "Datasets": {
+            "build": "builds",
+            "stats": "builds",
+            "sql": "cli",
+            "report": "cli",
+            "split": "splits",
+            "export": "exports",
+            "verify": "splits",
+            "merge": "builds",
+            "warm": "builds",
+        },
+        "Models": {
+            "eval": "evaluations",
+            "compare": "evaluations",
+            "correlate": "evaluations",
+            "tag": "tagging",
+        },
+        "People": {"study": "studies"},
+        "Words in context": {"wic": "wic"},
+        "Releases": {"synth": "terminologies", "convert": "terminologies"},
     }
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        rooms = {name: room for panel in self.panels.values() for name, room in panel.items()}
+        self.commands: Any = _Commands(self.commands, rooms)
 
 
 def _print_version(wanted: bool) -> None:

@@ -80,8 +80,8 @@ _LONGEST_METAVAR = 64  # more choices stand in the text of help
 class HelpedGroup(TyperGroup):
     """A group of commands whose help lists them in panels, each with its first sentence."""
 
-    panels: ClassVar[Mapping[str, Sequence[str]]] = {}
-    """The names of the commands of each panel; those of none are under "Commands"."""
+    panels: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """The commands of each panel, with their rooms; those of none are under "Commands"."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the panels of commands."""
@@ -89,7 +89,7 @@ class HelpedGroup(TyperGroup):
         placed = {name for names in self.panels.values() for name in names}
         others = [name for name in known if name not in placed]
         width = max(map(len, known))
-        for title, names in {**self.panels, "Commands": others}.items():
+        for title, names in [*self.panels.items(), ("Commands", others)]:
             rows = []
             for name in names:
                 command = self.get_command(ctx, name)

@@ -274,6 +274,18 @@ def test_help_does_not_wait_for_slow_imports() -> None:
 
 
 @pytest.mark.slow
+def test_a_command_imports_its_own_room_alone() -> None:
+    code = (
+        "import sys; from medsim.cli import app; "
+        "app(['wic', 'stats', '--help'], standalone_mode=False); "
+        "found = {name.split('.')[1] for name in sys.modules if name.endswith('.commands')}; "
+        "sys.exit(found != {'wic'})"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.slow
 def test_the_package_runs_as_a_program() -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "medsim", "--version"], capture_output=True, text=True, check=True
