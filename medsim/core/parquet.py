@@ -20,13 +20,17 @@ _COMPRESSION = 1  # of Zstandard: a third less time than its usual level takes, 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the rows of a file, without the columns that folders name."""
-    chosen = None if columns is None else list(columns)
-    return pl.read_parquet(path.absolute(), columns=chosen, hive_partitioning=False, glob=False)
+    rows = scan_parquet(path)
+    return (rows if columns is None else rows.select(columns)).collect()
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
     """Return the rows of a file, read when they are asked for, without columns of folders."""
-    return pl.scan_parquet(path.absolute(), hive_partitioning=False, glob=False)
+    # Without its options, Polars has Python make them, and panics if an interrupt comes meanwhile.
+    options = pl.ScanCastOptions()
+    return pl.scan_parquet(
+        path.absolute(), hive_partitioning=False, glob=False, cast_options=options
+    )
 
 
 def read_damaged(path: Path) -> pl.DataFrame:
