@@ -118,17 +118,14 @@ def release_writer(
 
 def check_release_place(path: Path, *, overwrite: bool) -> None:
     """Raise OutputError if no release can be written at a path, or what is there must stay."""
-    check_file_free(path, overwrite=overwrite, is_own=_is_written_release)
 
+    def is_own(path: Path) -> bool:
+        unread = (OSError, ValueError, NotImplementedError, zipfile.BadZipFile)
+        with suppress(*unread), ZipFile(path) as it:
+            return any(name.rpartition("/")[2] == ORIGIN_FILE for name in it.namelist())
+        return False
 
-def _is_written_release(path: Path) -> bool:
-    """Return whether a file is a release that medsim wrote."""
-    with (
-        suppress(OSError, ValueError, NotImplementedError, zipfile.BadZipFile),
-        ZipFile(path) as it,
-    ):
-        return any(name.rpartition("/")[2] == ORIGIN_FILE for name in it.namelist())
-    return False
+    check_file_free(path, overwrite=overwrite, is_own=is_own)
 
 
 class ReleaseWriter:

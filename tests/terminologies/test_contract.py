@@ -157,24 +157,14 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return found
 
 
-def test_the_tables_have_their_columns(loaded) -> None:
-    for table, one in CANONICAL_TABLES.items():
-        assert loaded[1][table].schema == pl.Schema(one.dtypes), table
-
-
-def test_no_value_is_null(loaded) -> None:
+def test_the_tables_have_their_columns_without_nulls_and_rows_distinct_by_their_key(loaded) -> None:
     for table, frame in loaded[1].items():
         assert sum(frame.null_count().row(0)) == 0, table
-
-
-def test_rows_are_distinct_by_their_key_and_in_its_order(loaded) -> None:
-    for table, key in KEYS.items():
-        frame = loaded[1][table]
+    for table, one in CANONICAL_TABLES.items():
+        frame, key = loaded[1][table], KEYS[table]
+        assert frame.schema == pl.Schema(one.dtypes), table
         assert frame.select(key).is_duplicated().sum() == 0, table
         assert frame.equals(frame.sort(key)), table
-
-
-def test_terms_are_trimmed_and_not_empty(loaded) -> None:
     for term in loaded[1]["description"]["term"]:
         assert term
         assert term == term.strip()

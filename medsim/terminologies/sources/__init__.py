@@ -201,9 +201,6 @@ def package_folder(package: str, built_in: str) -> Path:
     return Path(folders[0])
 
 
-_KNOWN_COLUMNS = ("source", "kind", "reads", "known_by", "address")
-
-
 def known_sources() -> pl.DataFrame:
     """Return a row per source, built-in terminologies first.
 
@@ -216,7 +213,7 @@ def known_sources() -> pl.DataFrame:
         (name, "format" if one.locate is None else "built-in", one.about, one.files, one.address)
         for name, one in SOURCES.all().items()
     ]
-    schema = dict.fromkeys(_KNOWN_COLUMNS, pl.String)
+    schema = ["source", "kind", "reads", "known_by", "address"]
     return pl.DataFrame(rows, schema, orient="row").sort("kind", "source")
 
 
@@ -231,7 +228,11 @@ def find_source(location: str) -> tuple[Source, Path]:
         return built_in, built_in.locate()
     path = Path(location)
     path = path if path.name not in {"", ".."} else path.resolve()  # which has a name
-    if not location or not _exists(path):
+    try:
+        exists = bool(location) and path.exists()
+    except OSError:  # a name that is too long, a folder that may not be entered
+        exists = False
+    if not exists:
         names = [name for name, source in sources.items() if source.locate]
         hint = unknown_name("built-in name", location, names)
         raise InputError(f"no file or folder {location!r} ({hint})")
@@ -266,13 +267,6 @@ def source_paths(location: str | Path) -> list[Path]:
     """Return the path that a location is; none of a built-in name."""
     built_in = SOURCES.all().get(str(location))
     return [] if built_in is not None and built_in.locate is not None else [Path(location)]
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # a name that is too long, a folder that may not be entered
-        return False
 
 
 def read_terminology(

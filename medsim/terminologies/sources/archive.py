@@ -174,12 +174,12 @@ def file_named(
 
 
 def _folder_files(folder: Path) -> list[ReleaseFile]:
+    def refuse(error: OSError) -> None:  # os.walk would pass over a folder that cannot be read
+        raise error
+
     try:
-        paths = [
-            Path(parent, name)
-            for parent, _, names in os.walk(folder, onerror=_refuse)
-            for name in names
-        ]
+        found = os.walk(folder, onerror=refuse)
+        paths = [Path(parent, name) for parent, _, names in found for name in names]
         return [
             ReleaseFile(
                 release=folder, inner=p.relative_to(folder).as_posix(), size=p.stat().st_size
@@ -189,10 +189,6 @@ def _folder_files(folder: Path) -> list[ReleaseFile]:
         ]
     except OSError as error:
         raise InputError(f"{folder}: cannot be listed ({error})") from error
-
-
-def _refuse(error: OSError) -> None:
-    raise error  # os.walk would pass over a folder that cannot be read
 
 
 def _zip_files(path: Path) -> list[ReleaseFile]:
@@ -217,15 +213,16 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
             f"{path}: its entries claim more bytes than it has; such a zip is not read"
         )
     # Some programs of Windows write backslashes where the format has slashes.
-    files = [(entry.filename.replace("\\", "/"), entry) for entry in entries]
-    files = [(name, entry) for name, entry in files if not name.endswith("/")]
-    for name, n_times in Counter(name for name, _ in files).items():
+    named = [(entry.filename.replace("\\", "/"), entry) for entry in entries]
+    files = [
+        ReleaseFile(release=path, inner=name, size=entry.file_size, entry=entry)
+        for name, entry in named
+        if not name.endswith("/")
+    ]
+    for name, n_times in Counter(file.inner for file in files).items():
         if n_times > 1:
             raise InputError(f"{path}: {n_times} entries {name!r}; such a zip is not read")
-    return [
-        ReleaseFile(release=path, inner=name, size=entry.file_size, entry=entry)
-        for name, entry in files
-    ]
+    return files
 
 
 def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:

@@ -81,7 +81,7 @@ class _Rows:
 
 def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from LOINC; see ``medsim.terminologies.sources.Load``."""
-    files = _files(path)
+    files = [file_alone(path)] if is_alone(path) else release_files(path)
     table = _table(path, files)
     rows = _Rows(scopes=frozenset(options.synonyms))
     read: list[SourceFile] = []
@@ -128,10 +128,6 @@ def _is_table(file: ReleaseFile) -> bool:
     return is_named(file, _TABLE) or is_named(file, _CORE)
 
 
-def _files(path: Path) -> list[ReleaseFile]:
-    return [file_alone(path)] if is_alone(path) else release_files(path)
-
-
 def _table(path: Path, files: list[ReleaseFile]) -> ReleaseFile:
     """Return the table with all columns, else the one with few; accessory files may have more."""
     tables = [file for file in files if _is_table(file)]
@@ -161,10 +157,9 @@ def _read_table(
             raise InputError(f"{file.inner}: line {line} {fault}")
         lines[number] = line
         rows.concept.add(number, _ACTIVE[status], "", row["CLASS"])
+        consumer = (row["CONSUMER_NAME"], *consumer_names.get(number, ()))
         synonyms = [("exact", row["SHORTNAME"]), ("exact", row["DisplayName"])]
-        synonyms += [
-            ("broad", name) for name in (row["CONSUMER_NAME"], *consumer_names.get(number, ()))
-        ]
+        synonyms += [("broad", name) for name in consumer]
         synonyms += [("related", name.strip()) for name in row["RELATEDNAMES2"].split(";")]
         rows.add_names(number, row["LONG_COMMON_NAME"], synonyms)
 

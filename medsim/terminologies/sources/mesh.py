@@ -209,12 +209,10 @@ _CLASSES = {
 }
 _SCOPES = {"NRW": "narrow", "BRD": "broad", "REL": "related"}
 _INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
-_SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
-    **{
-        table: CANONICAL_TABLES[table].dtypes for table in ("concept", "description", "association")
-    },
+_DTYPES = {table: declared.dtypes for table, declared in CANONICAL_TABLES.items()}
+_SCHEMAS = {table: _DTYPES[table] for table in ("concept", "description", "association")} | {
     "mesh_tree": {"number": pl.String, "concept_id": pl.String},
-    "mesh_heading": CANONICAL_TABLES["is_a"].dtypes,
+    "mesh_heading": _DTYPES["is_a"],
 }
 
 
@@ -300,7 +298,15 @@ def _terms(record: Element, rows: MeshRows) -> list[Element]:
     concepts = record.findall("ConceptList/Concept")
     concepts.sort(key=lambda concept: concept.get("PreferredConceptYN") != "Y")
     preferred = _text(concepts[0], "ConceptUI") if concepts else ""
-    scope_of = _scopes(record, preferred)
+    scope_of = {preferred: "exact"}  # of each concept, as a name of the preferred one
+    for relation in record.iterfind("ConceptList/Concept/ConceptRelationList/ConceptRelation"):
+        # A relation gives the scope of the second concept as seen from the first.
+        first, second = _text(relation, "Concept1UI"), _text(relation, "Concept2UI")
+        scope = _SCOPES.get(relation.get("RelationName", ""), "related")
+        if first == preferred:
+            scope_of.setdefault(second, scope)
+        elif second == preferred:
+            scope_of.setdefault(first, _INVERSE[scope])
     counted: list[Element] = []
     for concept in concepts:
         terms = concept.findall("TermList/Term")
@@ -309,22 +315,6 @@ def _terms(record: Element, rows: MeshRows) -> list[Element]:
         else:
             rows.n_other_scope += len(terms)
     return counted
-
-
-def _scopes(record: Element, preferred: str) -> dict[str, str]:
-    """Return the scope of each concept of a record, as a name of its preferred one.
-
-    A relation gives the scope of the second concept as seen from the first.
-    """
-    scope_of = {preferred: "exact"}
-    for relation in record.iterfind("ConceptList/Concept/ConceptRelationList/ConceptRelation"):
-        first, second = _text(relation, "Concept1UI"), _text(relation, "Concept2UI")
-        scope = _SCOPES.get(relation.get("RelationName", ""), "related")
-        if first == preferred:
-            scope_of.setdefault(second, scope)
-        elif second == preferred:
-            scope_of.setdefault(first, _INVERSE[scope])
-    return scope_of
 
 
 def _text(element: Element, path: str = ".") -> str:

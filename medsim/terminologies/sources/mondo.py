@@ -58,7 +58,17 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
             file = SourceFile.read_by(stream, path.name)
         terms: _Terms = json.loads(pa.input_stream(packed, compression="zstd").read())
         for concept_id, term in terms.items():
-            _read_term(concept_id, term, rows)
+            rows.add_term(concept_id, obsolete=bool(term.get("deprecated")))
+            rows.add_name(concept_id, term.get("label") or "")
+            for synonym in term.get("synonyms") or ():
+                rows.add_synonym(concept_id, synonym, "exact")
+            if replaced_by := term.get("replaced_by"):
+                rows.add_association(concept_id, _identifier(replaced_by), "replaced_by")
+            for target in term.get("consider") or ():
+                rows.add_association(concept_id, _identifier(target), "possibly_equivalent_to")
+            for ancestor, distance in (term.get("ancestors") or {}).items():
+                if distance == 1:
+                    rows.add_is_a(concept_id, ancestor)
         rows.fill(store)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path}: is not the ontology as {_PACKAGE} keeps it") from error
@@ -71,21 +81,6 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
         terms_of_use=_TERMS_OF_USE,
         skipped=rows.skipped,
     )
-
-
-def _read_term(concept_id: str, term: dict[str, Any], rows: OntologyRows) -> None:
-    """Add the rows of a term."""
-    rows.add_term(concept_id, obsolete=bool(term.get("deprecated")))
-    rows.add_name(concept_id, term.get("label") or "")
-    for synonym in term.get("synonyms") or ():
-        rows.add_synonym(concept_id, synonym, "exact")
-    if replaced_by := term.get("replaced_by"):
-        rows.add_association(concept_id, _identifier(replaced_by), "replaced_by")
-    for target in term.get("consider") or ():
-        rows.add_association(concept_id, _identifier(target), "possibly_equivalent_to")
-    for ancestor, distance in (term.get("ancestors") or {}).items():
-        if distance == 1:
-            rows.add_is_a(concept_id, ancestor)
 
 
 def _identifier(text: str) -> str:

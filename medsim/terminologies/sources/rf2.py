@@ -45,7 +45,13 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     for kind in kinds:
         table, files = f"rf2_{kind.name}", files_of[kind.name]
         query = f"dialect/{table}" if kind is LANGUAGE else table
-        read += load_rows(f"terminologies/rf2/{query}", row_format(kind), files, store)
+        rows = RowFormat(
+            separator="\t",
+            is_cut=partial(_is_cut, kind),
+            row_fault=partial(_row_fault, kind),
+            check_header=partial(_check_header, kind),
+        )
+        read += load_rows(f"terminologies/rf2/{query}", rows, files, store)
         n_repeated += _check_repeated(table, files, store)
         if dialect is not None and kind is LANGUAGE:
             find_names(path, store, dialect, _as_of(options))
@@ -237,16 +243,6 @@ def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list
 def _release_type(file: ReleaseFile) -> str:
     found = _RELEASE_TYPE.search(file.name)
     return found[1].lower() if found else ""
-
-
-def row_format(kind: RF2File) -> RowFormat:
-    """Return the form of the rows of a kind of file."""
-    return RowFormat(
-        separator="\t",
-        is_cut=partial(_is_cut, kind),
-        row_fault=partial(_row_fault, kind),
-        check_header=partial(_check_header, kind),
-    )
 
 
 def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:

@@ -245,7 +245,14 @@ class Names:
         details = product(DETAILS.split(), range(1, BLOCK + 1))
         self._details = _pool(["", *(f" {kind} {number}" for kind, number in details)])
         self._agents = _pool(one for b in BRANCHES for one in b.agents.split())
-        self._clauses = self._invented_clauses()
+        numbers = np.arange(_N_CLAUSES)
+        places = draws.choose("clause", numbers, self._n_heads[0])
+        sites = self._invented_stems("clause site", numbers)
+        pairs = zip(self._heads["head"].gather(places), sites, strict=True)
+        ends = [f"{head} of {site}a" for head, site in pairs]
+        # No clause, then clauses that come first, then the same to come later.
+        clauses = ["", *(f" with {end}" for end in ends), *(f" and {end}" for end in ends)]
+        self._clauses = _pool(clauses)
 
     def wordings(self, concepts: Ints) -> pl.Series:
         """Return every wording of every concept; see ``worded``."""
@@ -253,7 +260,12 @@ class Names:
 
     def _parts(self, concepts: Ints) -> pl.DataFrame:
         places = places_of(concepts, self._draws)
-        sites = self._site_keys(concepts, places)
+        # A site is drawn by the group of a concept, its family or the concept itself.
+        sites = np.select(
+            [places.mode == Mode.SITE, places.mode == Mode.HEAD],
+            [concepts + 2 * _APART, places.family + _APART],
+            places.family // GROUP,
+        )
         course = self._varied("course", concepts, places, Mode.COURSE)
         side = self._varied("side", concepts, places, Mode.SIDE)
         ordinal = np.where(places.mode == Mode.HEAD, places.ordinal, 0)
@@ -301,12 +313,6 @@ class Names:
         noun: Ints = first + (base + 5 * (places.family % GROUP) + ordinal) % n_heads
         return noun
 
-    def _site_keys(self, concepts: Ints, places: Places) -> Ints:
-        """Return what each concept's site is drawn by: its group, its family or itself."""
-        group = places.family // GROUP
-        keys = np.where(places.mode == Mode.HEAD, places.family + _APART, group)
-        return np.where(places.mode == Mode.SITE, concepts + 2 * _APART, keys)
-
     def _agent_phrases(self, concepts: Ints, places: Places) -> pl.Series:
         draws, is_mode = self._draws, places.mode == Mode.AGENT
         wanted = np.where(is_mode, places.ordinal > 0, draws.chance("agent", concepts, _WITH_AGENT))
@@ -339,14 +345,6 @@ class Names:
             wanted = lot < _WITH_CLAUSE * _WITH_ANOTHER**place
             clauses[str(place)] = self._clauses.gather(np.where(wanted, number + offset, 0))
         return pl.DataFrame(clauses).select(pl.concat_str(pl.all())).to_series()
-
-    def _invented_clauses(self) -> pl.Series:
-        """Return no clause, then clauses that come first, then the same to come later."""
-        numbers = np.arange(_N_CLAUSES)
-        heads = self._heads["head"].gather(self._draws.choose("clause", numbers, self._n_heads[0]))
-        stems = self._invented_stems("clause site", numbers)
-        ends = [f"{head} of {stem}a" for head, stem in zip(heads, stems, strict=True)]
-        return _pool(["", *(f" with {end}" for end in ends), *(f" and {end}" for end in ends)])
 
     def _invented_stems(self, label: str, keys: Ints) -> pl.Series:
         """Return a word stem for each key, out of five million."""
