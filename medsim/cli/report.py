@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
@@ -22,8 +22,6 @@ from medsim.wic.benchmark import Benchmark
 from medsim.wic.output import WicEvaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from medsim.core.opened import Opened
     from medsim.pages.page import Page
 
@@ -44,12 +42,12 @@ def write_report(options: ReportOptions) -> Path:
     """
     out = Path(options.out)
     _check_free(out)
-    opened = open_output(folder_of(options.output), *_PAGES)
+    opened = open_output(folder_of(options.output), *_KINDS)
     progress = progress_of(options.progress)
     with progress.stage("load the library of charts"):  # first: it tells what is not installed
         library = _library()
     with progress.stage(f"compute what the page of {opened.folder} shows"), reading_output(opened):
-        page = _PAGES[type(opened)](opened)
+        page = _page_of(opened)
     with progress.stage(f"write {out}") as stage:
         content = rendered(page, library).encode()
         write_file(out, content, overwrite=True)
@@ -57,52 +55,42 @@ def write_report(options: ReportOptions) -> Path:
     return out
 
 
-def _page_of_build(opened: Build) -> Page:
-    from medsim.builds.page import build_page, report_data_of
-
-    return build_page(opened.manifest, report_data_of(opened))
-
-
-def _page_of_evaluation(opened: Evaluation) -> Page:
-    from medsim.evaluations.page import evaluation_page
-    from medsim.evaluations.report_data import report_data_of
-
-    return evaluation_page(opened.manifest, report_data_of(opened))
+_KINDS: tuple[type[Opened[Any]], ...] = (
+    Build,
+    Evaluation,
+    Benchmark,
+    Tagging,
+    ScoresFolder,
+    WicEvaluation,
+)
+"""The kinds of output that have a report."""
 
 
-def _page_of_benchmark(opened: Benchmark) -> Page:
-    from medsim.wic.page import benchmark_page
+def _page_of(opened: Opened[Any]) -> Page:
+    """Return the page of an output, of whose kind alone the parts are imported."""
+    match opened:
+        case Build():
+            from medsim.builds import page
 
-    return benchmark_page(opened)
+            return page.build_page(opened.manifest, page.report_data_of(opened))
+        case Evaluation():
+            from medsim.evaluations.page import evaluation_page
+            from medsim.evaluations.report_data import report_data_of
 
+            return evaluation_page(opened.manifest, report_data_of(opened))
+        case Tagging():
+            from medsim.tagging.page import tagging_page
 
-def _page_of_tagging(opened: Tagging) -> Page:
-    from medsim.tagging.page import tagging_page
+            return tagging_page(opened)
+        case ScoresFolder():
+            from medsim.studies.page import scores_page
 
-    return tagging_page(opened)
+            return scores_page(opened)
+    from medsim.wic.page import benchmark_page, wic_scores_page
 
-
-def _page_of_scores(opened: ScoresFolder) -> Page:
-    from medsim.studies.page import scores_page
-
-    return scores_page(opened)
-
-
-def _page_of_wic_scores(opened: WicEvaluation) -> Page:
-    from medsim.wic.page import wic_scores_page
-
-    return wic_scores_page(opened)
-
-
-_PAGES: dict[type[Opened[Any]], Callable[[Any], Page]] = {
-    Build: _page_of_build,
-    Evaluation: _page_of_evaluation,
-    Benchmark: _page_of_benchmark,
-    Tagging: _page_of_tagging,
-    ScoresFolder: _page_of_scores,
-    WicEvaluation: _page_of_wic_scores,
-}
-"""The kinds of output that have a report, and what makes its page."""
+    if isinstance(opened, WicEvaluation):
+        return wic_scores_page(opened)
+    return benchmark_page(cast("Benchmark", opened))
 
 
 @cache

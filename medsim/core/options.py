@@ -178,12 +178,14 @@ class Options:
             others: values by field, of options that manifests do not keep.
         """
         hints = types_of(cls)
-        kept = {
-            name: _restored(record[option.key], hints[name])
-            for name, option in declared(cls).items()
-            if option.key is not None and option.key in record and name not in others
-        }
-        return cls(**kept, **others)
+        kept: dict[str, Any] = dict(others)
+        for name, option in declared(cls).items():
+            if option.key is not None and option.key in record and name not in others:
+                value = record[option.key]
+                is_day = isinstance(value, str) and hints[name] == date | None
+                value = date.fromisoformat(value) if is_day else value
+                kept[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**kept)
 
 
 @runtime_checkable
@@ -334,14 +336,6 @@ def _paths_in(value: object) -> Iterator[Path]:
                 yield Path(found)
                 return
         yield Path(value)
-
-
-def _restored(value: Any, hint: object) -> Any:
-    if isinstance(value, list):
-        return tuple(value)
-    if isinstance(value, str) and hint == date | None:
-        return date.fromisoformat(value)
-    return value
 
 
 _NOUNS = {

@@ -50,30 +50,25 @@ def names(folder: Path) -> list[str]:
 
 
 @KINDS
-def test_a_link_with_the_name_of_the_unfinished_folder_is_not_followed(
-    tmp_path: Path, kind
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (".out.unfinished", "medsim did not make it; move it away"),
+        ("mine", r"\.out\.unfinished is no folder of medsim's; move it"),  # to which a link leads
+    ],
+)
+def test_a_folder_or_link_of_the_user_s_with_the_name_of_the_unfinished_one_stays(
+    tmp_path: Path, kind, name: str, said: str
 ) -> None:
-    precious = diary(tmp_path / "mine")
-    link = tmp_path / ".out.unfinished"
-    link.symlink_to(precious.parent)
+    precious = diary(tmp_path / name)
+    if name == "mine":
+        (tmp_path / ".out.unfinished").symlink_to(precious.parent)
 
-    with pytest.raises(OutputError, match=r"\.out\.unfinished is no folder of medsim's; move it"):
+    with pytest.raises(OutputError, match=said):
         make(tmp_path / "out", kind)
 
     assert precious.read_text() == "precious"
-    assert names(tmp_path) == [".out.unfinished", "mine"]
-    assert names(precious.parent) == ["diary.txt"]
-
-
-@KINDS
-def test_a_folder_of_the_user_s_with_the_name_of_the_unfinished_one_stays(
-    tmp_path: Path, kind
-) -> None:
-    precious = diary(tmp_path / ".out.unfinished")
-
-    with pytest.raises(OutputError, match="medsim did not make it; move it away"):
-        make(tmp_path / "out", kind)
-
+    assert names(tmp_path) == sorted({".out.unfinished", name})
     assert names(precious.parent) == ["diary.txt"]
 
 

@@ -180,13 +180,6 @@ def test_a_stage_that_fails_leaves_neither_line_nor_record() -> None:
     assert progress.records == []
 
 
-def test_warnings_are_kept_even_in_silence() -> None:
-    progress = Progress()
-    progress.warn("one component holds over 1% of all terms")
-    progress.say("heard by nobody")
-    assert progress.warnings == ["one component holds over 1% of all terms"]
-
-
 def test_a_terminal_gets_a_bar_and_then_the_same_line() -> None:
     stream = Terminal()
     progress = Progress(stream)

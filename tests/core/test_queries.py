@@ -84,10 +84,6 @@ def test_a_dataset_is_registered_by_its_header() -> None:
     assert (paired.name, paired.order, paired.query) == ("paired", 7, "builds/datasets/paired")
     assert paired.contains == {"first", "second", "third"}
     assert queries.dataset("paired") == paired
-
-
-@pytest.mark.usefixtures("folder")
-def test_an_unknown_dataset_is_answered_with_near_ones() -> None:
     with pytest.raises(OptionError, match=r"^unknown dataset 'pared'; did you mean paired\?$"):
         queries.dataset("pared")
 
