@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -274,16 +274,17 @@ def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
         largest = max(ratings, key=len)
         terms = pl.concat([largest["term1"], largest["term2"].alias("term1")]).to_frame("term")
         about = evaluation.manifest.inputs[str(name)]
-        agreement: Any = about.get("agreement") or {}
-        scale: Any = about.get("range") or (None, None)
+        scale, agreement = about.get("range"), about.get("agreement")
+        low, high = scale if isinstance(scale, list) else (None, None)
+        agreed = agreement if isinstance(agreement, dict) else {}
         rows.append(
             {
                 "input": name,
                 "size": largest.height,
-                "low": scale[0],
-                "high": scale[1],
+                "low": low,
+                "high": high,
                 "terminology": terminologies.get(str(about.get("layout"))),
-                **{name: agreement.get(name) for name in ("raters", "iaa1", "iaa2")},
+                **{name: agreed.get(name) for name in ("raters", "iaa1", "iaa2")},
                 "multi_word": terms.select(is_multi_word(pl.col("term")).mean()).item(),
             }
         )
