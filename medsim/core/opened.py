@@ -279,8 +279,8 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
     if not (place / MANIFEST).exists():
         nouns = _either([found.kind.noun for found in accepted]) or "output of medsim"
         commands = _either([found.kind.command for found in accepted])
-        mended = f"; make one with {commands}" if commands else ""
-        raise InputError(f"{place} has no {MANIFEST}: it is no finished {nouns}{mended}")
+        remedy = f"; make one with {commands}" if commands else ""
+        raise InputError(f"{place} has no {MANIFEST}: it is no finished {nouns}{remedy}")
     name = kind_of(place)
     known: type[Any] | None = _class_of(name) or (accepted[0] if accepted else None)
     if known is None:

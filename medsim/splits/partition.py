@@ -111,7 +111,7 @@ def find_partition(
             counts = pairs.join(own, on="concept1").group_by("split", *_SET)
             positives = counts.agg(n_positives=pl.len()).sort("split", *_SET)
             if empty := [name for name in shares if name not in set(positives["split"])]:
-                mended = {
+                remedy = {
                     "hash": "other `ratios`, another `seed` or a larger build",
                     "category": "other `ratios`, or others as `test_categories`",
                     "release": "other `ratios`, or an older build as `since`",
@@ -119,7 +119,7 @@ def find_partition(
                 raise OptionError(
                     f"the {' and '.join(empty)} split would have none of the "
                     f"{counted(pairs.height, 'positive')} of {build.folder}; choose "
-                    f"{mended[options.by]}"
+                    f"{remedy[options.by]}"
                 )
             severed = store.frame("splits/severed")
             return Partition(

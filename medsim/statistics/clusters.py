@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Rows, Values
 
 FEWEST_CLUSTERS = 5
-"""With fewer effective clusters there are no intervals and no tests."""
+"""The least effective number of clusters that intervals and tests need."""
 
 _ROUNDING = 1e-12
 
@@ -82,8 +82,8 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
 
     The effective size is that of independent hits with the same standard error, but no more than
     there are values (Korn and Graubard, Survey Methodology 24:193-201, 1998); where the standard
-    error is 0 it is the effective number of clusters. There is no interval of fewer than
-    ``FEWEST_CLUSTERS`` effective clusters.
+    error is 0 it is the effective number of clusters. The interval is nan if fewer than
+    ``FEWEST_CLUSTERS`` clusters are effective.
 
     Degrees of freedom are ``degrees_of`` the clusters, or those of the standard error if they are
     fewer: a high share misses in few clusters, however many there are. The latter never widen the

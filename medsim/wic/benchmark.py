@@ -142,7 +142,9 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
         paths = {one: data / f"{one}.json" for one in SPLITS if (data / f"{one}.json").exists()}
         if not paths:
             names = ", ".join(f"{one}.json" for one in SPLITS)
-            raise InputError(f"{data} is no benchmark of words in context: it has none of {names}")
+            raise InputError(
+                f"{data} is not a benchmark of words in context; it has none of {names}"
+            )
     else:
         paths = {split or _split_of(data): data}
     for name, path in options.given().items():

@@ -28,8 +28,8 @@ def write_sapbert(run: Export) -> list[Skipped]:
     """
     line = pl.concat_str("concept1", "name1", "name2", separator=_BETWEEN)
     parts = pl.concat_list("concept1", "name1", "name2")
-    # A line, when it is split, has the parts of which it was made; a bar at the end of a name would
-    # join the two that follow.
+    # Readers split a line at two bars, and must get the same parts. A name that ends in a bar would
+    # change them.
     is_read_as_written = (line.str.split(_BETWEEN) == parts) & ~line.str.contains(r"[\r\n]")
     apart = broken = n_positives = 0
     for name, build in run.splits.items():

@@ -157,7 +157,7 @@ class TrainedModel(EmbeddedModel):
 
     Attributes:
         default: how it is trained where options do not say otherwise.
-        losses: the losses that users may choose, the default first; empty if there is no choice.
+        losses: the names of the losses to choose from, the default first; empty if it has only one.
         loss: the chosen one, or "".
     """
 
