@@ -248,10 +248,7 @@ def _with_standings(
 
 
 def standings(
-    comparisons: pl.DataFrame,
-    key: Sequence[str],
-    compared: str,
-    correction: str = CORRECTIONS[0],
+    comparisons: pl.DataFrame, key: Sequence[str], compared: str, correction: str = CORRECTIONS[0]
 ) -> pl.DataFrame:
     """Return the standings of embeddings or metrics that are compared with each other.
 
@@ -301,12 +298,7 @@ def standings(
     )
 
 
-SEPARATION_TABLES = (
-    "separation",
-    "all-separation",
-    "separation-terms",
-    "categories",
-)
+SEPARATION_TABLES = ("separation", "all-separation", "separation-terms", "categories")
 """The tables of ``medsim compare`` on category separation."""
 
 _MOST_TERMS = 5  # of either end

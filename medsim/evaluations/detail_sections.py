@@ -425,10 +425,7 @@ def _errors(
 ) -> Chart:
     error, statistic = pl.col("value"), STATISTICS[overall["statistic"][0]]
     drawn = charts.points(
-        overall,
-        y="metric",
-        contender="embedding",
-        filled=error == error.min().over("embedding"),
+        overall, y="metric", contender="embedding", filled=error == error.min().over("embedding")
     )
     table = headed(
         every.with_columns(pl.col("category1", "category2").fill_null("all")),

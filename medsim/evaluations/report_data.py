@@ -20,11 +20,7 @@ from medsim.evaluations.compare import (
 )
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.options import PAPER, PAPER_METRICS
-from medsim.evaluations.output import (
-    RETRIEVED,
-    coverage_path,
-    scores_path,
-)
+from medsim.evaluations.output import RETRIEVED, coverage_path, scores_path
 from medsim.evaluations.sets import SET, SET_COLUMNS, in_order_of_parts, parts_of_sets, whole_sets
 from medsim.evaluations.statistic import statistics_of
 from medsim.statistics.ranks import histogram, roc_curve

@@ -13,11 +13,7 @@ import numpy as np
 from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.statistics.bca import bca_estimate, in_tasks
-from medsim.statistics.ranks import (
-    leave_one_out_spearman,
-    ranked,
-    without_rounding_errors,
-)
+from medsim.statistics.ranks import leave_one_out_spearman, ranked, without_rounding_errors
 from medsim.statistics.resampling import RESAMPLES, check_resampling
 
 if TYPE_CHECKING:

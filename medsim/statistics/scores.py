@@ -261,11 +261,7 @@ class RocArea:
 
 
 def roc_area(
-    ranks: Ids,
-    labels: Flags,
-    n_positive: Counts,
-    n_negative: Counts,
-    clusters: Rows | None = None,
+    ranks: Ids, labels: Flags, n_positive: Counts, n_negative: Counts, clusters: Rows | None = None
 ) -> RocArea:
     """Return the area under the ROC curve of similarities.
 

@@ -50,10 +50,7 @@ class Test:
 
 
 def mcnemar(
-    correct1: Flags,
-    correct2: Flags,
-    clusters: Rows | None = None,
-    effective: float | None = None,
+    correct1: Flags, correct2: Flags, clusters: Rows | None = None, effective: float | None = None
 ) -> Test:
     """Return whether two classifications of the same pairs differ in accuracy.
 

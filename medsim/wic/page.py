@@ -249,8 +249,7 @@ def _result(whole: pl.DataFrame, comparisons: pl.DataFrame) -> Section:
             whole.with_columns(contender=pl.lit("")), y="model", ends=("low", "high")
         ),
         table=PageTable(
-            caption="Accuracy of each model",
-            frame=whole.select("model", *renamed).rename(renamed),
+            caption="Accuracy of each model", frame=whole.select("model", *renamed).rename(renamed)
         ),
     )
     return Section(title="Result", prose="", parts=[chart], result=sentences)
