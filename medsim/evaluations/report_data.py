@@ -124,14 +124,8 @@ def _retrieved(evaluation: Evaluation) -> pl.DataFrame:
 
 _WORST_PAIRS = 5  # pairs of each kind
 _HARDEST = (("hard", "levenshtein"), ("hard", "embedding"))  # sets whose errors are shown
-_NAMED = dict.fromkeys((*SET, "embedding", "metric"), pl.String)
-_CHARTS: dict[str, dict[str, type[pl.DataType]]] = {
-    "distributions": {"kind": pl.String, "x": pl.Float64, "share": pl.Float64},
-    "quartiles": {"kind": pl.String, "n": pl.Int64}
-    | dict.fromkeys(("q1", "median", "q3"), pl.Float64),
-    "curves": {"at": pl.Int64, "false_positives": pl.Float64, "true_positives": pl.Float64},
-    "errors": {"label": pl.Int8, "term1": pl.String, "term2": pl.String, "similarity": pl.Float64},
-}  # columns beside those that name a set, embedding and metric
+_NAMED = (*SET, "embedding", "metric")
+_CHARTS = ("distributions", "quartiles", "curves", "errors")
 
 
 def chart_data_of(
@@ -143,12 +137,14 @@ def chart_data_of(
     One file of similarities is held at a time.
     """
     best = best_metrics(results, comparisons, ("auc",)).drop_nulls("value")
-    found = {chart: [pl.DataFrame(schema={**_NAMED, **own})] for chart, own in _CHARTS.items()}
+    found: dict[str, list[pl.DataFrame]] = {chart: [] for chart in _CHARTS}
     for of_input in best.partition_by("input", maintain_order=True):
         for chart, frame in _of_input(evaluation, of_input):
             found[chart].append(frame)
     return {
         chart: pl.concat(frames).sort(*SET, "embedding", maintain_order=True)
+        if frames
+        else pl.DataFrame(schema=dict.fromkeys(_NAMED, pl.String))
         for chart, frames in found.items()
     }
 
@@ -190,19 +186,15 @@ def _whole(evaluation: Evaluation, embedding: str, one: EvaluationInput) -> Flag
 
 
 def _of_set(similarities: Values, labels: Flags) -> Iterator[tuple[str, pl.DataFrame]]:
-    binned = histogram(similarities, labels)
-    for kind, shares, of in (
-        ("positives", binned.positives, labels),
-        ("negatives", binned.negatives, ~labels),
-    ):
-        drawn = {"kind": kind, "x": binned.middles, "share": 100 * shares}
-        yield "distributions", pl.DataFrame(drawn)
+    middles, shares = histogram(similarities, labels)
+    for kind, share, of in zip(("positives", "negatives"), shares, (labels, ~labels), strict=True):
+        yield "distributions", pl.DataFrame({"kind": kind, "x": middles, "share": 100 * share})
         q1, median, q3 = map(float, np.quantile(similarities[of], (0.25, 0.5, 0.75)))
         ends = {"kind": [kind], "n": [int(of.sum())], "q1": q1, "median": median, "q3": q3}
         yield "quartiles", pl.DataFrame(ends)
-    curve = roc_curve(similarities, labels)
-    axes = {name: getattr(curve, name) for name in ("false_positives", "true_positives")}
-    yield "curves", pl.DataFrame({"at": np.arange(len(curve.false_positives)), **axes})
+    false, true = roc_curve(similarities, labels)
+    at = np.arange(len(false))
+    yield "curves", pl.DataFrame({"at": at, "false_positives": false, "true_positives": true})
 
 
 def _worst(similarities: Values, labels: Flags) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.config import in_threads
-from medsim.statistics.estimates import Estimate, checked_flags, normal_share, wilson
+from medsim.statistics.estimates import Z95, Estimate, normal_share, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,24 +159,7 @@ def in_tasks(
     return np.concatenate(in_threads(threads, compute, firsts, stops))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distance:
-    """The distance of an accuracy from a known one.
-
-    Attributes:
-        difference: the accuracy less the other.
-        low: the lower end of its 95% interval; NaN where there is none.
-        within: whether the interval holds 0, so that the difference is not significant; None where
-            there is no interval.
-    """
-
-    difference: float
-    low: float
-    high: float
-    within: bool | None
-
-
-def accuracy_of(correct: Flags | FlagTable, level: float = 0.95) -> Estimate:
+def accuracy_of(correct: Flags | FlagTable) -> Estimate:
     """Return the accuracy of a model with its BCa bootstrap interval.
 
     The bootstrap draws instances (Efron 1987). What it draws of n instances has a known law, that
@@ -192,30 +175,20 @@ def accuracy_of(correct: Flags | FlagTable, level: float = 0.95) -> Estimate:
     Args:
         correct: bool[n], or bool[n_runs, n] of a model that was fitted several times; the accuracy
             is the mean over runs, and the interval says nothing of what other runs would give.
-        level: of the interval, between 0 and 1.
     """
     runs = np.atleast_2d(correct)
     n_runs, n = runs.shape
-    n_right = np.sum([checked_flags("truths", one, n) for one in runs], axis=0, dtype=np.int64)
+    n_right = runs.sum(axis=0, dtype=np.int64)
     if n == 0:
         return Estimate(value=math.nan)
     total, value = int(n_right.sum()), float(n_right.sum()) / (n_runs * n)
-    from_mean = n_right - n_right.mean()
-    if not from_mean.any():
-        return wilson(value, n, _NORMAL.inv_cdf((1 + level) / 2))
+    if not np.ptp(n_right):
+        return wilson(value, n, Z95)
     # The law of a sum of draws, by the power of the Fourier transform of the law of one.
     law, n_sums = np.bincount(n_right, minlength=n_runs + 1) / n, n_runs * n + 1
     chances = np.maximum(np.fft.irfft(np.fft.rfft(law, n_sums) ** n, n_sums), 0)  # rounding
     up_to = np.cumsum(chances)
     bias = _NORMAL.inv_cdf(float(up_to[total - 1] + chances[total] / 2))
-    acceleration = float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
-    ends = np.searchsorted(up_to, moved_shares(bias, acceleration, level))
+    ends = np.searchsorted(up_to, moved_shares(bias, acceleration(-n_right), 0.95))
     low, high = np.minimum(ends, n_runs * n) / (n_runs * n)
     return Estimate(value=value, low=float(low), high=float(high))
-
-
-def distance_to(accuracy: Estimate, known: float) -> Distance:
-    """Return the distance of an accuracy from a known one, such as that of people."""
-    low, high = accuracy.low - known, accuracy.high - known
-    within = None if math.isnan(low) else low <= 0 <= high
-    return Distance(difference=accuracy.value - known, low=low, high=high, within=within)

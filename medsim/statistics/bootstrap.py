@@ -14,14 +14,13 @@ from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
 from medsim.statistics.estimates import (
-    checked_values,
     difference_of,
     perfect_correlation,
     rank_correlation,
     two_sided_p,
 )
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
-from medsim.statistics.resampling import RESAMPLES, check_resampling
+from medsim.statistics.resampling import RESAMPLES
 from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
@@ -73,15 +72,11 @@ class SpearmanBootstrap:
         resamples: int = RESAMPLES,
         threads: int | None = None,
     ) -> None:
-        check_resampling(seed, resamples)
         self._seed, self._threads = seed, checked_threads(threads)
         if len(ratings) > _MOST_PAIRS:
-            raise OptionError(
-                f"{len(ratings):,} rated pairs are too many; {_MOST_PAIRS:,} are accepted"
-            )
-        self._ratings = ranked(checked_values("ratings", ratings)).ranks
-        checked = [checked_values("similarities", one, len(ratings)) for one in sides]
-        self._sides = np.array([ranked(one).ranks for one in checked], np.int32)
+            raise OptionError(f"{len(ratings):,} rated pairs are too many; at most {_MOST_PAIRS:,}")
+        self._ratings = ranked(ratings).ranks
+        self._sides = np.array([ranked(one).ranks for one in sides], np.int32)
         self._jackknifed: dict[int, Values] = {}
         self._resampled = self._drawn(resamples)
 

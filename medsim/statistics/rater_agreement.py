@@ -14,7 +14,7 @@ from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.ranks import leave_one_out_spearman, ranked, without_rounding_errors
-from medsim.statistics.resampling import RESAMPLES, check_resampling
+from medsim.statistics.resampling import RESAMPLES
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Places, Ranks, Table, Values
@@ -64,12 +64,7 @@ def rater_agreement(
         resamples: how many, at least 100; 0 for no intervals. Each takes time
             O(n_raters^2 n_items).
         threads: how many to use; results do not depend on it.
-
-    Raises:
-        OptionError: a number is out of range.
     """
-    if resamples:
-        check_resampling(seed, resamples)
     n_raters = len(ratings)
     ranks = np.vstack([_ranks(ratings), _ranks(_means_of_others(ratings))])  # raters, then means
     raters = np.arange(n_raters)

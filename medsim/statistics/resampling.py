@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from medsim.core.errors import OptionError
-
 RESAMPLES = 10_000
 """Resamples drawn by default: p-values go down to 0.0002."""
 
@@ -20,7 +18,6 @@ Bonferroni's correction, however many are compared.
 FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 10_000_000
 
-_SEEDS = 1 << 64
 _ROUNDING = 1e-6
 
 
@@ -54,14 +51,3 @@ class Resampling:
 def fewest_for(n_comparisons: int, alpha: float) -> int:
     """Return how many resamples let any of some comparisons pass Bonferroni's correction."""
     return math.floor(2 * n_comparisons / alpha + _ROUNDING)
-
-
-def check_resampling(seed: int, resamples: int) -> None:
-    """Raise OptionError for a seed, or a number of resamples, that is out of range."""
-    if not 0 <= seed < _SEEDS:
-        raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-    if not FEWEST_RESAMPLES <= resamples <= MOST_RESAMPLES:
-        raise OptionError(
-            f"{resamples:,} resamples are out of range; {FEWEST_RESAMPLES} to "
-            f"{MOST_RESAMPLES:,} are accepted"
-        )

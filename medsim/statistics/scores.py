@@ -19,8 +19,6 @@ from medsim.statistics.estimates import (
     Z95,
     Estimate,
     area_interval,
-    checked_flags,
-    checked_values,
     difference_of,
     pearson,
     pearson_of,
@@ -109,15 +107,12 @@ def labelled_sample(
     """Return the sample of labelled pairs; no score depends on how ties happen to be ordered.
 
     Args:
-        similarities: float64[n_pairs]; infinite ones are the first or last in order.
+        similarities: float64[n_pairs], not NaN; infinite ones are the first or last in order.
         labels: bool[n_pairs], true for positives.
         held_out: bool[n_pairs], true for pairs on which no threshold is chosen.
         clusters: int[n_pairs], the cluster of each pair from 0 on, for intervals and tests; None
             where all pairs are independent.
     """
-    similarities = checked_values("similarities", similarities)
-    labels = checked_flags("labels", labels, len(similarities))
-    held_out = checked_flags("held-out flags", held_out, len(similarities))
     distinct, ranks = ranked(similarities)
 
     def counts(chosen: Flags) -> Counts:
@@ -284,27 +279,25 @@ def roc_area(
     placements = np.where(labels, below[ranks], above[ranks])
     halves = int((n_positive * (2 * np.cumsum(n_negative) - n_negative)).sum())
     auc = Estimate(value=halves / (2 * n_positives * n_negatives))
+    effective, left_out = math.nan, None
     if clusters is not None:
         effective = min(effective_clusters(clusters[members]) for members in (labels, ~labels))
-        left_out = None
         if effective >= FEWEST_CLUSTERS:
             left_out = _areas_without_each(halves, placements, ranks, labels, clusters)
             auc = clustered_estimate(auc.value, left_out, len(ranks), effective)
-        return RocArea(
-            auc=auc,
-            placements=placements,
-            labels=labels,
-            clusters=clusters,
-            effective=effective,
-            left_out=left_out,
-        )
-    variance = _variance(placements, labels)
-    if not math.isnan(variance):
+    elif not math.isnan(variance := _variance(placements, labels)):
         reach = Z95 * math.sqrt(variance)
         auc = Estimate(value=auc.value, low=auc.value - reach, high=auc.value + reach)
         if reach < _ROUNDING or auc.low < 0 or auc.high > 1:
             auc = area_interval(auc.value, n_positives, n_negatives)
-    return RocArea(auc=auc, placements=placements, labels=labels, clusters=None)
+    return RocArea(
+        auc=auc,
+        placements=placements,
+        labels=labels,
+        clusters=clusters,
+        effective=effective,
+        left_out=left_out,
+    )
 
 
 def _areas_without_each(
@@ -342,8 +335,6 @@ def delong(first: RocArea, second: RocArea) -> Test:
     is perfect or constant: interval and p are then those of ``difference_of``.
     """
     labels = first.labels
-    for area in (first, second):
-        labels = checked_flags("labels", labels, len(area.placements))
     if first.clusters is not None:
         left_out = np.empty(0)
         if first.left_out is not None and second.left_out is not None:
@@ -355,16 +346,11 @@ def delong(first: RocArea, second: RocArea) -> Test:
         return Test(method="delong", statistic=math.nan, p=math.nan)
     if error < _ROUNDING and (difference or _variance(first.placements, labels) < _ROUNDING):
         found, z = difference_of(first.auc, second.auc)
-        return Test(method="delong", statistic=z, p=two_sided_p(z), low=found.low, high=found.high)
-    deviate = difference / error if difference else 0.0 * error
-    reach = Z95 * error
-    return Test(
-        method="delong",
-        statistic=deviate,
-        p=two_sided_p(deviate),
-        low=max(-1.0, difference - reach),
-        high=min(1.0, difference + reach),
-    )
+    else:
+        z = difference / error if difference else 0.0
+        low, high = max(-1.0, difference - Z95 * error), min(1.0, difference + Z95 * error)
+        found = Estimate(value=difference, low=low, high=high)
+    return Test(method="delong", statistic=z, p=two_sided_p(z), low=found.low, high=found.high)
 
 
 def _variance(placed: Values, labels: Flags) -> float:

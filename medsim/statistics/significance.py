@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.core.errors import OptionError
 from medsim.statistics.clusters import (
     clustered_mean,
     degrees_of,
@@ -18,7 +17,6 @@ from medsim.statistics.clusters import (
 )
 from medsim.statistics.estimates import (
     Estimate,
-    checked_flags,
     difference_of,
     student_reach,
     two_sided_student,
@@ -78,8 +76,6 @@ def mcnemar(
         effective: the effective number of clusters, such as that of the label with fewer; that of
             all pairs by default.
     """
-    correct1 = checked_flags("truths", correct1, len(correct1))
-    correct2 = checked_flags("truths", correct2, len(correct1))
     only1, only2 = correct1 & ~correct2, ~correct1 & correct2
     if clusters is None:
         differences = np.ones(np.count_nonzero(only1 | only2), np.int64)
@@ -183,7 +179,6 @@ def bonferroni(p: Values) -> Values:
 
     NaN is no test and stays NaN.
     """
-    p = _checked_p(p)
     return np.minimum(1.0, p * np.count_nonzero(~np.isnan(p)))
 
 
@@ -193,17 +188,8 @@ def holm(p: Values) -> Values:
     The smallest is multiplied by the number of tests, the next by one less, and so on; none falls
     below one that was smaller. NaN is no test and stays NaN.
     """
-    p = _checked_p(p)
     order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]  # NaN comes last
     corrected = np.full(len(p), np.nan)
     stepped = p[order] * np.arange(len(order), 0, -1)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
     return corrected
-
-
-def _checked_p(p: Values) -> Values:
-    values = np.asarray(p, np.float64)
-    wrong = values[~np.isnan(values) & ~((values >= 0) & (values <= 1))]
-    if len(wrong):
-        raise OptionError(f"p-value {wrong[0]} is out of range; 0 to 1 are accepted")
-    return values

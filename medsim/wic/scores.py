@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -9,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.shown import MISSING
-from medsim.statistics.bca import accuracy_of, distance_to
+from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.significance import bonferroni, holm, mcnemar_of_runs
 from medsim.wic import GROUPS
@@ -169,17 +170,17 @@ def _from_references(
     for name, flags in correct.items():
         accuracy = accuracy_of(flags)
         for reference, known in references.items():
-            found = distance_to(accuracy, known)
+            low, high = accuracy.low - known, accuracy.high - known
             yield {
                 "between": "reference",
                 "model1": name,
                 "model2": reference,
                 "accuracy1": accuracy.value,
                 "accuracy2": known,
-                "difference": found.difference,
-                "low": defined(found.low),
-                "high": defined(found.high),
-                "within": found.within,
+                "difference": accuracy.value - known,
+                "low": defined(low),
+                "high": defined(high),
+                "within": None if math.isnan(low) else low <= 0 <= high,
                 "n_instances": flags.shape[1],
             }
 

@@ -100,20 +100,6 @@ def test_p_is_the_alpha_whose_interval_ends_at_0() -> None:
         assert 0.001 < p < 1
 
 
-def test_p_goes_down_to_what_the_resamples_can_tell() -> None:
-    found = Distribution(estimate=0.5, resampled=np.linspace(0.1, 0.9, 999), acceleration=0.0)
-
-    assert bca_p(found) == pytest.approx(0.002)
-    assert 0.0005 <= bca_spearman(*correlated(300, seed=1), resamples=4000, threads=1).p < 0.001
-
-
-def test_resamples_that_equal_0_are_on_neither_side() -> None:
-    for values in ([0.0] * 9, [-1.0, *[0.0] * 98, 1.0]):
-        found = Distribution(estimate=0.0, resampled=np.array(values), acceleration=0.0)
-
-        assert bca_p(found) == 1
-
-
 @pytest.mark.parametrize("n_distinct", [2, 5, 1000])
 def test_threads_change_nothing(n_distinct: int) -> None:
     left, right = correlated(50, seed=n_distinct)
@@ -144,6 +130,19 @@ def test_the_difference_of_correlations_is_taken_in_the_same_resamples() -> None
     assert found.statistic == alone[0].statistic - alone[1].statistic
     assert found.low < found.statistic < found.high
     assert found.high - found.low < 0.7 * (alone[0].high - alone[0].low)
+
+
+def test_resamples_decide_how_small_p_can_be_and_those_that_equal_0_are_on_neither_side() -> None:
+    for estimate, values, p in (
+        (0.5, np.linspace(0.1, 0.9, 999), 0.002),
+        (0.0, np.zeros(9), 1),
+        (0.0, np.array([-1.0, *[0.0] * 98, 1.0]), 1),
+    ):
+        found = Distribution(estimate=estimate, resampled=values, acceleration=0.0)
+        assert bca_p(found) == pytest.approx(p)
+    assert 0.0005 <= bca_spearman(*correlated(300, seed=1), resamples=4000, threads=1).p < 0.001
+    with pytest.raises(OptionError, match="3,000,001 rated pairs are too many"):
+        bca_spearman(np.zeros(3_000_001), np.broadcast_to(0.0, 3_000_001))
 
 
 def test_the_difference_is_that_of_scipy_within_the_error_of_resampling() -> None:
@@ -306,32 +305,6 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
         n_covering += found.low <= truth <= found.high
 
     assert 0.91 <= n_covering / 400 <= 0.98  # 0.95, with the error of 400 and of 50 pairs
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"seed": -1}, "seed -1 is out of range"),
-        ({"seed": 1 << 64}, "seed 18446744073709551616 is out of range"),
-        ({"resamples": 99}, "99 resamples are out of range; 100 to"),
-        ({"threads": 0}, "`threads` 0 is out of range"),
-    ],
-)
-def test_options_out_of_range_are_refused(options, says: str) -> None:
-    with pytest.raises(OptionError, match=says):
-        bca_spearman(np.arange(5.0), np.arange(5.0), **options)
-
-
-@pytest.mark.parametrize(
-    ("ratings", "says"),
-    [
-        (np.broadcast_to(0.0, 3_000_001), "3,000,001 rated pairs are too many"),
-        (np.array([0.0, 1.0, math.nan]), "ratings: pair 2 has NaN"),
-    ],
-)
-def test_ratings_that_cannot_be_summed_are_refused(ratings: np.ndarray, says: str) -> None:
-    with pytest.raises(OptionError, match=says):
-        bca_spearman(np.zeros(len(ratings)), ratings)
 
 
 def test_what_several_similarities_share_does_not_change_any_of_them() -> None:

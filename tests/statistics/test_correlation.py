@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.core.errors import OptionError
 from medsim.statistics.estimates import pearson_test, smallest_detectable, two_sided_student
 
 
@@ -34,19 +33,15 @@ def test_the_test_and_the_interval_are_those_of_scipy(n: int) -> None:
         )
 
 
-def test_three_values_have_a_test_and_no_interval() -> None:
-    found = pearson_test(np.array([1.0, 2.0, 4.0]), np.array([1.0, 5.0, 4.0]))
+@pytest.mark.parametrize(
+    ("left", "right"), [([1, 2, 4], [1, 5, 4]), (range(5), [0, -2, -4, -6, -8])]
+)
+def test_three_values_or_a_line_have_a_test_and_no_interval(left, right) -> None:
+    found = pearson_test(np.array(left, float), np.array(right, float))
 
-    expected = stats.pearsonr([1, 2, 4], [1, 5, 4])
+    expected = stats.pearsonr(left, right)
     assert found.r.value == pytest.approx(expected.statistic)
-    assert found.p == pytest.approx(expected.pvalue)
-    assert math.isnan(found.r.low)
-
-
-def test_sides_on_a_line_have_a_p_of_0_and_no_interval() -> None:
-    found = pearson_test(np.arange(5.0), -2 * np.arange(5.0))
-
-    assert (found.r.value, found.t, found.p) == (-1, -math.inf, 0)
+    assert found.p == pytest.approx(expected.pvalue, abs=1e-12)
     assert np.isnan([found.r.low, found.r.high]).all()
 
 
@@ -60,11 +55,6 @@ def test_what_has_no_correlation_is_nan(left, right) -> None:
     assert np.isnan([found.r.value, found.t, found.p]).all()
 
 
-def test_missing_values_are_refused() -> None:
-    with pytest.raises(OptionError, match="left values: pair 1 has NaN"):
-        pearson_test(np.array([1.0, math.nan, 2.0]), np.arange(3.0))
-
-
 @given(st.floats(-1e4, 1e4), st.integers(1, 400))
 def test_student_tails_are_those_of_scipy(t: float, degrees: int) -> None:
     expected = 2 * stats.t.sf(abs(t), degrees)
@@ -76,11 +66,11 @@ def test_the_power_of_the_smallest_detectable_correlation_is_that_of_statsmodels
     # A correlation's inverse hyperbolic tangent is a mean of n - 3 values of variance 1.
     from statsmodels.stats.power import NormalIndPower
 
-    for n, power, alpha in [(12, 0.8, 0.05), (5, 0.9, 0.01), (200, 0.5, 0.05)]:
-        found = smallest_detectable(n, power, alpha)
+    for n in (5, 12, 200):
+        found = smallest_detectable(n)
 
-        of_test = NormalIndPower(ddof=3).power(math.atanh(found), n, alpha, ratio=0)
-        assert of_test == pytest.approx(power, abs=1e-6 if power > 0.6 else 1e-3)
+        of_test = NormalIndPower(ddof=3).power(math.atanh(found), n, 0.05, ratio=0)
+        assert of_test == pytest.approx(0.8, abs=1e-6)
 
 
 @pytest.mark.parametrize(("n", "expected"), [(12, 0.84), (60, 0.805)])
@@ -98,5 +88,3 @@ def test_a_correlation_of_that_size_is_shown_as_often_as_said(n: int, expected: 
 def test_of_three_values_nothing_can_be_shown() -> None:
     assert math.isnan(smallest_detectable(3))
     assert smallest_detectable(4) > 0.99
-    with pytest.raises(OptionError, match=r"power 1 is out of range"):
-        smallest_detectable(10, power=1)

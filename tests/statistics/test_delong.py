@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.core.errors import OptionError
 from medsim.statistics.estimates import area_interval
 from medsim.statistics.scores import LabelledSample, delong, labelled_sample
 
@@ -143,14 +142,6 @@ def test_intervals_near_1_cover_the_truth_about_as_often_as_they_say(n: int, auc
         n_covering += found.low <= auc <= found.high
 
     assert n_covering / 300 > 0.85  # 0.03 to 0.93 by DeLong's interval cut at 1
-
-
-def test_scores_of_other_pairs_are_refused() -> None:
-    labels = np.array([True, False, True])
-    scores3, scores2 = scores_of(np.arange(3.0), labels), scores_of(np.arange(2.0), labels[:2])
-
-    with pytest.raises(OptionError, match="there are 3 labels for 2 pairs"):
-        delong(scores3.area, scores2.area)
 
 
 def auc_of(side: np.ndarray, labels: np.ndarray) -> float:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
-from medsim.core.errors import OptionError
 from medsim.statistics import rater_agreement as module
 from medsim.statistics.rater_agreement import rater_agreement
 
@@ -124,11 +123,6 @@ def test_who_shares_too_few_items_changes_nothing() -> None:
     assert found.with_others[:4].tolist() == alone.with_others.tolist()
     assert np.isnan(found.with_others[4:]).all()
     assert np.isnan(found.with_mean[4:]).all()
-
-
-def test_resamples_out_of_range_are_refused() -> None:
-    with pytest.raises(OptionError, match="5 resamples are out of range"):
-        rater_agreement(np.ones((2, 3)), resamples=5)
 
 
 def test_the_order_of_raters_does_not_untie_means() -> None:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.core.errors import OptionError
 from medsim.statistics.resampling import Resampling
 from medsim.statistics.scores import LabelledSample, RatedSample, labelled_sample, rated_samples
 
@@ -146,22 +145,6 @@ def test_the_interval_of_accuracy_is_that_of_wilson(n_right: int, n_pairs: int) 
 
     expected = proportion_confint(n_right, n_pairs, method="wilson")
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("similarities", "labels", "held_out", "says"),
-    [
-        ([0.1, math.nan], [True, False], [True, False], "similarities: pair 1 has NaN"),
-        ([0.1, 0.2], [True], [True, False], "there are 1 labels for 2 pairs"),
-        ([0.1, 0.2], [1, 0], [True, False], r"labels must be bool .* int64\[2\]"),
-        ([0.1, 0.2], [True, False], [False], "there are 1 held-out flags for 2 pairs"),
-        ([[0.1, 0.2]], [True], [True], r"similarities must be numbers .* float64\[1, 2\]"),
-        (["a", "b"], [True, False], [True, False], "similarities must be numbers"),
-    ],
-)
-def test_wrong_arrays_are_refused(similarities, labels, held_out, says: str) -> None:
-    with pytest.raises(OptionError, match=says):
-        labelled_sample(np.array(similarities), np.array(labels), np.array(held_out))
 
 
 def rated(similarities: np.ndarray, ratings: np.ndarray) -> RatedSample:
