@@ -47,9 +47,7 @@ def split_terms(build: Build) -> SplitTerms:
     """Return the terms of the build that one split is."""
     frame = build.terms()
     return SplitTerms(
-        frame=frame,
-        components=frame["component"].to_numpy(),
-        hashes=content_hashes(frame["term"]),
+        frame=frame, components=frame["component"].to_numpy(), hashes=content_hashes(frame["term"])
     )
 
 

@@ -35,119 +35,106 @@ def annotators_of(named: CountOrNames, stem: str) -> tuple[str, ...]:
         stem: of the names of those that are only counted, as in "annotator-1".
 
     Raises:
-        OptionError: a name is no name of a folder, or stands twice, or there are too many or none.
+        OptionError: a name cannot name a folder, or stands twice, or there are too many or none.
     """
-    if not isinstance(named, (str, int)):
-        return _checked(list(named))
     text = str(named).strip()
-    if _NUMBER.fullmatch(text) is None:
-        return _checked([name.strip() for name in text.split(",")])
-    return _checked([f"{stem}-{at:0{len(text)}}" for at in range(1, int(text) + 1)])
-
-
-def _checked(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names that can be those of annotators."""
+    if not isinstance(named, (str, int)):
+        names = list(named)
+    elif _NUMBER.fullmatch(text):
+        names = [f"{stem}-{at:0{len(text)}}" for at in range(1, int(text) + 1)]
+    else:
+        names = [name.strip() for name in text.split(",")]
     if not 1 <= len(names) <= _MOST_ANNOTATORS:
         raise OptionError(f"{len(names):,} annotators; 1 to {_MOST_ANNOTATORS:,} are accepted")
     for at, name in enumerate(names):
         if _NAME.fullmatch(name) is None or _NO_NAME.fullmatch(name) is not None:
             raise OptionError(
                 f"{name[:60]!r} cannot be the name of an annotator: a name has up to 40 letters, "
-                "digits, spaces and . - _, begins with a letter or digit, and is no number"
+                "digits, spaces and . - _, begins with a letter or digit, and is not a number"
             )
         if name.casefold() in {other.casefold() for other in names[:at]}:
             raise OptionError(f"two annotators are named {name!r}")
     return tuple(names)
 
 
+PER_CLASS = 30
+"""The positives, and negatives, of a dataset that are judged (Schulz and Juric 2020, 3.3)."""
+
 PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 """Pairs of a page, pairs that all rate, pairs that a rater sees twice (Chiu et al. 2018)."""
 
-PER_CLASS = 30
-"""The positives, and negatives, of a dataset that are judged (Schulz and Juric 2020, 3.3)."""
+SIZE, COMMON = 100, 50
+"""Instances of an annotator, and those of them that all see (Rouhizadeh et al. 2024)."""
 
 OUTLIER_SHARE = 0.5
 """The share of the others' average IAA-1 below which a rater is an outlier."""
 
-_MOST_PER_CLASS = 10_000
-_MOST_GROUPS = 500
 _LEAST_RATERS = 2  # of a group: one alone agrees with nobody
-OUT = Option("The folder of the study to write.", ("--out", "-o"))
-INSTRUCTIONS = Option(
-    "A text file to be read before the first pair, with empty lines between paragraphs; by default "
-    "a few sentences on how to answer."
-)
-OVERWRITE = Option("Replace an earlier study, whose answers then fit no longer.")
-SEED = Option("Of what is drawn and of its order.", least=0, most=MOST_SEED, key="seed")
-
-Title = Annotated[str, Option("The heading that annotators see.")]
-Paths: TypeAlias = str | Path | Sequence[str | Path] | None
 
 Place: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
 
+Out = Annotated[str | Path, Option("Folder of the study to write.", ("--out", "-o"))]
+Title = Annotated[str, Option("Heading of the page.")]
+Notice = Annotated[
+    str | None, Option("What annotators must know before they share a sheet; nothing by default.")
+]
+Seed = Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")]
 
-def _of_graded(option: Option, key: str) -> Option:
-    """Return an option of evaluations as one of the scores of graded studies, for their table."""
-    text = f"Of a graded study: {option.help[0].lower()}{option.help[1:]}"
-    return replace(option, help=text, key=key, kept_empty=False)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOptions(Options):
+    """The options of every command that writes a study."""
+
+    instructions: Annotated[
+        str | Path | None,
+        Option(
+            "Text file that annotators read first; a few sentences on how to answer by default."
+        ),
+    ] = None
+    seed: Seed = 0
+    overwrite: Annotated[
+        bool, Option("Replace an existing study; its answers will no longer match.")
+    ] = False
+    progress: Reporting = None
 
 
 @dataclass(frozen=True, slots=True)
-class SampleOptions(Options):
+class SampleOptions(StudyOptions):
     """The options of ``medsim study sample``."""
 
-    build: Annotated[Place, Option("The folder of a build.", argument=True, metavar="OUT")]
-    out: Annotated[str | Path, OUT]
+    build: Annotated[Place, Option("Folder of a build.", argument=True, metavar="OUT")]
+    out: Out
     _: KW_ONLY
     per_class: Annotated[
-        int,
-        Option(
-            "Positives, and negatives, to draw of every dataset.",
-            least=1,
-            most=_MOST_PER_CLASS,
-            key="per_class",
-        ),
+        int, Option("Positives, and negatives, per dataset.", least=1, most=10_000, key="per_class")
     ] = PER_CLASS
-    annotators: Annotated[
-        CountOrNames, Option("How many annotators, or their names, as in ada,ben,eva.")
-    ] = 3
+    annotators: Annotated[CountOrNames, Option("How many, or their names: ada,ben,eva.")] = 3
     title: Title = "Do these terms mean the same?"
-    instructions: Annotated[str | Path | None, INSTRUCTIONS] = None
-    seed: Annotated[int, SEED] = 0
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError for annotators that are none."""
+        """Raise OptionError if `annotators` are not names or a number."""
         annotators_of(self.annotators, stem="annotator")
 
 
 @dataclass(frozen=True, slots=True)
-class GradeOptions(Options):
+class GradeOptions(StudyOptions):
     """The options of ``medsim study grade``."""
 
     pairs: Annotated[
         str | Path,
         Option(
-            "CSV, TSV or Parquet with the columns term1 and term2; other columns are kept for the "
-            "results.",
+            "CSV, TSV or Parquet with columns term1 and term2; others are kept for the results.",
             argument=True,
         ),
     ]
-    out: Annotated[str | Path, OUT]
+    out: Out
     _: KW_ONLY
     raters: Annotated[
-        CountOrNames, Option("How many raters, or their names, those of a group together.")
+        CountOrNames, Option("How many, or their names, those of a group together.")
     ] = 12
     groups: Annotated[
-        int,
-        Option(
-            "Groups of raters, each with pairs of its own.",
-            least=1,
-            most=_MOST_GROUPS,
-            key="groups",
-        ),
+        int, Option("Groups of raters, each with its own pairs.", least=1, most=500, key="groups")
     ] = 2
     consistency: Annotated[
         int | None,
@@ -162,21 +149,10 @@ class GradeOptions(Options):
         int, Option("Pairs that each rater sees twice.", least=0, most=MOST_COUNT, key="duplicates")
     ] = DUPLICATES
     page_size: Annotated[
-        int,
-        Option(
-            "Most pairs of a page, after which there is a pause; 0 for no pages.",
-            least=0,
-            most=MOST_COUNT,
-        ),
+        int, Option("Most pairs between two pauses; 0 for no pauses.", least=0, most=MOST_COUNT)
     ] = PAGE_SIZE
-    title: Annotated[str, Option("The heading that raters see.")] = "How similar are these words?"
-    instructions: Annotated[str | Path | None, INSTRUCTIONS] = None
-    notice: Annotated[
-        str | None, Option("What raters must know before they pass a sheet on; nothing by default.")
-    ] = None
-    seed: Annotated[int, SEED] = 0
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
+    title: Title = "How similar are these words?"
+    notice: Notice = None
 
     @property
     def n_consistency(self) -> int:
@@ -190,7 +166,7 @@ class GradeOptions(Options):
         return {**Options.recorded(self), "consistency": self.n_consistency}
 
     def check(self) -> None:
-        """Raise OptionError for raters that are none, or too few for the groups."""
+        """Raise OptionError if there are too few raters for the groups."""
         n_raters = len(annotators_of(self.raters, stem="rater"))
         if n_raters < _LEAST_RATERS * self.groups:
             raise OptionError(
@@ -198,30 +174,34 @@ class GradeOptions(Options):
             )
 
 
+def _of_graded(option: Option, key: str) -> Option:
+    """Return an option of evaluations as one of the scores of graded studies, for their table."""
+    text = f"Graded studies: {option.help[0].lower()}{option.help[1:]}"
+    return replace(option, help=text, key=key, kept_empty=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreOptions(Options):
     """The options of ``medsim study score``."""
 
-    study: Annotated[Place, Option("The folder of a study.", argument=True)]
+    study: Annotated[Place, Option("Folder of a study.", argument=True)]
     answers: Annotated[
         Sequence[str | Path],
         Option(
             "What annotators sent back: files of the page, sheets in CSV or TSV, exports of Label "
-            "Studio, or folders of such.",
+            "Studio, or folders of them.",
             argument=True,
             metavar="ANSWERS...",
         ),
     ]
     out: Annotated[
-        str | Path | None,
-        Option("A folder to write all tables to, as CSV; none by default.", ("--out", "-o")),
+        str | Path | None, Option("Folder for all tables as CSV; none by default.", ("--out", "-o"))
     ] = None
     _: KW_ONLY
     leave_out: Annotated[
         Sequence[str],
         Option(
-            "Annotators that do not count, as in ada,ben; of a graded study, outliers stands for "
-            "those that the table raters calls so.",
+            "Annotators to leave out, as in ada,ben; outliers stands for those of a graded study.",
             listed=True,
             key="leave_out",
         ),
@@ -229,8 +209,8 @@ class ScoreOptions(Options):
     outlier_share: Annotated[
         float,
         Option(
-            "Of a graded study: a rater whose IAA-1 on the consistency set is below this share of "
-            "the others' average is an outlier.",
+            "Graded studies: a rater whose IAA-1 on the consistency set is below this share of the "
+            "others' average is an outlier.",
             least=0,
             most=1,
             key="outlier_share",
@@ -239,11 +219,11 @@ class ScoreOptions(Options):
     bins: Annotated[Sequence[int], _of_graded(BINS, "bins")] = ()
     topic_bins: Annotated[Sequence[int], _of_graded(TOPIC_BINS, "topic_bins")] = ()
     equal_parts: Annotated[int | None, _of_graded(EQUAL_PARTS, "equal_parts")] = None
-    seed: Annotated[int, Option("Of the bootstrap.", least=0, most=MOST_SEED, key="seed")] = 0
+    seed: Seed = 0
     resamples: Annotated[
         int,
         Option(
-            "Of the bootstrap, for intervals of agreement; 0 for none.",
+            "Bootstrap resamples for confidence intervals of agreement; 0 for none.",
             least=0,
             most=MOST_RESAMPLES,
             key="resamples",
@@ -254,63 +234,24 @@ class ScoreOptions(Options):
     progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError for bins that are none, or too few resamples."""
+        """Raise OptionError for bins that are not ascending, or too few resamples."""
         if 0 < self.resamples < FEWEST_RESAMPLES:
             raise OptionError(
-                f"`resamples` {self.resamples} are too few for intervals; "
-                f"{FEWEST_RESAMPLES} are enough, and 0 makes none"
+                f"`resamples` {self.resamples} is too few; use {FEWEST_RESAMPLES} or more, or 0"
             )
         if not self.answers:
-            raise OptionError("name at least one file of answers, or a folder of such")
+            raise OptionError("give at least one file or folder of answers")
         bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
         object.__setattr__(self, "bins", bins)
         object.__setattr__(self, "topic_bins", topic_bins)
 
 
-Words = Annotated[
-    str | Path,
-    Option(
-        "Frequency table of a biomedical corpus, CSV, TSV or Parquet: columns word, class, "
-        "count, and where known lemma and topics (a number, or names with ; between) or documents.",
-        argument=True,
-    ),
-]
-WordClass = Annotated[
-    str | None,
-    Option(
-        "The class of words, such as noun; by default the only one.",
-        ("--word-class", "--class"),
-        key="word_class",
-    ),
-]
-MinCount = Annotated[
-    int,
-    Option("Smallest count of a word, all forms added.", least=1, most=MOST_COUNT, key="min_count"),
-]
-MinLength = Annotated[
-    int, Option("Fewest letters of a word.", least=1, most=1_000, key="min_length")
-]
-NoLemmas = Annotated[bool, Option("Make no lemmas where the table has none.", key="no_lemmas")]
-
-SIZE, COMMON = 100, 50
-"""Instances of an annotator, and those of them that all see (Rouhizadeh et al. 2024)."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskingOptions(Options):
+class AskingOptions(StudyOptions):
     """The options of every study in which a few people answer the same questions."""
 
-    annotators: Annotated[
-        CountOrNames, Option("How many annotators, or their names, as in ada,ben.")
-    ] = 2
-    instructions: Annotated[str | Path | None, INSTRUCTIONS] = None
-    notice: Annotated[
-        str | None,
-        Option("What annotators must know before they pass a sheet on; nothing by default."),
-    ] = None
-    seed: Annotated[int, SEED] = 0
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
+    annotators: Annotated[CountOrNames, Option("How many, or their names: ada,ben.")] = 2
+    notice: Notice = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -318,7 +259,7 @@ class AskingOptions(Options):
         return annotators_of(self.annotators, stem="annotator")
 
     def check(self) -> None:
-        """Raise OptionError for annotators that are none."""
+        """Raise OptionError if `annotators` are not names or a number."""
         _ = self.names
 
 
@@ -329,13 +270,12 @@ class InspectOptions(AskingOptions):
     pairs: Annotated[
         str | Path,
         Option(
-            "CSV, TSV or Parquet with the columns term1 and term2; other columns are kept for the "
-            "results. Where it has domain or associated, as medsim study pairs writes them, the "
-            "associated biomedical pairs are shown.",
+            "CSV, TSV or Parquet with columns term1 and term2; others are kept for the results. "
+            "If it has domain or associated, only associated biomedical pairs are shown.",
             argument=True,
         ),
     ]
-    out: Annotated[str | Path, OUT]
+    out: Out
     _: KW_ONLY
     title: Title = "Are they associated?"
 
@@ -347,15 +287,13 @@ class InstancesOptions(AskingOptions):
     benchmark: Annotated[
         str | Path,
         Option(
-            "A folder with test.json, as BioWiC is published and medsim wic build writes it, or "
-            "one such file.",
-            argument=True,
+            "test.json of BioWiC or of medsim wic build, or a folder that has it.", argument=True
         ),
     ]
-    out: Annotated[str | Path, OUT]
+    out: Out
     _: KW_ONLY
     size: Annotated[
-        int, Option("Instances of each annotator.", least=1, most=MOST_COUNT, key="size")
+        int, Option("Instances per annotator.", least=1, most=MOST_COUNT, key="size")
     ] = SIZE
     common: Annotated[
         int, Option("How many of them all annotators see.", least=0, most=MOST_COUNT, key="common")
@@ -368,10 +306,31 @@ class InstancesOptions(AskingOptions):
         return self.common if len(self.names) > 1 else self.size
 
     def check(self) -> None:
-        """Raise OptionError for annotators that are none, or more common instances than all."""
-        AskingOptions.check(self)
+        """Raise OptionError if there are more common instances than `size`."""
         if self.n_common > self.size:
             raise OptionError(f"`common` {self.n_common} is more than `size` {self.size}")
+
+
+Words = Annotated[
+    str | Path,
+    Option(
+        "Frequency table of a biomedical corpus, CSV, TSV or Parquet: columns word, class, count, "
+        "and optionally lemma and topics (a number, or names with ; between) or documents.",
+        argument=True,
+    ),
+]
+WordClass = Annotated[
+    str | None,
+    Option("Class of words, such as noun.", ("--word-class", "--class"), key="word_class"),
+]
+MinCount = Annotated[
+    int,
+    Option("Least count of a word in all its forms.", least=1, most=MOST_COUNT, key="min_count"),
+]
+MinLength = Annotated[
+    int, Option("Fewest letters of a word.", least=1, most=1_000, key="min_length")
+]
+NoLemmas = Annotated[bool, Option("Make no lemmas if the table has none.", key="no_lemmas")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +338,7 @@ class DomainsOptions(AskingOptions):
     """The options of ``medsim study domains``."""
 
     words: Words
-    out: Annotated[str | Path, OUT]
+    out: Out
     _: KW_ONLY
     word_class: WordClass = None
     size: Annotated[
@@ -402,6 +361,8 @@ N_QUARTERS = 4
 MOST_PAIRS = 10_000
 """The most pairs of a set of word pairs: more than people ever rated of words."""
 
+Paths: TypeAlias = str | Path | Sequence[str | Path] | None
+
 
 def paths_of(given: Paths) -> list[Path]:
     """Return the paths of an option that takes any number of them."""
@@ -417,17 +378,13 @@ class PairsOptions(Options):
     word_class: WordClass = None
     terminology: Annotated[
         Paths,
-        Option(
-            "Folder of a build; associates its synonyms and siblings. Any number of builds.",
-            metavar="BUILD",
-            many=True,
-        ),
+        Option("Builds whose synonyms and siblings are associated.", metavar="BUILD", many=True),
     ] = None
     lexicon: Annotated[
         Paths,
         Option(
             "Files LRNOM, LRAGR and LRSPL of the SPECIALIST Lexicon, or their folder: variants of "
-            "a build's names count as these do, as phosphorylate where it has phosphorylation.",
+            "a build's names count as names, as phosphorylate where it has phosphorylation.",
             metavar="FILE",
             many=True,
         ),
@@ -435,61 +392,55 @@ class PairsOptions(Options):
     norms: Annotated[
         Paths,
         Option(
-            "Association norms, as of the University of South Florida, or a table with columns "
-            "cue, target and where known strength; any number of files.",
+            "Association norms of the University of South Florida, or tables with columns cue, "
+            "target and optionally strength.",
             metavar="FILE",
             many=True,
         ),
     ] = None
     norm_participants: Annotated[
         int,
-        Option(
-            "Fewest people who saw the cue of a norm that counts (#G); more than ten by default.",
-            least=0,
-            most=MOST_COUNT,
-        ),
+        Option("Fewest people who saw the cue of a norm that counts.", least=0, most=MOST_COUNT),
     ] = NORM_PARTICIPANTS
     one_way: Annotated[
-        bool, Option("Count norms that lack a forward or a backward strength (FSG, BSG) as well.")
+        bool, Option("Also count norms without a forward or backward strength (FSG, BSG).")
     ] = False
     biomedical: Annotated[
         str | Path | None,
         Option(
-            "Biomedical words, one a line, or a build whose names they are; all other words are "
-            "general.",
+            "Biomedical words, one a line, or a build with their names; all others are general.",
             metavar="LIST",
         ),
     ] = None
     general: Annotated[
         str | Path | None,
         Option(
-            "Frequency table of a general corpus, with which frequencies are correlated; without a "
-            "list or a table of domains, how often either corpus uses a word decides its domain.",
+            "Frequency table of a general corpus; without a list or a table of domains, the corpus "
+            "that uses a word more often decides its domain.",
             metavar="CORPUS",
         ),
     ] = None
     documents: Annotated[
         str | Path | None,
         Option(
-            "Topics of documents or journals: a table of document and topics (names with ; "
-            "between). A word has the topics of those in its column documents, and as its own the "
-            "most frequent.",
+            "Table of documents or journals and their topics (names with ; between), for the "
+            "column documents of words.",
             metavar="TABLE",
         ),
     ] = None
     domains: Annotated[
         str | Path | None,
         Option(
-            "A table with columns word and domain, as medsim study score writes of words that "
-            "people sorted; all other words are left out.",
+            "Table with columns word and domain, as medsim study score writes it; all other words "
+            "are left out.",
             metavar="TABLE",
         ),
     ] = None
     confirmed: Annotated[
         str | Path | None,
         Option(
-            "A table with columns term1 and term2, as medsim study score writes of pairs that "
-            "people inspected: the only pairs that are drawn as associated biomedical ones.",
+            "Table with columns term1 and term2, as medsim study score writes it: the only "
+            "associated biomedical pairs that are drawn.",
             metavar="TABLE",
         ),
     ] = None
@@ -506,38 +457,30 @@ class PairsOptions(Options):
     ] = 1_000
     min_count: MinCount = 5
     min_length: MinLength = 3
-    per_word: Annotated[int, Option("Most pairs that a word is in.", least=1, most=MOST_PAIRS)] = 3
+    per_word: Annotated[int, Option("Most pairs of one word.", least=1, most=MOST_PAIRS)] = 3
     no_lemmas: NoLemmas = False
-    seed: Annotated[int, SEED] = 0
+    seed: Seed = 0
     threads: Threads = None
     progress: Reporting = None
 
     @property
     def by_ratio(self) -> bool:
-        """Whether the domain of a word is told by the ratio of its frequencies in two corpora."""
+        """Whether the ratio of a word's frequencies in two corpora decides its domain."""
         return self.biomedical is None and self.domains is None
 
     def check(self) -> None:
-        """Raise OptionError if a size has no quarters, or a quarter nothing to tell its words."""
+        """Raise OptionError if `size` has no quarters, or words have no domain or association."""
         if self.size % N_QUARTERS:
             near = self.size // N_QUARTERS * N_QUARTERS
-            raise OptionError(
-                f"`size` {self.size} cannot be cut into four equal quarters; a multiple of 4 up to "
-                f"{MOST_PAIRS:,} can, such as {near}"
-            )
+            raise OptionError(f"`size` {self.size} must be a multiple of 4, such as {near}")
         if self.biomedical is not None and self.domains is not None:
-            raise OptionError(
-                "`biomedical` and `domains` both say which words are biomedical; give one of them"
-            )
+            raise OptionError("`biomedical` and `domains` contradict each other; give one of them")
         if self.by_ratio and self.general is None:
             raise OptionError(
-                "say by one of `biomedical` LIST, `general` CORPUS and `domains` TABLE which words "
-                "are biomedical"
+                "say which words are biomedical: add `biomedical`, `general` or `domains`"
             )
         if not paths_of(self.terminology) and not paths_of(self.norms) and self.confirmed is None:
-            raise OptionError(
-                "nothing tells which words are associated; add `terminology` BUILD or `norms` FILE"
-            )
+            raise OptionError("say which words are associated: add `terminology` or `norms`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,4 +489,4 @@ class PairsFileOptions(PairsOptions):
 
     _: KW_ONLY
     out: Annotated[str | Path, Option("The .csv or .parquet file to write.", ("--out", "-o"))]
-    overwrite: Annotated[bool, Option("Replace a file that is there.")] = False
+    overwrite: Annotated[bool, Option("Replace an existing file.")] = False

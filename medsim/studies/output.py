@@ -14,7 +14,7 @@ from medsim.core.opened import Opened
 from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from medsim.studies.sheets import Scale
 
@@ -33,15 +33,15 @@ The value is the answer's place in the study's scale (``medsim.studies.sheets.Sc
 """
 
 _text, _whole, _number = (partial(Column, one) for one in (pl.String, pl.Int64, pl.Float64))
+_short, _flag, _place = (partial(Column, one) for one in (pl.Int8, pl.Boolean, pl.Int32))
 
-_ITEM_ID = _text("Identifier of the item in this study; its annotators never see it.")
-_OTHER = "Any further column of the file of pairs, under its own name, as text"
+_ITEM_ID = _text("Identifier of the item in this study; annotators never see it.")
+_OTHERS = {"OTHER": _text("Any other column of the file of pairs, as text.", in_some_files=True)}
 
 
-def _both(name: str, about: str, dtype: type[pl.DataType] = pl.String) -> dict[str, Column]:
+def _both(name: str, about: str, column: Callable[[str], Column] = _text) -> dict[str, Column]:
     """Return the columns of both sides, 1 and 2."""
-    sides = {"1": "first", "2": "second"}.items()
-    return {name + side: Column(dtype, about.format(which)) for side, which in sides}
+    return {f"{name}1": column(about.format("first")), f"{name}2": column(about.format("second"))}
 
 
 _TERMS = _both("term", "The {} term or word of the pair.")
@@ -53,9 +53,9 @@ _SETS = {
 _PAIR_ID = _text("Identifier of the pair in the build.")
 _SHOWN = {
     "left": _text("Text on the left side, or the only one."),
-    "right": _text("Text on the right side; empty where there is one text."),
+    "right": _text("Text on the right side; empty if there is one text."),
 }
-_POSITION = Column(pl.Int32, "Place among what the annotator sees, from 1.")
+_POSITION = _place("Position in what the annotator sees, from 1.")
 _ANNOTATOR = _text("Name of the annotator.")
 
 ASSIGNED = Table(
@@ -64,11 +64,9 @@ ASSIGNED = Table(
     {
         "annotator": _ANNOTATOR,
         "position": _POSITION,
-        "entry_id": _text("Identifier by which answers name it; it reveals nothing."),
+        "entry_id": _text("Identifier of the row in answers; it reveals nothing."),
         "item_id": _ITEM_ID,
-        "showing": Column(
-            pl.Int8, "1, or 2 where the annotator sees the item for the second time."
-        ),
+        "showing": _short("1, or 2 if the annotator sees the item for the second time."),
         **_SHOWN,
     },
     key=("entry_id",),
@@ -87,51 +85,37 @@ JUDGED_ITEMS = _items(
         "pair_id": _PAIR_ID,
         **_TERMS,
         **_SETS,
-        "label": Column(pl.Int8, "1 where the build says that the terms mean the same, else 0."),
-        "concept1": _text("Concept of the first term in the build."),
-        "concept2": _text("Concept of the second term in the build."),
+        "label": _short("1 if the terms mean the same in the build, else 0."),
+        **_both("concept", "Concept of the {} term in the build."),
     }
 )
 GRADED_ITEMS = _items(
     {
         **_TERMS,
-        "group": Column(
-            pl.Int32,
-            "Group of raters that sees the pair, from 1; 0 for the consistency set, of all.",
-        ),
-        "OTHER": _text(f"{_OTHER}.", in_some_files=True),
+        "group": _place("Group of raters that sees the pair, from 1; 0 for the consistency set."),
+        **_OTHERS,
     }
 )
 CONTEXT_ITEMS = _items(
     {
-        "group": Column(
-            pl.Int32,
-            "0 where all annotators see the instance, else the number of the one who does.",
-        ),
+        "group": _place("0 if all annotators see the instance, else the number of the one."),
         **_both("term", "Term of the {} sentence."),
         **_both("sentence", "The {} sentence."),
-        **_both(
-            "start", "Where the {} term begins, in code points of its sentence from 0.", pl.Int32
-        ),
-        **_both("end", "Where the {} term ends, exclusive.", pl.Int32),
-        "cat": _text(
-            "Group of the instance: term_identity, abbreviations, synonyms or label_similarity."
-        ),
-        "label": Column(
-            pl.Int8, "1 where both terms have the same meaning by the benchmark, else 0."
-        ),
+        **_both("start", "Start of the {} term in code points of its sentence, from 0.", _place),
+        **_both("end", "End of the {} term, exclusive.", _place),
+        "cat": _text("Group: term_identity, abbreviations, synonyms or label_similarity."),
+        "label": _short("1 if the terms have the same meaning in the benchmark, else 0."),
         **_both("marked", "The {} sentence as it is shown, its term between \u27e6 and \u27e7."),
     }
 )
-DOMAIN_ITEMS = _items(
-    {
-        "word": _text("The word."),
-        "class": _text("Class of the word, such as noun."),
-        "count": _whole("Number of times that the corpus has it, in all its forms."),
-        "topics": _whole("Number of topics that it occurs in; null where that is not known."),
-    }
-)
-ASSOCIATION_ITEMS = _items({**_TERMS, "OTHER": _text(f"{_OTHER}.", in_some_files=True)})
+_WORD = {
+    "word": _text("The word."),
+    "class": _text("Class of the word, such as noun."),
+    "count": _whole("Count of the word in the corpus, in all its forms."),
+    "topics": _whole("Number of topics that the word occurs in; null if not known."),
+}
+DOMAIN_ITEMS = _items(_WORD)
+ASSOCIATION_ITEMS = _items({**_TERMS, **_OTHERS})
 
 WORD_PAIRS = Table(
     "PAIRS.csv",
@@ -141,44 +125,33 @@ WORD_PAIRS = Table(
         "term2": _text("The second word."),
         "class": _text("Class of both words, such as noun."),
         "domain": _text("Domain of both words: biomedical or general."),
-        "associated": Column(
-            pl.Boolean, "Whether a terminology, people or norms associate the words."
+        "associated": _flag("Whether a terminology, people or norms associate the words."),
+        "reason": _text("Why they are associated, such as a relation; random if they are not."),
+        **_both("count", "Count of the {} word in the corpus, in all its forms.", _whole),
+        **_both(
+            "topics", "Number of topics that the {} word occurs in; null if not known.", _whole
         ),
-        "reason": _text(
-            "What associates them, such as a relation of the terminology; random of others."
-        ),
-        "count1": _whole("Number of times that the corpus has the first word, in all its forms."),
-        "count2": _whole("The same of the second word."),
-        "topics1": _whole(
-            "Number of topics that the first word occurs in; null where that is not known."
-        ),
-        "topics2": _whole("The same of the second word; null where that is not known."),
-        "topic1": _text("Most frequent topic of the first word; null where that is not known."),
-        "topic2": _text("The same of the second word; null where that is not known."),
+        **_both("topic", "Most frequent topic of the {} word; null if not known."),
     },
     key=("term1", "term2"),
     order="Drawn from the seed.",
 )
 """The file that ``medsim study pairs`` writes, which is no folder with a manifest."""
 
-_NO_CORRELATION = "too few pairs are rated by both sides, or one side has rated all the same"
+_NO_CORRELATION = "too few pairs are rated by both sides, or one side gave one rating to all"
+_NOT_TWICE = "no pair was rated twice"
 
 WHY_MISSING: Mapping[str, str] = {
     "alpha": "no item has two answers, or all answers are the same",
-    "kappa": "both answered no item, or gave one and the same answer to all; or of more than two",
+    "kappa": "both answered no item, or gave one answer to all; and for more than two annotators",
     "accuracy": "no pair has a majority",
     "recall": "the majority judges no pair the same",
-    "precision": "no pair that has a majority is labelled the same",
-    "with_majority": "no answer is to a pair that has a majority",
-    "iaa1": _NO_CORRELATION,
-    "iaa2": _NO_CORRELATION,
-    "with_others": _NO_CORRELATION,
-    "with_mean": _NO_CORRELATION,
+    "precision": "no pair with a majority is labelled the same",
+    "with_majority": "no answer is to a pair with a majority",
+    **dict.fromkeys(("iaa1", "iaa2", "with_others", "with_mean"), _NO_CORRELATION),
     "consistency_iaa1": _NO_CORRELATION,
     "others_iaa1": f"{_NO_CORRELATION}, or no two of the others agree",
-    "twice_equal": "no pair was rated twice",
-    "twice_within_one": "no pair was rated twice",
-    "twice_difference": "no pair was rated twice",
+    **dict.fromkeys(("twice_equal", "twice_within_one", "twice_difference"), _NOT_TWICE),
     "twice_spearman": "fewer than two pairs were rated twice, or all ratings are the same",
 }
 """When a table has no value of a statistic, a clause after "where"."""
@@ -192,16 +165,15 @@ def _statistic(name: str, about: str) -> dict[str, Column]:
 
 def _estimate(name: str, about: str) -> dict[str, Column]:
     """Return the columns of an estimate and of the ends of its interval."""
-    ends = {"low": "Lower", "high": "Upper"}
     return _statistic(name, about) | {
-        f"{name}_{end}": _number(f"{which} end of the 95% interval of {name}; null for none.")
-        for end, which in ends.items()
+        f"{name}_{end}": _number(f"{which} end of the 95% interval of {name}; null if it has none.")
+        for end, which in (("low", "Lower"), ("high", "Upper"))
     }
 
 
 def _counts(scale: Scale) -> dict[str, Column]:
     """Return how often each answer of a scale is given."""
-    return {f"n_{one}": _whole(f"Number of the answers {one}.") for one in scale.answers}
+    return {f"n_{one}": _whole(f"Number of answers {one}.") for one in scale.answers}
 
 
 def _scored(
@@ -212,39 +184,35 @@ def _scored(
 
 
 _ANSWERS = {
-    "answer of NAME": _text(
-        "Answer of the annotator of that name; null where there is none.", in_some_files=True
-    )
+    "answer of NAME": _text("Answer of that annotator; null if there is none.", in_some_files=True)
 }
-_ALPHA = _estimate("alpha", "Krippendorff's alpha, 1 where all agree, 0 by chance")
+_ALPHA = _estimate("alpha", "Krippendorff's alpha, 1 if all agree, 0 by chance")
 _NAMES = _text("Names of the annotators, with & between them.")
 
 _JUDGED = {
     **_scored(
         "quality",
-        "A row per set of pairs, and one of all together: table 3 of Schulz and Juric (2020).",
+        "A row per set of pairs, and one for all sets: table 3 of Schulz and Juric (2020).",
         {
             "dataset": _text("Dataset of the build that the pair was drawn from, or all."),
-            "difficulty": _text("easy or hard, of the set; null of all together."),
-            "negatives": _text("Strategy of the negatives of the set; null of all together."),
+            "difficulty": _text("easy or hard, of the set; null for all sets."),
+            "negatives": _text("Strategy of the negatives of the set; null for all sets."),
             "n_pairs": _whole("Number of pairs that were judged."),
             **_estimate("no_ground_truth", "Share of pairs without a majority"),
             **_estimate("alpha", "Krippendorff's alpha of the judgements"),
-            **_estimate("accuracy", "Share of pairs that are labelled as the majority judges"),
-            **_estimate("recall", "Share of what the majority judges the same that is labelled so"),
-            **_estimate(
-                "precision", "Share of what is labelled the same that the majority judges so"
-            ),
+            **_estimate("accuracy", "Share of pairs whose label is the majority's judgement"),
+            **_estimate("recall", "Share of pairs judged the same that are labelled the same"),
+            **_estimate("precision", "Share of pairs labelled the same that are judged the same"),
         },
         key=tuple(_SETS),
-        order="All together, then by dataset, difficulty and negatives.",
+        order="All sets, then by dataset, difficulty and negatives.",
     ),
     **_scored(
         "agreement",
-        "A row per treatment of the answer don't know, of all annotators and of every two.",
+        "A row per treatment of the answer don't know, for all annotators and for every two.",
         {
             "annotators": _NAMES,
-            "dont_know": _text("The answer don't know is a judgement, or is left out."),
+            "dont_know": _text("Whether the answer don't know is a judgement or left out."),
             "n_pairs": _whole("Number of pairs that two of them judged at least."),
             **_ALPHA,
         },
@@ -258,19 +226,19 @@ _JUDGED = {
             "annotator": _ANNOTATOR,
             **_counts(JUDGEMENT),
             "n_missing": _whole("Number of pairs without an answer."),
-            **_estimate("with_majority", "Share of answers that are those of the majority"),
+            **_estimate("with_majority", "Share of answers that are the majority's"),
         },
         key=("annotator",),
         order="By annotator.",
     ),
     **_scored(
         "disagreements",
-        "A row per pair that was judged otherwise than the build says, or not by all alike.",
+        "A row per pair that was not judged as labelled, or not by all alike.",
         {
             "why": _text("judged otherwise, no ground truth or not judged alike."),
             **_TERMS,
-            "label": _text("positive or negative, as the build has it."),
-            "truth": _text("same or not_same, as the majority judges; null without one."),
+            "label": _text("positive or negative in the build."),
+            "truth": _text("Judgement of the majority, same or not_same; null if there is none."),
             **_SETS,
             "pair_id": _PAIR_ID,
             **_ANSWERS,
@@ -280,10 +248,10 @@ _JUDGED = {
     ),
     **_scored(
         "corrections",
-        "A row per pair that was judged otherwise, as medsim build --corrections reads them.",
+        "A row per pair that was not judged as labelled, for medsim build --corrections.",
         {
             **_TERMS,
-            "judged": _text("same or not_same, as the majority judges."),
+            "judged": _text("Judgement of the majority, same or not_same."),
             **_counts(JUDGEMENT),
             **_SETS,
             "pair_id": _PAIR_ID,
@@ -295,16 +263,16 @@ _JUDGED = {
 
 _RATED = _scored(
     "rated",
-    "A row per pair that was rated, as medsim eval reads them.",
+    "A row per pair that was rated, for medsim eval.",
     {
         **_TERMS,
         "rating": _number("Mean rating, scaled from 0 to 6 to 0 to 10."),
-        "deviation": _number("Standard deviation (n - 1) on the same scale; null of one."),
-        "n_ratings": Column(pl.Int32, "Number of raters who rated the pair."),
-        "group": Column(
-            pl.Int32, "Group of raters, from 1; 0 for the consistency set.", in_some_files=True
+        "deviation": _number("Standard deviation (n - 1) on that scale; null for one rating."),
+        "n_ratings": _place("Number of raters who rated the pair."),
+        "group": _place("Group of raters, from 1; 0 for the consistency set.", in_some_files=True),
+        "OTHER": _text(
+            "Any other column of the file of pairs, as text; null if empty.", in_some_files=True
         ),
-        "OTHER": _text(f"{_OTHER}; null where it is empty.", in_some_files=True),
     },
     key=("term1", "term2"),
     order="By term1 and term2.",
@@ -315,12 +283,12 @@ RATED_COLUMNS = _RATED["rated"].dtypes
 _GRADED = {
     **_scored(
         "agreement",
-        "A row per part of the pairs, of all raters and, where some are left out, of the others.",
+        "A row per part of the pairs, for all raters and, if some are left out, for the others.",
         {
             "pairs": _text("all, consistency set, group N or mean of groups."),
-            "raters": _text("all, or accepted where some are left out."),
-            "n_raters": _whole("Number of raters; null of the mean."),
-            "n_pairs": _whole("Number of pairs that they rated; null of the mean."),
+            "raters": _text("all, or accepted if some are left out."),
+            "n_raters": _whole("Number of raters; null for the mean."),
+            "n_pairs": _whole("Number of pairs that they rated; null for the mean."),
             **_estimate("iaa1", "Mean Spearman correlation of every two raters"),
             **_estimate("iaa2", "Mean Spearman correlation of a rater with the others' mean"),
         },
@@ -335,23 +303,17 @@ _GRADED = {
             "n_answers": _whole("Number of ratings."),
             **_statistic("with_others", "Mean correlation with the other raters"),
             **_statistic("with_mean", "Correlation with the others' mean"),
-            **_statistic(
-                "consistency_iaa1", "Mean correlation with the others on the consistency set"
-            ),
-            **_statistic("others_iaa1", "That of the others among themselves"),
-            "outlier": Column(
-                pl.Boolean, "Whether the rater agrees considerably less than the others."
-            ),
-            "accepted": Column(pl.Boolean, "Whether the rater counts for the rated set."),
+            **_statistic("consistency_iaa1", "Mean correlation with others on the consistency set"),
+            **_statistic("others_iaa1", "The same of the others among themselves"),
+            "outlier": _flag("Whether the rater agrees considerably less than the others."),
+            "accepted": _flag("Whether the rater counts for the rated set."),
             "longest_run": _whole("Largest number of equal ratings in a row."),
-            "longest_alternation": _whole(
-                "Largest number of ratings in a row in which two take turns; 0 for none."
-            ),
+            "longest_alternation": _whole("Most ratings in a row of two in turn; 0 for none."),
             "n_twice": _whole("Number of pairs rated twice."),
             **_statistic("twice_equal", "Share of those with two equal ratings"),
-            **_statistic("twice_within_one", "Share of those whose ratings differ by one at most"),
-            **_statistic("twice_difference", "Mean absolute difference of both"),
-            **_statistic("twice_spearman", "Spearman's correlation of both"),
+            **_statistic("twice_within_one", "Share of those whose ratings differ by at most one"),
+            **_statistic("twice_difference", "Mean absolute difference of both ratings"),
+            **_statistic("twice_spearman", "Spearman's correlation of both ratings"),
         },
         key=("rater",),
         order="By rater.",
@@ -364,11 +326,11 @@ _GRADED = {
             "part": _text("all, or a column or property and its value, such as count=10-99."),
             "n_pairs": Column(pl.UInt32, "Number of its pairs."),
             "mean_rating": _number("Mean rating, 0 to 10."),
-            "mean_deviation": _number("Mean deviation on that scale; null where none has one."),
-            "deviation_as_rated": _number("The same on the scale 0 to 6; null where none."),
+            "mean_deviation": _number("Mean deviation on that scale; null if no pair has one."),
+            "deviation_as_rated": _number("The same on the scale 0 to 6; null if no pair has one."),
         },
         key=("part",),
-        order="By what divides, then by bin or value; all first.",
+        order="All, then by what divides, then by bin or value.",
     ),
 }
 
@@ -380,7 +342,7 @@ def _compared(
     return first | {
         **_scored(
             "agreement",
-            "A row per two annotators, and one of all where there are more.",
+            "A row per two annotators, and one for all if there are more.",
             {
                 "annotators": _NAMES,
                 f"n_{scale.noun}s": _whole("Number of items that two of them answered at least."),
@@ -400,13 +362,7 @@ def _compared(
         **_scored(
             "disagreements",
             "A row per item that was not answered alike, or otherwise than labelled.",
-            {
-                "why": _text(
-                    "Why the row is here: not answered alike, or otherwise than labelled."
-                ),
-                **shown,
-                **_ANSWERS,
-            },
+            {"why": _text("not answered alike, or otherwise than labelled."), **shown, **_ANSWERS},
             key=key,
             order="By why, then by what was shown.",
         ),
@@ -425,14 +381,14 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
                 "annotator": _text("Name of the annotator, or mean."),
                 "n_instances": _whole("Number of instances that were answered."),
                 **_estimate("accuracy", ""),
-                "accuracy": _number("Share of answers that are those of the labels."),
+                "accuracy": _number("Share of answers that are the labels."),
             },
             key=("annotator",),
             order="By annotator; the mean last.",
         ),
         {
             "cat": _text("Group of the instance."),
-            "label": _text("same or not_same, as the benchmark labels it."),
+            "label": _text("same or not_same in the benchmark."),
             **_both("marked", "The {} sentence as it was shown."),
         },
         ("marked1", "marked2"),
@@ -441,26 +397,20 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
         DOMAIN,
         _scored(
             "domains",
-            "A row per word that all say to be of one domain, as medsim study pairs reads them.",
-            {
-                "word": _text("The word."),
-                "domain": _text("biomedical or general."),
-                "class": _text("Class of the word, such as noun."),
-                "count": _whole("Number of times that the corpus has it."),
-                "topics": _whole("Number of its topics; null where that is not known."),
-            },
+            "A row per word that all assign to one domain, for medsim study pairs.",
+            {"word": _WORD["word"], "domain": _text("biomedical or general.")} | _WORD,
             key=("word",),
             order="By word.",
         ),
-        {"word": _text("The word.")},
+        {"word": _WORD["word"]},
         ("word",),
     ),
     ASSOCIATION.name: _compared(
         ASSOCIATION,
         _scored(
             "confirmed",
-            "A row per pair that all say to be associated, as medsim study pairs reads them.",
-            {**_TERMS, "OTHER": _text(f"{_OTHER}.", in_some_files=True)},
+            "A row per pair that all call associated, for medsim study pairs.",
+            {**_TERMS, **_OTHERS},
             key=("term1", "term2"),
             order="By term1 and term2.",
         ),

@@ -347,14 +347,14 @@ def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"size": 10}, "`size` 10 cannot be cut into four equal quarters.* such as 8"),
+        ({"size": 10}, "`size` 10 must be a multiple of 4, such as 8"),
         ({"word_class": "nuon"}, "did you mean noun"),
         ({"general": "nowhere.csv"}, "nowhere.csv cannot be read"),
         ({"lexicon": "nowhere"}, "nowhere is none of the SPECIALIST Lexicon's files"),
         ({"documents": "nowhere.csv"}, "nowhere.csv cannot be read"),
-        ({"domains": "domains.csv"}, "`biomedical` and `domains` both say"),
-        ({"biomedical": None}, "say by one of `biomedical` LIST, `general` CORPUS and `domains`"),
-        ({"terminology": (), "norms": None}, "nothing tells which words are associated"),
+        ({"domains": "domains.csv"}, "`biomedical` and `domains` contradict each other"),
+        ({"biomedical": None}, "say which words are biomedical: add `biomedical`"),
+        ({"terminology": (), "norms": None}, "say which words are associated"),
         ({"terminology": "nowhere"}, "there is no folder nowhere"),
         ({"norms": "nowhere.txt"}, "nowhere.txt cannot be read"),
     ],

@@ -16,13 +16,7 @@ from medsim.core.errors import OptionError
 from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
-from medsim.exports.formats import (
-    FORMATS,
-    SPLIT_NOTE,
-    ExportFormat,
-    check_passed_on,
-    shards,
-)
+from medsim.exports.formats import FORMATS, SPLIT_NOTE, ExportFormat, check_passed_on, shards
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
@@ -213,10 +207,7 @@ def _record_set(config: Config) -> dict[str, object]:
             "name": name,
             "description": notes.get(name, name),
             **_type(kind),
-            "source": {
-                "fileSet": {"@id": f"{config.name}-files"},
-                "extract": {"column": name},
-            },
+            "source": {"fileSet": {"@id": f"{config.name}-files"}, "extract": {"column": name}},
         }
         for name, kind in config.columns.items()
     ]

@@ -21,11 +21,7 @@ from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.sets import SET_COLUMNS
 from medsim.evaluations.targets import linked_terms
-from medsim.exports.formats import (
-    FORMATS,
-    ExportFormat,
-    check_passed_on,
-)
+from medsim.exports.formats import FORMATS, ExportFormat, check_passed_on
 from medsim.exports.positives import check_some
 from medsim.splits.output import Splits
 

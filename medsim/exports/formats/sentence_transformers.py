@@ -142,9 +142,7 @@ class _Folder:
 _ANCHOR = Column(pl.String, ANCHOR_NOTE)
 _POSITIVE = Column(pl.String, "Term that means the same as the anchor.")
 _NEGATIVE = Column(
-    pl.String,
-    "Term that does not mean the same, the N-th hard negative.",
-    in_some_files=True,
+    pl.String, "Term that does not mean the same, the N-th hard negative.", in_some_files=True
 )
 _TABLES = {
     _PAIR: Table(

@@ -411,10 +411,7 @@ REFUSED_TASKS: list[tuple[object, str]] = [
         "project-7.json: task 1 has a list where one answer should be",
     ),
     ([{**data(), "answer": {"choices": []}}], "project-7.json: task 1 has an object where one"),
-    (
-        [task(annotation("perhaps"))],
-        "project-7.json: task 1: answer 'perhaps' is none of not_s",
-    ),
+    ([task(annotation("perhaps"))], "project-7.json: task 1: answer 'perhaps' is none of not_s"),
 ]
 
 
