@@ -38,24 +38,14 @@ def export(options: ExportOptions) -> Exported:
     standard = ExportOptions(folder=options.folder, out=options.out, to=options.to)
     for name in sorted(declared(ExportOptions).keys() - _OF_ALL - form.accepts):
         if getattr(options, name) != getattr(standard, name):
-            raise OptionError(f"`{name}` says nothing to an export for {options.to}; leave it out")
-    opened: Any = open_output(folder_of(options.folder), Build, Splits)
-    exported: Build | Splits = opened
-    if isinstance(exported, Splits):
-        splits = dict(exported.builds)
-    else:
-        splits = {split_of(exported.manifest): exported}
+            raise OptionError(f"`{name}` does not apply to exports for {options.to}; leave it out")
+    exported: Any = open_output(folder_of(options.folder), Build, Splits)
+    is_split = isinstance(exported, Splits)
+    splits = dict(exported.builds) if is_split else {split_of(exported.manifest): exported}
     progress = progress_of(options.progress)
-    with (
-        reading_output(exported),
-        claimed(
-            Path(options.out),
-            EXPORT,
-            overwrite=options.overwrite,
-            read=options.paths_read(),
-            whole=[exported.folder],
-        ) as output,
-    ):
+    read, whole = options.paths_read(), [exported.folder]
+    place = claimed(Path(options.out), EXPORT, overwrite=options.overwrite, read=read, whole=whole)
+    with reading_output(exported), place as output:
         run = Export(
             exported=exported,
             splits=splits,
@@ -64,7 +54,7 @@ def export(options: ExportOptions) -> Exported:
             threads=checked_threads(options.threads),
             progress=progress,
         )
-        skipped = form.write(run)
+        form.write(run)
         ExportManifest(
             medsim=manifest.medsim_version(),
             libraries=manifest.library_versions(),
@@ -72,7 +62,7 @@ def export(options: ExportOptions) -> Exported:
             exported=digest_of(exported.folder / MANIFEST),
             options=options.recorded(),
             threads=run.threads,
-            skipped=[asdict(one) for one in skipped],
+            skipped=[asdict(one) for one in run.skipped],
             warnings=list(progress.warnings),
             outputs=dict(sorted(output.outputs.items())),
             stages=[asdict(record) for record in progress.records],

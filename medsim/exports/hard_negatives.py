@@ -15,7 +15,7 @@ from medsim.embeddings.embedded_terms import embed_terms, settled
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.exports.positives import exported_positives
+from medsim.exports.positives import exported_pairs
 from medsim.kernels.drawing import draw_distinct, pair_seeds
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ class Tuples:
         n_negatives: of each positive.
         rows: int64[n_tuples], the positives that have all their negatives; others are in no tuple.
         negatives: returns those of some tuples, given by their rows: int32[n_rows, n_negatives].
-        skipped: why the other positives have fewer.
     """
 
     terms: SplitTerms
@@ -60,14 +59,13 @@ class Tuples:
     n_negatives: int
     rows: Rows
     negatives: Callable[[Rows], Ranks]
-    skipped: tuple[Skipped, ...]
 
     def batches(self, begin: int = 0, end: int | None = None) -> Iterator[pl.DataFrame]:
         """Yield some tuples at a time, which fit in memory whatever their number.
 
         Args:
             begin: the first tuple.
-            end: the one after the last.
+            end: the tuple after the last.
 
         Yields:
             The columns of ``pairs``, then anchor, positive, negative_1 … negative_n.
@@ -104,7 +102,7 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
     Raises:
         OptionError: the strategy is embedding, and the build has no embedding.
     """
-    pairs = exported_positives(run, build, terms)
+    pairs = exported_pairs(run, build, terms)
     firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
     strategy, given = run.options.negatives or "levenshtein", run.options.n_negatives
     n_wanted = N_NEGATIVES if given is None else given
@@ -117,7 +115,7 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
             lower = terms.frame["lower_term"]
             pool = laid_out_column(lower, terms.components, terms.hashes, run.threads)
             search = NearestSearch(pool, seed=run.options.seed, threads=run.threads)
-    complete, skipped = _complete(terms, candidates, firsts, n_wanted)
+    complete = _complete(run, build, terms, candidates, firsts, n_wanted)
     if search is None:
 
         def negatives(rows: Rows) -> Ranks:
@@ -135,37 +133,33 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
         def negatives(rows: Rows) -> Ranks:
             return candidates[nearest[place_of[rows]]]
 
-    for one in skipped:
-        left_out = counted(one.n_rows, "positive")
-        run.progress.warn(f"{build.folder}: {left_out} left out: {one.reason}")
     return Tuples(
         terms=terms,
         pairs=pairs,
         n_negatives=n_wanted,
         rows=np.flatnonzero(complete),
         negatives=negatives,
-        skipped=skipped,
     )
 
 
 def _complete(
-    terms: SplitTerms, candidates: Ids, firsts: Ids, n_wanted: int
-) -> tuple[Flags, tuple[Skipped, ...]]:
-    """Return which anchors are candidates with enough others unlinked to them, and what is not."""
+    run: Export, build: Build, terms: SplitTerms, candidates: Ids, firsts: Ids, n_wanted: int
+) -> Flags:
+    """Return which anchors are candidates with enough unlinked others, and warn of the rest."""
     of_candidates = terms.components[candidates]
     n_linked = np.bincount(of_candidates, minlength=int(terms.components.max(initial=0)) + 1)
     known = np.isin(firsts, candidates)
     enough = len(candidates) - n_linked[terms.components[firsts]] >= n_wanted
     reasons = {
         "anchor has no vector": ~known,
-        f"anchor has fewer than {n_wanted} terms that nothing links to it": known & ~enough,
+        f"anchor has fewer than {n_wanted} unlinked terms": known & ~enough,
     }
-    skipped = tuple(
-        Skipped(reason=reason, n_rows=int(np.count_nonzero(lacking)))
-        for reason, lacking in reasons.items()
-        if lacking.any()
-    )
-    return known & enough, skipped
+    for reason, lacking in reasons.items():
+        if n_rows := int(np.count_nonzero(lacking)):
+            run.skipped.append(Skipped(reason=reason, n_rows=n_rows))
+            left_out = counted(n_rows, "positive")
+            run.progress.warn(f"{build.folder}: {left_out} left out: {reason}")
+    return known & enough
 
 
 def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[CosineSearch, Ids]:
@@ -175,8 +169,8 @@ def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[Cosine
     named = embedding_of(build, run.options.embedding, run.progress)
     if named is None:
         raise OptionError(
-            f"`negatives` embedding needs an embedding, and {build.folder} has none; build with "
-            "embedding negatives, or choose levenshtein or random"
+            f"{build.folder} has no embedding for `negatives` embedding; build with embedding "
+            "negatives, or choose levenshtein or random"
         )
     texts = terms.texts.to_list()
     if not named.fingerprint:
@@ -201,7 +195,9 @@ def _nearest(
     """Return the nearest candidates of queries, as rows; every query has at least ``n_wanted``."""
     nearest = np.empty((len(queries), n_wanted), np.int32)
     n_queries = max(1, _SLOTS_AT_ONCE // n_wanted)
-    with run.progress.stage(f"search {len(queries):,} anchors for {n_wanted} terms each") as stage:
+    with run.progress.stage(
+        f"find {n_wanted} negatives for each of {len(queries):,} anchors"
+    ) as stage:
         stage.total(len(queries))
         for begin in range(0, len(queries), n_queries):
             own = queries[begin : begin + n_queries]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
 from medsim.core.errors import OptionError
@@ -24,16 +24,15 @@ class ExportOptions(Options):
 
     folder: Annotated[
         str | Path | OpenedFolder,
-        Option("The folder of a build or of splits.", argument=True, metavar="FOLDER"),
+        Option("Folder of a build or of splits.", argument=True, metavar="FOLDER"),
     ]
     out: Annotated[
-        str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
+        str | Path, Option("Folder to write; it appears whole or not at all.", ("--out", "-o"))
     ]
     to: Annotated[
         Tool,
         Option(
-            "Tool that reads the files: duckdb, huggingface, jsonl, mteb, sapbert or "
-            "sentence-transformers.",
+            f"Tool that reads the files: {', '.join(get_args(Tool))}.",
             ("--for",),
             key="to",
             noun="tool",
@@ -43,7 +42,7 @@ class ExportOptions(Options):
     negatives: Annotated[
         Strategy | None,
         Option(
-            "Strategy of the hard negatives: levenshtein (by default), random or embedding.",
+            "Hard negatives: levenshtein (by default), random or embedding.",
             lower=True,
             noun="strategy of negatives",
             key="negatives",
@@ -53,7 +52,7 @@ class ExportOptions(Options):
     n_negatives: Annotated[
         int | None,
         Option(
-            "Hard negatives of each positive; 5 by default.",
+            "Hard negatives per positive; 5 by default.",
             least=0,
             most=MOST_NEGATIVES,
             key="n_negatives",
@@ -63,7 +62,7 @@ class ExportOptions(Options):
     datasets: Annotated[
         Sequence[Dataset],
         Option(
-            "Datasets whose pairs are exported; all by default.",
+            "Datasets to export; all by default.",
             listed=True,
             lower=True,
             noun="dataset",
@@ -74,17 +73,14 @@ class ExportOptions(Options):
     difficulty: Annotated[
         Difficulty | None,
         Option(
-            "Difficulty of the pairs; both by default.",
-            lower=True,
-            key="difficulty",
-            kept_empty=False,
+            "easy or hard pairs; both by default.", lower=True, key="difficulty", kept_empty=False
         ),
     ] = None
     rated: Annotated[
         Sequence[str | Path],
         Option(
-            "File of pairs that people rated, to become a task of mteb too; where its layout is "
-            "not known, its columns follow, as in rated.csv,term1=A,term2=B,rating=score.",
+            "File of rated pairs, for another task of mteb; for an unknown layout, name its "
+            "columns after it: rated.csv,term1=A,term2=B,rating=score.",
             metavar="FILE",
             key="rated",
             kept_empty=False,
@@ -93,7 +89,7 @@ class ExportOptions(Options):
     seed: Annotated[
         int,
         Option(
-            "Seed of the order of rows, and of the hard negatives that are drawn.",
+            "Seed of the order of rows and of random negatives.",
             least=0,
             most=MOST_SEED,
             key="seed",
@@ -102,7 +98,7 @@ class ExportOptions(Options):
     embedding: Annotated[
         EmbeddingLike | None,
         Option(
-            "Embedding of the build's embedding negatives, if it was moved, or given in Python.",
+            "Embedding of the build, if it was moved or given in Python.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),
@@ -111,21 +107,20 @@ class ExportOptions(Options):
     private: Annotated[
         bool,
         Option(
-            "Export also what may not, or perhaps may not, be passed on, for your own use; the "
-            "card says so in its first lines.",
+            "Export what may not be passed on, for your own use; the card says so first.",
             key="private",
             kept_empty=False,
         ),
     ] = False
     threads: Threads = None
-    overwrite: Annotated[bool, Option("Replace an earlier export at OUT.")] = False
+    overwrite: Annotated[bool, Option("Replace an earlier export.")] = False
     progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError for an embedding that is none, or that no strategy goes by."""
+        """Raise OptionError if `embedding` is not one, or no strategy needs it."""
         if self.embedding is not None:
             object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
             if self.negatives != "embedding":
                 raise OptionError(
-                    "`embedding` is for embedding negatives; add `negatives` embedding"
+                    "`embedding` needs embedding negatives; add `negatives` embedding"
                 )

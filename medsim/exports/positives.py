@@ -51,13 +51,8 @@ def split_terms(build: Build) -> SplitTerms:
     )
 
 
-def exported_positives(run: Export, build: Build, terms: SplitTerms) -> pl.DataFrame:
-    """Return the positives of the chosen sets, each once; see ``exported_pairs``."""
-    return exported_pairs(run, build, terms, build.strategies[0], least_label=1)
-
-
 def exported_pairs(
-    run: Export, build: Build, terms: SplitTerms, strategy: Strategy, *, least_label: int
+    run: Export, build: Build, terms: SplitTerms, negatives: Strategy | None = None
 ) -> pl.DataFrame:
     """Return the pairs of the chosen datasets and difficulty, each once whatever its direction.
 
@@ -65,8 +60,7 @@ def exported_pairs(
         run: whose options choose the sets, and the seed of the order.
         build: of one split.
         terms: of that build.
-        strategy: of the negatives; the positives of all are the same.
-        least_label: 1 for positives alone, 0 for negatives as well.
+        negatives: the strategy of the negatives; None for positives alone.
 
     Returns:
         pair_id, term1_id, term2_id, label, distance, concept1, concept2; in an order drawn from
@@ -75,6 +69,7 @@ def exported_pairs(
     names: Sequence[str] = run.options.datasets or [one.name for one in queries.datasets()]
     difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
     chosen = [(name, difficulty) for name in names for difficulty in difficulties]
+    strategy = negatives or build.strategies[0]  # the positives of all are the same
     build.pairs(negatives=strategy)  # which raises an error if one of its files is not there
     with (
         run.progress.stage("choose pairs") as stage,
@@ -87,12 +82,12 @@ def exported_pairs(
         pairs = store.frame(
             "exports/distinct_pair",
             negatives=strategy,
-            least_label=least_label,
+            least_label=0 if negatives else 1,
             seed=str(run.options.seed),
         )
         stage.found(f"{pairs.height:,}")
     if pairs.select("term1_id", "term2_id").null_count().sum_horizontal().item():
-        raise InputError(f"{build.folder}: a pair has a term that is none of it; see medsim verify")
+        raise InputError(f"{build.folder}: a pair has an unknown term; see medsim verify")
     ids = pl.col("term1_id", "term2_id").cast(pl.Int32)
     return pairs.with_columns(ids)
 
@@ -101,6 +96,6 @@ def check_some(run: Export, n_positives: int) -> None:
     """Raise OptionError if there is nothing to export."""
     if not n_positives:
         raise OptionError(
-            f"{run.exported.folder} has no positives of the chosen `datasets` and `difficulty`; "
-            "choose others, or make a larger build"
+            f"{run.exported.folder} has no positives of these `datasets` and `difficulty`; choose "
+            "others, or make a larger build"
         )

@@ -23,7 +23,7 @@ from medsim.core.terms import lowered
 from medsim.evaluations.sets import SET_COLUMNS
 from medsim.evaluations.strata import PAIR_PROPERTIES, property_in
 from medsim.kernels.packing import tie_hashes
-from medsim.studies.folder import Study, StudyDraft, draw_id, presentations_of, write_study
+from medsim.studies.folder import Study, draw_id, presentations_of, write_study
 from medsim.studies.options import (
     DomainsOptions,
     GradeOptions,
@@ -88,20 +88,15 @@ def sample_study(options: SampleOptions) -> Study:
         ).strip()
     with progress.stage("write sheets"):
         content = [(path, one.fingerprint) for path, one in sorted(build.manifest.outputs.items())]
-        draft = StudyDraft(
-            scale=JUDGEMENT,
-            items=items,
-            assignment=pl.concat(presentations_of(options.seed, name, items) for name in names),
-            notice=notice,
-            source={
-                "kind": "build",
-                "path": str(build.folder),
-                "fingerprint": canonical_digest(content),
-                "redistributable": source.get("redistributable"),
-                "name": source.get("name"),
-            },
+        recorded = {
+            **_source("build", build.folder, canonical_digest(content)),
+            "redistributable": source.get("redistributable"),
+            "name": source.get("name"),
+        }
+        parts = [presentations_of(options.seed, name, items) for name in names]
+        return write_study(
+            JUDGEMENT, items, parts, options, progress, source=recorded, notice=notice, page_size=0
         )
-        return write_study(draft, options, progress)
 
 
 def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
@@ -181,28 +176,33 @@ def grade_study(options: GradeOptions) -> Study:
             raise OptionError(
                 f"`duplicates` {options.duplicates} does not fit: a rater sees {n_first:,} pairs"
             )
-        items = _items(table.frame, options)
+        items = _with_ids(table.frame, options.seed, _SIDES)
+        draws = [draw_id(options.seed, "group", item_id) for item_id in items["item_id"]]
+        place = pl.Series(draws).rank("ordinal").cast(pl.Int32) - 1 - consistency
+        group = pl.when(place < 0).then(0).otherwise(place % options.groups + 1)
+        items = items.with_columns(group=group.cast(pl.Int32)).sort("item_id")
+        items = items.select(*GRADED_ITEMS.dtypes, pl.exclude(GRADED_ITEMS.dtypes))
         sizes: dict[int, int] = dict(items["group"].value_counts().iter_rows())
         n_seen = sizes.pop(0, 0) + max(sizes.values()) + options.duplicates  # of the largest group
         n_pages = math.ceil(n_seen / options.page_size) if options.page_size else 1
-        frames = []
+        parts = []
         for at, rater in enumerate(raters):
-            group = at * options.groups // len(raters) + 1  # groups are as equal as they can be
-            own = items.filter(pl.col("group").is_in([0, group]))
-            frames.append(presentations_of(options.seed, rater, own, options.duplicates, n_pages))
-        assignment = pl.concat(frames)
-        most = max(assignment["position"].to_list())
+            number = at * options.groups // len(raters) + 1  # groups are as equal as they can be
+            own = items.filter(pl.col("group").is_in([0, number]))
+            parts.append(presentations_of(options.seed, rater, own, options.duplicates, n_pages))
+        most = max(part.height for part in parts)
         stage.found(f"{items.height:,} pairs, up to {most:,} for each of {len(raters)}")
     with progress.stage("write sheets"):
-        draft = StudyDraft(
-            scale=GRADED,
-            items=items,
-            assignment=assignment,
+        return write_study(
+            GRADED,
+            items,
+            parts,
+            options,
+            progress,
             notice=options.notice,
             page_size=math.ceil(n_seen / n_pages) if options.page_size else 0,
             source=_source("pairs", path, table.sha256),
         )
-        return write_study(draft, options, progress)
 
 
 def shares_of(study: Study) -> pl.DataFrame:
@@ -218,22 +218,6 @@ def shares_of(study: Study) -> pl.DataFrame:
     return shown.group_by("annotator").agg(pl.col("group").max(), **sums).sort("annotator")
 
 
-def _items(pairs: pl.DataFrame, options: GradeOptions) -> pl.DataFrame:
-    """Return pairs with item_id and the group that rates them, 0 for all, in order of item_id."""
-    items = _with_ids(pairs, options.seed, _SIDES)
-    ranks = [draw_id(options.seed, "group", item_id) for item_id in items["item_id"]]
-    place = pl.int_range(pl.len(), dtype=pl.Int32) - options.n_consistency
-    group = pl.when(place < 0).then(0).otherwise(place % options.groups + 1)
-    return (
-        items.with_columns(pl.Series("rank", ranks, dtype=pl.String))
-        .sort("rank")
-        .with_columns(group=group.cast(pl.Int32))
-        .drop("rank")
-        .sort("item_id")
-        .select(*GRADED_ITEMS.dtypes, pl.exclude(GRADED_ITEMS.dtypes))
-    )
-
-
 def read_pairs(path: Path, progress: Progress | None = None) -> Table:
     """Return the pairs of a table: term1, term2, and its other columns as text.
 
@@ -246,7 +230,7 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
         progress_of(progress).warn(warning)
     for name in table.frame.columns:
         if name in _TAKEN:
-            raise InputError(f"{path}: the column {name!r} has a name that medsim gives; rename it")
+            raise InputError(f"{path}: medsim writes a column {name!r} itself; rename it")
     if table.frame.is_empty():
         raise InputError(f"{path} has no pairs")
     for side in _SIDES:
@@ -455,11 +439,13 @@ def _write_asked(
             own = items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
             parts.append(presentations_of(options.seed, name, own, shown=shown))
         stage.found(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
-        draft = StudyDraft(
-            scale=scale,
-            items=items,
-            assignment=pl.concat(parts),
-            notice=options.notice,
+        return write_study(
+            scale,
+            items,
+            parts,
+            options,
+            progress,
             source=source,
+            notice=options.notice,
+            page_size=0,
         )
-        return write_study(draft, options, progress)

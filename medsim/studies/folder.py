@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from medsim.studies.sheets import SCALES, Entry, Scale, Sheet
 from medsim.studies.sheets.written import labelling_config, rendered_sheet, tasks, written_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from medsim.core.progress import Progress
     from medsim.core.shown import Summary
@@ -89,32 +89,26 @@ class Study(Opened[StudyManifest]):
         return _sheets(self.manifest, self.assignment())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyDraft:
-    """A study that is to be written.
-
-    Attributes:
-        items: a row per pair, with item_id; what annotators must not see.
-        assignment: ``ASSIGNED``, in order of annotator and position.
-        source: of the items, for the manifest.
-        notice: what must be known before a sheet is passed on; None where there is nothing.
-        page_size: how many pairs are shown before a pause; 0 for no pauses.
-    """
-
-    scale: Scale
-    items: pl.DataFrame
-    assignment: pl.DataFrame
-    source: dict[str, object]
-    notice: str | None
-    page_size: int = 0
-
-
-def write_study(draft: StudyDraft, options: StudyOptions, progress: Progress) -> Study:
+def write_study(
+    scale: Scale,
+    items: pl.DataFrame,
+    parts: Iterable[pl.DataFrame],
+    options: StudyOptions,
+    progress: Progress,
+    **of_manifest: Any,
+) -> Study:
     """Return the study that it writes, which appears whole or not at all.
 
-    Its id, which answers name it by, is hexadecimal, 64 bits.
+    Args:
+        scale: of the study.
+        items: a row per item, with item_id; what annotators must not see.
+        parts: ``ASSIGNED`` of each annotator, in order of position.
+        options: of the command.
+        progress: whose warnings the manifest keeps.
+        of_manifest: the source, notice and page_size of ``StudyManifest``.
     """
-    content = (draft.scale.name, fingerprint(draft.items), fingerprint(draft.assignment))
+    assignment = pl.concat(parts)
+    content = (scale.name, fingerprint(items), fingerprint(assignment))
     study_id = canonical_digest(content)[:_ID_LENGTH]
     metadata = {"medsim": medsim_version(), "study": study_id}
     with claimed(
@@ -123,20 +117,18 @@ def write_study(draft: StudyDraft, options: StudyOptions, progress: Progress) ->
         manifest = StudyManifest(
             medsim=medsim_version(),
             study_id=study_id,
-            scale=draft.scale.name,
+            scale=scale.name,
             title=options.title,
-            instructions=list(instructions_of(draft.scale, options.instructions)),
-            page_size=draft.page_size,
-            annotators=draft.assignment["annotator"].unique(maintain_order=True).to_list(),
-            source=draft.source,
+            instructions=list(instructions_of(scale, options.instructions)),
+            annotators=assignment["annotator"].unique(maintain_order=True).to_list(),
             options=options.recorded(),
-            notice=draft.notice,
             warnings=list(progress.warnings),
             outputs={},
+            **of_manifest,
         )
-        output.write(ITEMS, draft.items, metadata)
-        output.write(ASSIGNMENT, draft.assignment, metadata)
-        for sheet in _sheets(manifest, draft.assignment):
+        output.write(ITEMS, items, metadata)
+        output.write(ASSIGNMENT, assignment, metadata)
+        for sheet in _sheets(manifest, assignment):
             for name, text in _files_of(sheet).items():
                 output.write_text(f"annotators/{sheet.annotator}/{name}", text, len(sheet.entries))
         replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
@@ -174,18 +166,14 @@ def presentations_of(
         shown: the columns of the two sides of a pair, or of a word, which is on the left.
     """
     n_pages = max(n_pages, 2 if n_twice else 1)
-
-    def drawn(purpose: str) -> pl.Series:
-        ids = items["item_id"]
-        return pl.Series(
-            purpose, [draw_id(seed, purpose, annotator, one) for one in ids], pl.String
-        )
-
     if "group" not in items.columns:
         items = items.with_columns(group=0)
+    draws = [
+        pl.Series(of, [draw_id(seed, of, annotator, one) for one in items["item_id"]], pl.String)
+        for of in ("order", "page", "twice")
+    ]
     once = (
-        items.select("item_id", "group")
-        .with_columns(drawn("order"), drawn("page"), drawn("twice"))
+        items.select("item_id", "group", *draws)
         .sort("group", "page")
         .with_columns(pl.int_range(pl.len()).mod(n_pages).alias("page"))
     )
@@ -259,12 +247,12 @@ def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
         path = Path(file)
         text = decoded(bytes_of(path)[0], path)
         if (found := _CONTROL.search(text)) is not None:
-            raise InputError(f"{path} is no plain text: it has the character {found[0]!r}")
+            raise InputError(f"{path} is not plain text: it has the character {found[0]!r}")
         if not text.strip():
-            raise InputError(f"{path} holds no text")
+            raise InputError(f"{path} is empty")
         if len(text) > _LONGEST:
             raise InputError(
-                f"{path} has {len(text):,} characters; up to {_LONGEST:,} are accepted"
+                f"{path} has {len(text):,} characters; at most {_LONGEST:,} may be shown"
             )
     paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
     return tuple(filter(None, paragraphs))

@@ -284,7 +284,7 @@ def test_positives_with_too_few_unlinked_terms_are_left_out_and_counted(
     (line,) = (export.folder / "train.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["query"] == "Puru"
     assert export.manifest.skipped == [
-        {"reason": "anchor has fewer than 3 terms that nothing links to it", "n_rows": 10}
+        {"reason": "anchor has fewer than 3 unlinked terms", "n_rows": 10}
     ]
     (warning,) = export.manifest.warnings
     assert warning.startswith(f"{awkward.folder}: 10 positives left out: anchor has fewer than 3")
@@ -303,13 +303,13 @@ def test_what_a_build_has_not_is_told(awkward: medsim.Build, tmp_path: Path) -> 
 
     assert set(export.manifest.outputs) == {PAIR, "README.md"}
     (warning,) = export.manifest.warnings
-    assert "has no levenshtein negatives of its own, so pair-class is left out" in warning
+    assert "has no levenshtein negatives, so pair-class is left out" in warning
     with pytest.raises(OptionError, match="`negatives` embedding needs an embedding"):
         medsim.export(awkward, tmp_path / "other", "jsonl", negatives="embedding")
-    with pytest.raises(OptionError, match="`negatives` says nothing to an export for sapbert"):
+    with pytest.raises(OptionError, match="`negatives` does not apply to exports for sapbert"):
         medsim.export(awkward, tmp_path / "other", "sapbert", negatives="random")
     for tool in ("sentence-transformers", "jsonl", "sapbert"):
-        with pytest.raises(OptionError, match="no positives of the chosen `datasets`"):
+        with pytest.raises(OptionError, match="no positives of these `datasets`"):
             medsim.export(awkward, tmp_path / "other", tool, datasets=["same_as"])
     with pytest.raises(OptionError, match="`embedding` is for embedding negatives"):
         medsim.export(awkward, tmp_path / "other", "jsonl", embedding="one=nowhere")

@@ -146,7 +146,7 @@ def test_instructions_of_ones_own_are_cut_at_empty_lines(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(b" \n\n", "holds no text"), (b"\xff\xfe", "not UTF-8"), (b"a" * 20_001, "20,001 characters")],
+    [(b" \n\n", "is empty"), (b"\xff\xfe", "not UTF-8"), (b"a" * 20_001, "20,001 characters")],
 )
 def test_instructions_that_are_none_are_refused(tmp_path: Path, content: bytes, says: str) -> None:
     with pytest.raises(InputError, match=says):
@@ -170,7 +170,7 @@ def test_pairs_keep_their_other_columns_as_text(tmp_path: Path) -> None:
         ("term1,term2\na,b\nB,A\n", "line 2 and line 3 have the same pair"),
         ("term1,term2\na,\n", "line 2: term2 '' is empty"),
         ("term1,term2\na,A\n", "line 2: both terms are 'a'"),
-        ("term1,term2,group\na,b,1\n", "'group' has a name that medsim gives"),
+        ("term1,term2,group\na,b,1\n", "medsim writes a column 'group' itself"),
         ("term1,term2,count1\na,b,3\nc,d,many\n", "line 3: count1 'many' is no count"),
         ("term1,term2,associated\na,b,perhaps\n", "associated 'perhaps' is neither yes nor no"),
     ],

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from medsim.splits.output import Splits
 
 
-SPLIT_NOTE = (
-    "SPLIT is train, validation or test; of one split that is exported alone, its name; of a build "
-    "that was not split, train."
-)
+SPLIT_NOTE = "SPLIT is train, validation or test; train for a build that was not split."
 """The meaning of SPLIT in the names of files."""
 
 DRAWN = "Drawn from the seed."
@@ -45,6 +42,7 @@ class Export:
         output: the folder that is written.
         threads: to use.
         progress: told of every stage.
+        skipped: what was left out, which formats add to.
     """
 
     exported: Build | Splits
@@ -53,6 +51,7 @@ class Export:
     output: OutputFolder
     threads: int
     progress: Progress
+    skipped: list[Skipped] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,7 @@ class ExportFormat:
     """The files that one tool reads.
 
     Attributes:
-        write: writes the files, and returns what it left out.
+        write: writes the files.
         next: what to do with the files, with ``{out}`` for their folder, ``{file}`` for the one of
             the split train, or the first.
         accepts: the options, beside those of every export, that it goes by.
@@ -68,7 +67,7 @@ class ExportFormat:
         others: its other files, by pattern: what each is, in a sentence.
     """
 
-    write: Callable[[Export], list[Skipped]]
+    write: Callable[[Export], None]
     next: str
     accepts: frozenset[str] = frozenset()
     tables: Mapping[str, Table] = field(default_factory=dict)
@@ -84,12 +83,10 @@ def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:
     licence = licence_of(source)
     if licence.allows_passing_on or private:
         return
-    fault = "may not be passed on"
-    if licence.allows_passing_on is None:
-        fault = "is not known to be free to pass on"
+    is_known = licence.allows_passing_on is False
+    fault = "may not be passed on" if is_known else "is not known to be free to pass on"
     raise OptionError(
-        f"{source.get('name')} {fault} ({licence.terms}); add `private` for a folder that you "
-        "keep to yourself"
+        f"{source.get('name')} {fault} ({licence.terms}); add `private` to keep it to yourself"
     )
 
 

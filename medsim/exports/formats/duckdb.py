@@ -13,14 +13,13 @@ from medsim.splits.output import Splits
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.core.manifest import Skipped
     from medsim.core.opened import Opened
     from medsim.exports.formats import Export
 
 _SPLIT_NOTE = f"Split that has the row: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
 
 
-def write_database(run: Export) -> list[Skipped]:
+def write_database(run: Export) -> None:
     """Write the database; see ``medsim.exports.formats.ExportFormat``.
 
     Its tables are the views of the build. Those of splits are their own views, and the other views
@@ -46,7 +45,6 @@ def write_database(run: Export) -> list[Skipped]:
         name = f"{exported.kind.name}.duckdb"
         run.output.write_file(name, write)
         stage.found(f"{run.output.outputs[name].rows:,} rows")
-    return []
 
 
 FORMATS.register(

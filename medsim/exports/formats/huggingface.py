@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from polars.datatypes import DataTypeClass
 
     from medsim.builds.datasets import SetKey
-    from medsim.core.manifest import Skipped
     from medsim.core.output import OutputFolder
     from medsim.exports.formats import Export
 
@@ -33,7 +32,7 @@ POSITIVES = "positives"
 """The configuration that has each positive once."""
 
 
-def write_dataset(run: Export) -> list[Skipped]:
+def write_dataset(run: Export) -> None:
     """Write Parquet by configuration and split, a card, and a description in Croissant.
 
     Raises:
@@ -60,12 +59,11 @@ def write_dataset(run: Export) -> list[Skipped]:
             stage.found(f"{sum(config.rows.values()):,} rows")
         configs += [config] if config.rows else []
     if not configs:
-        raise OptionError(f"{run.exported.folder} has no pairs to export; make a larger build")
+        raise OptionError(f"{run.exported.folder} has no pairs; make a larger build")
     version, private = medsim_version(), run.options.private
     card = Card(source=source, options=options, medsim=version, configs=configs, private=private)
     run.output.write_text(CROISSANT, croissant(card, run.output), 0)
     run.output.write_text(CARD, card.text(), 0)
-    return []
 
 
 def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config:

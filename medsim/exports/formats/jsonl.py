@@ -15,25 +15,22 @@ from medsim.exports.positives import check_some, split_terms
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.core.manifest import Skipped
     from medsim.exports.formats import Export
     from medsim.exports.hard_negatives import Tuples
 
 _BESIDE = ("pair_id", "concept1", "concept2", "distance")  # which trainers pass over
 
 
-def write_json_lines(run: Export) -> list[Skipped]:
+def write_json_lines(run: Export) -> None:
     """Write a file of JSON lines a split; see ``medsim.exports.formats.ExportFormat``.
 
     The keys are query, pos and neg, the last two lists, as FlagEmbedding's trainers of embedders
     and rerankers read them, and trainers that have taken its format over; then others.
     """
-    skipped: list[Skipped] = []
     n_positives = 0
     for name, build in run.splits.items():
         tuples = tuples_of(run, build, split_terms(build))
         n_positives += tuples.pairs.height
-        skipped += tuples.skipped
         with run.progress.stage(f"write {name}.jsonl"):
 
             def write(path: Path, tuples: Tuples = tuples) -> int:
@@ -51,7 +48,6 @@ def write_json_lines(run: Export) -> list[Skipped]:
 
             run.output.write_file(f"{name}.jsonl", write)
     check_some(run, n_positives)
-    return skipped
 
 
 _TUPLES = Table(

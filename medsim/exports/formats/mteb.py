@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from medsim.builds.output import Build
+    from medsim.core.output import OutputFolder
     from medsim.exports.formats import Export
 
 MOST_QUERIES = 50_000
@@ -52,53 +53,64 @@ _LICENCES = re.compile(
 _UNSAFE = re.compile(r"[^\w+.-]")  # in the name of a task, which is that of a file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
-    """A task whose data is written.
+_KINDS: Mapping[str, tuple[str, object]] = {
+    "PairClassification": (
+        "cosine_ap",
+        "Retrieve medical terms that mean the same as the given term",
+    ),
+    "Retrieval": (
+        "mrr_at_10",
+        {"query": "Given a medical term, retrieve terms that mean the same"},
+    ),
+    "STS": (
+        "cosine_spearman",
+        "Retrieve medical terms that are similar in meaning to the given term",
+    ),
+}
+"""mteb's types of tasks: the score that stands for all, and the instruction for models."""
 
-    Attributes:
-        name: of the task, without the end by which tasks of other data differ.
+
+def _task(
+    output: OutputFolder,
+    file: str,
+    kind: str,
+    name: str,
+    about: str,
+    facts: Mapping[str, object],
+    members: Mapping[str, object],
+) -> dict[str, object]:
+    """Return the entry of a task in tasks.json.
+
+    Its name ends with the fingerprint of its data, for mteb keeps results by names alone.
+
+    Args:
+        output: the folder that has the data.
+        file: the data, below the folder.
         kind: mteb's type of task.
-        file: its data, below the folder.
+        name: of the task, without the fingerprint.
         about: sentences for the description.
-        main_score: the one of mteb's scores that stands for all.
-        prompt: the instruction for models that take one.
         facts: the metadata that it shares with other tasks of the same data.
         members: of the task's class.
     """
-
-    name: str
-    kind: str
-    file: str
-    about: str
-    main_score: str
-    prompt: object
-    facts: Mapping[str, object]
-    members: Mapping[str, object] = field(default_factory=dict)
-
-    def entry(self, fingerprint: str) -> dict[str, object]:
-        """Return its entry in tasks.json, given the fingerprint of its data.
-
-        Its name ends with that of the data, for mteb keeps results by the names of tasks alone.
-        """
-        metadata = {
-            "name": f"{self.name}-{fingerprint[:8]}",
-            "description": self.about,
-            "type": self.kind,
-            "category": "t2t",
-            "main_score": self.main_score,
-            "prompt": self.prompt,
-            "dataset": {"path": self.file, "revision": fingerprint},
-            "domains": ["Medical", "Written"],
-            "task_subtypes": [],
-            "dialect": [],
-            "sample_creation": "found",
-            **self.facts,
-        }
-        return {"file": self.file, "metadata": metadata, "members": self.members}
+    fingerprint, (main_score, prompt) = output.outputs[file].fingerprint, _KINDS[kind]
+    metadata = {
+        "name": f"{name}-{fingerprint[:8]}",
+        "description": about,
+        "type": kind,
+        "category": "t2t",
+        "main_score": main_score,
+        "prompt": prompt,
+        "dataset": {"path": file, "revision": fingerprint},
+        "domains": ["Medical", "Written"],
+        "task_subtypes": [],
+        "dialect": [],
+        "sample_creation": "found",
+        **facts,
+    }
+    return {"file": file, "metadata": metadata, "members": members}
 
 
-def write_mteb(run: Export) -> list[Skipped]:
+def write_mteb(run: Export) -> None:
     """Write tasks of the sets, of retrieval and of rated pairs; see ``ExportFormat``.
 
     Of splits they are of the test split, of a build of all that it has.
@@ -107,24 +119,18 @@ def write_mteb(run: Export) -> list[Skipped]:
         OptionError: as ``check_passed_on`` does; or two rated sets have one name; or there is no
             task.
     """
-    exported, private, skipped = run.exported, run.options.private, list[Skipped]()
+    exported, private = run.exported, run.options.private
     build = exported[_SPLIT] if isinstance(exported, Splits) else exported
     check_passed_on(build.manifest.source, private=private)
     source = _source(build, private=private)
     with run.progress.stage("write tasks") as stage:
-        tasks = [
-            *_set_tasks(run, source, skipped),
-            *_retrieval_tasks(run, source, skipped),
-            *_rated_tasks(run, skipped),
-        ]
+        tasks = [*_set_tasks(run, source), *_retrieval_tasks(run, source), *_rated_tasks(run)]
         stage.found(counted(len(tasks), "task"))
     check_some(run, len(tasks))
-    entries = [task.entry(run.output.outputs[task.file].fingerprint) for task in tasks]
-    text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
-    run.output.write_text("tasks.json", text, len(entries))
+    text = json.dumps(tasks, indent=2, ensure_ascii=False) + "\n"
+    run.output.write_text("tasks.json", text, len(tasks))
     code = (files(__package__) / _TEMPLATE).read_text(encoding="utf-8")
     run.output.write_text("tasks.py", code, len(code.splitlines()))
-    return skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +177,7 @@ def _source(build: Build, *, private: bool) -> _Source:
     )
 
 
-def _set_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator[_Task]:
+def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     """Yield a task of pair classification for each set that was asked for."""
     stats = source.build.stats()
     if run.options.datasets:
@@ -184,27 +190,22 @@ def _set_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator
         if not row["n_positives"] or not row["n_negatives"]:
             if n_rows:
                 why = f"{dataset}/{difficulty}/{negatives} has no positives, or no negatives"
-                skipped.append(Skipped(reason=why, n_rows=n_rows))
+                run.skipped.append(Skipped(reason=why, n_rows=n_rows))
             continue
         pairs = source.build.pairs(dataset, difficulty, negatives).select(
             sentence1="term1", sentence2="term2", labels="label"
         )
         file = f"pairs/{dataset}-{difficulty}-{negatives}.parquet"
         run.output.write_file(file, partial(write_lazily, pairs, metadata=source.metadata))
-        yield _Task(
-            name=f"{source.name}-{dataset}-{difficulty}-{negatives}",
-            kind="PairClassification",
-            file=file,
-            about="Do two medical terms mean the same? Those labelled 1 are linked by the "
-            f"terminology ({dataset}, {difficulty}), the others are {negatives} negatives. "
-            f"{source.about}",
-            main_score="cosine_ap",
-            prompt="Retrieve medical terms that mean the same as the given term",
-            facts=source.facts,
+        about = (
+            "Do two medical terms mean the same? Those labelled 1 are linked by the terminology "
+            f"({dataset}, {difficulty}), the others are {negatives} negatives. {source.about}"
         )
+        name = f"{source.name}-{dataset}-{difficulty}-{negatives}"
+        yield _task(run.output, file, "PairClassification", name, about, source.facts, {})
 
 
-def _retrieval_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator[_Task]:
+def _retrieval_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     """Yield the task of finding linked terms, if there are any."""
     linked = linked_terms(source.build)
     rows = np.flatnonzero(linked.terms["is_linked"])
@@ -213,7 +214,7 @@ def _retrieval_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> It
     if (n_more := len(rows) - MOST_QUERIES) > 0:  # those with the smallest hashes are looked up
         rows = rows[np.argsort(linked.hashes[rows], kind="stable")[:MOST_QUERIES]]
         why = f"term is no query, since a retrieval has at most {MOST_QUERIES:,}"
-        skipped.append(Skipped(reason=why, n_rows=n_more))
+        run.skipped.append(Skipped(reason=why, n_rows=n_more))
     terms = linked.terms.select(
         pl.int_range(pl.len()).cast(pl.String).alias("id"),
         pl.col("term").alias("text"),
@@ -221,23 +222,20 @@ def _retrieval_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> It
         pl.int_range(pl.len()).is_in(rows).alias("is_query"),
     )
     run.output.write("terms.parquet", terms, source.metadata)
-    yield _Task(
-        name=f"{source.name}-retrieval",
-        kind="Retrieval",
-        file="terms.parquet",
-        about="Is a medical term that means the same found among all others? Each term that the "
-        f"terminology links to another is looked up. {source.about}",
-        main_score="mrr_at_10",
-        prompt={"query": "Given a medical term, retrieve terms that mean the same"},
-        facts=source.facts,
+    about = (
+        "Is a medical term that means the same found among all others? Each term that the "
+        f"terminology links to another is looked up. {source.about}"
     )
+    name = f"{source.name}-retrieval"
+    yield _task(run.output, "terms.parquet", "Retrieval", name, about, source.facts, {})
 
 
-def _rated_tasks(run: Export, skipped: list[Skipped]) -> Iterator[_Task]:
+def _rated_tasks(run: Export) -> Iterator[dict[str, object]]:
     """Yield a task of similarity for each rating of each rated file."""
     for path in run.options.rated:
         rated = read_rated(*parse_rated(str(path)))
-        skipped += (replace(one, reason=f"{rated.name}: {one.reason}") for one in rated.skipped)
+        for one in rated.skipped:
+            run.skipped.append(replace(one, reason=f"{rated.name}: {one.reason}"))
         for warning in rated.warnings:
             run.progress.warn(f"{rated.name}: {warning}")
         of = next((f", {one.source}" for one in LAYOUTS if one.name == rated.layout), "")
@@ -250,24 +248,20 @@ def _rated_tasks(run: Export, skipped: list[Skipped]) -> Iterator[_Task]:
             pairs = pairs.drop_nulls()
             run.output.write(file, pairs, {"medsim": medsim_version()})
             low, high = rated.range or (min(pairs["score"]), max(pairs["score"]))
-            yield _Task(
-                name=name,
-                kind="STS",
-                file=file,
-                about="How similar are two medical terms? People rated each pair; the score is the "
-                f"column {rating} of the file {rated.name} ({rated.layout}{of}).",
-                main_score="cosine_spearman",
-                prompt="Retrieve medical terms that are similar in meaning to the given term",
-                facts={
-                    "reference": None,
-                    "bibtex_citation": "",
-                    "date": None,
-                    "eval_langs": [],
-                    "license": "not specified",
-                    "annotations_creators": "human-annotated",
-                },
-                members={"min_score": low, "max_score": high if high > low else low + 1},
+            about = (
+                "How similar are two medical terms? People rated each pair; the score is the "
+                f"column {rating} of the file {rated.name} ({rated.layout}{of})."
             )
+            facts: dict[str, object] = {
+                "reference": None,
+                "bibtex_citation": "",
+                "date": None,
+                "eval_langs": [],
+                "license": "not specified",
+                "annotations_creators": "human-annotated",
+            }
+            members = {"min_score": low, "max_score": high if high > low else low + 1}
+            yield _task(run.output, file, "STS", name, about, facts, members)
 
 
 _SENTENCES = {
@@ -289,9 +283,7 @@ _TABLES = {
             "id": Column(pl.String, "Number of the term, from 0, as text."),
             "text": Column(pl.String, "The term."),
             "group": Column(pl.Int32, "Connected component: linked terms have the same."),
-            "is_query": Column(
-                pl.Boolean, "Whether the term is looked up: it is linked to another."
-            ),
+            "is_query": Column(pl.Boolean, "Whether the term, linked to another, is looked up."),
         },
         key=("id",),
         order="By text.",

@@ -9,7 +9,7 @@ import polars as pl
 from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped
 from medsim.exports.formats import DRAWN, FORMATS, SPLIT_NOTE, ExportFormat
-from medsim.exports.positives import check_some, exported_positives, split_terms
+from medsim.exports.positives import check_some, exported_pairs, split_terms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ _BETWEEN = "||"
 _ROWS_AT_ONCE = 1 << 16
 
 
-def write_sapbert(run: Export) -> list[Skipped]:
+def write_sapbert(run: Export) -> None:
     """Write a file of lines ``concept_id||name||name`` a split.
 
     So the pairwise training of SapBERT reads them (Liu et al. 2021, NAACL): it splits a line at
@@ -34,7 +34,7 @@ def write_sapbert(run: Export) -> list[Skipped]:
     apart = broken = n_positives = 0
     for name, build in run.splits.items():
         terms = split_terms(build)
-        pairs = exported_positives(run, build, terms)
+        pairs = exported_pairs(run, build, terms)
         pairs = pairs.select(
             "concept1",
             "concept2",
@@ -61,7 +61,7 @@ def write_sapbert(run: Export) -> list[Skipped]:
         "names of two concepts": apart,
         f"a name or an id that {_BETWEEN} or a line break cuts": broken,
     }
-    return [Skipped(reason=reason, n_rows=n_rows) for reason, n_rows in reasons.items() if n_rows]
+    run.skipped.extend(Skipped(reason=reason, n_rows=n) for reason, n in reasons.items() if n)
 
 
 _NAMES = Table(

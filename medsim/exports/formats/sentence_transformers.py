@@ -18,7 +18,6 @@ from medsim.exports.positives import check_some, exported_pairs, split_terms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from medsim.core.manifest import Skipped
     from medsim.exports.formats import Export
     from medsim.exports.positives import SplitTerms
 
@@ -35,37 +34,48 @@ _PAIR, _LABELLED, _TUPLE = _ABOUT
 _ROWS_AT_ONCE = 1 << 16
 
 
-def write_sentence_transformers(run: Export) -> list[Skipped]:
+def write_sentence_transformers(run: Export) -> None:
     """Write a folder a configuration, and README.md; see ``medsim.exports.formats.ExportFormat``.
 
     Losses take columns by their order, so there are no others. ``load_dataset`` finds the files of
     each configuration and split by the head of README.md.
     """
-    skipped: list[Skipped] = []
-    folder = _Folder(run)
+    written: dict[str, list[str]] = {}  # splits by configuration
+
+    def write(config: str, split: str, columns: Sequence[str], n_rows: int, rows: Batches) -> None:
+        """Write the rows of a configuration and split, whose columns are in the order of losses."""
+        if not n_rows:  # load_dataset takes no split without rows
+            return
+        schema = {name: pl.Int64() if name == "label" else pl.String() for name in columns}
+        with run.progress.stage(f"write {config} of {split}") as stage:
+            for name, begin, end in shards(config, split, n_rows):
+                batches = partial(write_batches, schema=schema, batches=rows(begin, end))
+                run.output.write_file(name, batches)
+            stage.found(f"{n_rows:,} rows")
+        written.setdefault(config, []).append(split)
+
     for split, build in run.splits.items():
         terms = split_terms(build)
         tuples = tuples_of(run, build, terms)
-        skipped += tuples.skipped
         columns = ["anchor", "positive"]
         pairs = partial(_texts, tuples.pairs, terms, columns)
-        folder.write((_PAIR, split), columns, tuples.pairs.height, pairs)
+        write(_PAIR, split, columns, tuples.pairs.height, pairs)
         strategy = run.options.negatives or "levenshtein"
         if strategy in build.strategies:
-            labelled = exported_pairs(run, build, terms, strategy, least_label=0)
+            labelled = exported_pairs(run, build, terms, strategy)
             sentences = ["sentence1", "sentence2", "label"]
-            batches = partial(_texts, labelled, terms, sentences)
-            folder.write((_LABELLED, split), sentences, labelled.height, batches)
+            rows = partial(_texts, labelled, terms, sentences)
+            write(_LABELLED, split, sentences, labelled.height, rows)
         else:
             run.progress.warn(
-                f"{build.folder} has no {strategy} negatives of its own, so {_LABELLED} is left "
-                f"out; it has {' and '.join(build.strategies)}, see `negatives`"
+                f"{build.folder} has no {strategy} negatives, so {_LABELLED} is left out; choose "
+                f"`negatives` {' or '.join(build.strategies)}"
             )
         if tuples.n_negatives:
             negatives = [f"negative_{number + 1}" for number in range(tuples.n_negatives)]
-            folder.write((_TUPLE, split), [*columns, *negatives], len(tuples.rows), tuples.batches)
-    run.output.write_text("README.md", folder.readme(), 0)
-    return skipped
+            write(_TUPLE, split, [*columns, *negatives], len(tuples.rows), tuples.batches)
+    check_some(run, len(written))
+    run.output.write_text("README.md", _readme(run, written), 0)
 
 
 def _texts(
@@ -79,64 +89,30 @@ def _texts(
         )
 
 
-class _Folder:
-    """The files of one export, which are noted for the head of README.md."""
-
-    def __init__(self, run: Export) -> None:
-        self.run = run
-        self._splits: dict[str, list[str]] = {}
-
-    def write(
-        self, place: tuple[str, str], columns: Sequence[str], n_rows: int, batches: Batches
-    ) -> None:
-        """Write the rows of one configuration and split, to files of at most a million rows.
-
-        Args:
-            place: the names of the configuration and the split.
-            columns: in the order in which losses take them.
-            n_rows: how many there are.
-            batches: yields those from one row to before another, some at a time.
-        """
-        if not n_rows:  # load_dataset takes no split without rows
-            return
-        config, split = place
-        schema = {name: pl.Int64() if name == "label" else pl.String() for name in columns}
-        with self.run.progress.stage(f"write {config} of {split}") as stage:
-            for name, begin, end in shards(config, split, n_rows):
-                write = partial(write_batches, schema=schema, batches=batches(begin, end))
-                self.run.output.write_file(name, write)
-            stage.found(f"{n_rows:,} rows")
-        self._splits.setdefault(config, []).append(split)
-
-    def readme(self) -> str:
-        """Return the head by which ``load_dataset`` finds the files, and a line on each.
-
-        Raises:
-            OptionError: there is no file.
-        """
-        check_some(self.run, len(self._splits))
-        source = self.run.exported.manifest.source
-        licence = licence_of(source)
-        configs = [
-            {
-                "config_name": config,
-                "data_files": [{"split": split, "path": f"{config}/{split}-*"} for split in splits],
-                **({"default": True} if config == next(reversed(self._splits)) else {}),
-            }
-            for config, splits in self._splits.items()
-        ]
-        of, day = source.get("name"), source.get("release_date") or "of no known date"
-        return "\n".join(
-            (
-                front_matter({**licence.metadata(), "configs": configs}),
-                *("", f"# Training pairs of {of}", ""),
-                f"Made by medsim {medsim_version()} of {of}, release {day}, for",
-                "sentence-transformers; `manifest.json` says how.",
-                "",
-                *(f"- `{config}`: {_ABOUT[config]}" for config in self._splits),
-                *("", f"Terms of use: {licence.terms or 'not known'}", ""),
-            )
+def _readme(run: Export, written: dict[str, list[str]]) -> str:
+    """Return the head by which ``load_dataset`` finds the files, and a line on each."""
+    source = run.exported.manifest.source
+    licence = licence_of(source)
+    configs = [
+        {
+            "config_name": config,
+            "data_files": [{"split": split, "path": f"{config}/{split}-*"} for split in splits],
+            **({"default": True} if config == next(reversed(written)) else {}),
+        }
+        for config, splits in written.items()
+    ]
+    of, day = source.get("name"), source.get("release_date") or "of no known date"
+    return "\n".join(
+        (
+            front_matter({**licence.metadata(), "configs": configs}),
+            *("", f"# Training pairs of {of}", ""),
+            f"Made by medsim {medsim_version()} of {of}, release {day}, for",
+            "sentence-transformers; `manifest.json` says how.",
+            "",
+            *(f"- `{config}`: {_ABOUT[config]}" for config in written),
+            *("", f"Terms of use: {licence.terms or 'not known'}", ""),
         )
+    )
 
 
 _ANCHOR = Column(pl.String, ANCHOR_NOTE)
@@ -154,8 +130,7 @@ _TABLES = {
     ),
     _LABELLED: Table(
         f"{_LABELLED}/SPLIT-*.parquet",
-        "A row per positive, and per negative that the build itself has of the strategy. "
-        f"{SPLIT_NOTE}",
+        f"A row per positive, and per negative of the strategy in the build. {SPLIT_NOTE}",
         {
             "sentence1": Column(pl.String, "The first term."),
             "sentence2": Column(pl.String, "The second term."),

@@ -114,10 +114,19 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
             unanswered.append(path)
         for given in found:
             earlier = kept.setdefault(given.entry_id, given)
-            if earlier is not given:
-                entry = entries[given.entry_id]
-                _check_agreement(earlier, given, entry, study)
-                n_repeated[entry["annotator"]] += 1
+            if earlier is given:
+                continue
+            entry, answers = entries[given.entry_id], study.scale.answers
+            if earlier.value != given.value:
+                shown = " and ".join(
+                    _quoted(entry[side]) for side in ("left", "right") if entry[side]
+                )
+                raise InputError(
+                    f"contradictory answers of {_quoted(entry['annotator'])} to {shown}: "
+                    f"{answers[earlier.value]} at {earlier.location}, "
+                    f"{answers[given.value]} at {given.location}; leave one out"
+                )
+            n_repeated[entry["annotator"]] += 1
     if unanswered and not kept:
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
         raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer{hint}")
@@ -129,19 +138,6 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
         absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
         files=tuple(files),
     )
-
-
-def _check_agreement(
-    earlier: Given, later: Given, entry: dict[str, Any], study: StudyIdentity
-) -> None:
-    if earlier.value != later.value:
-        answers = study.scale.answers
-        shown = " and ".join(_quoted(entry[side]) for side in ("left", "right") if entry[side])
-        raise InputError(
-            f"contradictory answers of {_quoted(entry['annotator'])} to {shown}: "
-            f"{answers[earlier.value]} at {earlier.location}, "
-            f"{answers[later.value]} at {later.location}; leave one out"
-        )
 
 
 def _frames(kept: dict[str, Given], assignment: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -191,44 +187,39 @@ def _names(paths: Sequence[Path]) -> str:
     return listed([path.name for path in paths], most=40)
 
 
-def _checked(text: Text, entries: dict[str, Any], study: StudyIdentity) -> list[Given]:
+def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[Given]:
     """Return the answers in a file, all of entries that were shown as the file says.
 
     The first character of a file tells its format.
     """
-    begin = text.content.lstrip()[:1]
+    begin = file.content.lstrip()[:1]
     if begin in {"{", "["}:
         read = read_jsonl if begin == "{" else read_label_studio
-        found = list(read(text.path, text.content, study))
+        found = list(read(file.path, file.content, study))
     else:
-        found = list(read_csv(text, study))
+        found = list(read_csv(file, study))
     if found and not any(given.entry_id in entries for given in found):
         raise InputError(
-            f"{text.path} is of another study: none of its entries, such as "
+            f"{file.path} is of another study: none of its entries, such as "
             f"{_quoted(found[0].entry_id)}, is of study {study.study_id!r}"
         )
     for given in found:
-        _check_entry(given, entries)
-    return found
-
-
-def _check_entry(given: Given, entries: dict[str, Any]) -> None:
-    entry = entries.get(given.entry_id)
-    if entry is None:
-        raise InputError(f"{given.location}: entry {_quoted(given.entry_id)} is not of this study")
-    if given.annotator not in {None, entry["annotator"]}:
-        raise InputError(
-            f"{given.location}: entry {_quoted(given.entry_id)} is of annotator "
-            f"{_quoted(entry['annotator'])}, and the file says {_quoted(given.annotator)}"
-        )
-    # Of a word there is one text.
-    for found, expected in zip(given.texts or (), (entry["left"], entry["right"]), strict=False):
-        # Spreadsheets change white space and line ends.
-        if found.split() != expected.split():
+        of_entry, entry = f"entry {_quoted(given.entry_id)}", entries.get(given.entry_id)
+        if entry is None:
+            raise InputError(f"{given.location}: {of_entry} is not of this study")
+        if given.annotator not in (None, entry["annotator"]):
             raise InputError(
-                f"{given.location} was edited: entry {_quoted(given.entry_id)} shows "
-                f"{_quoted(expected)}, and the file has {_quoted(found)}"
+                f"{given.location}: {of_entry} is of annotator {_quoted(entry['annotator'])}, and "
+                f"the file says {_quoted(given.annotator)}"
             )
+        # Of a word there is one text. Spreadsheets change white space and line ends.
+        for text, expected in zip(given.texts or (), (entry["left"], entry["right"]), strict=False):
+            if text.split() != expected.split():
+                raise InputError(
+                    f"{given.location} was edited: {of_entry} shows {_quoted(expected)}, and the "
+                    f"file has {_quoted(text)}"
+                )
+    return found
 
 
 def _warnings(
@@ -252,59 +243,35 @@ def _warnings(
 
 def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
     """Yield the answers that a page exported, whose last line must vouch for the others."""
-    lines = _whole(path, text.replace("\r\n", "\n"))  # as mail may change them
+    content = text.replace("\r\n", "\n").rstrip()  # as mail may change it
+    begin = content.rfind("\n") + 1  # of the last line
+    lines = list(checked_lines(path, content[:begin].split("\n")[:-1]))
+    end, checksum = _END.fullmatch(content[begin:]), f"{zlib.crc32(content[:begin].encode()):08x}"
+    if end is None or end.groups() != (str(len(lines) - 1), checksum):
+        raise InputError(f"{path} was edited, damaged or cut short; {_PAGE_AGAIN}")
     location, scale = f"{path}: line 1", study.scale
     head = parsed_json(location, lines[0], _PAGE_AGAIN)
-    if not isinstance(head, dict) or head.get("medsim") != "answers":
-        raise InputError(f"{location} is not the first line of answers; {_PAGE_AGAIN}")
-    if head.get("format") != FORMAT:
+    if not isinstance(head, dict) or (head.get("medsim"), head.get("format")) != (
+        "answers",
+        FORMAT,
+    ):
         raise InputError(
-            f"{location} has format {_quoted(head.get('format'))}, and this medsim reads {FORMAT}"
+            f"{location} is not the first line of answers in format {FORMAT}; {_PAGE_AGAIN}"
         )
     _check_study(str(path), head.get("study"), study)
-    if head.get("scale") != scale.name:
-        raise InputError(
-            f"{path} has answers of scale {_quoted(head.get('scale'))}, and the study's scale is "
-            f"{scale.name!r}"
-        )
-    annotator = head.get("annotator")
-    if not isinstance(annotator, str):
-        raise InputError(f"{location} says {_quoted(annotator)} for the annotator; {_PAGE_AGAIN}")
     for number, line in enumerate(lines[1:], start=2):
         location = f"{path}: line {number}"
         given = parsed_json(location, line, _PAGE_AGAIN)
         if not isinstance(given, dict) or not isinstance(given.get("entry"), str):
-            raise InputError(f"{location} is no answer to an entry; {_PAGE_AGAIN}")
+            raise InputError(f"{location} is not an answer to an entry; {_PAGE_AGAIN}")
         answer = given.get("answer")  # a rating is a number, any other answer a text
         written = type(answer) is (int if scale.graded else str)
         yield Given(
             location=location,
             entry_id=given["entry"],
             value=_value_of(location, str(answer) if written else "", scale, given=answer),
-            annotator=annotator,
+            annotator=head.get("annotator"),
         )
-
-
-def _whole(path: Path, text: str) -> list[str]:
-    """Return the lines before the last."""
-    before, _, last = text.rstrip().rpartition("\n")
-    lines = list(checked_lines(path, before.split("\n")))
-    if (end := _END.fullmatch(last)) is None:
-        raise InputError(
-            f"{path} has no end line: it is cut short, or no export of the page; {_PAGE_AGAIN}"
-        )
-    content = f"{before}\n"
-    if (checksum := f"{zlib.crc32(content.encode()):08x}") != end[2]:
-        raise InputError(
-            f"{path} was edited or damaged: its checksum is {checksum}, and should be {end[2]}; "
-            f"{_PAGE_AGAIN}"
-        )
-    if int(end[1]) != len(lines) - 1:
-        raise InputError(
-            f"{path} was edited: it has {len(lines) - 1:,} answers, and its end line says "
-            f"{int(end[1]):,}; {_PAGE_AGAIN}"
-        )
-    return lines
 
 
 def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
@@ -336,50 +303,54 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
     """
     found = parsed_json(path, text, _AGAIN)
     if not isinstance(found, list):
-        raise InputError(f"{path} is no list of tasks; export it as JSON or JSON-MIN")
+        raise InputError(f"{path} is not a list of tasks; export it as JSON or JSON-MIN")
     for number, task in enumerate(found, start=1):
         location = f"{path}: task {number}"
         data = task.get("data", task) if isinstance(task, dict) else None
         if not isinstance(data, dict) or not isinstance(data.get("entry"), str):
             raise InputError(f"{location} names no entry; is it of a project with other tasks?")
         _check_study(location, data.get("study"), study)
-        parts, is_short = study.scale.parts, data is task
         # JSON-MIN puts the number of Label Studio's user in the annotator's place.
-        for name in parts if is_short else ("annotator", *parts):
-            if not isinstance(data.get(name), str):
-                raise InputError(
-                    f"{location} has {_quoted(data.get(name))} for {name!r}, which should be text"
+        annotator = None if data is task else data.get("annotator")
+        try:
+            texts = tuple(_text(data[name]) for name in study.scale.parts)
+            for answer in [data[CONTROL]] if CONTROL in data else _answers(task):
+                yield Given(
+                    location=location,
+                    entry_id=data["entry"],
+                    value=_read_value(location, _text(answer), study.scale),
+                    annotator=annotator,
+                    texts=texts,
                 )
-        for answer in [data[CONTROL]] if CONTROL in data else _answers(location, task):
-            if not isinstance(answer, str):
-                raise InputError(f"{location} has {_quoted(answer)} where one answer should be")
-            yield Given(
-                location=location,
-                entry_id=data["entry"],
-                value=_read_value(location, answer, study.scale),
-                annotator=None if is_short else data["annotator"],
-                texts=tuple(data[name] for name in parts),
-            )
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{location} is not as Label Studio writes it, with one answer per annotation; "
+                f"{_AGAIN}"
+            ) from error
 
 
-def _answers(location: str, task: dict[str, Any]) -> Iterator[object]:
-    """Yield the choices of annotators in a task of the full export."""
-    try:
-        for annotation in task.get("annotations") or []:
-            if annotation.get("was_cancelled"):
-                continue
-            for result in annotation.get("result") or []:
-                if result.get("from_name") == CONTROL:
-                    chosen = result["value"]["choices"]
-                    yield chosen[0] if len(chosen) == 1 else chosen
-    except (AttributeError, LookupError, TypeError) as error:
-        raise InputError(f"{location} has annotations that Label Studio would not write") from error
+def _answers(task: dict[str, Any]) -> list[object]:
+    """Return the choices of annotators in a task of the full export."""
+    return [
+        only
+        for annotation in task.get("annotations") or []
+        if not annotation.get("was_cancelled")
+        for result in annotation.get("result") or []
+        if result.get("from_name") == CONTROL
+        for (only,) in [result["value"]["choices"]]
+    ]
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
 
 
 def _check_study(location: str, found: object, study: StudyIdentity) -> None:
     """Raise InputError if the study that a file names is another."""
     if found != study.study_id:
-        raise InputError(f"{location} is of study {_quoted(found)}, and not of {study.study_id!r}")
+        raise InputError(f"{location} is of study {_quoted(found)}, not of {study.study_id!r}")
 
 
 def _read_value(location: str, answer: str, scale: Scale) -> int:
@@ -404,9 +375,8 @@ def _plain(text: str) -> str:
 def _value_of(location: str, answer: str, scale: Scale, *, given: object) -> int:
     """Return the value of an answer; if it is none of the scale's, the error shows ``given``."""
     if answer not in scale.answers:
-        raise InputError(
-            f"{location}: answer {_quoted(given)} is none of {', '.join(scale.answers)}"
-        )
+        known = ", ".join(scale.answers)
+        raise InputError(f"{location}: answer {_quoted(given)} is none of {known}")
     return scale.answers.index(answer)
 
 

@@ -87,25 +87,16 @@ def test_what_is_written_is_read(scale: Scale, annotator: str, values: list[int 
     assert read_page(text.replace("\n", "\r\n"), scale) == found  # as mail changes line ends
 
 
-@settings(max_examples=40)
+@settings(max_examples=60)
 @given(st.data())
-def test_a_text_that_is_cut_short_is_refused(data: st.DataObject) -> None:
+def test_a_text_that_is_cut_short_or_changed_in_one_character_is_refused(data) -> None:
     text = written_jsonl(sheet(), {IDS[0]: SAME, IDS[1]: NOT_SAME})
-    end = data.draw(st.integers(0, len(text) - 2))  # without its last line feed it is whole
-
-    with pytest.raises(InputError, match=r"no end line: it is cut short.*export it again"):
-        read_page(text[:end])
-
-
-@settings(max_examples=40)
-@given(st.data())
-def test_a_text_of_which_one_character_was_changed_is_refused(data: st.DataObject) -> None:
-    text = written_jsonl(sheet(), {IDS[0]: SAME, IDS[1]: NOT_SAME})
-    at = data.draw(st.integers(0, len(text) - 2))
+    at = data.draw(st.integers(0, len(text) - 2))  # without its last line feed it is whole
     other = data.draw(st.sampled_from("0aZ\n ").filter(lambda one: one != text[at]))
 
-    with pytest.raises(InputError, match="export it again"):
-        read_page(text[:at] + other + text[at + 1 :])
+    for wrong in (text[:at], text[:at] + other + text[at + 1 :]):
+        with pytest.raises(InputError, match="export it again"):
+            read_page(wrong)
 
 
 @pytest.mark.parametrize("answer", [7, -1, 4.0, "4", True, None])
@@ -114,7 +105,7 @@ def test_a_rating_is_a_whole_number_from_0_to_6_and_the_end_line_counts(answer: 
 
     with pytest.raises(InputError, match=r"line 2: answer .* is none of 0, 1, 2, 3, 4, 5, 6"):
         read_page(sealed(head, {"entry": IDS[0], "answer": answer}), GRADED)
-    with pytest.raises(InputError, match="it has 1 answers, and its end line says 2"):
+    with pytest.raises(InputError, match="was edited, damaged or cut short; export it again"):
         read_page(sealed(head, {"entry": IDS[0], "answer": 4}, n_answers=2), GRADED)
 
 
@@ -357,26 +348,19 @@ def test_the_short_export_is_read_though_it_numbers_annotators():
 
 
 REFUSED_LINES: list[tuple[list[object], str]] = [
-    ([{**HEAD, "study": None}], "ada.jsonl is of study null, and not of '5eed5eed5eed5eed'"),
-    (
-        [{**HEAD, "scale": "graded"}],
-        "ada.jsonl has answers of scale 'graded', and the study's scale is 'judgement'",
-    ),
-    ([{**HEAD, "format": 2}], "ada.jsonl: line 1 has format 2, and this medsim reads 1"),
-    ([{**HEAD, "annotator": 7}], "ada.jsonl: line 1 says 7 for the annotator"),
+    ([{**HEAD, "study": None}], "ada.jsonl is of study null, not of '5eed5eed5eed5eed'"),
+    ([{**HEAD, "format": 2}], "ada.jsonl: line 1 is not the first line of answers in format 1"),
     ([{**HEAD, "medsim": "end"}], "ada.jsonl: line 1 is not the first line of answers"),
-    (["{"], "ada.jsonl: line 1 is no JSON"),
     ([HEAD, "{]"], "ada.jsonl: line 2 is no JSON"),
     ([HEAD, "[" * 100_000], "ada.jsonl: line 2 is JSON nested too deeply"),
     ([HEAD, "9" * 5_000], "ada.jsonl: line 2 has a number with too many digits"),
     ([HEAD, "x" * 1_200_000], "ada.jsonl: line 2 has more than 1,048,576 characters"),
-    ([HEAD, {"entry": 7, "answer": "same"}], "ada.jsonl: line 2 is no answer to an entry"),
+    ([HEAD, {"entry": 7, "answer": "same"}], "ada.jsonl: line 2 is not an answer to an entry"),
     (
         [HEAD, {"entry": IDS[0], "answer": "maybe\x1b[31m"}],
         r"ada.jsonl: line 2: answer 'maybe\x1b[31m' is none of not_same, same, dont_know",
     ),
     ([HEAD, {"entry": IDS[0], "answer": ["same"]}], "ada.jsonl: line 2: answer a list is none"),
-    ([HEAD, {"entry": IDS[0], "answer": 1}], "ada.jsonl: line 2: answer 1 is none of"),
     ([HEAD, {"entry": IDS[0]}], "ada.jsonl: line 2: answer null is none of not_same"),
 ]
 REFUSED_SHEETS = [
@@ -389,28 +373,19 @@ REFUSED_SHEETS = [
     ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
     ('entry,left,right,answer\nx,"' + "long\n" * 40_000, "sheet.csv: line 2 cannot be cut in"),
 ]
+NOT_AS_WRITTEN = "project-7.json: task 1 is not as Label Studio writes it"
 REFUSED_TASKS: list[tuple[object, str]] = [
     ("[{]", "project-7.json is no JSON (Expecting property name"),
-    ("[" * 100_000, "project-7.json is JSON nested too deeply"),
-    ({"data": data()}, "project-7.json is no list of tasks; export it as JSON or JSON-MIN"),
+    ({"data": data()}, "project-7.json is not a list of tasks; export it as JSON or JSON-MIN"),
     ([7], "project-7.json: task 1 names no entry; is it of a project with other tasks?"),
     ([{"data": {"image": "x.jpg"}}], "project-7.json: task 1 names no entry"),
     ([{"data": 7}], "project-7.json: task 1 names no entry"),
-    (
-        [task(), task(data=data(study="0123"))],
-        "project-7.json: task 2 is of study '0123', and not of '5eed5eed5eed5eed'",
-    ),
-    (
-        [task(data=data(left=None))],
-        "project-7.json: task 1 has null for 'left', which should be text",
-    ),
-    ([task(7)], "project-7.json: task 1 has annotations that Label Studio would not write"),
-    ([task(annotation(result=7))], "project-7.json: task 1 has annotations that Label Stud"),
-    (
-        [task(annotation("same", "not_same"))],
-        "project-7.json: task 1 has a list where one answer should be",
-    ),
-    ([{**data(), "answer": {"choices": []}}], "project-7.json: task 1 has an object where one"),
+    ([task(), task(data=data(study="0123"))], "project-7.json: task 2 is of study '0123', not of"),
+    ([task(data=data(left=None))], NOT_AS_WRITTEN),
+    ([task(7)], NOT_AS_WRITTEN),
+    ([task(annotation(result=7))], NOT_AS_WRITTEN),
+    ([task(annotation("same", "not_same"))], NOT_AS_WRITTEN),
+    ([{**data(), "answer": {"choices": []}}], NOT_AS_WRITTEN),
     ([task(annotation("perhaps"))], "project-7.json: task 1: answer 'perhaps' is none of not_s"),
 ]
 
