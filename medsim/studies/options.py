@@ -321,7 +321,11 @@ Words = Annotated[
 ]
 WordClass = Annotated[
     str | None,
-    Option("Class of words, such as noun.", ("--word-class", "--class"), key="word_class"),
+    Option(
+        "Class of words, such as noun; needed if there are several.",
+        ("--word-class", "--class"),
+        key="word_class",
+    ),
 ]
 MinCount = Annotated[
     int,

@@ -148,8 +148,16 @@ def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> N
         (InstancesOptions, {"benchmark": "x", "annotators": 1001}, "1,001 annotators; 1 to 1,000"),
         (WicEvaluateOptions, {"data": "x", "people": 80}, "`people` 80 is no accuracy"),
         (WicEvaluateOptions, {"data": "x", "people": "nan"}, "`people` nan is no accuracy"),
-        (ScoreOptions, {"study": "x", "answers": "y", "resamples": 99}, "`resamples` 99 is too few"),
-        (ScoreOptions, {"study": "x", "answers": []}, "give at least one file or folder of answers"),
+        (
+            ScoreOptions,
+            {"study": "x", "answers": "y", "resamples": 99},
+            "`resamples` 99 is too few",
+        ),
+        (
+            ScoreOptions,
+            {"study": "x", "answers": []},
+            "give at least one file or folder of answers",
+        ),
         (
             EvaluateOptions,
             {"inputs": "x", "embeddings": {"a": "b"}, "index": "tree", "retrieval": True},

@@ -177,7 +177,7 @@ def test_the_manifest_names_all_files_and_another_export_replaces_them(
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert found == {"manifest.json", *known.manifest.outputs}
     assert known.manifest.options["private"] is True
-    with pytest.raises(OptionError, match="`private` says nothing to an export for jsonl"):
+    with pytest.raises(OptionError, match="`private` does not apply to exports for jsonl"):
         medsim.export(shared_build, tmp_path / "lines", to="jsonl", private=True)
 
 

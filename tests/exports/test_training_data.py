@@ -304,14 +304,14 @@ def test_what_a_build_has_not_is_told(awkward: medsim.Build, tmp_path: Path) -> 
     assert set(export.manifest.outputs) == {PAIR, "README.md"}
     (warning,) = export.manifest.warnings
     assert "has no levenshtein negatives, so pair-class is left out" in warning
-    with pytest.raises(OptionError, match="`negatives` embedding needs an embedding"):
+    with pytest.raises(OptionError, match="has no embedding for `negatives` embedding"):
         medsim.export(awkward, tmp_path / "other", "jsonl", negatives="embedding")
     with pytest.raises(OptionError, match="`negatives` does not apply to exports for sapbert"):
         medsim.export(awkward, tmp_path / "other", "sapbert", negatives="random")
     for tool in ("sentence-transformers", "jsonl", "sapbert"):
         with pytest.raises(OptionError, match="no positives of these `datasets`"):
             medsim.export(awkward, tmp_path / "other", tool, datasets=["same_as"])
-    with pytest.raises(OptionError, match="`embedding` is for embedding negatives"):
+    with pytest.raises(OptionError, match="`embedding` needs embedding negatives"):
         medsim.export(awkward, tmp_path / "other", "jsonl", embedding="one=nowhere")
 
 
