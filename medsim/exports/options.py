@@ -79,8 +79,7 @@ class ExportOptions(Options):
     rated: Annotated[
         Sequence[str | Path],
         Option(
-            "File of rated pairs, for another task of mteb; for an unknown layout, name its "
-            "columns after it: rated.csv,term1=A,term2=B,rating=score.",
+            "File of rated pairs, for a task of mteb.",
             metavar="FILE",
             key="rated",
             kept_empty=False,
@@ -105,12 +104,7 @@ class ExportOptions(Options):
     ] = None
     cache: Cache = None
     private: Annotated[
-        bool,
-        Option(
-            "Export what may not be passed on, for your own use; the card says so first.",
-            key="private",
-            kept_empty=False,
-        ),
+        bool, Option("Export what may not be passed on.", key="private", kept_empty=False)
     ] = False
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier export.")] = False

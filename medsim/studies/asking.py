@@ -168,14 +168,13 @@ def grade_study(options: GradeOptions) -> Study:
         n_pairs, consistency = table.frame.height, options.n_consistency
         if n_pairs - consistency < options.groups:
             raise OptionError(
-                f"`consistency` {consistency} does not fit {n_pairs:,} pairs and {options.groups} "
-                "groups; each group needs a pair of its own"
+                f"`consistency` {consistency} leaves too few of {n_pairs:,} pairs for "
+                f"{options.groups} groups"
             )
         n_first = consistency + (n_pairs - consistency) // options.groups
         if options.duplicates > n_first:
-            raise OptionError(
-                f"`duplicates` {options.duplicates} does not fit: a rater sees {n_first:,} pairs"
-            )
+            few = f"a rater sees only {n_first:,} pairs"
+            raise OptionError(f"`duplicates` {options.duplicates} is too many; {few}")
         items = _with_ids(table.frame, options.seed, _SIDES)
         draws = [draw_id(options.seed, "group", item_id) for item_id in items["item_id"]]
         place = pl.Series(draws).rank("ordinal").cast(pl.Int32) - 1 - consistency
@@ -281,7 +280,7 @@ def instances_study(options: InstancesOptions) -> Study:
     if path.is_dir():
         path /= "test.json"
         if not path.exists():
-            raise InputError(f"{path.parent} has no test.json; name a folder that has, or a file")
+            raise InputError(f"{path.parent} has no test.json")
     with progress.stage("draw instances") as stage:
         instances = published_instances(path)
         check_terms(path, instances)
@@ -312,12 +311,10 @@ def domains_study(options: DomainsOptions) -> Study:
                 progress.say(f"left out, {one.reason}: {one.n_rows:,}")
         words = kept.frame
         if words.is_empty():
-            raise InputError(f"{path} has no word that people could sort")
+            raise InputError(f"{path} has no words to sort")
         size = words.height if options.size is None else options.size
         if size > words.height:
-            raise OptionError(
-                f"`size` {size:,} is too many; {path} has {words.height:,} words to sort"
-            )
+            raise OptionError(f"`size` {size:,} is too many; {path} has {words.height:,} words")
         items = (
             _with_ids(words, options.seed, ("word",))
             .with_columns(pl.lit(kept.word_class).alias("class"))
@@ -385,8 +382,8 @@ def _drawn_instances(
     n_wanted = n_common + n_annotators * n_own
     if n_wanted > different.height:
         raise OptionError(
-            f"`size` {options.size} and `common` {n_common} need {n_wanted:,} different instances "
-            f"for {n_annotators} annotators; {path} has {different.height:,}"
+            f"`size` {options.size} and `common` {n_common} need {n_wanted:,} instances for "
+            f"{n_annotators} annotators; {path} has {different.height:,}"
         )
     own = (pl.int_range(pl.len()) - n_common) // max(n_own, 1) + 1
     drawn = different.head(n_wanted).with_columns(

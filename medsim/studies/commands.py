@@ -49,7 +49,9 @@ def sample(options: SampleOptions, *, form: Format = "table") -> None:
 def grade(options: GradeOptions, *, form: Format = "table") -> None:
     """Share pairs out among groups of raters, who grade them from 0 to 6, and print the shares.
 
-    Writes a folder as medsim study sample does.
+    Reads CSV, TSV or Parquet, whose other columns are kept for the results. All raters rate the
+    consistency set, of 50 pairs by default, of none for a single group. Writes a folder as medsim
+    study sample does.
 
     Example: medsim study grade pairs.csv -o study --raters 12
     """
@@ -62,8 +64,9 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
 def instances(options: InstancesOptions, *, form: Format = "table") -> None:
     """Draw instances of words in context for people to label, and print how many each sees.
 
-    Writes a folder as medsim study sample does. Its scores have the agreement of people and their
-    accuracy, which medsim wic eval takes.
+    Reads test.json of BioWiC, or of medsim wic build, or a folder that has it. Writes a folder as
+    medsim study sample does. Its scores have the agreement of people and their accuracy, which
+    medsim wic eval takes.
 
     Example: medsim study instances biowic -o study --annotators ada,ben
     """
@@ -76,8 +79,8 @@ def instances(options: InstancesOptions, *, form: Format = "table") -> None:
 def domains(options: DomainsOptions, *, form: Format = "table") -> None:
     """Have people sort words into biomedical and general ones, and print how many each sees.
 
-    Writes a folder as medsim study sample does. Its scores have the words on which people agree,
-    which medsim study pairs takes.
+    Reads a frequency table as medsim study pairs does. Writes a folder as medsim study sample does.
+    Its scores have the words on which people agree, which medsim study pairs takes.
 
     Example: medsim study domains words.csv -o study --word-class noun --size 500
     """
@@ -90,8 +93,9 @@ def domains(options: DomainsOptions, *, form: Format = "table") -> None:
 def inspect(options: InspectOptions, *, form: Format = "table") -> None:
     """Have people inspect associated pairs of words, and print how many each sees.
 
-    Writes a folder as medsim study sample does. Its scores have the pairs that people confirm,
-    which medsim study pairs takes.
+    Reads CSV, TSV or Parquet; if it has a column domain or associated, as medsim study pairs writes
+    them, only associated biomedical pairs are shown. Writes a folder as medsim study sample does.
+    Its scores have the pairs that people confirm, which medsim study pairs takes.
 
     Example: medsim study inspect pairs.csv -o study --annotators ada,ben
     """
@@ -107,20 +111,20 @@ def score(
     table: Annotated[
         str | None,
         typer.Option(
-            help="Of a study of a build: quality (the paper's table 3), agreement, annotators, "
-            "disagreements, corrections, missing. Of a graded one: agreement, raters, rated, "
-            "parts, missing. Of instances: accuracy, of words: domains, of inspected pairs: "
-            "confirmed, and then agreement, annotators, disagreements, missing."
+            help="quality (table 3 of the paper), agreement, annotators, disagreements, "
+            "corrections, raters, rated, parts, accuracy, domains, confirmed or missing."
         ),
     ] = None,
     form: Format = "table",
 ) -> None:
     """Score a study by the answers to it, and print a table, by default the first of its kind.
 
-    Writes nothing, or with --out a folder with every table: corrections.csv is what medsim build
-    --corrections takes, rated.csv what medsim eval takes, domains.csv and confirmed.csv what medsim
-    study pairs takes. As table, md and latex an interval
-    stands behind its estimate; json and csv have columns of their own for its ends.
+    Reads what annotators sent back: files of the page, sheets in CSV or TSV, exports of Label
+    Studio, or folders of them. With --leave-out outliers the outliers of a graded study do not
+    count. Writes nothing, or with --out a folder with every table: corrections.csv for medsim build
+    --corrections, rated.csv for medsim eval, domains.csv and confirmed.csv for medsim study pairs.
+    In tables, md and latex a confidence interval follows its estimate; json and csv have columns
+    for its ends.
 
     Example: medsim study score study answers/ --format latex
     """
@@ -145,6 +149,17 @@ def score(
 def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     """Choose pairs of words to rate, as for Bio-SimLex and Bio-SimVerb, and print the quarters.
 
+    Reads a frequency table, CSV, TSV or Parquet, with columns word, class and count, and optionally
+    lemma and topics (a number, or names with ; between) or documents, whose topics are in the table
+    of --documents: document and topics. The synonyms and siblings of a --terminology are
+    associated; with the files LRNOM, LRAGR and LRSPL of the SPECIALIST Lexicon, or their folder,
+    variants of its names count as names, as phosphorylate where it has phosphorylation. --norms are
+    those of the University of South Florida, or tables with cue, target and optionally strength.
+    The words of --biomedical are biomedical and all others general; --domains is a table with word
+    and domain, as medsim study score writes it, and leaves out all other words; with --general
+    alone the corpus that uses a word more often decides. --confirmed, a table with term1 and term2
+    as medsim study score writes it, has the only associated biomedical pairs that are drawn.
+
     Writes a file with a row per pair: terms, class, domain, whether and why they are associated,
     counts and topics, in an order drawn from the seed.
 
@@ -163,10 +178,8 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
         if one.n_rows:
             progress.say(f"left out, {one.reason}: {one.n_rows:,}")
     if chosen.frequency_correlation is not None:
-        progress.say(
-            "Spearman's correlation of the words' frequencies in both corpora: "
-            f"{chosen.frequency_correlation:.2f}"
-        )
+        found = f"{chosen.frequency_correlation:.2f}"
+        progress.say(f"Spearman's correlation of word frequencies in both corpora: {found}")
     for warning in chosen.warnings:
         progress.say(f"warning: {warning}")
     print_table(chosen.quarters(), form)
@@ -178,18 +191,18 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
 
 
 _SIGNS = {
-    "alpha": "alpha: Krippendorff's, 1 for full agreement, 0 for that of chance",
+    "alpha": "alpha: Krippendorff's, 1 for full agreement, 0 for chance",
     "iaa1": "iaa1: mean Spearman correlation of any two raters",
     "iaa2": "iaa2: of each rater with the mean of the others",
     "with_others": "with_others: mean Spearman correlation with each other rater",
     "with_mean": "with_mean: with the mean of the others",
-    "others_iaa1": "others_iaa1: that of the others among themselves",
+    "others_iaa1": "others_iaa1: iaa1 of the others",
     "twice_equal": "twice_: of pairs that were rated twice",
 }
 """What columns of scores say."""
 
 _TAKES = {
-    "corrections": "medsim build SOURCE -o FOLDER --corrections {out}/corrections.csv heeds them",
+    "corrections": "medsim build SOURCE -o FOLDER --corrections {out}/corrections.csv applies them",
     "rated": "medsim eval {out}/rated.csv -e NAME=PATH -o RESULTS scores an embedding on them",
     "accuracy": "medsim wic eval DATA -m NAME=PATH -o SCORES --people {out} compares models",
     "domains": "medsim study pairs WORDS -o pairs.csv --domains {out}/domains.csv pairs the words",

@@ -231,8 +231,8 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
     )
     if stratification != _BY_DEFAULT and not known.columns:
         raise OptionError(
-            "`bins`, `topic_bins` and `equal_parts` cut by the columns count1, count2, topics1 and "
-            "topics2, and the pairs of the study have none of them"
+            "`bins`, `topic_bins` and `equal_parts` need the columns count1, count2, topics1 or "
+            "topics2, which the pairs of this study lack"
         )
     in_bins = parts_of(known, stratification).with_columns(
         pl.format("{}={}", "part", "part_value").alias("part"),

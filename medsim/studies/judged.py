@@ -76,7 +76,11 @@ def judged_tables(
     items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
     table = _table(items, answers, names)
     truth = majority(table)
-    items = items.with_columns(pl.Series("truth", truth))
+    is_known = pl.col("truth") != NO_TRUTH
+    items = items.with_columns(pl.Series("truth", truth)).with_columns(
+        pl.Series("judged", _named(JUDGEMENT, truth), pl.String),
+        wrong=is_known & (pl.col("truth") != pl.col("label")),
+    )
     judges: list[Row] = []
     for name, own in zip(names, table.T, strict=True):
         decided = (truth != NO_TRUTH) & (own != NONE) & (own != DONT_KNOW)
@@ -88,7 +92,7 @@ def judged_tables(
         )
     return {
         "quality": _quality(items, table, resampling),
-        "agreement": _agreement_of_judgements(table, names, resampling),
+        "agreement": _agreement(JUDGEMENT, table, names, resampling),
         "annotators": table_of(judges),
         "disagreements": _misjudged(items, table, names),
         "corrections": _corrections(items, table),
@@ -119,13 +123,11 @@ def compared_tables(
         first = _accuracy(items, table, names, resampling)
     else:
         first = _agreed(scale, items, table)
-    counts = [
-        {"annotator": name, **_counts(scale, own)} for name, own in zip(names, table.T, strict=True)
-    ]
+    own = zip(names, table.T, strict=True)
     return {
         next(iter(SCORE_TABLES[scale.name])): first,
         "agreement": _agreement(scale, table, names, resampling),
-        "annotators": table_of(counts),
+        "annotators": table_of([{"annotator": name, **_counts(scale, one)} for name, one in own]),
         "disagreements": _disagreements(scale, items, table, names),
     }
 
@@ -177,42 +179,33 @@ def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> 
     return table_of(rows)
 
 
-def _agreement_of_judgements(
-    table: Judgements, names: Sequence[str], resampling: Resampling
-) -> pl.DataFrame:
-    """Return alpha with "don't know" as a judgement of its own, and as none."""
-    decided = np.where(table == DONT_KNOW, np.int8(NONE), table)
-    rows: list[Row] = []
-    for members in _groups(len(names)):
-        for dont_know, kept in (("a judgement", table), ("left out", decided)):
-            part = np.ascontiguousarray(kept[:, members])
-            named: Row = {"annotators": " & ".join(names[at] for at in members)}
-            named |= {"dont_know": dont_know, "n_pairs": _n_shared(part)}
-            rows.append(named | with_ends("alpha", _alpha(part, len(JUDGEMENT), resampling)))
-    return table_of(rows)
-
-
 def _agreement(
     scale: Scale, table: Judgements, names: Sequence[str], resampling: Resampling
 ) -> pl.DataFrame:
+    """Return kappa and alpha of all annotators, and of every two where there are more.
+
+    Of judgements it is alpha, with "don't know" as a judgement of its own, and left out.
+    """
+    tables = {"": table}
+    if scale is JUDGEMENT:
+        decided = np.where(table == DONT_KNOW, np.int8(NONE), table)
+        tables = {"a judgement": table, "left out": decided}
+    everyone = list(range(len(names)))
+    pairs = combinations(everyone, _TWO) if len(names) > _TWO else ()
     rows: list[Row] = []
-    for members in _groups(len(names)):
-        part = np.ascontiguousarray(table[:, members])
-        kappa = Estimate(value=math.nan)
-        if len(members) == _TWO:
-            kappa = cohens_kappa(part, len(scale), _for_units(resampling, _n_shared(part)))
-        named: Row = {"annotators": " & ".join(names[at] for at in members)}
-        named |= {f"n_{scale.noun}s": _n_shared(part)}
-        alpha = _alpha(part, len(scale), resampling)
-        rows.append(named | with_ends("kappa", kappa) | with_ends("alpha", alpha))
+    for members in (everyone, *map(list, pairs)):
+        for dont_know, given in tables.items():
+            part = np.ascontiguousarray(given[:, members])
+            row: Row = {"annotators": " & ".join(names[at] for at in members)}
+            row |= {"dont_know": dont_know} if scale is JUDGEMENT else {}
+            row[f"n_{scale.noun}s"] = n_shared = _n_shared(part)
+            if scale is not JUDGEMENT:
+                kappa = Estimate(value=math.nan)
+                if len(members) == _TWO:
+                    kappa = cohens_kappa(part, len(scale), _for_units(resampling, n_shared))
+                row |= with_ends("kappa", kappa)
+            rows.append(row | with_ends("alpha", _alpha(part, len(scale), resampling)))
     return table_of(rows)
-
-
-def _groups(n_annotators: int) -> list[list[int]]:
-    """Return the places of all annotators, then of every two where there are more."""
-    everyone = list(range(n_annotators))
-    two = combinations(everyone, _TWO) if n_annotators > _TWO else ()
-    return [everyone, *map(list, two)]
 
 
 def _n_shared(table: Judgements) -> int:
@@ -239,19 +232,17 @@ def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> 
     given = np.ma.masked_equal(table, NONE)
     differ = pl.Series(np.asarray(given.min(axis=1) != given.max(axis=1)))
     label = pl.when(label=1).then(pl.lit("positive")).otherwise(pl.lit("negative")).alias("label")
-    judged = pl.col("truth") != NO_TRUTH
     why = (
-        pl.when(judged & (pl.col("truth") != pl.col("label")))
+        pl.when("wrong")
         .then(pl.lit("judged otherwise"))
-        .when(~judged)
+        .when(pl.col("judged").is_null())
         .then(pl.lit("no ground truth"))
         .when(differ)
         .then(pl.lit("not judged alike"))
     )
-    truth = pl.Series("truth", _named(JUDGEMENT, items["truth"].to_numpy()), pl.String)
+    shown = ("term1", "term2", label, pl.col("judged").alias("truth"), *SET_COLUMNS, "pair_id")
     return (
-        items.with_columns(why.alias("why"), truth, label)
-        .select("why", "term1", "term2", "label", "truth", *SET_COLUMNS, "pair_id")
+        items.select(why.alias("why"), *shown)
         .hstack(_answers_of(JUDGEMENT, table, names))
         .drop_nulls("why")
         .sort("why", *SET_COLUMNS, "pair_id")
@@ -263,10 +254,8 @@ def _corrections(items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
         pl.Series(f"n_{answer}", (table == value).sum(axis=1), pl.Int64)
         for value, answer in enumerate(JUDGEMENT.answers)
     ]
-    judged = pl.Series("judged", _named(JUDGEMENT, items["truth"].to_numpy()), pl.String)
-    wrong = (pl.col("truth") != NO_TRUTH) & (pl.col("truth") != pl.col("label"))
     return (
-        items.select("term1", "term2", judged, *votes, *SET_COLUMNS, "pair_id", wrong=wrong)
+        items.select("term1", "term2", "judged", *votes, *SET_COLUMNS, "pair_id", "wrong")
         .filter("wrong")
         .drop("wrong")
         .sort("judged", *SET_COLUMNS, "pair_id")

@@ -79,6 +79,9 @@ Title = Annotated[str, Option("Heading of the page.")]
 Notice = Annotated[
     str | None, Option("What annotators must know before they share a sheet; nothing by default.")
 ]
+PairsFile = Annotated[
+    str | Path, Option("Table with columns term1 and term2; others are kept.", argument=True)
+]
 Seed = Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")]
 
 
@@ -87,15 +90,10 @@ class StudyOptions(Options):
     """The options of every command that writes a study."""
 
     instructions: Annotated[
-        str | Path | None,
-        Option(
-            "Text file that annotators read first; a few sentences on how to answer by default."
-        ),
+        str | Path | None, Option("Text file to be read first; a few sentences by default.")
     ] = None
     seed: Seed = 0
-    overwrite: Annotated[
-        bool, Option("Replace an existing study; its answers will no longer match.")
-    ] = False
+    overwrite: Annotated[bool, Option("Replace a study; its answers will no longer match.")] = False
     progress: Reporting = None
 
 
@@ -107,7 +105,7 @@ class SampleOptions(StudyOptions):
     out: Out
     _: KW_ONLY
     per_class: Annotated[
-        int, Option("Positives, and negatives, per dataset.", least=1, most=10_000, key="per_class")
+        int, Option("Pairs per dataset and label.", least=1, most=10_000, key="per_class")
     ] = PER_CLASS
     annotators: Annotated[CountOrNames, Option("How many, or their names: ada,ben,eva.")] = 3
     title: Title = "Do these terms mean the same?"
@@ -121,29 +119,16 @@ class SampleOptions(StudyOptions):
 class GradeOptions(StudyOptions):
     """The options of ``medsim study grade``."""
 
-    pairs: Annotated[
-        str | Path,
-        Option(
-            "CSV, TSV or Parquet with columns term1 and term2; others are kept for the results.",
-            argument=True,
-        ),
-    ]
+    pairs: PairsFile
     out: Out
     _: KW_ONLY
-    raters: Annotated[
-        CountOrNames, Option("How many, or their names, those of a group together.")
-    ] = 12
+    raters: Annotated[CountOrNames, Option("How many, or their names, group by group.")] = 12
     groups: Annotated[
         int, Option("Groups of raters, each with its own pairs.", least=1, most=500, key="groups")
     ] = 2
     consistency: Annotated[
         int | None,
-        Option(
-            "Pairs that all rate; 50 by default, none for a single group.",
-            least=0,
-            most=MOST_COUNT,
-            key="consistency",
-        ),
+        Option("Pairs that all rate; 50 by default.", least=0, most=MOST_COUNT, key="consistency"),
     ] = None
     duplicates: Annotated[
         int, Option("Pairs that each rater sees twice.", least=0, most=MOST_COUNT, key="duplicates")
@@ -187,12 +172,7 @@ class ScoreOptions(Options):
     study: Annotated[Place, Option("Folder of a study.", argument=True)]
     answers: Annotated[
         Sequence[str | Path],
-        Option(
-            "What annotators sent back: files of the page, sheets in CSV or TSV, exports of Label "
-            "Studio, or folders of them.",
-            argument=True,
-            metavar="ANSWERS...",
-        ),
+        Option("Files that annotators sent back, or folders.", argument=True, metavar="ANSWERS..."),
     ]
     out: Annotated[
         str | Path | None, Option("Folder for all tables as CSV; none by default.", ("--out", "-o"))
@@ -200,17 +180,12 @@ class ScoreOptions(Options):
     _: KW_ONLY
     leave_out: Annotated[
         Sequence[str],
-        Option(
-            "Annotators to leave out, as in ada,ben; outliers stands for those of a graded study.",
-            listed=True,
-            key="leave_out",
-        ),
+        Option("Annotators to leave out: ada,ben or outliers.", listed=True, key="leave_out"),
     ] = ()
     outlier_share: Annotated[
         float,
         Option(
-            "Graded studies: a rater whose IAA-1 on the consistency set is below this share of the "
-            "others' average is an outlier.",
+            "Graded studies: outliers have an IAA-1 below this share of the others' average.",
             least=0,
             most=1,
             key="outlier_share",
@@ -222,12 +197,7 @@ class ScoreOptions(Options):
     seed: Seed = 0
     resamples: Annotated[
         int,
-        Option(
-            "Bootstrap resamples for confidence intervals of agreement; 0 for none.",
-            least=0,
-            most=MOST_RESAMPLES,
-            key="resamples",
-        ),
+        Option("Bootstrap resamples; 0 for none.", least=0, most=MOST_RESAMPLES, key="resamples"),
     ] = 10_000
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace earlier scores.")] = False
@@ -267,14 +237,7 @@ class AskingOptions(StudyOptions):
 class InspectOptions(AskingOptions):
     """The options of ``medsim study inspect``."""
 
-    pairs: Annotated[
-        str | Path,
-        Option(
-            "CSV, TSV or Parquet with columns term1 and term2; others are kept for the results. "
-            "If it has domain or associated, only associated biomedical pairs are shown.",
-            argument=True,
-        ),
-    ]
+    pairs: PairsFile
     out: Out
     _: KW_ONLY
     title: Title = "Are they associated?"
@@ -285,10 +248,7 @@ class InstancesOptions(AskingOptions):
     """The options of ``medsim study instances``."""
 
     benchmark: Annotated[
-        str | Path,
-        Option(
-            "test.json of BioWiC or of medsim wic build, or a folder that has it.", argument=True
-        ),
+        str | Path, Option("test.json of a benchmark, or a folder that has it.", argument=True)
     ]
     out: Out
     _: KW_ONLY
@@ -313,11 +273,7 @@ class InstancesOptions(AskingOptions):
 
 Words = Annotated[
     str | Path,
-    Option(
-        "Frequency table of a biomedical corpus, CSV, TSV or Parquet: columns word, class, count, "
-        "and optionally lemma and topics (a number, or names with ; between) or documents.",
-        argument=True,
-    ),
+    Option("Frequency table of a biomedical corpus: word, class, count, …", argument=True),
 ]
 WordClass = Annotated[
     str | None,
@@ -387,17 +343,13 @@ class PairsOptions(Options):
     lexicon: Annotated[
         Paths,
         Option(
-            "Files LRNOM, LRAGR and LRSPL of the SPECIALIST Lexicon, or their folder: variants of "
-            "a build's names count as names, as phosphorylate where it has phosphorylation.",
-            metavar="FILE",
-            many=True,
+            "Files of the SPECIALIST Lexicon, for variants of names.", metavar="FILE", many=True
         ),
     ] = None
     norms: Annotated[
         Paths,
         Option(
-            "Association norms of the University of South Florida, or tables with columns cue, "
-            "target and optionally strength.",
+            "Association norms (USF), or tables of cue, target and strength.",
             metavar="FILE",
             many=True,
         ),
@@ -411,50 +363,25 @@ class PairsOptions(Options):
     ] = False
     biomedical: Annotated[
         str | Path | None,
-        Option(
-            "Biomedical words, one a line, or a build with their names; all others are general.",
-            metavar="LIST",
-        ),
+        Option("Biomedical words, one a line, or a build with their names.", metavar="LIST"),
     ] = None
     general: Annotated[
         str | Path | None,
-        Option(
-            "Frequency table of a general corpus; without a list or a table of domains, the corpus "
-            "that uses a word more often decides its domain.",
-            metavar="CORPUS",
-        ),
+        Option("Frequency table of a general corpus, to compare with.", metavar="CORPUS"),
     ] = None
     documents: Annotated[
         str | Path | None,
-        Option(
-            "Table of documents or journals and their topics (names with ; between), for the "
-            "column documents of words.",
-            metavar="TABLE",
-        ),
+        Option("Table of documents or journals and their topics.", metavar="TABLE"),
     ] = None
     domains: Annotated[
         str | Path | None,
-        Option(
-            "Table with columns word and domain, as medsim study score writes it; all other words "
-            "are left out.",
-            metavar="TABLE",
-        ),
+        Option("Table of words to choose from, and their domains.", metavar="TABLE"),
     ] = None
     confirmed: Annotated[
-        str | Path | None,
-        Option(
-            "Table with columns term1 and term2, as medsim study score writes it: the only "
-            "associated biomedical pairs that are drawn.",
-            metavar="TABLE",
-        ),
+        str | Path | None, Option("Table of pairs that people confirmed.", metavar="TABLE")
     ] = None
     ratio: Annotated[
-        float,
-        Option(
-            "With a general corpus alone: how many times more often its own domain uses a word.",
-            least=1,
-            most=MOST_COUNT,
-        ),
+        float, Option("How many times more often its domain uses a word.", least=1, most=MOST_COUNT)
     ] = 5.0
     size: Annotated[
         int, Option("Pairs to choose, in four equal quarters.", least=N_QUARTERS, most=MOST_PAIRS)

@@ -177,9 +177,10 @@ def _counts(scale: Scale) -> dict[str, Column]:
 
 
 def _scored(
-    name: str, about: str, of: dict[str, Column], *, key: tuple[str, ...], order: str
+    name: str, about: str, of: dict[str, Column], key: tuple[str, ...], order: str = ""
 ) -> dict[str, Table]:
-    """Return a table of scores by its name."""
+    """Return a table of scores by its name, which is in order of its key if nothing is said."""
+    order = order or f"By {' and '.join(key)}."
     return {name: Table(f"{name}.csv", about, of, optional=True, key=key, order=order)}
 
 
@@ -229,7 +230,6 @@ _JUDGED = {
             **_estimate("with_majority", "Share of answers that are the majority's"),
         },
         key=("annotator",),
-        order="By annotator.",
     ),
     **_scored(
         "disagreements",
@@ -275,7 +275,6 @@ _RATED = _scored(
         ),
     },
     key=("term1", "term2"),
-    order="By term1 and term2.",
 )
 RATED_COLUMNS = _RATED["rated"].dtypes
 """The first columns of a rated set; others are those that the file of pairs had."""
@@ -316,7 +315,6 @@ _GRADED = {
             **_statistic("twice_spearman", "Spearman's correlation of both ratings"),
         },
         key=("rater",),
-        order="By rater.",
     ),
     **_RATED,
     **_scored(
@@ -357,7 +355,6 @@ def _compared(
             "A row per annotator.",
             {"annotator": _ANNOTATOR, **_counts(scale)},
             key=("annotator",),
-            order="By annotator.",
         ),
         **_scored(
             "disagreements",
@@ -400,7 +397,6 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
             "A row per word that all assign to one domain, for medsim study pairs.",
             {"word": _WORD["word"], "domain": _text("biomedical or general.")} | _WORD,
             key=("word",),
-            order="By word.",
         ),
         {"word": _WORD["word"]},
         ("word",),
@@ -412,7 +408,6 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
             "A row per pair that all call associated, for medsim study pairs.",
             {**_TERMS, **_OTHERS},
             key=("term1", "term2"),
-            order="By term1 and term2.",
         ),
         _TERMS,
         ("term1", "term2"),
@@ -513,7 +508,6 @@ SCORES = Kind(
             "A row per entry that an annotator who answered any left open.",
             {"annotator": _ANNOTATOR, "position": _POSITION, **_SHOWN},
             key=("annotator", "position"),
-            order="By annotator and position.",
         ),
     },
     others={"label_studio/*.json": "The answers of an annotator, as Label Studio imports them."},

@@ -25,20 +25,19 @@ from medsim.pages.page import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from medsim.studies.output import ScoresFolder
 
 _ENDS = ("_low", "_high")
 _WORDS = {
-    "alpha": "Krippendorff's alpha: agreement beyond what chance would give; 1 is perfect.",
-    "kappa": "Cohen's kappa: the agreement of two beyond what chance would give; 1 is perfect.",
+    "alpha": "Krippendorff's alpha: agreement beyond chance; 1 is perfect.",
+    "kappa": "Cohen's kappa: agreement of two beyond chance; 1 is perfect.",
     "iaa1": "The mean of Spearman's correlations of every two raters.",
     "iaa2": "The mean of Spearman's correlations of each rater with the mean of the others.",
-    "no ground truth": "The share of pairs on which no answer has a majority.",
+    "no ground truth": "The share of pairs without a majority.",
     "accuracy": "The share of pairs on which labels and ground truth agree.",
-    "recall": "The share of pairs that people find the same whose label says so.",
-    "precision": "The share of pairs labelled the same that people find the same.",
+    "recall": "The share of pairs judged the same that are labelled the same.",
+    "precision": "The share of pairs labelled the same that are judged the same.",
 }
 
 
@@ -46,18 +45,19 @@ def scores_page(opened: ScoresFolder) -> Page:
     """Return the report of a study's scores: each estimate with its interval, and all tables."""
     manifest = opened.manifest
     name = f"{opened.folder.name}@{content_digest(manifest)}"
-    tables = {
-        one: _table(opened.folder / f"{one}.csv")
-        for one in opened.kind.views
-        if f"{one}.csv" in manifest.outputs
-    }
+    files = {one: opened.folder / f"{one}.csv" for one in opened.kind.views}
+    tables = {}
+    for one, path in files.items():
+        if path.name in manifest.outputs:
+            check_own_file(path)
+            tables[one] = pl.read_csv(path.read_bytes(), infer_schema_length=None)
     estimated = {one: found for one, table in tables.items() if (found := _estimates(table)).height}
     others = {one: tables[one] for one in tables if one not in estimated}
     sections = [
         *(_section(one, table, tables[one]) for one, table in estimated.items()),
         Section(
             title="Tables",
-            prose="What people answered, and who did not.",
+            prose="All answers, and missing ones.",
             parts=[
                 Folded(
                     summary=f"{_spaced(one)}, {counted(table.height, 'row')}",
@@ -68,7 +68,7 @@ def scores_page(opened: ScoresFolder) -> Page:
         ),
         Section(
             title="Provenance",
-            prose="What the numbers of this page were made from.",
+            prose="Where the numbers of this page come from.",
             parts=[
                 facts(
                     "Answers, by their SHA-256",
@@ -82,7 +82,7 @@ def scores_page(opened: ScoresFolder) -> Page:
     ]
     words = {column for found in estimated.values() for column in found["contender"]}
     return Page(
-        title="What people say of pairs",
+        title="Annotation results",
         lead=f"Study {manifest.study_id}, {counted(len(manifest.answers), 'file')} of answers, "
         f"scored by medsim {manifest.medsim}.",
         notice=license_notice() if manifest.source.get("redistributable") is False else None,
@@ -90,13 +90,6 @@ def scores_page(opened: ScoresFolder) -> Page:
         sections=[section for section in sections if section.parts],
         words={word: meaning for word, meaning in _WORDS.items() if word in words},
     )
-
-
-def _table(path: Path) -> pl.DataFrame:
-    """Return a table that ``medsim study score`` wrote."""
-    check_own_file(path)
-    data = path.read_bytes()
-    return pl.read_csv(data, infer_schema_length=None)
 
 
 def _estimates(table: pl.DataFrame) -> pl.DataFrame:
@@ -123,7 +116,7 @@ def _section(name: str, estimates: pl.DataFrame, table: pl.DataFrame) -> Section
     rows = distinct(estimates["y"])
     chart = Chart(
         title=f"{title}, with 95% intervals",
-        says="Points are estimates and lines their 95% intervals; one without a line has none.",
+        says="Points are estimates and lines their 95% confidence intervals.",
         spec=charts.dots(
             distinct(estimates["contender"]),
             x=charts.ValueAxis(title="estimate"),

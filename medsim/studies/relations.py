@@ -79,8 +79,7 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
         kinds = [(file.name.split(".")[0].upper(), file) for file in files]
         known = [(kind, file) for kind, file in kinds if kind in _FILES]
         if not known:
-            has = "has none" if path.is_dir() else "is none"
-            raise InputError(f"{path} {has} of the SPECIALIST Lexicon's files {', '.join(_FILES)}")
+            raise InputError(f"{path} is not of the SPECIALIST Lexicon: {', '.join(_FILES)}")
         for kind, file in known:
             for word, base in _words_of(kind, file):
                 if kind == "LRNOM":
@@ -97,15 +96,14 @@ def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
     number = 0
     for number, line in enumerate(_lines_of(path), start=1):
         fields = line.rstrip("\r\n").split("|")
-        if len(fields) < n_fields and line.strip():
-            raise InputError(
-                f"{path}: line {number} has {len(fields)} fields with bars between them, and "
-                f"{kind} has {n_fields}"
-            )
-        if line.strip():
-            word, base = normalised([fields[at].strip() for at in places])
-            if word and base and word != base and not has_white_space(word + base):
-                yield word, base
+        if not line.strip():
+            continue
+        if len(fields) < n_fields:
+            few = f"{len(fields)} fields between bars; {kind} has {n_fields}"
+            raise InputError(f"{path}: line {number} has {few}")
+        word, base = normalised([fields[at].strip() for at in places])
+        if word and base and word != base and not has_white_space(word + base):
+            yield word, base
     if not number:
         raise InputError(f"{path} is empty")
 
@@ -164,18 +162,13 @@ def read_norms(
         if participants > 0 and _PARTICIPANTS in frame.columns:
             counts &= _numbers(table, _PARTICIPANTS).fill_null(0) >= participants
         elif participants > 0:
-            warnings.append(
-                f"{path.name} has no column #G, so that it cannot be told which norms are of "
-                f"`norm_participants` {participants} or more; all count"
-            )
+            unknown = f"`norm_participants` {participants} is not applied"
+            warnings.append(f"{path.name} has no column #G, so {unknown}")
         if not one_way and _BACKWARD in frame.columns:
             backward = frame[_BACKWARD].cast(pl.Float64, strict=False).fill_nan(None)
             counts &= (strengths.fill_null(0) > 0) & (backward.fill_null(0) > 0)
         elif not one_way:
-            warnings.append(
-                f"{path.name} has no column BSG, so that it cannot be told which norms go both "
-                "ways; all count"
-            )
+            warnings.append(f"{path.name} has no column BSG, so norms that go one way count")
         sides = [pl.Series(side, normalised(frame[side].to_list()), pl.String) for side in _SIDES]
         norms = pl.DataFrame([*sides, strengths.alias("strength"), counts.alias("counts")])
         frames.append(norms.with_columns(name=pl.lit(_STRENGTHS.get(column), pl.String)))
@@ -244,7 +237,7 @@ def _numbers(table: Table, column: str) -> pl.Series:
     given = frame[column] if column else pl.repeat("", frame.height, eager=True)
     numbers = given.replace("", None).cast(pl.Float64, strict=False)
     wrong = (numbers.is_null() & (given != "")) | ~numbers.fill_null(0).is_finite()
-    table.refuse(wrong, column, "is no number such as 0.42")
+    table.refuse(wrong, column, "is not a number")
     return numbers
 
 

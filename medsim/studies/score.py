@@ -180,16 +180,16 @@ def warnings_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) 
     """Yield a sentence for each way in which answers are missing."""
     counting = found.missing.filter(~found.missing["annotator"].is_in(list(leave_out)))
     if found.absent:
-        yield f"no answers of {', '.join(found.absent)}; scores are of the others alone"
+        yield f"no answers from {', '.join(found.absent)}; only the others are scored"
     items, answered = study.items()["item_id"], found.frame["item_id"].unique()
     if n_items := len(items) - len(answered):
         noun = study.scale.noun
-        yield f"{n_items:,} of {len(items):,} {noun}s were answered by nobody and are left out"
+        yield f"{n_items:,} of {len(items):,} {noun}s have no answer and are left out"
     if counting.height == 1 and not study.scale.graded:
-        yield "one annotator alone: nothing confirms its answers"
+        yield "there is only one annotator, so nothing confirms the answers"
     for name, n_entries, n_answered, _ in counting.iter_rows():
         if 2 * n_answered < n_entries:
-            yield f"{name} answered less than half; `leave_out` scores without"
+            yield f"{name} answered less than half; add `leave_out` {name} to score without"
 
 
 def warnings_of_raters(
@@ -208,14 +208,14 @@ def warnings_of_raters(
             yield f"{length} ratings of {name} in a row {pattern}"
     suspect = tables["raters"].filter(pl.col("outlier") & pl.col("accepted"))["rater"].to_list()
     if suspect:
+        agree = "agrees" if len(suspect) == 1 else "agree"
         yield (
-            f"{listed(suspect)} hardly agree{'s' * (len(suspect) == 1)} with the others, "
-            "see the table raters; "
-            f"`leave_out` {OUTLIERS} scores without"
+            f"{listed(suspect)} hardly {agree} with the others, see the table raters; add "
+            f"`leave_out` {OUTLIERS} to score without"
         )
     whole = tables["agreement"].filter(pairs="all", raters="all")["iaa1"].to_list()
     if not leave_out and any(value is not None and value < LEAST_AGREEMENT for value in whole):
-        yield f"raters hardly agree at all (IAA-1 {whole[0]:.2f}): no rating of theirs says much"
+        yield f"raters hardly agree at all (IAA-1 {whole[0]:.2f}), so the ratings mean little"
 
 
 def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
@@ -227,16 +227,14 @@ def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
             rows = table.select(name, *ends).rows()
             columns.append(pl.Series(name, [_cell(*row) for row in rows], pl.String))
         elif column.dtype == pl.String:
-            columns.append(column.map_elements(_shortened, pl.String))
+            short = column.str.slice(0, _LONGEST - 1) + "\N{HORIZONTAL ELLIPSIS}"
+            is_short = column.str.len_chars() <= _LONGEST
+            columns.append(column.zip_with(is_short.fill_null(value=True), short))
         elif name in WHY_MISSING and column.null_count():
             columns.append(texts(column, readable_text).fill_null(MISSING))
         elif not name.endswith(_ENDS):
             columns.append(column)
     return pl.DataFrame(columns)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _cell(value: float | None, low: float | None, high: float | None) -> str:

@@ -103,7 +103,7 @@ def check_pairs_place(out: Path, *, overwrite: bool) -> None:
     """Raise OutputError if no pairs can be written at ``out``, or a file there must stay."""
     check_file_free(out, overwrite=overwrite)
     if out.suffix.lower() not in {".csv", ".parquet"}:
-        raise OutputError(f"{out} is neither .csv nor .parquet; pairs are written as one of them")
+        raise OutputError(f"{out} must end in .csv or .parquet")
 
 
 RANDOM = "random"
@@ -262,26 +262,22 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
             pl.int_range(pl.len(), dtype=pl.Int32).alias("word_id")
         )
         found, known, warnings = _related(chosen, kept.forms, options, lexicon, threads)
-        stage.found(
-            ", ".join(f"{frame.height:,} {domain} pairs" for domain, frame in found.items())
-        )
+        stage.found(", ".join(f"{one.height:,} {domain} pairs" for domain, one in found.items()))
     with progress.stage("draw pairs"):
         quarters = Quarters(chosen, found, known, seed=options.seed, per_word=options.per_word)
-        pairs = _drawn(quarters, options, chosen)
-    missing = {BIOMEDICAL: "`terminology`", GENERAL: "`norms`"}.items()
+        pairs = _drawn(quarters, options)
+    options_of = {BIOMEDICAL: "`terminology`", GENERAL: "`norms`"}.items()
     without = [
-        f"there are no associated {domain} pairs, since {option} is not given; the set has three "
-        "quarters"
-        for domain, option in missing
+        f"no associated {domain} pairs without {option}; the set has three quarters"
+        for domain, option in options_of
         if domain not in found
     ]
+    correlation = None if others is None else frequency_correlation(kept.frame, others)
     return WordPairs(
         frame=_finished(pairs, chosen, kept.word_class),
         left_out=kept.left_out + without_domain,
         warnings=(*warnings, *without),
-        frequency_correlation=(
-            None if others is None else frequency_correlation(kept.frame, others)
-        ),
+        frequency_correlation=correlation,
     )
 
 
@@ -340,7 +336,7 @@ def _related(
     return found, pl.concat([one.select(PAIR) for one in known]).unique().sort(PAIR), warnings
 
 
-def _drawn(quarters: Quarters, options: PairsOptions, words: pl.DataFrame) -> pl.DataFrame:
+def _drawn(quarters: Quarters, options: PairsOptions) -> pl.DataFrame:
     """Return the pairs of all quarters, in their order."""
     wanted = options.size // N_QUARTERS
     drawn = quarters.draw(wanted)
@@ -349,15 +345,11 @@ def _drawn(quarters: Quarters, options: PairsOptions, words: pl.DataFrame) -> pl
             f"{found.height} {domain} {_NAMES[linked]}" for (domain, linked), found in short.items()
         )
         most, ratio = quarters.largest(wanted), options.ratio
-        domains = words["domain"].to_list()
-        left = " and ".join(f"{domains.count(domain)} {domain}" for domain in DOMAINS)
-        can_fall = options.by_ratio and ratio > 1
-        lower = f", and a `ratio` below {ratio:g} leaves more" if can_fall else ""
+        lower = f"; a `ratio` below {ratio:g} leaves more words" if options.by_ratio else ""
         raise OptionError(
-            f"`size` {options.size} needs {wanted} pairs in each quarter, and with `per_word` "
-            f"{options.per_word} there are: {counts}; the filters left {left} words"
-            f"{lower}; "
-            + (f"`size` {most * N_QUARTERS} would work" if most else "no size would work")
+            f"`size` {options.size} needs {wanted} pairs per quarter, but with `per_word` "
+            f"{options.per_word} there are: {counts}{lower}; "
+            f"{f'`size` {most * N_QUARTERS}' if most else 'no size'} would work"
         )
     return quarters.in_order(
         pl.concat(

@@ -240,14 +240,14 @@ def _lemmatiser(word_class: str, counts: Mapping[str, int]) -> Callable[[str], s
         from lemminflect import getLemma  # noqa: PLC0415 — an extra
     except ImportError as error:
         raise OptionError(
-            "the frequency table has no lemmas, and making them needs LemmInflect: install medsim "
-            "with its extra words, add a column lemma, or add `no_lemmas`"
+            "the frequency table has no lemmas; install medsim with its extra words, add a "
+            "column lemma, or add `no_lemmas`"
         ) from error
     tag = next((tag for tag, names in _CLASSES.items() if names.fullmatch(word_class.lower())), "")
     if not tag:
         raise OptionError(
-            f"lemmas can be made of nouns, verbs, adjectives and adverbs, not of the class "
-            f"{word_class!r}; add a column lemma to the frequency table, or add `no_lemmas`"
+            f"no lemmas can be made of the class {word_class!r}; add a column lemma to the "
+            "frequency table, or add `no_lemmas`"
         )
     spellings = {american(word, counts) for word in counts}
 
@@ -284,16 +284,13 @@ def read_frequencies(
     table = read_table(path, needed, ("lemma", "topics"))
     frame = table.frame
     if frame.is_empty():
-        raise InputError(f"{path} has a header and no word")
+        raise InputError(f"{path} has no words")
     table.refuse(frame["word"] == "", "word", "is empty")
     table.refuse(frame["class"] == "", "class", "is empty")
-    counts = frame["count"].str.contains(_NUMBER)
-    table.refuse(~counts, "count", "is no whole number such as 120")
+    table.refuse(~frame["count"].str.contains(_NUMBER), "count", "is not a whole number")
     there = frame["class"].unique().sort().to_list()
     if word_class is None and len(there) > 1:
-        raise OptionError(
-            f"{path} has several classes: {', '.join(there)}; choose one by `word_class`"
-        )
+        raise OptionError(f"{path} has classes {', '.join(there)}; choose one with `word_class`")
     if word_class is not None and word_class not in there:
         raise OptionError(f"{path}: {unknown_name('class', word_class, there)}")
     unknown = [name for name in ("lemma", "topics") if name not in frame.columns]
@@ -306,7 +303,7 @@ def read_frequencies(
             for documents in rows["documents"]
         ]
         if not any(found):
-            raise InputError(f"{path}: the table of documents has none of those of its words")
+            raise InputError(f"{path}: no document of its words is in the table of documents")
         rows = rows.with_columns(pl.Series("topics", found))
     topics = rows["topics"].str.strip_chars().replace("", None)
     if subjects is None and topics.drop_nulls().str.contains(_NUMBER).all():

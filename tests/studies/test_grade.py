@@ -37,8 +37,8 @@ def test_groups_have_pairs_of_their_own_and_all_rate_the_consistency_set(
     ("options", "says"),
     [
         ({"raters": 3, "groups": 2}, "`raters` 3 cannot make `groups` 2"),
-        ({"consistency": 119, "groups": 2}, "`consistency` 119 does not fit 120 pairs"),
-        ({"duplicates": 75, "groups": 2, "consistency": 20}, "a rater sees 70 pairs"),
+        ({"consistency": 119, "groups": 2}, "`consistency` 119 leaves too few of 120 pairs"),
+        ({"duplicates": 75, "groups": 2, "consistency": 20}, "a rater sees only 70 pairs"),
         ({"raters": "ada,ADA"}, "two annotators are named"),
     ],
 )

@@ -170,7 +170,7 @@ def test_variants_are_forms_of_bases_and_of_their_nominalisations(
     ("name", "text", "said"),
     [
         ("LRNOM", "E02|phosphorylation|noun|\n", "line 1 has 4 fields .* LRNOM has 6"),
-        ("words.txt", "a|b|c", "words.txt is none of the SPECIALIST Lexicon's files LRAGR"),
+        ("words.txt", "a|b|c", "words.txt is not of the SPECIALIST Lexicon: LRAGR"),
         ("LRSPL", "", "LRSPL is empty"),
         ("LRSPL", b"E1|\xe9|e|\n", "LRSPL: line 1 is not UTF-8: byte 0xe9 at position 4"),
     ],
@@ -183,7 +183,7 @@ def test_what_is_no_file_of_the_lexicon_is_refused(
     (tmp_path / "empty").mkdir(exist_ok=True)
     with pytest.raises(InputError, match="cannot be read"):
         read_lexicon([tmp_path / "LRAGR"])
-    with pytest.raises(InputError, match=re.escape("empty has none of the SPECIALIST")):
+    with pytest.raises(InputError, match=re.escape("empty is not of the SPECIALIST")):
         read_lexicon([tmp_path / "empty"])
 
 
@@ -279,11 +279,11 @@ def test_a_plain_table_counts_whole_with_warnings_and_has_strengths_or_none(tmp_
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("cue,target,FSG\na,b,often\n", "line 2: fsg 'often' is no number such as 0.42"),
-        ("cue,target,strength\na,b,1\nb,c,nan\n", "line 3: strength 'nan' is no number"),
+        ("cue,target,FSG\na,b,often\n", "line 2: fsg 'often' is not a number"),
+        ("cue,target,strength\na,b,1\nb,c,nan\n", "line 3: strength 'nan' is not a number"),
         ("cue,target\n,cat\ndog,\n", "line 2: cue '' is empty; give a word"),
         ("cue,target\ncat,fox\ndog,\n", "line 3: target '' is empty; give a word"),
-        ("cue,target,#G\na,b,some\n", "line 2: #g 'some' is no number"),
+        ("cue,target,#G\na,b,some\n", "line 2: #g 'some' is not a number"),
         ("word,target\na,b\n", "no column 'cue'"),
     ],
 )

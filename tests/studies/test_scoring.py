@@ -54,7 +54,7 @@ def test_manifests_name_digests_of_what_was_read_and_raters_who_answer_at_random
     scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
 
     assert not scores.table("raters")["outlier"].any()
-    assert any("no rating of theirs says much" in warning for warning in scores.warnings)
+    assert any("so the ratings mean little" in warning for warning in scores.warnings)
 
     digests = {
         path.name: sha256(path.read_bytes()).hexdigest()
@@ -88,12 +88,12 @@ def test_what_nobody_answered_is_told_and_counts_as_missing(
     assert scores.table("missing").height == sum(missing.values())
     assert scores.table().filter(dataset="all")["n_pairs"].item() == n_items - 4
     said = "\n".join(scores.warnings)
-    assert f"4 of {n_items} pairs were answered by nobody" in said
+    assert f"4 of {n_items} pairs have no answer" in said
     assert "eva answered less than half" in said
     alone = medsim.score_study(study, [tmp_path / "ada.jsonl"], resamples=0)
-    assert any("one annotator alone" in warning for warning in alone.warnings)
+    assert any("only one annotator" in warning for warning in alone.warnings)
     left = medsim.score_study(study, files, leave_out=["ben", "eva"], resamples=0)
-    assert any("one annotator alone" in warning for warning in left.warnings)
+    assert any("only one annotator" in warning for warning in left.warnings)
     assert not any("less than half" in warning for warning in left.warnings)
 
 

@@ -279,7 +279,7 @@ def test_deviations_are_averaged_by_frequency_and_by_number_of_topics() -> None:
     cut = Stratification(equal_parts=2)
     equal = graded_tables(items, answers, (), RESAMPLING, stratification=cut)
     assert equal["parts"].filter(pl.col("part").str.starts_with("count=")).height == 2
-    with pytest.raises(OptionError, match="the pairs of the study have none of them"):
+    with pytest.raises(OptionError, match="the pairs of this study lack"):
         graded_tables(graded_items(140), answers, (), RESAMPLING, stratification=cut)
 
 

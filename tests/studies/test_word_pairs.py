@@ -280,7 +280,7 @@ def test_frequencies_in_two_corpora_are_correlated_where_a_list_tells_the_domain
     assert sorted_by_people.frame.equals(found.frame)
     assert sorted_by_people.frequency_correlation == found.frequency_correlation
     result = run(folder, tmp_path / "pairs.csv", "--general", str(other))
-    assert "Spearman's correlation of the words' frequencies in both corpora" in result.stderr
+    assert "Spearman's correlation of word frequencies in both corpora" in result.stderr
 
 
 def test_pairs_have_the_topics_of_the_documents_of_their_words(
@@ -314,7 +314,7 @@ def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
     for row in found.frame.iter_rows(named=True):
         expected = BIOMEDICAL if row["domain"] == "biomedical" else GENERAL
         assert {row["term1"], row["term2"]} <= set(expected)
-    with pytest.raises(OptionError, match="words, and a `ratio` below 1000 leaves more; no size"):
+    with pytest.raises(OptionError, match="a `ratio` below 1000 leaves more words; no size"):
         chosen(folder, biomedical=None, general=other, ratio=1000)
 
 
@@ -324,20 +324,17 @@ def test_a_quarter_without_a_source_is_missing_with_a_warning(
     found = chosen(folder, norms=None)
     assert found.frame.height == 18
     assert found.frequency_correlation is None
-    assert "no associated general pairs, since `norms` is not given" in found.warnings[0]
+    assert "no associated general pairs without `norms`" in found.warnings[0]
     warning = without_terminology.warnings[0]
-    assert "no associated biomedical pairs, since `terminology`" in warning
+    assert "no associated biomedical pairs without `terminology`" in warning
 
 
 def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -> None:
     with pytest.raises(OptionError) as raised:
         chosen(folder, size=200)
     said = str(raised.value)
-    assert "`size` 200 needs 50 pairs in each quarter" in said
+    assert "`size` 200 needs 50 pairs per quarter" in said
     assert "general associated" in said
-    assert (
-        f"the filters left {len(BIOMEDICAL)} biomedical and {len(GENERAL)} general words;" in said
-    )
     size = int(said.rsplit("`size` ", maxsplit=1)[-1].split(maxsplit=1)[0])
     assert chosen(folder, size=size).frame.height == size
     with pytest.raises(OptionError, match="no size would work"):
@@ -350,7 +347,7 @@ def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -
         ({"size": 10}, "`size` 10 must be a multiple of 4, such as 8"),
         ({"word_class": "nuon"}, "did you mean noun"),
         ({"general": "nowhere.csv"}, "nowhere.csv cannot be read"),
-        ({"lexicon": "nowhere"}, "nowhere is none of the SPECIALIST Lexicon's files"),
+        ({"lexicon": "nowhere"}, "nowhere is not of the SPECIALIST Lexicon"),
         ({"documents": "nowhere.csv"}, "nowhere.csv cannot be read"),
         ({"domains": "domains.csv"}, "`biomedical` and `domains` contradict each other"),
         ({"biomedical": None}, "say which words are biomedical: add `biomedical`"),
@@ -402,7 +399,7 @@ def test_a_file_that_is_there_stays_unless_it_may_be_replaced(folder: Path, tmp_
 def test_a_place_that_takes_no_file_is_an_error(usual: medsim.WordPairs, tmp_path: Path) -> None:
     for out, said in {
         tmp_path: "is a folder",
-        tmp_path / "pairs.xlsx": "neither .csv nor .parquet",
+        tmp_path / "pairs.xlsx": "must end in .csv or .parquet",
         tmp_path / "nowhere" / "pairs.csv": "there is no folder",
     }.items():
         with pytest.raises(OutputError, match=said):

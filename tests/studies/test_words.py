@@ -143,7 +143,7 @@ def test_lemmas_cannot_be_made_of_an_unknown_class_or_without_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = read_frequencies(table(tmp_path, COUNTED + "ear,organ,1\n"), None)
-    with pytest.raises(OptionError, match=r"not of the class 'organ'; add a column lemma .*no_lem"):
+    with pytest.raises(OptionError, match="made of the class 'organ'; add a column lemma"):
         forms_of(rows)
     monkeypatch.setitem(sys.modules, "lemminflect", None)
     with pytest.raises(OptionError, match="install medsim with its extra words"):
@@ -214,7 +214,7 @@ def test_a_word_has_the_topics_of_its_documents_and_as_its_own_the_most_frequent
         ("document,topics\n,Nursing\n", "line 2: document '' is empty"),
         ("document,topics\nd1,\n", "line 2: topics '' is empty"),
         ("journal,topics\nd1,x\n", "no column 'document'"),
-        ("document,topics\nd7,x\n", "the table of documents has none of those of its words"),
+        ("document,topics\nd7,x\n", "no document of its words is in the table of documents"),
     ],
 )
 def test_a_table_of_documents_that_tells_nothing_is_refused(
@@ -228,12 +228,12 @@ def test_a_table_of_documents_that_tells_nothing_is_refused(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("word,class,count\nleg,noun,many\n", "line 2: count 'many' is no whole number"),
-        ("word,class,count\n\near,noun,-1\n", "line 3: count '-1' is no whole number"),
+        ("word,class,count\nleg,noun,many\n", "line 2: count 'many' is not a whole number"),
+        ("word,class,count\n\near,noun,-1\n", "line 3: count '-1' is not a whole number"),
         ("word,class,count\n,noun,1\n", "line 2: word '' is empty"),
         ("word,class,count\near,,1\n", "line 2: class '' is empty"),
         ("word,class\near,noun\n", "no column 'count'; it needs word, class, count and has 'word,"),
-        ("word,class,count\n", "has a header and no word"),
+        ("word,class,count\n", "has no words"),
     ],
 )
 def test_what_is_wrong_in_a_table_is_named(tmp_path: Path, text: str, said: str) -> None:
@@ -253,7 +253,7 @@ def test_a_row_of_a_parquet_file_is_named_and_a_class_must_be_one_of_the_table(
     path = table(tmp_path, "word,class,count\near,noun,1\nrun,verb,1\n")
     with pytest.raises(OptionError, match="did you mean noun"):
         read_frequencies(path, "nuon")
-    with pytest.raises(OptionError, match=r"classes: noun, verb; .* by `word_class`"):
+    with pytest.raises(OptionError, match="classes noun, verb; choose one with `word_class`"):
         read_frequencies(path, None)
 
 
