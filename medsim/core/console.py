@@ -6,9 +6,10 @@ import csv
 import inspect
 import io
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -38,7 +39,7 @@ from medsim.core.options import (
     union_members,
 )
 from medsim.core.progress import Progress
-from medsim.core.reading import decoded, open_file, reading
+from medsim.core.reading import open_file, reading
 
 Declared = TypeVar("Declared", bound=Options)
 Run = Callable[Concatenate[Declared, ...], None]
@@ -53,7 +54,7 @@ _QUOTED_OR_NAME = re.compile(
 EXIT_CODES: Mapping[int, str] = {
     0: "done",
     MedsimError.exit_code: "the input or the value of an option is at fault; one line says what",
-    2: "no such command or option, one is missing, or its value is no number or no day",
+    2: "unknown or missing command or option, or a value that is not a number or date",
     surroundings.INTERRUPTED: "interrupted, by SIGINT or SIGTERM",
 }
 """How any command may end."""
@@ -116,19 +117,14 @@ class Program(HelpedGroup):
                 place = f" (from {of_error.find_object(OptionFile).name})"
             error.message = one_line(f"{error.message}{place}")
             raise
-        except MedsimError as error:
-            if surroundings.interrupted():
+        except (MedsimError, OSError, MemoryError) as error:
+            if surroundings.interrupted() or getattr(error, "filename", "") is None:
                 raise
-            typer.echo(f"error: {error}", err=True)
-            raise typer.Exit(error.exit_code) from error
-        except OSError as error:
-            if surroundings.interrupted() or error.filename is None:
-                raise
-            typer.echo(f"error: {one_line(f'{error.filename}: {error.strerror}')}", err=True)
-            raise typer.Exit(MedsimError.exit_code) from error
-        except MemoryError as error:
-            typer.echo("error: more memory is needed than there is", err=True)
-            raise typer.Exit(MedsimError.exit_code) from error
+            said = "out of memory" if isinstance(error, MemoryError) else str(error)
+            if isinstance(error, OSError):
+                said = one_line(f"{error.filename}: {error.strerror}")
+            typer.echo(f"error: {said}", err=True)
+            raise typer.Exit(getattr(error, "exit_code", MedsimError.exit_code)) from error
 
 
 app = typer.Typer(
@@ -165,19 +161,25 @@ def command(
 
     def decorated(run: Run[Declared]) -> Run[Declared]:
         own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
-        shared = list(inspect.signature(_Verbosity, eval_str=True).parameters.values())
-        known = declared(options)
-        flags = {one.name: _own_flag(one) for one in (*own, *shared)} | _flags(options)
+        fields = signature_of(options).parameters
 
-        def call(context: typer.Context, **values: Any) -> None:
+        def call(
+            context: typer.Context,
+            *,
+            quiet: _Quiet = False,
+            verbose: _Verbose = False,
+            **values: Any,
+        ) -> None:
             file = context.find_object(OptionFile)
             given = [name for name in context.params if _is_from_file(context, name)]
-            verbosity = _Verbosity(**{one.name: values.pop(one.name) for one in shared})
+            flags = {str(one.name): one.opts[0] for one in context.command.params} | _flags(options)
             # What the user put between backticks, such as the name of a file, stays as it is.
             own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             words = partial(_with_flags, flags=flags | own_words)
             others = {one.name: values.pop(one.name) for one in own}
-            progress = Progress.to_stderr(lambda line: one_line(words(line)), **asdict(verbosity))
+            progress = Progress(
+                sys.stderr, lambda line: one_line(words(line)), quiet=quiet, verbose=verbose
+            )
             if "progress" in fields:
                 values["progress"] = progress
             from_file = f"{listed([flags[one] for one in given])} from {file.name}" if file else ""
@@ -191,9 +193,10 @@ def command(
                     text += f" ({from_file})"
                 raise error if text == str(error) else type(error)(text) from error
 
-        fields = signature_of(options).parameters
-        parameters = [_parameter(fields[field], option) for field, option in known.items()]
-        call.__dict__["__signature__"] = inspect.Signature([_CONTEXT, *parameters, *own, *shared])
+        context, *shared, _ = inspect.signature(call, eval_str=True).parameters.values()
+        parameters = [_parameter(fields[name], one) for name, one in declared(options).items()]
+        parameters = [context.replace(kind=context.KEYWORD_ONLY), *parameters, *own, *shared]
+        call.__dict__["__signature__"] = inspect.Signature(parameters)
         call.__dict__ |= {"options": options, "then": then, "exit_codes": exit_codes}
         call.__doc__ = run.__doc__
         group.command(name or run.__name__)(call)
@@ -202,20 +205,10 @@ def command(
     return decorated
 
 
-_CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Verbosity:
-    """The options of every command on how much it tells."""
-
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Tell nothing but warnings and errors.")
-    ] = False
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", "-v", help="Tell more: memory, and where options come from."),
-    ] = False
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
+_Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print also memory use and options from files.")
+]
 
 
 def _is_from_file(context: Any, name: str) -> bool:
@@ -226,19 +219,18 @@ def _is_from_file(context: Any, name: str) -> bool:
 def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Declared:
     hints = types_of(options)
     for name, option in declared(options).items():
-        value = values[name]
-        if isinstance(value, datetime):
-            value = value.date()
-        if isinstance(value, str) and int in union_members(hints[name]):
-            value = int(value) if value.removeprefix("-").isdecimal() else value
-        if isinstance(value, str) and option.lower:
-            value = value.lower()
-        if isinstance(value, str) and option.listed:
-            value = between_commas(value)
-        members = {*union_members(hints[name])} - {type(None)}
-        if isinstance(value, list) and all(get_origin(one) is Mapping for one in members):
-            value = _named(value, _flag(name, option))
-        values[name] = tuple(value) if isinstance(value, list) else value
+        value, kinds = values[name], _kinds(hints[name])
+        match value:
+            case datetime():
+                value = value.date()
+            case str() if int in kinds and value.removeprefix("-").isdecimal():
+                value = int(value)
+            case str():
+                value = value.lower() if option.lower else value
+                value = between_commas(value) if option.listed else value
+            case list():
+                value = _named(value, _flag(name, option)) if kinds == [Mapping] else tuple(value)
+        values[name] = value
     return options(**{name: value for name, value in values.items() if value is not None})
 
 
@@ -258,7 +250,6 @@ def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
 def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     """Return one option as Typer takes it: a parameter with an annotation."""
     hint, default = field.annotation, field.default
-    optional = type(None) in union_members(hint)
     shown = _shown(hint, option)
     if shown is str and isinstance(default, int):
         default = str(default)
@@ -266,15 +257,15 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
         default = ",".join(default)
     elif isinstance(default, (tuple, Mapping)):
         default = None  # Typer's own empty list
-    metavar, sentence, choices = None, "", option.choices or ()
-    if choices:
+    metavar, text = field.name.upper() if option.argument else None, option.help
+    if option.choices:
         several = ",..." if option.listed or shown == list[str] else ""
-        metavar = f"<{'|'.join(choices)}>{several}"
+        metavar = f"<{'|'.join(option.choices)}>{several}"
         if len(metavar) > _LONGEST_METAVAR:
-            metavar, sentence = None, f" One of {', '.join(choices)}."
+            metavar, text = None, f"{text} One of {', '.join(option.choices)}."
     told: dict[str, Any] = {
-        "metavar": option.metavar or (field.name.upper() if option.argument else metavar),
-        "help": f"{option.help}{sentence}",
+        "metavar": option.metavar or metavar,
+        "help": text,
         "autocompletion": completed(option.choices or names_in(hint)),
     }
     if option.argument:
@@ -283,20 +274,21 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
         formats = ["%Y-%m-%d", "%Y%m%d"] if shown is datetime else None
         flags = option.flags or ((_flag(field.name, option),) if shown is bool else ())
         info = typer.Option(*flags, formats=formats, **told)
-    wide = shown | None if optional or default is None else shown
-    return inspect.Parameter(
-        field.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[wide, info],
-    )
+    wide = shown | None if default is None or type(None) in union_members(hint) else shown
+    kind, annotation = inspect.Parameter.KEYWORD_ONLY, Annotated[wide, info]
+    return inspect.Parameter(field.name, kind, default=default, annotation=annotation)
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """Return the types that a value may be of, such as Sequence, apart from None."""
+    return [get_origin(part) or part for part in union_members(hint) if part is not type(None)]
 
 
 def _shown(hint: Any, option: Option) -> Any:
     """Return the type that Typer reads an option as."""
     if option.listed or option.or_name:
         return str
-    parts = [get_origin(part) or part for part in union_members(hint) if part is not type(None)]
+    parts = _kinds(hint)
     if option.many or set(parts) <= {Sequence, Mapping}:
         return list[str]
     if date in parts:
@@ -340,15 +332,6 @@ def _declarations(options: type[Options]) -> Iterator[type[Options]]:
         yield from _declarations(one)
 
 
-def _own_flag(parameter: inspect.Parameter) -> str:
-    """Return how a user names a parameter that is written as Typer's own."""
-    infos = getattr(parameter.annotation, "__metadata__", ())
-    # Typer takes the first flag for a default until it makes the command.
-    given = (flag for info in infos for flag in (info.default, *(info.param_decls or ())))
-    flags = (flag for flag in given if isinstance(flag, str) and flag.startswith("--"))
-    return next(flags, f"--{parameter.name.replace('_', '-')}")
-
-
 def completed(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
     """Return the function by which a shell completes choices; None of anything else."""
     if not choices:
@@ -388,13 +371,12 @@ def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
         name = f"{path} [{'.'.join(keys)}]" if keys else str(path)
         with reading(path), open_file(path) as stream:
             content = stream.read()
-        is_meant = not keys or b"tool.medsim" in content
         table: Any = {}
         try:
-            table = tomllib.loads(decoded(content, path))
-        except (ValueError, RecursionError, InputError) as error:
-            if is_meant:  # a file of others, if it is damaged, is theirs to mend
-                raise InputError(f"{path} is no TOML ({error})") from error
+            table = tomllib.loads(content.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            if not keys or b"tool.medsim" in content:  # others have to fix theirs
+                raise InputError(f"{path} is not TOML ({error})") from error
         for key in keys:
             table = table.get(key, {}) if isinstance(table, Mapping) else {}
         if not isinstance(table, Mapping):
@@ -437,21 +419,20 @@ def _of_command(command: Any, table: Mapping[str, Any], where: str) -> dict[str,
 
 def _as_given(option: Any, value: object, where: str) -> object:
     """Return a value as the command line would give it, for the same checks."""
-    if isinstance(value, bool) != option.is_flag:
+    is_table = isinstance(value, Mapping)
+    if isinstance(value, bool) != option.is_flag or (is_table and not option.multiple):
         expected = "true or false" if option.is_flag else "a value"
         raise OptionError(f"{where} takes {expected}, not {type_of(value)}")
-    if isinstance(value, bool):
-        return value
-    several = isinstance(value, list)
-    if isinstance(value, Mapping):
-        texts = [f"{name}={_text(one, where)}" for name, one in value.items()]
-    else:
-        texts = [_text(one, where) for one in (value if isinstance(value, list) else [value])]
-    if option.multiple:
-        return texts
-    if isinstance(value, Mapping):
-        raise OptionError(f"{where} takes a value, not {type_of(value)}")
-    return comma_joined(texts) if several else texts[0]
+    match value:
+        case bool():
+            return value
+        case Mapping():
+            return [f"{name}={_text(one, where)}" for name, one in value.items()]
+        case list():
+            texts = [_text(one, where) for one in value]
+            return texts if option.multiple else comma_joined(texts)
+    text = _text(value, where)
+    return [text] if option.multiple else text
 
 
 def between_commas(text: str) -> tuple[str, ...]:

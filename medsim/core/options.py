@@ -54,7 +54,7 @@ from medsim.core.progress import Progress
 from medsim.core.surroundings import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 
 NAMED_PATH = "NAME=PATH"
@@ -105,7 +105,7 @@ class Option:
 
     def check(self, name: str, value: object) -> None:
         """Raise OptionError for a value that is not accepted."""
-        for one in value if isinstance(value, tuple) else (value,):
+        for one in _values_in(value):
             if self.choices is not None and isinstance(one, str) and one not in self.choices:
                 raise OptionError(unknown_name(self.noun or name, str(one), list(self.choices)))
         if isinstance(value, (int, float)):
@@ -125,7 +125,8 @@ class Options:
         hints, known = types_of(type(self)), declared(type(self))
         for field in fields(self):
             value, hint = getattr(self, field.name), hints[field.name]
-            if isinstance(value, (str, Path)) and is_several(hint):
+            kinds = {get_origin(one) or one for one in union_members(hint)}
+            if isinstance(value, (str, Path)) and Sequence in kinds and not kinds & {str, Path}:
                 value = (value,)  # else its letters, one by one
             option = known.get(field.name)
             accepted = hint | Sequence[str] if option and option.listed else hint
@@ -133,7 +134,7 @@ class Options:
                 raise OptionError(f"`{field.name}` takes {described(hint)}, not {type_of(value)}")
             value = of_python(value)
             object.__setattr__(self, field.name, value)
-            _check_text(field.name, value, is_path=_has_path(hint) or _names_path(option))
+            _check_text(field.name, value, is_path=_names_path(hint, option))
             if option:
                 option.check(field.name, value)
         self.check()
@@ -160,8 +161,9 @@ class Options:
             path
             for name, option in declared(type(self)).items()
             if name != "out" and not option.or_name
-            if _has_path(hints[name]) or _names_path(option)
-            for path in _paths_in(getattr(self, name))
+            if _names_path(hints[name], option)
+            for value in _values_in(getattr(self, name))
+            if (path := _path_in(value)) is not None
         ]
 
     def given(self, kind: type[Options] | None = None) -> dict[str, Any]:
@@ -295,47 +297,42 @@ def _with_args(doc: str, options: type[Options]) -> str:
 
 def _check_text(name: str, value: object, *, is_path: bool) -> None:
     """Raise OptionError for a path or a text that is not UTF-8, as names of files need not be."""
-    if isinstance(value, (str, Path)):
+    names = tuple(value) if isinstance(value, Mapping) else ()
+    for one in (*names, *_values_in(value)):
         try:
-            if isinstance(value, str):
-                text_of(value)
-            else:
-                str(value.absolute()).encode()
+            if isinstance(one, str):
+                text_of(one)
+            elif isinstance(one, Path):
+                str(one.absolute()).encode()
         except (OptionError, UnicodeEncodeError) as error:
             remedy = "rename the file" if is_path else "write it in UTF-8"
-            raise OptionError(f"`{name}` {str(value)!r} is not UTF-8; {remedy}") from error
-    elif isinstance(value, (tuple, Mapping)):
-        for one in (*value, *value.values()) if isinstance(value, Mapping) else value:
-            if isinstance(one, (str, Path)):
-                _check_text(name, one, is_path=is_path)
+            raise OptionError(f"`{name}` {str(one)!r} is not UTF-8; {remedy}") from error
 
 
-def _has_path(hint: object) -> bool:
-    return hint is Path or any(map(_has_path, get_args(hint)))
+def _values_in(value: object) -> tuple[object, ...]:
+    """Return the values of a tuple or a mapping, or a value alone."""
+    if isinstance(value, Mapping):
+        return tuple(value.values())
+    return value if isinstance(value, tuple) else (value,)
 
 
-def _names_path(option: Option | None) -> bool:
-    return option is not None and option.metavar == NAMED_PATH
+def _names_path(hint: object, option: Option | None = None) -> bool:
+    is_named = option is not None and option.metavar == NAMED_PATH
+    return is_named or hint is Path or any(map(_names_path, get_args(hint)))
 
 
-def _paths_in(value: object) -> Iterator[Path]:
-    """Yield the paths of files and folders that a value names."""
-    if isinstance(value, (tuple, Mapping)):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            if isinstance(one, (str, Path, OpenedFolder)):
-                yield from _paths_in(one)
-    elif isinstance(value, OpenedFolder):
-        yield value.folder
-    elif isinstance(value, (str, Path)):
-        for text in (str(value), str(value).partition("=")[2]):
-            parts = text.split(",")
-            known = (",".join(parts[:n]) for n in range(len(parts), 0, -1))
-            # Those of os.path raise nothing: for no such user, for a name that is too long.
-            paths = (os.path.expanduser(one) for one in known)  # noqa: PTH111
-            if found := next(filter(os.path.exists, paths), None):
-                yield Path(found)
-                return
-        yield Path(value)
+def _path_in(value: object) -> Path | None:
+    """Return the path of the file or folder that a value names, if it names one."""
+    if not isinstance(value, (str, Path)):
+        return value.folder if isinstance(value, OpenedFolder) else None
+    for text in (str(value), str(value).partition("=")[2]):
+        parts = text.split(",")
+        known = (",".join(parts[:n]) for n in range(len(parts), 0, -1))
+        # Those of os.path raise nothing: for no such user, for a name that is too long.
+        paths = (os.path.expanduser(one) for one in known)  # noqa: PTH111
+        if found := next(filter(os.path.exists, paths), None):
+            return Path(found)
+    return Path(value)
 
 
 _NOUNS = {
@@ -369,12 +366,6 @@ def names_in(hint: Any) -> tuple[str, ...]:
     return next(filter(None, map(names_in, get_args(hint))), ())
 
 
-def is_several(hint: object) -> bool:
-    """Return whether a type is of several values, and never of a single text or path."""
-    kinds = {get_origin(one) or one for one in union_members(hint)}
-    return bool(kinds & {tuple, Sequence}) and not kinds & {str, Path}
-
-
 def fits(value: object, hint: Any) -> bool:
     """Return whether a value is of a type, and so is all that it holds.
 
@@ -382,7 +373,7 @@ def fits(value: object, hint: Any) -> bool:
     """
     if len(members := union_members(hint)) > 1:
         return any(fits(value, one) for one in members)
-    kind, held = _kind_and_held(members[0])
+    kind, held = get_origin(members[0]) or members[0], get_args(members[0])
     if kind in {Mapping, dict}:
         return (
             isinstance(value, Mapping)
@@ -425,11 +416,6 @@ def as_json(value: object) -> object:
     if isinstance(value, date):
         return value.isoformat()
     return str(value) if isinstance(value, Path) else value
-
-
-@cache
-def _kind_and_held(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    return get_origin(hint) or hint, get_args(hint)
 
 
 def described(hint: Any) -> str:

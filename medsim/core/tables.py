@@ -259,8 +259,7 @@ def table_of(
     """
     first = first_lines(text)
     separator = max(
-        first,
-        key=lambda one: (len({*needed} & {*map(_plain, first[one])}), len(first[one])),
+        first, key=lambda one: (len({*needed} & {*map(_plain, first[one])}), len(first[one]))
     )
     lines = cells_of_lines(text, separator, trimmed=not filled_in)
     _, header = next(lines)

@@ -142,8 +142,7 @@ def test_sql_without_a_statement_lists_the_views(out: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement",
-    ["copy pair to 'OUT/x.csv'", pytest.param("selec 1", marks=pytest.mark.slow)],
+    "statement", ["copy pair to 'OUT/x.csv'", pytest.param("selec 1", marks=pytest.mark.slow)]
 )
 def test_sql_refuses_what_is_no_read_of_the_views(out: Path, statement: str) -> None:
     before = sorted(path.name for path in out.rglob("*"))

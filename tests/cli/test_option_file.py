@@ -81,8 +81,8 @@ def test_groups_of_commands_have_tables_in_theirs() -> None:
         ("[build]\nseed = [[1]]", "medsim.toml: build: seed takes a text or a number, not list"),
         ("[build]\nseed = -1", "--seed -1 is out of range; 0 to"),
         ("[build]\npool = 'sett'", "unknown pool 'sett'; did you mean set? (--pool from medsim."),
-        ("[build\n", "medsim.toml is no TOML ("),
-        ("[build]\nas-of = 'x'\n\N{REPLACEMENT CHARACTER}", "medsim.toml is no TOML ("),
+        ("[build\n", "medsim.toml is not TOML ("),
+        ("[build]\nas-of = 'x'\n\N{REPLACEMENT CHARACTER}", "medsim.toml is not TOML ("),
     ],
 )
 def test_what_is_wrong_in_a_file_is_said_in_one_line(text: str, said: str) -> None:

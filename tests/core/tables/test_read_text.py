@@ -31,10 +31,7 @@ def test_text_is_read_as_it_was_written(tmp_path_factory, content: str, encoding
 
 
 def test_utf_16_is_read_in_either_order_of_bytes(tmp_path: Path) -> None:
-    for mark, encoding in (
-        (codecs.BOM_UTF16_LE, "utf-16-le"),
-        (codecs.BOM_UTF16_BE, "utf-16-be"),
-    ):
+    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
         assert read_text(put(tmp_path, mark + "é\n".encode(encoding))).content == "é\n"
 
 
