@@ -6,7 +6,6 @@ import csv
 import inspect
 import io
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -177,8 +176,8 @@ def command(
             own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             words = partial(_with_flags, flags=flags | own_words)
             others = {one.name: values.pop(one.name) for one in own}
-            progress = Progress(
-                sys.stderr, lambda line: one_line(words(line)), quiet=quiet, verbose=verbose
+            progress = Progress.to_stderr(
+                lambda line: one_line(words(line)), quiet=quiet, verbose=verbose
             )
             if "progress" in fields:
                 values["progress"] = progress

@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -60,7 +61,7 @@ class Stage:
         every: int = _SECONDS_A_LINE,
     ) -> None:
         self._bars = bars
-        self._task = bars.add_task(name, total=None) if bars else None
+        self._bar = partial(bars.update, bars.add_task(name, total=None)) if bars else None
         self._name = name
         self._say = say
         self._every = every
@@ -72,36 +73,33 @@ class Stage:
 
     def total(self, n_units: int) -> None:
         """Say how many units of work the stage has."""
-        if self._bars and self._task is not None:
-            self._bars.update(self._task, total=n_units, completed=0)
+        if self._bar:
+            self._bar(total=n_units, completed=0)
         with self._lock:
             self._total, self._done, self._mark = n_units, 0, (time.monotonic(), 0)
 
     def advance(self, n_units: int = 1) -> None:
-        """Say that ``n_units`` more are done; safe from any thread."""
-        if self._bars and self._task is not None:
-            self._bars.advance(self._task, n_units)
-        elif self._say:
-            with self._lock:
-                self._done += n_units
-                self._tell(self._say)
+        """Say that ``n_units`` more are done; safe from any thread.
 
-    def _tell(self, say: Callable[[str], None]) -> None:
-        """Write a line on how far it is, if the last one is old.
-
-        The speed is that of the last minute: what comes first may be slow, as compiling is.
+        Without bars a line says now and then how far it is, by the speed of the last minute: what
+        comes first may be slow, as compiling is.
         """
-        now = time.monotonic()
-        since, before = self._mark
-        if now - self._told < self._every or not before < self._done < self._total:
+        if self._bar:
+            self._bar(advance=n_units)
+        if self._bar or not self._say:
             return
-        minutes = (now - since) * (self._total - self._done) / (self._done - before) / 60
-        self._told = now
-        if now - since >= _SECONDS_A_LINE:
-            self._mark = (now, self._done)
-        left = f"about {minutes:.0f} minutes" if minutes >= _FEW else "two minutes at most"
-        left = left if minutes >= 1 else "less than a minute"
-        say(f"{self._name}: {100 * self._done // self._total}%, {left} left")
+        with self._lock:
+            self._done += n_units
+            now, (since, before) = time.monotonic(), self._mark
+            if now - self._told < self._every or not before < self._done < self._total:
+                return
+            minutes = (now - since) * (self._total - self._done) / (self._done - before) / 60
+            self._told = now
+            if now - since >= _SECONDS_A_LINE:
+                self._mark = (now, self._done)
+            left = f"about {minutes:.0f} minutes" if minutes >= _FEW else "two minutes at most"
+            left = left if minutes >= 1 else "less than a minute"
+            self._say(f"{self._name}: {100 * self._done // self._total}%, {left} left")
 
     def tell(self, line: str) -> None:
         """Write one line while the stage runs."""
@@ -165,14 +163,12 @@ class Progress:
         with suppress(OSError):  # the system forgets the process's peak memory, where it can
             Path("/proc/self/clear_refs").write_text(_CLEAR_PEAK, encoding="ascii")
         began = time.perf_counter()
+        is_notebook = _is_notebook(self._stream)
+        say = partial(self.say, end="") if is_notebook else self.say  # the next line replaces it
+        if is_notebook:
+            say(name)
         with self._bars() as bars:
-            if self._stream is None or self._quiet:
-                stage = Stage(name, bars)
-            elif not _is_notebook(self._stream):
-                stage = Stage(name, bars, self.say)
-            else:
-                self._replace(name)
-                stage = Stage(name, None, self._replace, every=1)
+            stage = Stage(name, bars, say, every=1 if is_notebook else _SECONDS_A_LINE)
             with self._compiling(stage) as compiled:
                 yield stage
         record = StageRecord(
@@ -182,15 +178,14 @@ class Progress:
         finding = f": {stage.finding}" if stage.finding else ""
         seconds = f"{record.seconds:.1f} s"
         if compiled() >= _LONG_TO_COMPILE:
-            seconds += f", {compiled():.1f} s of them to compile, once"
+            seconds += f", {compiled():.1f} s of them to compile"
         memory = f", {record.peak_mib:,} MiB" if self._verbose else ""
-        end = self._replace if _is_notebook(self._stream) else self.say
-        end(f"{name}{finding} ({seconds}{memory})")
+        say(f"{name}{finding} ({seconds}{memory})")
 
-    def say(self, line: str) -> None:
+    def say(self, line: str, end: str = "\n") -> None:
         """Write one line."""
         if not self._quiet:
-            self._write(line)
+            self._write(line, end)
 
     def detail(self, line: str) -> None:
         """Write one line that is for those who want to know more."""
@@ -211,11 +206,6 @@ class Progress:
         self.warnings.append(line)
         self._write(f"warning: {line}")
 
-    def _replace(self, line: str) -> None:
-        """Write a line of a notebook that the next one replaces."""
-        if not self._quiet:
-            self._write(line, end="")
-
     @contextmanager
     def _compiling(self, stage: Stage) -> Iterator[Callable[[], float]]:
         """Give the body the seconds for which kernels compiled in it, and tell that they do."""
@@ -224,7 +214,7 @@ class Progress:
             return
         from medsim.kernels.compiler import compile_watch  # noqa: PLC0415 — imports Numba
 
-        with compile_watch(lambda: stage.tell("compiles what it needs, once here")) as times:
+        with compile_watch(lambda: stage.tell("compiling (first run only)")) as times:
             yield lambda: times.seconds
 
     @contextmanager
@@ -235,13 +225,7 @@ class Progress:
         from rich import progress  # noqa: PLC0415 — help and silent runs do without it
         from rich.console import Console  # noqa: PLC0415 — as above
 
-        columns = (
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.TaskProgressColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TimeRemainingColumn(),
-        )
+        columns = (*progress.Progress.get_default_columns(), progress.TimeElapsedColumn())
         console = Console(file=self._stream)
         with progress.Progress(*columns, console=console, transient=True) as bars:
             yield bars

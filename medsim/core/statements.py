@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from itertools import chain
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
@@ -145,18 +145,11 @@ def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.Da
             f"the statement has {letter!a} at position {error.start + 1:,}, which is not a "
             "character; remove it"
         ) from error
-    request = {
-        "text": statement.text,
-        "folder": os.fsdecode(statement.folder),
-        "views": dict(statement.views),
-        "derived": list(statement.derived),
-        "as_text": statement.as_text,
-        "threads": options.threads or available_threads(),
-        "memory": options.n_bytes,
-    }
+    limits = {"threads": options.threads or available_threads(), "memory": options.n_bytes}
+    request = json.dumps(asdict(statement) | limits, default=os.fsdecode)
     with _process() as connection:
         with suppress(OSError):  # it has ended already
-            connection.send_bytes(json.dumps(request).encode())
+            connection.send_bytes(request.encode())
         for message in _messages(connection, options.timeout):
             kind, content = message[:1], message[1:]
             if kind == _END:
