@@ -8,11 +8,10 @@ import re
 import threading
 from collections import deque
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
 import duckdb
@@ -66,8 +65,8 @@ class Store:
             memory: bytes of memory for rows; by default some gigabytes where rows may spill, else
                 most of the machine's.
         """
-        self._paths = PlainPaths()
-        self._spill = None if spill is None else self._paths.of(spill)
+        self._links, self._linked = ExitStack(), dict[Path, str]()
+        self._spill = None if spill is None else self._plain_path(spill)
         self._parts: dict[str, list[str]] = {}  # the files of each table that is appended to
         if memory is None and spill is not None:
             memory = min(max(_ROOM, threads * _ROOM_OF_THREAD), available_memory() // 2)
@@ -91,7 +90,7 @@ class Store:
         self._connection.close()
         for table in list(self._parts):
             self._remove_files(table)
-        self._paths.close()
+        self._links.close()
 
     def run(self, name: str, **params: Parameter) -> None:
         """Run the query named ``name``, which writes a table or a macro."""
@@ -219,22 +218,13 @@ class Store:
             for path in folder.glob(pattern):
                 with reading(path, hint=_AGAIN):
                     check_own_file(path)
-            source = f"{self._paths.of(folder)}/{pattern}".replace("'", "''")
-            reader = (
-                f"read_csv('{source}', header=true, sample_size=-1)"
-                if pattern.endswith(".csv")
-                else f"read_parquet('{source}', hive_partitioning=true, "
-                "hive_types_autocast=false, union_by_name=true)"
-            )
-            try:
-                with _interruptible():
-                    self._connection.execute(
-                        f"create view {identifier(view)} as select * from {reader}"  # noqa: S608 — quoted
-                    )
-            except duckdb.Error as error:
-                raise InputError(
-                    f"{folder}: the files {pattern} cannot be read ({_message(error)}); {_AGAIN}"
-                ) from error
+            source = _literal(f"{self._plain_path(folder)}/{pattern}")
+            hive = "hive_partitioning=true, hive_types_autocast=false, union_by_name=true"
+            reader = f"read_parquet({source}, {hive})"
+            if pattern.endswith(".csv"):
+                reader = f"read_csv({source}, header=true, sample_size=-1)"
+            with reading(folder / pattern, hint=_AGAIN), _interruptible():
+                self._connection.execute(f"create view {identifier(view)} as from {reader}")
 
         for name in derived:
             try:
@@ -243,24 +233,29 @@ class Store:
                 raise InputError(f"{folder}: {error}; {_AGAIN}") from error
 
     @contextmanager
-    def attached(self, path: Path) -> Iterator[DatabaseFile]:
-        """Give the body a database file to copy views to; it is made where there is none.
+    def attached(
+        self, path: Path
+    ) -> Iterator[Callable[[str, Table, Mapping[str, tuple[str, str]]], int]]:
+        """Give the body a function that appends the rows of a view to a database file.
+
+        It takes the view, its declaration, and columns that the table has before those of the view,
+        by name: the value of every row, and a note. It returns the number of rows. The file is made
+        where there is none; its tables and columns have what is declared of them as comments.
 
         Raises:
             OutputError: it cannot be written.
         """
         if "?" in str(path.resolve()):  # DuckDB follows links, and cuts the path there
             raise OutputError(
-                f"cannot write {path}: DuckDB cannot write to a path with a question mark; choose "
-                "another folder"
+                f"cannot write {path}: DuckDB takes no path with a question mark; choose another"
             )
-        place = f"{self._paths.of(path.parent)}/{path.name}"
+        place = f"{self._plain_path(path.parent)}/{path.name}"
         try:
             with _interruptible():
                 version = _literal(READ_SINCE)
                 attach = f"attach $path as {_NAME} (storage_version {version})"
                 self._connection.execute(attach, {"path": place})
-                yield DatabaseFile(self._connection.execute)
+                yield self._append_to_file
                 self._connection.execute(f"detach {_NAME}")
         except duckdb.OutOfMemoryException as error:
             raise OutputError(f"{path} needs more memory or disk than there is") from error
@@ -270,10 +265,27 @@ class Store:
                 raise
             raise OutputError(f"cannot write {path}: {full or _message(error)}") from error
 
+    def _append_to_file(
+        self, view: str, declared: Table, added: Mapping[str, tuple[str, str]]
+    ) -> int:
+        execute, table = self._connection.execute, f"{_NAME}.{identifier(view)}"
+        values = {name: value for name, (value, _) in added.items()}
+        named = "".join(f"${name} as {identifier(name)}, " for name in values)
+        rows = f"select {named}* from {identifier(view)}"  # noqa: S608 — quoted
+        execute(f"create table if not exists {table} as {rows} limit 0", values)
+        ((n_rows,),) = execute(f"insert into {table} by name {rows}", values).fetchall()
+        notes = {**declared.notes, **{name: note for name, (_, note) in added.items()}}
+        execute(f"comment on table {table} is {_literal(declared.about)}")
+        for column, *_ in execute(f"describe {table}").fetchall():
+            if column in notes:
+                place = f"{table}.{identifier(column)}"
+                execute(f"comment on column {place} is {_literal(notes[column])}")
+        return int(n_rows)
+
     def lock_down(self, folder: Path) -> None:
         """Allow nothing from now on but reading below ``folder``."""
         self._connection.execute("set temp_directory = ''")
-        allowed = {"folder": self._paths.of(folder)}  # as views have it
+        allowed = {"folder": self._plain_path(folder)}  # as views have it
         self._connection.execute("set allowed_directories = [$folder]", allowed)
         self._connection.execute("set enable_external_access = false")
         self._connection.execute("set lock_configuration = true")
@@ -324,6 +336,34 @@ class Store:
                 raise StatementError(_message(error)) from error
             finally:
                 self._connection.execute("rollback")
+
+    def _plain_path(self, folder: Path) -> str:
+        """Return a path to a folder in which DuckDB finds no pattern and no column.
+
+        It takes brackets for patterns even where they are escaped, a backslash for a slash, and
+        ``a=b`` for a column of every row. Where the path of a folder has such, a link in a
+        temporary folder leads there until the database is closed.
+
+        Raises:
+            OutputError: no link can be made.
+        """
+        place = folder.resolve()
+        if _PLAIN.fullmatch(str(place)):
+            return str(place)
+        if place not in self._linked:
+            try:
+                link = Path(
+                    self._links.enter_context(TemporaryDirectory(prefix="medsim-")), "folder"
+                )
+                link.symlink_to(place, target_is_directory=True)
+            except OSError as error:
+                raise OutputError(
+                    f"{folder} is read by a link; none can be made ({error.strerror}): set TMPDIR"
+                ) from error
+            if not _PLAIN.fullmatch(str(link)):
+                raise OutputError(f"DuckDB cannot read below {link.parent}; set TMPDIR")
+            self._linked[place] = str(link)
+        return self._linked[place]
 
     def _text(self, name: str) -> str:
         """Return the text of a query after making the macros that it uses, each when first used."""
@@ -381,42 +421,6 @@ READ_SINCE = "v1.0.0"
 _NAME = "database_file"  # under which it is attached
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseFile:
-    """A database file that is attached to the database whose views are copied.
-
-    Attributes:
-        execute: runs a statement there.
-    """
-
-    execute: Callable[..., Any]
-
-    def append(self, view: str, declared: Table, added: Mapping[str, tuple[str, str]]) -> int:
-        """Append the rows of a view to the table of its name; return their number.
-
-        The table and its columns have what the view declares of them as comments.
-
-        Args:
-            view: its name.
-            declared: its description.
-            added: columns that the table has before those of the view, by name: the value of
-                every row, and a note.
-        """
-        table = f"{_NAME}.{identifier(view)}"
-        values = {name: value for name, (value, _) in added.items()}
-        named = "".join(f"${name} as {identifier(name)}, " for name in values)
-        rows = f"select {named}* from {identifier(view)}"  # noqa: S608 — quoted
-        self.execute(f"create table if not exists {table} as {rows} limit 0", values)
-        (n_rows,) = self.execute(f"insert into {table} by name {rows}", values).fetchone()
-        notes = {**declared.notes, **{name: note for name, (_, note) in added.items()}}
-        self.execute(f"comment on table {table} is {_literal(declared.about)}")
-        for column, *_ in self.execute(f"describe {table}").fetchall():
-            if column in notes:
-                place = f"{table}.{identifier(column)}"
-                self.execute(f"comment on column {place} is {_literal(notes[column])}")
-        return int(n_rows)
-
-
 def identifier(name: str) -> str:
     """Return a name of a table or column as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
@@ -445,48 +449,6 @@ def _pump(chunks: Iterable[bytes], writing: int, failures: list[BaseException]) 
 
 
 _PLAIN = re.compile(r"/[\w/ .,:@+-]*")  # nothing that DuckDB takes for a pattern or a column
-
-
-class PlainPaths:
-    """Paths to folders in which DuckDB finds no pattern and no column, until they are closed.
-
-    It takes brackets for patterns even where they are escaped, a backslash for a slash, and ``a=b``
-    for a column of every row. Where the path of a folder has such, a link in a temporary folder
-    leads there.
-    """
-
-    def __init__(self) -> None:
-        self._links = ExitStack()
-        self._known: dict[Path, str] = {}
-
-    def of(self, folder: Path) -> str:
-        """Return the path to use for a folder.
-
-        Raises:
-            OutputError: no link can be made.
-        """
-        place = folder.resolve()
-        if _PLAIN.fullmatch(str(place)):
-            return str(place)
-        if place not in self._known:
-            try:
-                holder = self._links.enter_context(TemporaryDirectory(prefix="medsim-"))
-                if not _PLAIN.fullmatch(holder):
-                    raise OutputError(
-                        f"{holder} has characters that DuckDB does not take as they are; set TMPDIR"
-                    )
-                link = Path(holder, "folder")
-                link.symlink_to(place, target_is_directory=True)
-            except OSError as error:
-                raise OutputError(
-                    f"{folder} is read by a link; none can be made ({error.strerror}): set TMPDIR"
-                ) from error
-            self._known[place] = str(link)
-        return self._known[place]
-
-    def close(self) -> None:
-        """Remove the links."""
-        self._links.close()
 
 
 # The types of DuckDB that Polars has as well, and prints whatever their values.

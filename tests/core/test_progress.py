@@ -88,8 +88,7 @@ def test_a_stage_tells_that_it_compiles_and_for_how_long(monkeypatch: pytest.Mon
             with trigger_event("numba:compile"), trigger_event("numba:compile"):  # one of another
                 clock[0] += seconds
     assert re.sub(r"\(\d\.\d", "(0.1", stream.getvalue()) == (
-        "compare: compiling (first run only)\n"
-        "compare (0.1 s, 9.5 s of them to compile)\n"
+        "compare: compiling (first run only)\ncompare (0.1 s, 9.5 s of them to compile)\n"
     )
 
 

@@ -216,8 +216,8 @@ def test_a_database_file_that_cannot_be_written_is_named(tmp_path: Path) -> None
     with Store(threads=1) as store:
         store.put("a table's", FRAME)
         view = Table("", "Rows' own.", {"x": Column(pl.Int64, 'One\'s "number".')})
-        with store.attached(path) as file:
-            assert file.append("a table's", view, {}) == FRAME.height
+        with store.attached(path) as append:
+            assert append("a table's", view, {}) == FRAME.height
     with duckdb.connect(str(path), read_only=True) as database:
         assert database.table('"a table\'s"').pl().equals(FRAME)
         comments = "select comment from duckdb_columns() where not internal order by column_name"

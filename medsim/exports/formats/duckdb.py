@@ -36,9 +36,8 @@ def write_database(run: Export) -> None:
             left_out = exported.kind.views if added else {}
             with Store(threads=run.threads, spill=run.output.spill) as store:
                 views = [view for view in show_views(opened, store) if view not in left_out]
-                with store.attached(path) as file:
-                    for view in views:
-                        n_rows += file.append(view, opened.kind.views[view], added)
+                with store.attached(path) as append:
+                    n_rows += sum(append(view, opened.kind.views[view], added) for view in views)
         return n_rows
 
     with run.progress.stage("write the database") as stage:
