@@ -14,8 +14,9 @@ from medsim.core.config import DIFFICULTIES, available_threads
 from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table
 from medsim.core.manifest import RunManifest
-from medsim.core.opened import Opened
+from medsim.core.opened import Opened, show_views
 from medsim.core.options import declared
+from medsim.core.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -310,7 +311,8 @@ class Build(Opened[BuildManifest]):
             Those of ``POSITIVE``, the datasets as a list in order of name; rows are in order of
             pair_id, so that the first are a sample of all.
         """
-        with self._store(threads=available_threads()) as store:
+        with Store(threads=available_threads()) as store:
+            show_views(self, store)
             return store.select("from positive")
 
     def table(self, name: CanonicalTable) -> pl.LazyFrame:

@@ -295,7 +295,7 @@ def open_hashed(path: Path) -> HashedReader:
 def check_own_file(path: Path) -> None:
     """Raise OSError unless a file that medsim wrote is there and still is a file."""
     if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError("it is no file")
+        raise OSError("it is not a file")
 
 
 def read_own_json(path: Path, of_object: Callable[[dict[str, Any]], Any] | None = None) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
@@ -71,26 +70,24 @@ class Table:
 
     @property
     def dtypes(self) -> Columns:
-        """The types of the columns of each file, in their order."""
-        return {
-            name: one.dtype
-            for name, one in self.columns.items()
-            if name not in self.folder_columns() and not one.in_some_files
-        }
+        """The types of the columns that every file has, in their order."""
+        found = self.all_columns()
+        return {name: found[name] for name in found if name not in self.some_columns}
 
     @property
-    def further(self) -> Columns:
-        """The types of the columns that only some files have."""
-        return {name: one.dtype for name, one in self.columns.items() if one.in_some_files}
+    def some_columns(self) -> list[str]:
+        """The columns that only some files have."""
+        return [name for name, one in self.columns.items() if one.in_some_files]
+
+    def all_columns(self) -> Columns:
+        """Return the types of the columns of all files, without those that folders name."""
+        named = self.folder_columns()
+        return {name: one.dtype for name, one in self.columns.items() if name not in named}
 
     @property
     def notes(self) -> Mapping[str, str]:
         """What the values of each column are, by column."""
         return {name: one.about for name, one in self.columns.items()}
-
-    def all_columns(self) -> Columns:
-        """Return the types of the columns of all files, without those that folders name."""
-        return {**self.dtypes, **self.further}
 
     def folder_columns(self) -> tuple[str, ...]:
         """Return the columns that folders name, as in "input=*", in their order."""
@@ -156,34 +153,29 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     """
     path = folder / MANIFEST
     try:
-        found = read_own_json(path, partial(_part_of, path))
-        name = found.pop("kind", kind.name)
-        if name != kind.name:
-            raise InputError(
-                f"{folder} is of kind {name!r}, not {kind.with_article}; {kind.command} makes one"
-                f"{one_within(folder, kind.name)}"
-            )
+        found = read_own_json(path, _Part)
+        if (name := found.pop("kind", kind.name)) != kind.name:
+            raise TypeError(f"its kind is {name!r}")  # noqa: TRY301 — one of many faults
         if isinstance(version := found.get("medsim"), str) and version != medsim_version():
             raise InputError(
-                f"{folder} was made by medsim {version}; make it again with this version, "
-                f"{medsim_version()}, by {kind.command}"
+                f"{folder} was made by medsim {version}; make it again with {medsim_version()}: "
+                f"{kind.command}"
             )
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
         manifest = kind.manifest(**found, outputs=outputs)
-        _check_types(manifest, *outputs.values())
-    except FileNotFoundError as error:
-        if not folder.exists():
-            raise InputError(f"there is no folder {folder}; {kind.command} makes one") from error
-        raise InputError(
-            f"{folder} has no {MANIFEST}: it is no finished {kind.noun}; make one with "
-            f"{kind.command}"
-        ) from error
-    except NotADirectoryError as error:
-        raise InputError(f"{folder} is no folder; name that of {kind.with_article}") from error
+        for part in (manifest, *outputs.values()):
+            for name, hint in types_of(type(part)).items():
+                if name != "kind" and not fits(value := getattr(part, name), hint):
+                    raise TypeError(f"{name} is a {type_of(value)}")  # noqa: TRY301 — as above
+    except (FileNotFoundError, NotADirectoryError) as error:
+        fault = f"{folder} is not a finished {kind.noun}: it has no {MANIFEST}"
+        if not folder.is_dir():
+            fault = f"there is no folder {folder}"
+        raise InputError(f"{fault}; {kind.command} makes one") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path} cannot be read as a manifest of medsim ({error}); make the {kind.noun} anew "
-            f"with {kind.command}, or copy it again from where it was made"
+            f"{path} cannot be read as a manifest of medsim ({error}); rebuild the {kind.noun} "
+            f"with {kind.command}, or copy it again from its source"
         ) from error
     return manifest
 
@@ -199,26 +191,10 @@ def one_within(folder: Path, *kinds: str) -> str:
 
 
 class _Part(dict[str, Any]):
-    """A part of a manifest, which tells what it lacks."""
-
-    place: Path
+    """A part of a manifest, which says what it lacks."""
 
     def __missing__(self, key: str) -> Any:
-        raise InputError(f"{self.place} has no {key!r} where it belongs; make it anew")
-
-
-def _part_of(path: Path, found: Mapping[str, Any]) -> _Part:
-    part = _Part(found)
-    part.place = path
-    return part
-
-
-def _check_types(*parts: Manifest | Output) -> None:
-    """Raise TypeError for a field whose value is not of its type."""
-    for part in parts:
-        for name, hint in types_of(type(part)).items():
-            if name != "kind" and not fits(value := getattr(part, name), hint):
-                raise TypeError(f"{name} is a {type_of(value)}")
+        raise InputError(f"{MANIFEST} has no {key!r} where it belongs; rebuild the output")
 
 
 Columns: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
@@ -238,17 +214,10 @@ CANONICAL_TABLES: Mapping[str, Table] = {
         "A row per concept of the terminology, active or not.",
         {
             "concept_id": Column(pl.String, "Identifier of the concept in its terminology."),
-            "active": Column(
-                pl.Boolean, "Whether the concept is in use; false where it was retired."
-            ),
-            "module_id": Column(
-                pl.String,
-                "Module of SNOMED CT that the concept belongs to; empty where there is none.",
-            ),
+            "active": Column(pl.Boolean, "Whether the concept is in use; false if retired."),
+            "module_id": Column(pl.String, "The concept's module in SNOMED CT; empty elsewhere."),
             "semantic_tag": Column(
-                pl.String,
-                "Semantic tag of the fully specified name, or semantic type, such as disorder; "
-                "empty where there is none.",
+                pl.String, "Semantic tag or type, such as disorder; empty if there is none."
             ),
         },
         key=("concept_id",),
@@ -262,15 +231,13 @@ CANONICAL_TABLES: Mapping[str, Table] = {
             "concept_id": Column(pl.String, "Concept that the name is of."),
             "term": Column(pl.String, "The name, without its semantic tag."),
             "kind": Column(
-                pl.String,
-                "fsn for the fully specified or main name of the concept, synonym for any other.",
+                pl.String, "fsn for the fully specified or main name, synonym for any other."
             ),
             "active": Column(pl.Boolean, "Whether the name is in use."),
             "language": Column(pl.String, "Language of the name as a code such as en."),
             "preferred": Column(
                 pl.Boolean,
-                "Whether the dialect that the build was made for prefers the name to others of its "
-                "kind; in builds for a dialect alone.",
+                "Whether the dialect prefers the name; only in builds for a dialect.",
                 in_some_files=True,
             ),
         },
@@ -285,8 +252,8 @@ CANONICAL_TABLES: Mapping[str, Table] = {
             "target_id": Column(pl.String, "Concept that stands in for it."),
             "kind": Column(
                 pl.String,
-                "same_as, replaced_by or possibly_equivalent_to, of which datasets are made; of "
-                "UMLS also synonymous; of SNOMED CT also moved_to, moved_from, was_a, similar_to, "
+                "same_as, replaced_by or possibly_equivalent_to, which have datasets; in UMLS also "
+                "synonymous; in SNOMED CT also moved_to, moved_from, was_a, similar_to, "
                 "alternative, refers_to, possibly_replaced_by, partially_equivalent_to, or the "
                 "identifier of another reference set.",
             ),
@@ -310,9 +277,7 @@ CANONICAL_TABLES: Mapping[str, Table] = {
         "A row per code that another vocabulary has for a concept.",
         {
             "concept_id": Column(pl.String, "Concept that the code is for."),
-            "vocabulary": Column(
-                pl.String, "Name of the other vocabulary as UMLS has it, such as SNOMEDCT_US."
-            ),
+            "vocabulary": Column(pl.String, "Name of the vocabulary, such as SNOMEDCT_US."),
             "code": Column(pl.String, "The code in that vocabulary."),
         },
         key=("concept_id", "vocabulary", "code"),

@@ -22,16 +22,13 @@ from medsim.core.statements import TIMEOUT, Statement, StatementOptions, frames_
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 M = TypeVar("M", bound=Manifest)
 O = TypeVar("O", bound="Opened[Any]")  # noqa: E741 — an opened output
 
 
-_AGAIN = (
-    "it is damaged, or is not what medsim wrote; make the output anew, or copy it again from where "
-    "it was made"
-)
+_AGAIN = "it is damaged or was changed; rebuild the output, or copy it again from its source"
 
 _FAULTS_OF_CODE = (AssertionError, AttributeError, IndexError, NameError, TypeError)
 
@@ -122,18 +119,23 @@ class Opened(Shown, Generic[M]):
         return rows_of(self._statement(statement), options)
 
     def _statement(self, text: str, *, as_text: bool = False) -> Statement:
-        folder = self.folder.resolve()
-        self._check_views()
-        derived = tuple(self.kind.derived.values())
-        return Statement(
-            text=text, folder=folder, views=self._views, derived=derived, as_text=as_text
-        )
+        folder, views, derived = self._files_of_views()
+        return Statement(text=text, folder=folder, views=views, derived=derived, as_text=as_text)
+
+    def _files_of_views(self) -> tuple[Path, Mapping[str, str], tuple[str, ...]]:
+        """Return the folder, the files of views and the queries of others, as ``view_files`` takes.
+
+        Raises:
+            InputError: a file of a view that the manifest names is not there.
+        """
+        self._promised(*(view.files for view in self.kind.views.values() if view.files))
+        return self.folder.resolve(), self._views, tuple(self.kind.derived.values())
 
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
-        with self._store(threads=1) as store:
-            rows = []
-            for view in self._seen():
+        rows = []
+        with Store(threads=1) as store:
+            for view in show_views(self, store):
                 described = store.select(f"describe {view}")
                 columns = described.select("column_name", "column_type").iter_rows()
                 n_rows = store.select(f"from {view} select count(*)").item()
@@ -141,18 +143,6 @@ class Opened(Shown, Generic[M]):
                     (view, n_rows, ", ".join(f"{name} {kind.lower()}" for name, kind in columns))
                 )
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
-
-    def _seen(self) -> list[str]:
-        """Return the names of its views in the order of the kind's."""
-        seen = {*self._views, *self.kind.derived}
-        return [view for view in self.kind.views if view in seen]
-
-    @contextmanager
-    def _store(self, threads: int) -> Iterator[Store]:
-        with Store(threads=threads) as store:
-            show_views(self, store)
-            store.lock_down(self.folder.resolve())
-            yield store
 
     def _scan(self, files: str) -> pl.LazyFrame:
         for path in self._promised(files):
@@ -170,10 +160,6 @@ class Opened(Shown, Generic[M]):
                 raise InputError(f"{path} has no column {column}; {_AGAIN}")
             if found.get(column, dtype) != dtype:
                 raise InputError(f"{path} has {column} as {found[column]}, not {dtype}; {_AGAIN}")
-
-    def _check_views(self) -> None:
-        """Raise InputError if a file of a view that the manifest names is not there."""
-        self._promised(*(view.files for view in self.kind.views.values() if view.files))
 
     def _promised(self, *patterns: str) -> list[Path]:
         """Return the files of the manifest that match patterns; InputError if one is not there.
@@ -198,8 +184,8 @@ class Opened(Shown, Generic[M]):
         frame = self.read(path)
         if fingerprint(frame) != known.fingerprint:
             raise InputError(
-                f"{self.folder / path} does not hold the rows that its manifest tells of: it "
-                f"was changed later; run {self.kind.command} again to make it anew"
+                f"{self.folder / path} does not hold the rows that its manifest describes: it was "
+                f"changed later; run {self.kind.command} again"
             )
         return frame
 
@@ -210,10 +196,9 @@ def show_views(opened: Opened[Any], store: Store) -> list[str]:
     Raises:
         InputError: a file of the output cannot be read.
     """
-    files, derived = opened._views, opened.kind.derived  # noqa: SLF001 — its own module
-    opened._check_views()  # noqa: SLF001 — likewise
-    store.view_files(opened.folder.resolve(), files, derived.values())
-    return opened._seen()  # noqa: SLF001 — likewise
+    folder, views, derived = opened._files_of_views()  # noqa: SLF001 — its own module
+    store.view_files(folder, views, derived)
+    return [name for name, view in opened.kind.views.items() if name in views or view.query]
 
 
 def frames_to_print(
@@ -253,8 +238,8 @@ def reading_output(opened: O) -> Iterator[O]:
     """
     kind = opened.kind
     hint = (
-        f"a file of it is damaged or was changed; make it anew with {kind.command}, or copy it "
-        "again from where it was made"
+        f"a file in it is damaged or was changed; rebuild it with {kind.command}, or copy it again "
+        "from its source"
     )
     own: BaseException | None = None
     with reading(opened.folder, kind.with_article, hint):
@@ -275,19 +260,17 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
     place = Path(folder)
     one = _either([found.kind.with_article for found in accepted]) or "an output of medsim"
     if not place.is_dir():
-        raise InputError(f"{place} is no folder; name that of {one}")
+        raise InputError(f"{place} is not a folder; give the folder of {one}")
     if not (place / MANIFEST).exists():
         nouns = _either([found.kind.noun for found in accepted]) or "output of medsim"
         commands = _either([found.kind.command for found in accepted])
         remedy = f"; make one with {commands}" if commands else ""
-        raise InputError(f"{place} has no {MANIFEST}: it is no finished {nouns}{remedy}")
-    name = kind_of(place)
-    known: type[Any] | None = _class_of(name) or (accepted[0] if accepted else None)
+        raise InputError(f"{place} is not a finished {nouns}: it has no {MANIFEST}{remedy}")
+    known: type[Any] | None = _class_of(kind_of(place)) or (accepted[0] if accepted else None)
     if known is None:
-        fault = f"its kind is {name!r}" if name else "it is damaged, or names no kind"
         raise InputError(
-            f"{place / MANIFEST} cannot be read as a manifest of medsim ({fault}); make the output "
-            "anew, or copy it again from where it was made"
+            f"{place / MANIFEST} cannot be read as a manifest of medsim; rebuild the output, or "
+            "copy it again from its source"
         )
     if accepted and known not in accepted:
         such_as = one_within(place, *(found.kind.name for found in accepted))

@@ -36,7 +36,7 @@ _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
 _FULL = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
 _SHOWN = 5  # kinds of statements in a message
 
-_AGAIN = "make the output anew, or copy it again from where it was made"
+_AGAIN = "rebuild the output, or copy it again from its source"
 
 _BATCH_ROWS = 8_192
 

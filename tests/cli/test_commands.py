@@ -189,7 +189,7 @@ def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.Mon
     result = run("sql", out, "select 1")
 
     assert result.exit_code == 1
-    assert result.stderr == "error: more memory is needed than there is\n"
+    assert result.stderr == "error: out of memory\n"
 
 
 @pytest.mark.parametrize(
@@ -204,9 +204,9 @@ def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.Mon
         (["build", "hpo", "-o", "x", "--as-of", "yesterday"], 2, "yesterday"),
         (["build", "hpo", "-o", "x", "--format", "xml"], 1, "unknown format 'xml'; known: csv"),
         (["stats", "nowhere"], 1, "there is no folder nowhere"),
-        (["sql", "`seed`", "select 1"], 1, "error: `seed` is no folder"),
-        (["sql", "nowhere", "select 1"], 1, "nowhere is no folder"),
-        (["verify", "nowhere"], 1, "nowhere is no folder; name that of a build or a set"),
+        (["sql", "`seed`", "select 1"], 1, "error: `seed` is not a folder"),
+        (["sql", "nowhere", "select 1"], 1, "nowhere is not a folder"),
+        (["verify", "nowhere"], 1, "nowhere is not a folder; give the folder of a build or a set"),
         (["verify", "nowhere", "--sample", "-1"], 1, "--sample -1 is out of range"),
         (["verify", "nowhere", "--threads", "1025"], 1, "1025 is out of range; 1 to 1024 are"),
         (["sql", "nowhere", "--threads", "9" * 20], 1, f"--threads {'9' * 20} is out of range"),

@@ -78,7 +78,7 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing(made: Path, tmp_path:
         medsim.write_report(made / "build", tmp_path / "missing" / "report.html")
     with pytest.raises(OutputError, match="is a folder; name a file"):
         medsim.write_report(made / "build", tmp_path)
-    with pytest.raises(InputError, match="no finished build"):
+    with pytest.raises(InputError, match="not a finished build"):
         medsim.write_report(tmp_path, tmp_path / "report.html")
     (link := tmp_path / "link.html").symlink_to(tmp_path / "missing.html")
     with pytest.raises(OutputError, match="no file that can be replaced"):
@@ -111,7 +111,7 @@ def damaged(path: Path) -> None:
         (f"results/{SCORES}", damaged, r"embedding=one/.*/data\.parquet cannot be read"),
         (f"results/{SCORES}", cut_short, "does not hold the pairs of its input"),
         ("results/results.parquet", altered, "does not hold the rows"),
-        ("build/stats.parquet", damaged, r"stats\.parquet cannot be read .*anew"),
+        ("build/stats.parquet", damaged, r"stats\.parquet cannot be read .*rebuild"),
     ],
 )
 def test_damaged_and_altered_files_are_named(

@@ -251,7 +251,7 @@ def test_what_a_folder_may_be_is_listed(tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["report", str(tmp_path), "-o", str(tmp_path / "x.html")])
 
     assert (
-        "it is no finished build, evaluation, benchmark, tagging, set of scores or" in found.stderr
+        "is not a finished build, evaluation, benchmark, tagging, set of scores or" in found.stderr
     )
 
 

@@ -38,7 +38,7 @@ def test_every_kind_is_found_by_its_name_and_its_tables_are_described(name: str)
         for one in declared.variants.values() or (declared,):
             assert one.about.endswith("."), view
             assert one.dtypes, view
-            known = {*one.dtypes, *one.further, *one.folder_columns()}
+            known = {*one.all_columns(), *one.folder_columns()}
             assert known == set(one.notes), view
             assert set(one.key) <= known, view
             assert all(note.endswith(".") for note in one.notes.values()), view
@@ -72,7 +72,7 @@ def test_an_output_of_another_kind_is_named(
         open_output(shared_study.folder, Evaluation)
     with pytest.raises(InputError, match="wic is a benchmark, not a study"):
         open_output(shared_benchmark.folder, Study)
-    with pytest.raises(InputError, match="it is no finished output of medsim"):
+    with pytest.raises(InputError, match="is not a finished output of medsim"):
         open_output(tmp_path)
     (tmp_path / "manifest.json").write_text('{"kind": "poem"}')
     with pytest.raises(InputError, match="cannot be read as a manifest of medsim"):
@@ -85,7 +85,7 @@ def test_an_output_of_another_version_is_to_be_made_again(
     found = json.loads((shared_study.folder / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps(found | {"medsim": "0.0.1"}))
 
-    with pytest.raises(InputError, match=r"was made by medsim 0\.0\.1; make it again with this"):
+    with pytest.raises(InputError, match=r"was made by medsim 0\.0\.1; make it again with"):
         open_output(tmp_path)
 
 

@@ -71,7 +71,7 @@ def test_a_manifest_replaces_an_earlier_one(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_manifest_is_no_finished_build(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"has no manifest\.json: it is no finished build"):
+    with pytest.raises(InputError, match=r"is not a finished build: it has no manifest\.json"):
         read_manifest(tmp_path, BUILD)
     with pytest.raises(InputError, match=r"there is no folder .*nowhere; medsim build makes one"):
         read_manifest(tmp_path / "nowhere", BUILD)

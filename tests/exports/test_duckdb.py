@@ -92,7 +92,7 @@ def test_no_database_is_written_of_a_damaged_build(
     content = (tmp_path / "damaged" / PAIRS).read_bytes()
     (tmp_path / "damaged" / PAIRS).write_bytes(content[: len(content) // 2])
 
-    with pytest.raises(InputError, match="anew"):
+    with pytest.raises(InputError, match="again"):
         medsim.export(tmp_path / "damaged", tmp_path / "out", "duckdb")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["damaged"]
 

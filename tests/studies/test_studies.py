@@ -167,5 +167,5 @@ def test_a_study_is_not_replaced_unless_that_is_asked_for_and_a_changed_key_is_n
     key = tmp_path / "study" / "key" / "items.parquet"
     pl.read_parquet(key).with_columns(1 - pl.col("label")).write_parquet(key)
 
-    with pytest.raises(InputError, match="does not hold the rows that its manifest tells of"):
+    with pytest.raises(InputError, match="does not hold the rows that its manifest describes"):
         medsim.score_study(tmp_path / "study", [tmp_path / "answers"])

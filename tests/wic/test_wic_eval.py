@@ -360,7 +360,7 @@ def test_the_accuracy_of_people_is_that_of_a_study_of_the_same_instances(
     [
         (80, OptionError, "`people` 80 is no accuracy; 0 to 1 are accepted"),
         ("nan", OptionError, "`people` nan is no accuracy"),
-        ("nowhere", InputError, "nowhere is no folder"),
+        ("nowhere", InputError, "nowhere is not a folder"),
         ("scored", InputError, "has no scores of people on instances"),
     ],
 )
