@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Concatenate, TypeVar, get_origin
 
@@ -172,25 +171,24 @@ def command(
             file = context.find_object(OptionFile)
             given = [name for name in context.params if _is_from_file(context, name)]
             flags = {str(one.name): one.opts[0] for one in context.command.params} | _flags(options)
+            from_file = f"{listed([flags[one] for one in given])} from {file.name}" if given else ""
             # What the user put between backticks, such as the name of a file, stays as it is.
-            own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
-            words = partial(_with_flags, flags=flags | own_words)
+            flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             others = {one.name: values.pop(one.name) for one in own}
             progress = Progress.to_stderr(
-                lambda line: one_line(words(line)), quiet=quiet, verbose=verbose
+                lambda line: one_line(_with_flags(line, flags)), quiet=quiet, verbose=verbose
             )
             if "progress" in fields:
                 values["progress"] = progress
-            from_file = f"{listed([flags[one] for one in given])} from {file.name}" if file else ""
-            if given:
+            if from_file:
                 progress.detail(f"options: {from_file}")
             try:
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
-                text = words(str(error))
-                if given and isinstance(error, OptionError):
+                text = _with_flags(str(error), flags)
+                if from_file and isinstance(error, OptionError):
                     text += f" ({from_file})"
-                raise error if text == str(error) else type(error)(text) from error
+                raise type(error)(text) from error
 
         context, *shared, _ = inspect.signature(call, eval_str=True).parameters.values()
         parameters = [_parameter(fields[name], one) for name, one in declared(options).items()]
