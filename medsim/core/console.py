@@ -168,7 +168,7 @@ def command(
             verbose: _Verbose = False,
             **values: Any,
         ) -> None:
-            file = context.find_object(OptionFile)
+            file = context.find_object(OptionFile) or OptionFile()
             given = [name for name in context.params if _is_from_file(context, name)]
             flags = {str(one.name): one.opts[0] for one in context.command.params} | _flags(options)
             from_file = f"{listed([flags[one] for one in given])} from {file.name}" if given else ""
