@@ -15,14 +15,9 @@ from medsim.core.places import check_not_read, resolved
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.terminologies.options import ConvertOptions, SynthOptions
-from medsim.terminologies.rf2_writer import ReleaseOrigin, check_release_place, release_writer
+from medsim.terminologies.rf2_writer import check_release_place, release_writer
 from medsim.terminologies.sctid import sctids
-from medsim.terminologies.sources import (
-    Terminology,
-    find_source,
-    read_terminology,
-    source_paths,
-)
+from medsim.terminologies.sources import Terminology, find_source, read_terminology, source_paths
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
@@ -33,13 +28,8 @@ _FIRST_ITEM = 10_000_000  # of eight digits, so that identifiers are in the orde
 _UNDATED = date(2000, 1, 1)
 _TAG = "concept"
 _ROWS_SCHEMA = {"table": pl.String, "release_type": pl.String, "rows": pl.Int64}
-_TABLES: tuple[RF2Table, ...] = (
-    "concept",
-    "description",
-    "association",
-    "simple_map",
-    "relationship",
-)
+_TABLES: tuple[RF2Table, ...]
+_TABLES = ("concept", "description", "association", "simple_map", "relationship")
 
 
 @public(SynthOptions)
@@ -99,13 +89,17 @@ def _write(
     terminology: Terminology, store: Store, out: Path, options: ConvertOptions
 ) -> pl.DataFrame:
     day = terminology.release_date or _UNDATED
-    origin = ReleaseOrigin(
-        origin=f"converted from {terminology.source} {terminology.name}",
-        redistributable=terminology.redistributable,
-        terms=terminology.terms_of_use,
-    )
-    _identify(store, "concept", of_rf2=terminology.rf2_rules)
-    _identify(store, "description", of_rf2=terminology.rf2_rules)
+    origin = {
+        "origin": f"converted from {terminology.source} {terminology.name}",
+        "redistributable": terminology.redistributable,
+        "terms": terminology.terms_of_use,
+    }
+    components: tuple[Component, ...] = ("concept", "description")
+    for component in components:  # keep their identifiers if they are RF2's
+        old = store.table(component)[f"{component}_id"].sort()
+        kept = terminology.rf2_rules and old.str.contains(r"^[0-9]+$").all()
+        new = old if kept else _made_ids(len(old), component)
+        store.put(f"{component}_sctid", pl.DataFrame({f"{component}_id": old, "sctid": new}))
     time = f"{day:%Y%m%d}"
     rows: list[tuple[str, str, int]] = []
     with release_writer(
@@ -116,21 +110,11 @@ def _write(
             params = of_names if table == "description" else {}
             frame = store.frame(f"terminologies/convert/{table}", effective_time=time, **params)
             if table == "relationship":
-                ids = pl.Series("id", _made_ids(frame.height, table), dtype=pl.Int64)
-                frame = frame.with_columns(ids.cast(pl.String))
+                frame = frame.with_columns(id=_made_ids(frame.height, table))
             rows.append((table, "Snapshot", writer.write(table, "Snapshot", [frame])))
     return pl.DataFrame(rows, schema=_ROWS_SCHEMA, orient="row")
 
 
-def _identify(store: Store, component: Component, *, of_rf2: bool) -> None:
-    """Write the table that gives each component an identifier: its own if that is one of RF2."""
-    old = store.table(component)[f"{component}_id"].sort()
-    if of_rf2 and old.str.contains(r"^[0-9]+$").all():
-        new = old
-    else:
-        new = pl.Series(_made_ids(len(old), component), dtype=pl.Int64).cast(pl.String)
-    store.put(f"{component}_sctid", pl.DataFrame({f"{component}_id": old, "sctid": new}))
-
-
-def _made_ids(number: int, component: Component) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return sctids(np.arange(_FIRST_ITEM, _FIRST_ITEM + number), component)
+def _made_ids(number: int, component: Component) -> pl.Series:
+    ids = sctids(np.arange(_FIRST_ITEM, _FIRST_ITEM + number), component)
+    return pl.Series(ids, dtype=pl.Int64).cast(pl.String)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -19,7 +17,7 @@ from medsim.core.manifest import medsim_version
 from medsim.core.places import check_file_free
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import date
     from pathlib import Path
 
@@ -71,27 +69,12 @@ _FILES: dict[RF2Table, str] = {
 _FASTEST = 1  # of the levels of deflate; the usual one takes four times as long for a quarter less
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseOrigin:
-    """The origin of a release's content.
-
-    Attributes:
-        origin: such as ``synthetic``, or the source that it was converted from.
-        redistributable: whether the content may be passed on; None if that is not known.
-        terms: the licence, in a sentence.
-    """
-
-    origin: str
-    redistributable: bool | None
-    terms: str
-
-
 @contextmanager
 def release_writer(
     path: Path,
     *,
     release_date: date,
-    origin: ReleaseOrigin,
+    origin: Mapping[str, object],
     edition: str = "Invented",
     overwrite: bool = False,
 ) -> Iterator[ReleaseWriter]:
@@ -99,21 +82,27 @@ def release_writer(
 
     The same calls write the same bytes. Until all is written the zip has no name; an error, an
     interrupt or a kill leaves nothing of it, and whatever was at ``path`` as it was.
+
+    Args:
+        path: of the zip.
+        release_date: in the names of its files.
+        origin: of its content: ``origin``, such as "synthetic" or the source that it was converted
+            from; ``redistributable``, whether it may be passed on, None if that is not known;
+            ``terms``, the licence in a sentence.
+        edition: in the name of its folder.
+        overwrite: whether an earlier release of medsim is replaced.
     """
     check_release_place(path, overwrite=overwrite)
     with nameless_file(path, overwrite=overwrite) as stream:
-        archive = ZipFile(stream, "w", ZIP_DEFLATED, compresslevel=_FASTEST)
         try:
-            writer = ReleaseWriter(path, archive, f"{release_date:%Y%m%d}", edition)
-            facts = {**asdict(origin), "writer": f"medsim {medsim_version()}"}
-            text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-            writer.write_entry(ORIGIN_FILE, [text.encode()])
-            yield writer
-            with _clear_failures(path):
-                archive.close()
-        finally:
-            with suppress(OSError, ValueError):
-                archive.close()
+            with ZipFile(stream, "w", ZIP_DEFLATED, compresslevel=_FASTEST) as archive:
+                writer = ReleaseWriter(archive, f"{release_date:%Y%m%d}", edition)
+                facts = {**origin, "writer": f"medsim {medsim_version()}"}
+                text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+                writer.write_entry(ORIGIN_FILE, [text.encode()])
+                yield writer
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def check_release_place(path: Path, *, overwrite: bool) -> None:
@@ -131,8 +120,7 @@ def check_release_place(path: Path, *, overwrite: bool) -> None:
 class ReleaseWriter:
     """Writes the files of one RF2 release; see ``release_writer``."""
 
-    def __init__(self, path: Path, archive: ZipFile, day: str, edition: str) -> None:
-        self._path = path
+    def __init__(self, archive: ZipFile, day: str, edition: str) -> None:
         self._archive = archive
         self._root = f"SnomedCT_{edition}_PRODUCTION_{day}T120000Z"
         self._name_end = f"_INT_{day}.txt"
@@ -161,40 +149,21 @@ class ReleaseWriter:
     def write_entry(self, name: str, texts: Iterable[bytes]) -> None:
         """Write one entry of the zip, some text at a time."""
         # By name, not by ZipInfo: such an entry gets zip's first day as its time, not today.
-        with _clear_failures(self._path):
-            entry = self._archive.open(f"{self._root}/{name}", "w", force_zip64=True)
-        try:
+        with self._archive.open(f"{self._root}/{name}", "w", force_zip64=True) as entry:
             for text in texts:
-                with _clear_failures(self._path):
-                    entry.write(text)
-        finally:
-            with _clear_failures(self._path):
-                entry.close()
-
-
-@contextmanager
-def _clear_failures(path: Path) -> Iterator[None]:
-    """Turn an error of the system about the zip into one clear line."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+                entry.write(text)
 
 
 def _rf2_text(rows: pl.DataFrame) -> bytes:
     """Return the rows as RF2 text, which knows no quotes and no escapes."""
     if "term" in rows.columns:
-        broken = rows.filter(pl.col("term").str.contains(r"[\t\r\n]"))
-        if broken.height:
-            found = broken.item(0, "id")
-            raise InputError(f"the term of description {found} holds a tab or a line break")
-    text = io.BytesIO()
-    rows.with_columns(cs.boolean().cast(pl.Int8)).write_csv(
-        text,
+        for found in rows.filter(pl.col("term").str.contains(r"[\t\r\n]"))["id"]:
+            raise InputError(f"the term of description {found} has a tab or a line break")
+    text = rows.with_columns(cs.boolean().cast(pl.Int8)).write_csv(
         separator="\t",
         quote_style="never",
         include_header=False,
         line_terminator="\r\n",
         date_format="%Y%m%d",
     )
-    return text.getvalue()
+    return text.encode()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from medsim.core import files
 from medsim.core.errors import InputError, OptionError, OutputError
-from medsim.terminologies.rf2_writer import COLUMNS, ReleaseOrigin, ReleaseWriter, release_writer
+from medsim.terminologies.rf2_writer import COLUMNS, ReleaseWriter, release_writer
 from medsim.terminologies.sctid import LARGEST_ITEM, check_digits, sctids
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROOT = "SnomedCT_Invented_PRODUCTION_20260101T120000Z"
-ORIGIN = ReleaseOrigin(origin="synthetic", redistributable=True, terms="Invented; do as you like.")
+ORIGIN = {"origin": "synthetic", "redistributable": True, "terms": "Invented."}
 DESCRIPTION = {
     "id": [11, 12],
     "effectiveTime": [date(2025, 7, 1), date(2026, 1, 1)],
@@ -97,7 +97,7 @@ def test_rows_are_written_without_quotes_and_escapes(tmp_path: Path) -> None:
 
 
 def test_the_origin_says_whether_the_content_may_be_passed_on(tmp_path: Path) -> None:
-    origin = ReleaseOrigin(origin="hpo", redistributable=None, terms="Ask «them».")
+    origin = {"origin": "hpo", "redistributable": None, "terms": "Ask «them»."}
     path, day = tmp_path / "r.zip", date(2026, 1, 1)
     with release_writer(path, release_date=day, origin=origin, edition="HPO"):
         pass
@@ -120,7 +120,7 @@ def test_a_term_that_rf2_cannot_express_is_named_by_its_id(tmp_path: Path, broke
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("failure", [KeyboardInterrupt, InputError, OSError])
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, InputError])
 def test_what_fails_midway_leaves_the_earlier_file_and_nothing_else(
     tmp_path: Path, failure: type[BaseException]
 ) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import product
 from typing import TYPE_CHECKING
 
-from medsim.terminologies.rf2_writer import ReleaseOrigin, release_writer
+import numpy as np
+
+from medsim.terminologies.rf2_writer import release_writer
 from medsim.terminologies.synthetic.components import (
     History,
     association_components,
@@ -18,7 +21,7 @@ from medsim.terminologies.synthetic.components import (
     relationship_rows,
     text_definition_components,
 )
-from medsim.terminologies.synthetic.concepts import outline_of
+from medsim.terminologies.synthetic.concepts import Draws, Model, Names, Outline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,20 +29,24 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from medsim.terminologies.rf2_writer import ReleaseType, ReleaseWriter, RF2Table
-    from medsim.terminologies.synthetic.concepts import Ints, Outline
+    from medsim.terminologies.rf2_writer import ReleaseType, RF2Table
+    from medsim.terminologies.synthetic.concepts import Ints
 
     Make = Callable[[Ints, Outline], pl.DataFrame]
     Finish = Callable[[pl.DataFrame, Outline], pl.DataFrame]
 
 DEFAULT_DATE = date(2026, 1, 1)
 
-_ORIGIN = ReleaseOrigin(
-    origin="synthetic",
-    redistributable=True,
-    terms="Invented by medsim from a seed; holds no content of SNOMED CT and may be passed on.",
-)
+_ORIGIN = {
+    "origin": "synthetic",
+    "redistributable": True,
+    "terms": "Invented by medsim from a seed; holds no content of SNOMED CT and may be passed on.",
+}
 _CHUNK = 20_000  # concepts
+
+# Of each table the first function makes the components of some concepts, a row each with its
+# ``item`` number, its ``concept`` and its ``fate``; the history makes a row per time of these, and
+# the second function gives them RF2's columns.
 _MAKERS: dict[RF2Table, tuple[Make, Finish]] = {
     "concept": (concept_components, concept_rows),
     "description": (description_components, description_rows),
@@ -62,29 +69,21 @@ def write_synthetic(
     Returned is how many rows each file has, by type of release. The content depends on the
     arguments alone. Memory does not grow with ``concepts``.
     """
-    outline = outline_of(concepts, seed)
-    history = History(outline.draws, release_date)
-    types: tuple[ReleaseType, ...] = ("Full", "Snapshot")
+    draws = Draws(seed)
+    outline = Outline(n_active=concepts, draws=draws, names=Names(draws))
+    history = History(draws, release_date)
+    n_concepts = outline.n_clinical + len(Model)
+    starts = range(0, n_concepts, _CHUNK)
+    n_rows: dict[ReleaseType, dict[RF2Table, int]] = {"Full": {}, "Snapshot": {}}
     with release_writer(
         path, release_date=release_date, origin=_ORIGIN, overwrite=overwrite
     ) as writer:
-        return {one: _write_tables(writer, outline, history, one) for one in types}
-
-
-def _write_tables(
-    writer: ReleaseWriter, outline: Outline, history: History, release_type: ReleaseType
-) -> dict[RF2Table, int]:
-    """Write the files of one type, some concepts at a time, and return how many rows they have.
-
-    A table's first function makes the components of some concepts, a row each with its ``item``
-    number, its ``concept`` and its ``fate``; the history makes a row per time of these, and the
-    table's second function gives them RF2's columns.
-    """
-    newest_only = release_type == "Snapshot"
-
-    def rows(table: RF2Table, make: Make, finish: Finish) -> int:
-        parts = (make(numbers, outline) for numbers in outline.stretches(_CHUNK))
-        dated = (history.rows(table, some, newest_only=newest_only) for some in parts)
-        return writer.write(table, release_type, (finish(some, outline) for some in dated))
-
-    return {table: rows(table, make, finish) for table, (make, finish) in _MAKERS.items()}
+        for release_type, table in product(n_rows, _MAKERS):
+            make, finish = _MAKERS[table]
+            numbers = (np.arange(at, min(at + _CHUNK, n_concepts)) for at in starts)
+            some = (make(one, outline) for one in numbers)
+            newest_only = release_type == "Snapshot"
+            dated = (history.rows(table, one, newest_only=newest_only) for one in some)
+            frames = (finish(one, outline) for one in dated)
+            n_rows[release_type][table] = writer.write(table, release_type, frames)
+    return n_rows

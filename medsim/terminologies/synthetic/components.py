@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from enum import IntEnum, auto
+from enum import IntEnum
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import numpy as np
 import polars as pl
@@ -28,16 +29,8 @@ if TYPE_CHECKING:
     from medsim.terminologies.synthetic.concepts import Draws, Ints, Outline, Reals, Weights
 
 
-class Fate(IntEnum):
-    """The events of a component between its first row and the release."""
-
-    KEPT = 0
-    CHANGED = auto()
-    RETIRED = auto()
-    CHANGED_THEN_RETIRED = auto()
-    REVIVED = auto()
-    LATE = auto()
-
+Fate = IntEnum("Fate", "KEPT CHANGED RETIRED CHANGED_THEN_RETIRED REVIVED LATE", start=0)
+"""The events of a component between its first row and the release."""
 
 # A component has rows at up to three times: a line for each fate, a column for each time.
 _HAS_ROW = np.array(
@@ -445,11 +438,8 @@ def _substitutes(concepts: Ints, kinds: Ints, outline: Outline) -> Ints:
 
 def _uuids(draws: Draws, items: Ints) -> pl.Series:
     """Return random UUIDs (RFC 9562, version 4) made from item numbers."""
-    halves = np.stack([draws.bits("uuid 1", items), draws.bits("uuid 2", items)], axis=1)
-    halves[:, 0] = halves[:, 0] & np.uint64(0xFFFFFFFFFFFF0FFF) | np.uint64(0x4000)
-    halves[:, 1] = halves[:, 1] & np.uint64((1 << 62) - 1) | np.uint64(1 << 63)
-    digits = halves.astype(">u8").tobytes().hex()
-    starts = range(0, len(digits), 32)
-    parts = ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32))
-    uuids = ["-".join(digits[at + a : at + b] for a, b in parts) for at in starts]
-    return pl.Series(uuids, dtype=pl.String)
+    halves = (draws.bits(f"uuid {half}", items).tolist() for half in (1, 2))
+    pairs = zip(*halves, strict=True)
+    return pl.Series(
+        [str(UUID(int=high << 64 | low, version=4)) for high, low in pairs], dtype=pl.String
+    )

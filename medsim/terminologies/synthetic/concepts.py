@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, auto
+from enum import IntEnum
 from hashlib import blake2b
 from itertools import product
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ from medsim.terminologies.synthetic.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -73,25 +73,10 @@ GROUP = 3
 """Families that share a branch and, mostly, a site."""
 
 
-class Mode(IntEnum):
-    """The part of a name in which the members of a family differ."""
+Mode = IntEnum("Mode", "SIDE COURSE DETAIL AGENT HEAD SITE", start=0)
+"""The part of a name in which the members of a family differ."""
 
-    SIDE = 0
-    COURSE = auto()
-    DETAIL = auto()
-    AGENT = auto()
-    HEAD = auto()
-    SITE = auto()
-
-
-_MODE_WEIGHTS: Weights = {
-    Mode.SIDE: 4,
-    Mode.COURSE: 3,
-    Mode.DETAIL: 1,
-    Mode.AGENT: 4,
-    Mode.HEAD: 3,
-    Mode.SITE: 4,
-}
+_MODE_WEIGHTS: Weights = dict(zip(Mode, (4, 3, 1, 4, 3, 4), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,22 +119,24 @@ Wording = IntEnum(
 )
 """The ways in which the name of a concept can be worded."""
 
+_text = pl.concat_str
 _FRONT, _SITE = ("before", "course"), ("side", "stem", "ending")
 _TAIL = ("detail", "agent", "clauses", "after")
 
 
 def worded(parts: pl.DataFrame) -> pl.Series:
     """Return every wording of n names; ``wording`` of row ``i`` stands at ``wording * n + i``."""
-    first = parts.select(**_ordered_wordings(), **_other_wordings())
-    capitalised = first.with_columns(_capitalised(pl.all()))
+    capitalised = parts.select(**_wordings()).with_columns(_capitalised(pl.all()))
     texts = capitalised.with_columns(parts["other"]).with_columns(**_derived_wordings())
     return pl.concat([texts[wording.name].rename("term") for wording in Wording])
 
 
-def _ordered_wordings() -> dict[str, pl.Expr]:
-    """Return the wordings that say the whole name, in one order or another."""
+def _wordings() -> dict[str, pl.Expr]:
+    """Return the wordings that are made of the parts of a name."""
     adjective = ("side", "stem", pl.lit("al "))
     swapped = _text(*_FRONT, *_SITE, pl.lit(" "), "head", *_TAIL)
+    initials = [pl.col(part).str.slice(0, 1) for part in ("course", "side", "head")]
+    letters = _text(*initials, pl.col("stem").str.slice(0, 4), pl.col("ending").str.slice(0, 1))
     return {
         "PLAIN": _plain("head"),
         "REVERSED": pl.when("site_first")
@@ -161,14 +148,6 @@ def _ordered_wordings() -> dict[str, pl.Expr]:
         "INVERTED": _text("stem", "ending", pl.lit(", "), "side", "course", "head", *_TAIL),
         "PLURAL": _plain("heads"),
         "REPHRASED": _plain("other"),
-    }
-
-
-def _other_wordings() -> dict[str, pl.Expr]:
-    """Return the wordings that leave out parts of a name or add words to it."""
-    initials = [pl.col(part).str.slice(0, 1) for part in ("course", "side", "head")]
-    letters = _text(*initials, pl.col("stem").str.slice(0, 4), pl.col("ending").str.slice(0, 1))
-    return {
         "EPONYM": _text(_capitalised(pl.col("eponym")), pl.lit("'s "), "other", "detail"),
         "ACRONYM": letters.str.to_uppercase() + pl.col("detail"),
         "INITIALED": letters.str.slice(0, 4).str.to_uppercase() + " - " + _plain("head"),
@@ -209,10 +188,6 @@ def _plain(head: str) -> pl.Expr:
     )
 
 
-def _text(*parts: str | pl.Expr) -> pl.Expr:
-    return pl.concat_str(*parts)
-
-
 def _capitalised(text: pl.Expr) -> pl.Expr:
     return text.str.slice(0, 1).str.to_uppercase() + text.str.slice(1)
 
@@ -238,27 +213,25 @@ class Names:
         self._n_heads = np.array([len(nouns) for nouns in heads])
         columns = zip(*(noun for nouns in heads for noun in nouns), strict=True)
         self._heads = pl.DataFrame(dict(zip(_HEAD_COLUMNS, map(list, columns), strict=True)))
-        self._stems = _pool(map("".join, product(*map(str.split, (ONSETS, VOWELS, CODAS)))))
-        self._middles = _pool(map("".join, product(VOWELS.split(), CODAS.split())))
-        self._courses = _pool(["", *(f"{one} " for b in BRANCHES for one in b.courses.split())])
-        self._sides = _pool(["", *(f"{one} " for one in SIDES.split())])
+        ends = [vowel + coda for vowel, coda in product(VOWELS.split(), CODAS.split())]
+        self._stems = pl.Series(onset + end for onset, end in product(ONSETS.split(), ends))
+        self._middles = pl.Series(ends)
+        self._courses = pl.Series(["", *(f"{one} " for b in BRANCHES for one in b.courses.split())])
+        self._sides = pl.Series(["", *(f"{one} " for one in SIDES.split())])
         details = product(DETAILS.split(), range(1, BLOCK + 1))
-        self._details = _pool(["", *(f" {kind} {number}" for kind, number in details)])
-        self._agents = _pool(one for b in BRANCHES for one in b.agents.split())
+        self._details = pl.Series(["", *(f" {kind} {number}" for kind, number in details)])
+        self._agents = pl.Series([one for b in BRANCHES for one in b.agents.split()])
         numbers = np.arange(_N_CLAUSES)
         places = draws.choose("clause", numbers, self._n_heads[0])
         sites = self._invented_stems("clause site", numbers)
         pairs = zip(self._heads["head"].gather(places), sites, strict=True)
-        ends = [f"{head} of {site}a" for head, site in pairs]
+        tails = [f"{head} of {site}a" for head, site in pairs]
         # No clause, then clauses that come first, then the same to come later.
-        clauses = ["", *(f" with {end}" for end in ends), *(f" and {end}" for end in ends)]
-        self._clauses = _pool(clauses)
+        clauses = ["", *(f" with {tail}" for tail in tails), *(f" and {tail}" for tail in tails)]
+        self._clauses = pl.Series(clauses)
 
     def wordings(self, concepts: Ints) -> pl.Series:
         """Return every wording of every concept; see ``worded``."""
-        return worded(self._parts(concepts))
-
-    def _parts(self, concepts: Ints) -> pl.DataFrame:
         places = places_of(concepts, self._draws)
         # A site is drawn by the group of a concept, its family or the concept itself.
         sites = np.select(
@@ -284,7 +257,7 @@ class Names:
             "site_first": pl.Series([one.site_first for one in BRANCHES]).gather(places.branch),
         }
         heads = self._heads[self._head_numbers(places, ordinal)]
-        return pl.DataFrame(parts).hstack(heads)
+        return worded(pl.DataFrame(parts).hstack(heads))
 
     def _varied(self, label: str, concepts: Ints, places: Places, mode: Mode) -> Ints:
         """Return a word from 1 to 16 for each concept, or 0 for none.
@@ -353,34 +326,21 @@ class Names:
         return start + self._middles.gather(middle)
 
     def _one_of(self, label: str, keys: Ints, words: list[str]) -> pl.Series:
-        return _pool(words).gather(self._draws.choose(label, keys, len(words)))
+        return pl.Series(words).gather(self._draws.choose(label, keys, len(words)))
 
     def _seldom(
         self, label: str, concepts: Ints, probability: float, words: list[str]
     ) -> pl.Series:
         number = 1 + self._draws.choose(label, concepts, len(words))
         wanted = self._draws.chance(f"{label} at all", concepts, probability)
-        return _pool(["", *words]).gather(np.where(wanted, number, 0))
+        return pl.Series(["", *words]).gather(np.where(wanted, number, 0))
 
 
-def _pool(texts: Iterable[str]) -> pl.Series:
-    return pl.Series(list(texts), dtype=pl.String)
-
-
-_ACTIVE_PER_RETIRED = 4
 _SUBSTITUTES_RETIRED = 0.04  # of the retired concepts that the next could take the place of
 
 
-class Model(IntEnum):
-    """The concepts of the model, by their place after the clinical ones."""
-
-    ROOT = 0
-    MODULE = auto()
-    SEAT = auto()
-    CAUSE = auto()
-    NAMESPACE = auto()
-    OTHER_NAMESPACE = auto()
-
+Model = IntEnum("Model", "ROOT MODULE SEAT CAUSE NAMESPACE OTHER_NAMESPACE", start=0)
+"""The concepts of the model, by their place after the clinical ones."""
 
 MODEL_FSNS = {
     Model.ROOT: "Invented model component (metadata)",
@@ -402,19 +362,13 @@ class Outline:
     """
 
     n_active: int
-    n_clinical: int
     draws: Draws
     names: Names
 
     @property
-    def n_concepts(self) -> int:
-        """The number of concepts, the model's among them."""
-        return self.n_clinical + len(Model)
-
-    def stretches(self, n_numbers: int) -> Iterator[Ints]:
-        """Return the numbers of all concepts in order, ``n_numbers`` at a time."""
-        for start in range(0, self.n_concepts, n_numbers):
-            yield np.arange(start, min(start + n_numbers, self.n_concepts))
+    def n_clinical(self) -> int:
+        """The number of clinical concepts; one is retired for four that are active, or fewer."""
+        return self.n_active + -(-self.n_active // 4)
 
     def model_number(self, concept: Model) -> int:
         """Return the number of a concept of the model."""
@@ -435,14 +389,3 @@ class Outline:
         may_be: Flags
         may_be = (numbers >= self.n_active) & (numbers + 1 < self.n_clinical) & (numbers % 2 == 0)
         return may_be & self.draws.chance("chain", numbers, _SUBSTITUTES_RETIRED)
-
-
-def outline_of(n_active: int, seed: int) -> Outline:
-    """Return the outline of a release with that many active clinical concepts."""
-    draws = Draws(seed)
-    return Outline(
-        n_active=n_active,
-        n_clinical=n_active + -(-n_active // _ACTIVE_PER_RETIRED),
-        draws=draws,
-        names=Names(draws),
-    )
