@@ -12,7 +12,7 @@ from medsim.terminologies.options import ConvertOptions, SynthOptions
 def synth(options: SynthOptions, *, form: Format = "table") -> None:
     """Invent an RF2 release of any size, with history and associations, and print its size.
 
-    Writes a zip with Full and Snapshot files. Nothing in it is of SNOMED CT.
+    Writes a zip with Full and Snapshot files. It has no content of SNOMED CT.
 
     Example: medsim synth -o invented.zip --concepts 10000 --seed 1
     """
@@ -26,8 +26,8 @@ def synth(options: SynthOptions, *, form: Format = "table") -> None:
 def convert(options: ConvertOptions, *, form: Format = "table") -> None:
     """Write any terminology as an RF2 release, and print its size.
 
-    Writes a zip with Snapshot files. Identifiers that are no SNOMED CT identifiers are replaced by
-    new ones, and a map to the old ones lies in the zip.
+    Writes a zip with Snapshot files. Identifiers of other terminologies are replaced by new ones,
+    and the zip has a map from these to the old ones.
 
     Example: medsim convert hpo -o hpo-rf2.zip
     """
@@ -38,4 +38,4 @@ def convert(options: ConvertOptions, *, form: Format = "table") -> None:
 
 
 def _tell_next(options: SynthOptions | ConvertOptions) -> None:
-    tell_next(options.progress, f"medsim build {quoted(options.out)} -o FOLDER builds its datasets")
+    tell_next(options.progress, f"medsim build {quoted(options.out)} -o FOLDER")

@@ -21,15 +21,15 @@ SYNONYM_SCOPES: tuple[SynonymScope, ...] = get_args(SynonymScope)
 
 
 SOURCE = Option(
-    "A release of RF2, UMLS, RxNorm, LOINC, OMOP's vocabularies or MeSH's XML, as zip or folder; "
-    "an .obo, .json or .xml file; or a built-in name such as hpo.",
+    "Release of RF2, UMLS, RxNorm, LOINC, OMOP or MeSH (folder or zip), an .obo, .json or .xml "
+    "file, or a built-in name such as hpo.",
     argument=True,
     or_name=True,
 )
 """The declaration of a terminology's place."""
 
-_ZIP = Option("The zip to write; it appears whole or not at all.", ("--out", "-o"))
-_OVERWRITE = Option("Replace an earlier release that medsim wrote at OUT.")
+_ZIP = Option("Zip file to write.", ("--out", "-o"))
+_OVERWRITE = Option("Replace a release that medsim wrote at OUT.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +39,13 @@ class ReadingOptions(Options):
     language: Annotated[str, Option("Language code of the names.", key="language")] = "en"
     as_of: Annotated[
         date | None,
-        Option(
-            "The day whose state is taken from full history of RF2; the newest by default.",
-            key="as_of",
-        ),
+        Option("Date whose state is taken from a full RF2 release; default: newest.", key="as_of"),
     ] = None
     dialect: Annotated[
         str | None,
         Option(
-            "Dialect of RF2 whose preferred and acceptable names are taken, such as en-GB or "
-            "en-US, or the identifier of a language reference set; all names by default.",
+            "RF2 dialect whose names count, such as en-GB, or the identifier of a language "
+            "reference set; default: all.",
             key="dialect",
             kept_empty=False,
         ),
@@ -56,7 +53,7 @@ class ReadingOptions(Options):
     synonyms: Annotated[
         Sequence[SynonymScope],
         Option(
-            "Scopes of synonyms of OBO, MeSH or LOINC that count: exact, narrow, broad, related.",
+            "Scopes of OBO, MeSH or LOINC synonyms that count: exact, narrow, broad, related.",
             listed=True,
             lower=True,
             noun="synonym scope",
@@ -66,8 +63,8 @@ class ReadingOptions(Options):
     vocabularies: Annotated[
         Sequence[str],
         Option(
-            "Vocabularies of UMLS, RxNorm or OMOP whose names count, such as MSH,SNOMEDCT_US; all "
-            "by default.",
+            "UMLS, RxNorm or OMOP vocabularies whose names count, such as MSH,SNOMEDCT_US; "
+            "default: all.",
             listed=True,
             key="vocabularies",
             kept_empty=False,
@@ -75,11 +72,7 @@ class ReadingOptions(Options):
     ] = ()
     standard_concepts: Annotated[
         bool,
-        Option(
-            "Take standard concepts of OMOP alone; those that are mapped to them are left out.",
-            key="standard_concepts",
-            kept_empty=False,
-        ),
+        Option("Use only OMOP's standard concepts.", key="standard_concepts", kept_empty=False),
     ] = False
 
 
@@ -103,11 +96,9 @@ class SynthOptions(Options):
     concepts: Annotated[
         int,
         Option(
-            "Active clinical concepts; a quarter as many retired ones come besides.",
-            least=1,
-            most=MOST_CONCEPTS,
+            "Active clinical concepts; a quarter more are retired.", least=1, most=MOST_CONCEPTS
         ),
     ] = 10_000
-    seed: Annotated[int, Option("Of all that is invented.", least=0, most=MOST_SEED)] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED)] = 0
     overwrite: Annotated[bool, _OVERWRITE] = False
     progress: Reporting = None
