@@ -311,9 +311,7 @@ def test_rows_of_concepts_that_a_release_lacks_are_counted_and_warned_of(tmp_pat
         "description is of an absent concept": 6,
         "is-a relationship is of an absent concept": 1,
     }
-    cause = (
-        "is it an extension without its international edition? Put both in one folder and name that"
-    )
+    cause = "put an extension and its international edition into one folder"
     assert built.manifest.warnings == [
         f"extension lacks the concepts of 6 descriptions; {cause}",
         f"extension lacks the concepts of 1 association; {cause}",

@@ -105,7 +105,7 @@ def test_the_line_at_fault_is_named(
 def test_a_missing_file_is_named_by_the_name_that_is_expected(folder: Path, tmp_path: Path) -> None:
     file_of(folder, DESCRIPTIONS).unlink()
 
-    assert "an RF2 release has one whose name matches" in build(folder, tmp_path)
+    assert "no description file sct2_Description_*.txt of RF2" in build(folder, tmp_path)
 
 
 def test_languages_without_descriptions_are_met_with_those_that_are_there(
@@ -153,15 +153,15 @@ def damaged_zip(path: Path, damage: str) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        ("truncated", "not a readable zip"),
-        ("no zip", "not a readable zip"),
-        ("corrupted", "damaged"),
+        ("truncated", "cannot be read as a zip"),
+        ("no zip", "cannot be read as a zip"),
+        ("corrupted", "download it again, or unpack it first"),
         ("bomb", "as a bomb does"),
-        ("link", "is a link"),
-        ("../outside.txt", "points outside the zip"),
-        ("/etc/outside.txt", "points outside the zip"),
-        ("a\\..\\..\\outside.txt", "points outside the zip"),
-        ("C:/outside.txt", "points outside the zip"),
+        ("link", "'link.txt' is unsafe"),
+        ("../outside.txt", "is unsafe"),
+        ("/etc/outside.txt", "is unsafe"),
+        ("a\\..\\..\\outside.txt", "is unsafe"),
+        ("C:/outside.txt", "is unsafe"),
     ],
 )
 def test_a_zip_that_cannot_be_trusted_is_not_read(tmp_path: Path, damage: str, said: str) -> None:

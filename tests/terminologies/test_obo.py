@@ -61,32 +61,30 @@ def as_oracle(found: Read) -> dict[str, oracle.Rows]:
 
 
 @pytest.mark.parametrize(
-    ("clause", "reason"),
+    "clause",
     [
-        ("xref: EC 2.7.1.190", "malformed xref"),
-        (r"xref: http\://invented.example/blue", "malformed xref"),
-        (r"xref: http://invented.example/Blue\:fever", "malformed xref"),
-        ("xref: blue", "malformed xref"),
-        ('def: "blue [IN:a]', "malformed def"),
-        ('def: "blue" "again"', "malformed def"),
-        ("creation_date: 2026-02-30T10:00:00Z", "malformed creation_date"),
-        ("creation_date: long ago", "malformed creation_date"),
-        ('property_value: seen "blue', "malformed property_value"),
-        ("property_value: seen", "malformed property_value"),
-        ("relationship: part_of", "malformed relationship"),
-        ("alt_id: IN 9", "malformed alt_id"),
-        ("is_anonymous: perhaps", "malformed is_anonymous"),
-        ("colour: blue", "unknown clause"),
+        "xref: EC 2.7.1.190",
+        r"xref: http\://invented.example/blue",
+        r"xref: http://invented.example/Blue\:fever",
+        "xref: blue",
     ],
 )
-def test_a_malformed_clause_that_is_not_needed_is_counted_and_named(
-    tmp_path: Path, clause: str, reason: str
-) -> None:
+def test_a_malformed_cross_reference_is_counted_and_named(tmp_path: Path, clause: str) -> None:
     found = read(tmp_path, f"{TERM}{clause}\n{clause}\nis_a: IN:2\n")
 
-    assert n_skipped(found[0]) == {f"{reason}, first in line 6: {clause}": 2}
+    assert n_skipped(found[0]) == {f"malformed xref, first in line 6: {clause}": 2}
     assert found[1]["is_a"].rows() == [("IN:1", "IN:2")]
     assert found[1]["code"].is_empty()
+
+
+def test_other_clauses_may_have_any_form(tmp_path: Path) -> None:
+    others = 'def: "blue\nand more\nand more" []\nalt_id: IN 9\ncolour: blue\nis_a: IN:2\n'
+    found = read(tmp_path, f"{TERM}{others}\n[Annotation]\nid: a\n")
+
+    assert n_skipped(found[0]) == {}
+    assert found[1]["is_a"].rows() == [("IN:1", "IN:2")]
+    with pytest.raises(InputError, match=r"line 6: not OBO \(malformed name\): and more"):
+        read(tmp_path, f"{TERM}and more\n")
 
 
 @pytest.mark.parametrize(
@@ -121,15 +119,6 @@ def test_a_malformed_clause_that_is_needed_is_an_error_with_line_and_text(
     assert str(error.value).endswith(f"): {clause.strip()}")
 
 
-def test_a_line_without_a_tag_belongs_to_the_clause_above_it(tmp_path: Path) -> None:
-    broken = 'def: "blue\nand more\nand more" []'
-    found = read(tmp_path, f"{TERM}{broken}\n")
-
-    assert n_skipped(found[0]) == {'malformed def, first in line 6: def: "blue': 3}
-    with pytest.raises(InputError, match=r"line 6: not OBO \(malformed name\): and more"):
-        read(tmp_path, f"{TERM}and more\n")
-
-
 def test_values_end_where_modifiers_and_comments_begin(tmp_path: Path) -> None:
     found = read(
         tmp_path,
@@ -161,34 +150,24 @@ def test_values_end_where_modifiers_and_comments_begin(tmp_path: Path) -> None:
     assert names(exact)[1:] == ['Azure "wild" {fever} ! \\ here']  # the others state another scope
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_marks_line_ends_blanks_and_packing_change_nothing(tmp_path: Path, ends: str) -> None:
-    text = f"{TERM}  is_a: IN:2  \n\n \t\n[Typedef] ! no term\nid: x\nnonsense\n".replace(
-        "\n", ends
-    )
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_marks_line_ends_blanks_and_packing_change_nothing(tmp_path: Path, end: str) -> None:
+    clauses = 'synonym: "heat" EXACT []\n'
+    text = f"\ufeff{TERM}comment: so\n \t\n  {clauses}\n[Typedef] ! no term\nid: x\nnonsense\n"
     path = tmp_path / "packed.OBO.gz"
-    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + text.encode()))
+    path.write_bytes(gzip.compress(text.replace("\n", end).encode()))
 
     packed = read_source(path)
 
-    assert packed[1]["is_a"].rows() == [("IN:1", "IN:2")]
-    assert n_skipped(packed[0]) == {"is-a relationship is of an absent concept": 1}
-    for table, frame in read(tmp_path, TERM + "is_a: IN:2")[1].items():
+    assert packed[0].skipped == read_source(path)[0].skipped
+    for table, frame in read(tmp_path, TERM + clauses)[1].items():
         assert frame.equals(packed[1][table])
+    with pytest.raises(InputError, match=r"line 6: not OBO .malformed is_obsolete"):
+        read(tmp_path, f"\ufeff{TERM}is_obsolete: 1\n".replace("\n", end).encode())
 
 
-def test_synonyms_are_read_as_version_1_0_had_them(tmp_path: Path) -> None:
-    clauses = 'exact_synonym: "azure \\"hot\\" fever" []\nbroad_synonym: "fever" [X:1]\n'
-
-    (path := tmp_path / "invented.obo").write_text(TERM + clauses)
-    exact, both = (
-        read_source(path, synonyms=scopes)[1]["description"]["term"].to_list()
-        for scopes in (("exact",), ("exact", "broad"))
-    )
-
-    assert 'azure "hot" fever' in exact
-    assert "fever" not in exact
-    assert {'azure "hot" fever', "fever"} <= set(both)
+def test_a_carriage_return_within_a_line_ends_none(tmp_path: Path) -> None:
+    assert "a\rb" in names(read(tmp_path, f'{TERM}synonym: "a\rb" EXACT []\n'))
 
 
 def test_a_synonym_without_a_scope_has_that_of_its_type(tmp_path: Path) -> None:
@@ -201,22 +180,19 @@ def test_a_synonym_without_a_scope_has_that_of_its_type(tmp_path: Path) -> None:
         'synonym: "the blues" LAY [IN:a] {seen="x"}\n'
         'synonym: "blue heat" UNDECLARED []\n'
         'synonym: "blue pyrexia" BROAD BRITISH []\n'
+        'exact_synonym: "azure \\"hot\\" fever" []\n'  # as version 1.0 had them
+        'broad_synonym: "fever" [X:1]\n'
     )
     (path := tmp_path / "invented.obo").write_text(header + TERM + synonyms)
 
     exact = read_source(path)
-    assert names(exact) == ["Blue fever", "azure fever"]
-    assert n_skipped(exact[0]) == {"synonym has another scope": 3}
-    related = names(read_source(path, synonyms=("related",)))
-    assert related == ["Blue fever", "the blues", "blue heat"]
-
-
-def test_the_day_is_that_of_the_version_else_that_of_saving(tmp_path: Path) -> None:
-    saved = f"date: 27:02:2026 09:30\n{TERM}"
-    assert read(tmp_path, saved)[0].release_date == date(2026, 2, 27)
-    for version, day in (("1.7", 27), ("releases/2026-02-03", 3)):
-        found = read(tmp_path, f"data-version: {version}\n{saved}")[0]
-        assert found.release_date == date(2026, 2, day)
+    assert names(exact) == ["Blue fever", "azure fever", 'azure "hot" fever']
+    assert n_skipped(exact[0]) == {"synonym has another scope": 4}
+    for scope, found in (
+        ("related", ["the blues", "blue heat"]),
+        ("broad", ["blue pyrexia", "fever"]),
+    ):
+        assert names(read_source(path, synonyms=(scope,))) == ["Blue fever", *found]
 
 
 def test_the_header_is_read_where_it_can_be(tmp_path: Path) -> None:
@@ -229,7 +205,7 @@ def test_the_header_is_read_where_it_can_be(tmp_path: Path) -> None:
         "property_value: nothing\n"
         'property_value: dc:license "free ! for \\"all\\"" xsd:string\n\n'
     )
-    found = read(tmp_path, header + TERM.partition("\n")[2] + "\n[Annotation]\nid: a\n")
+    found = read(tmp_path, header + TERM.partition("\n")[2])
 
     assert found[0].release_date is None
     assert found[0].terms_of_use == 'as stated by the ontology: free ! for "all"'
@@ -237,27 +213,14 @@ def test_the_header_is_read_where_it_can_be(tmp_path: Path) -> None:
         "import is not followed, first in line 3: import: http://invented.example/other.owl": 1,
         "malformed line of the header, first in line 5: nonsense": 1,
         "malformed property_value of the header, first in line 6: property_value: nothing": 1,
-        "unknown stanza, first in line 14: [Annotation]": 1,
     }
-    assert read(tmp_path, f"data-version: 2026-02-28\n{TERM}")[0].release_date == date(2026, 2, 28)
-
-
-@pytest.mark.parametrize("end", ["\r", "\r\n"])
-def test_files_of_any_system_say_the_same(tmp_path: Path, end: str) -> None:
-    text = f'\ufeff{TERM}comment: so\nsynonym: "heat" EXACT []\n'
-
-    found = read(tmp_path, text.replace("\n", end).encode())
-
-    assert found[1]["description"].equals(read(tmp_path, text)[1]["description"])
-    assert found[0].skipped == read(tmp_path, text)[0].skipped
-    with pytest.raises(InputError, match=r"line 8: not OBO .malformed is_obsolete"):
-        read(tmp_path, f"{text}is_obsolete: 1\n".replace("\n", end).encode())
-
-
-def test_a_carriage_return_within_a_line_ends_none(tmp_path: Path) -> None:
-    found = read(tmp_path, f'{TERM}synonym: "a\rb" EXACT []\n')
-
-    assert "a\rb" in list(found[1]["description"]["term"])
+    saved = f"date: 27:02:2026 09:30\n{TERM}"
+    for version, day in (
+        ("", 27),
+        ("data-version: 1.7\n", 27),
+        ("data-version: x/2026-02-03\n", 3),
+    ):
+        assert read(tmp_path, version + saved)[0].release_date == date(2026, 2, day)
 
 
 @pytest.mark.parametrize(
@@ -265,9 +228,9 @@ def test_a_carriage_return_within_a_line_ends_none(tmp_path: Path) -> None:
     [
         (f"{TERM}name: \x07{'long ' * 100}\\\n", "line 6: not OBO .malformed name.: name: �"),
         (f'{TERM}synonym: "x" exact []\n', r"line 6: .*malformed synonym; .* then EXACT, .* exact"),
-        (f"{TERM}is_obsolete: TRUE\n", r"line 6: .*malformed is_obsolete; true or false .*TRUE$"),
+        (f"{TERM}is_obsolete: TRUE\n", r"line 6: .*malformed is_obsolete; .*true or false.*TRUE$"),
         (f"{TERM}\n[Term\nid: IN:2\n", r"line 7: no stanza of OBO: \[Term$"),
-        (f"{TERM}id: IN:2\n", r"line 3: a \[Term\] with 2 ids; it has one"),
+        (f"{TERM}id: IN:2\n", r"line 3: a \[Term\] with 2 ids; it needs one"),
         ("[Term]\nname: nameless\n", r"line 1: a \[Term\] with 0 ids"),
         (f"{TERM}def: \udcff".encode(errors="surrogateescape"), "line 6 is not UTF-8: byte 0xff"),
         (TERM.encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
@@ -298,15 +261,13 @@ def test_a_hostile_file_is_refused_in_one_line(
         'synonym: "a" EXACT {blank}] x',
         "is_a: X{blank}x",
         "xref: {colons}{blank}x",
-        "property_value: {colons} {blank}{{ ! x",
-        'def: "{many}',
     ],
 )
 def test_no_clause_takes_longer_than_its_length(clause: str) -> None:
     tag, _, text = clause.partition(":")
     long = text.format(blank=" " * 300_000, many="\\a,]}{" * 100_000, colons="a:" * 100_000)
 
-    obo.value_of(tag, long)  # which would take hours if parts were tried in many ways
+    obo.FORMS[tag].fullmatch(long)  # which would take hours if parts were tried in many ways
 
 
 # No backslashes: fastobo 0.14 takes the quote after an escaped one for escaped.
@@ -367,12 +328,10 @@ def test_real_files_say_what_fastobo_reads(tmp_path: Path, path: Path) -> None:
     assert found == {table: expected[table] for table in found}
 
 
+@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
 @pytest.mark.parametrize("name", ["kidney_upper_slim", "eye_upper_slim"])
 def test_slims_that_fastobo_refuses_are_read(name: str) -> None:
-    if not DATA:
-        pytest.skip("MEDSIM_DATA is not set")
-
-    terminology, tables = read_source(Path(DATA) / "obo" / f"{name}.obo")
+    terminology, tables = read_source(Path(str(DATA)) / "obo" / f"{name}.obo")
 
     reasons = [why for why in n_skipped(terminology) if "first in line" in why]
     assert [why.partition(",")[0] for why in reasons] == ["malformed xref"]

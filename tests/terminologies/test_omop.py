@@ -107,7 +107,7 @@ def test_ancestors_one_level_up_serve_where_there_are_no_relationships(tmp_path:
     (tmp_path / "CONCEPT_RELATIONSHIP.csv").unlink()
     assert read_source(tmp_path)[1]["is_a"].rows() == [("2", "1"), ("3", "2")]
     (tmp_path / "CONCEPT_ANCESTOR.csv").unlink()
-    with pytest.raises(InputError, match=r"no CONCEPT_ANCESTOR\.csv; neither .*_RELATIONSHIP"):
+    with pytest.raises(InputError, match=r"no CONCEPT_ANCESTOR\.csv; nor .*_RELATIONSHIP"):
         read_source(tmp_path)
 
 
@@ -211,7 +211,7 @@ def with_row(row: str) -> Callable[[list[str]], list[str]]:
         (
             "CONCEPT.csv",
             with_row("5\tx\tC\tV\tK\tS\t1\t2\t3\tNULL"),
-            "line 2 has invalid_reason 'NULL'; one capital letter or none is expected",
+            "line 2 has invalid_reason 'NULL'; expected one capital letter or nothing",
         ),
         ("CONCEPT.csv", with_row("10\tx\tC\tV\tK\tS\t1\t2\t3\t"), "several rows of the concept 10"),
         ("CONCEPT.csv", with_row("5\tx\tC\ty\r\ta"), "line 2 has a carriage return"),
@@ -226,17 +226,17 @@ def with_row(row: str) -> Callable[[list[str]], list[str]]:
         (
             "CONCEPT.csv",
             lambda lines: [line.replace("\t", ",") for line in lines],
-            "CONCEPT.csv: line 1 has no tabs; Athena separates columns by tabs and quotes none",
+            "CONCEPT.csv: line 1 needs tabs between its columns and no quotes",
         ),
         (
             "CONCEPT.csv",
             lambda lines: ["\t".join(f'"{one}"' for one in line.split("\t")) for line in lines],
-            "CONCEPT.csv: line 1 has quotes; Athena separates columns by tabs and quotes none",
+            "CONCEPT.csv: line 1 needs tabs between its columns and no quotes",
         ),
         (
             "CONCEPT.csv",
             lambda lines: [f"concept_id\t{lines[0]}", *lines[1:]],
-            "line 1 has the column 'concept_id' 2 times",
+            "line 1 has several columns 'concept_id'",
         ),
     ],
 )
@@ -258,7 +258,9 @@ def test_names_that_all_stand_in_quotes_are_refused(tmp_path: Path, file: str) -
     made = random_vocabularies(1)
     rows = made.rows[file]
     made.rows[file] = quoted = [(row[0], f'"{row[1]}"', *row[2:]) for row in rows]
-    with pytest.raises(InputError, match=r'all names are in quotes, such as ".*"; write the file'):
+    with pytest.raises(
+        InputError, match=r'all names are in quotes, such as ".*"; remove the quotes'
+    ):
         read_source(made.write(tmp_path / "all"))
 
     made.rows[file] = [*quoted[:-10], *rows[-10:]]

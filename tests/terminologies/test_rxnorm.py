@@ -140,7 +140,11 @@ def test_a_full_release_is_read_without_its_prescribable_part(tmp_path: Path) ->
         ("RXNCONSO.RRF", "|ENG||||||7||||RXNORM|IN|1|x||N||", "line 2 has no RXCUI"),
         ("RXNREL.RRF", "||CUI|RN|2||CUI||||||||N||", "line 2 has no RXCUI1 and no RXAUI1"),
         ("RXNREL.RRF", "1||CUI|RN|2||CUI||||||||N|", "line 2 has 15 bars; a row of RXNREL.RRF"),
-        ("RXNREL.RRF", "1||CUI|RN|2||CUI||||||||Q||", "line 2 has SUPPRESS 'Q'; one of N, O, E, Y"),
+        (
+            "RXNREL.RRF",
+            "1||CUI|RN|2||CUI||||||||Q||",
+            "line 2 has SUPPRESS 'Q'; expected N, O, E, Y",
+        ),
         ("RXNSTY.RRF", "|T1||x|||", "line 2 has no RXCUI"),
         ("RXNATOMARCHIVE.RRF", "1|2|", "line 2 has 2 bars; a row of RXNATOMARCHIVE.RRF has 16"),
     ],

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import asdict, dataclass, replace
-from fnmatch import fnmatchcase
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
+from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
 from medsim.core.reading import beginning_of, kind_of, reading
@@ -18,7 +20,6 @@ from medsim.core.registry import Registry
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import date
 
     from medsim.core.files import HashedReader
@@ -81,23 +82,18 @@ class Terminology:
         return {**known, "release_date": self.release_date and self.release_date.isoformat()}
 
 
-class Load(Protocol):
-    """Reads a terminology."""
+Load = Callable[[Path, "Store", ReadingOptions], Terminology]
+"""Fills the tables concept, description, association and is_a of a store from a path.
 
-    def __call__(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
-        """Fill the tables concept, description, association and is_a of ``store``.
+The contract of the tables: ids and texts are never null; a term is trimmed and not empty; a concept
+has at most one active fully specified name in a language; rows are distinct by their key
+(``description_id``, ``concept_id``, ...). The tables code and semantic_type exist and are empty; a
+source that knows codes of other vocabularies, or types of UMLS's Semantic Network, fills them. If a
+dialect is given, description has one more column, preferred.
 
-        The contract of the tables: ids and texts are never null; a term is trimmed and not empty;
-        a concept has at most one active fully specified name in a language; rows are distinct by
-        their key (``description_id``, ``concept_id``, ...). The table code is there, empty, and a
-        source that knows codes of other vocabularies fills it; and so is semantic_type, for those
-        that know types of UMLS's Semantic Network. Of a dialect, description has a column more,
-        preferred.
-
-        Raises:
-            InputError: the file is damaged or is not what it should be.
-            OptionError: an option does not fit the source.
-        """
+It raises InputError if the file is damaged or of another format, and OptionError if an option does
+not fit it. Any other error is reported as a file that cannot be read.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,68 +111,44 @@ class Source:
         accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
             as_of, dialect, standard_concepts, synonyms and vocabularies.
         asked_last: whether it recognises more than its own, and others are asked before it.
-        if_lacking: the likely cause where many rows are of concepts that are not there.
+        if_lacking: what to do, or ask, where many rows are of missing concepts.
     """
 
     name: str
     about: str
+    files: str
+    address: str
     load: Load
     recognises: Callable[[Path], bool] = lambda _path: False
     locate: Callable[[], Path] | None = None
     accepts: frozenset[str] = frozenset()
     asked_last: bool = False
-    files: str = ""
-    address: str = ""
-    if_lacking: str = "is it only a part of a terminology, or are they concepts of others?"
-
-    def __str__(self) -> str:
-        return f"{self.about} ({self.files})" if self.files else self.about
+    if_lacking: str = "is it only part of a terminology?"
 
     def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
         """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options.
 
-        Of every source, names of inactive concepts lose marks of obsolescence, and rows of concepts
-        that it lacks are counted.
+        For every source, names of inactive concepts lose marks of obsolescence, and rows that refer
+        to missing concepts are counted.
         """
-        usual = ReadingOptions()
-        sources = SOURCES.all()
-        for option in sorted(frozenset().union(*(one.accepts for one in sources.values()))):
-            if option not in self.accepts and getattr(options, option) != getattr(usual, option):
-                owners = [name for name, one in sources.items() if option in one.accepts]
+        for one in fields(ReadingOptions):
+            of_all = {"language", *self.accepts}
+            if one.name not in of_all and getattr(options, one.name) != one.default:
                 raise OptionError(
-                    f"`{option}` is an option of {listed(owners)}, and {path} is read as "
-                    f"{self.name}"
+                    f"`{one.name}` does not apply to {path}, which is read as {self.name}; "
+                    "leave it out"
                 )
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"].dtypes))
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
         with reading(path, self.name):
             terminology = self.load(path, store, options)
         for term in store.frame("terminologies/quoted")["term"]:
-            raise InputError(
-                f"{path}: all names are in quotes, such as {term}; write the file again without "
-                "quotes"
-            )
+            raise InputError(f"{path}: all names are in quotes, such as {term}; remove the quotes")
         if not terminology.rf2_rules:  # SNOMED CT has a mark of its own, "[D]"
             store.run("terminologies/description")
-        absent = store.frame("terminologies/absent").to_dicts()
-        return replace(
-            terminology,
-            skipped=(*terminology.skipped, *(Skipped(**row) for row in absent if row["n_rows"])),
-        )
-
-    def has_part(self, name: str) -> bool:
-        """Return whether ``files`` names a file of this name, in any case, or packed by gzip."""
-        plain = name.lower().removesuffix(".gz")
-        named = (word for word in self.files.lower().split() if "." in word)
-        return any(fnmatchcase(plain, word) for word in named)
-
-    def knows(self, path: Path) -> bool:
-        """Return whether a path looks like this format; what cannot be read does not."""
-        try:
-            with reading(path):
-                return self.recognises(path)
-        except InputError:
-            return False
+        absent = store.frame("terminologies/absent").filter(pl.col("n_rows") > 0).to_dicts()
+        skipped = (*terminology.skipped, *(Skipped(**row) for row in absent))
+        return replace(terminology, skipped=skipped)
 
 
 _MANY_ABSENT = 0.25  # of the rows of a table; ontologies name terms of others in up to a fifth
@@ -194,10 +166,7 @@ def package_folder(package: str, built_in: str) -> Path:
     found = importlib.util.find_spec(package.replace("-", "_"))
     folders = found.submodule_search_locations if found else None
     if not folders:
-        raise InputError(
-            f"the built-in {built_in} needs the package {package}; install medsim with its extra "
-            f"{built_in}"
-        )
+        raise InputError(f"{package} is not installed; install medsim with its extra {built_in}")
     return Path(folders[0])
 
 
@@ -224,49 +193,29 @@ def find_source(location: str) -> tuple[Source, Path]:
     """
     sources = SOURCES.all()
     built_in = sources.get(location)
-    if built_in is not None and built_in.locate is not None:
+    if built_in and built_in.locate:
         return built_in, built_in.locate()
-    path = Path(location)
-    path = path if path.name not in {"", ".."} else path.resolve()  # which has a name
-    try:
-        exists = bool(location) and path.exists()
-    except OSError:  # a name that is too long, a folder that may not be entered
-        exists = False
-    if not exists:
+    if not os.path.exists(location):  # noqa: PTH110 — Path's raises where a name is too long
         names = [name for name, source in sources.items() if source.locate]
         hint = unknown_name("built-in name", location, names)
         raise InputError(f"no file or folder {location!r} ({hint})")
+    path = Path(location)
+    path = path if path.name not in {"", ".."} else path.resolve()  # which has a name
     for source in sorted(sources.values(), key=lambda source: source.asked_last):
-        if source.knows(path):
-            return source, path
-    if not path.is_dir():
-        kind = kind_of(beginning_of(path))
-        for source in sources.values():
-            if source.has_part(path.name):
-                raise InputError(
-                    f"{location!r} is one of several files of {source.about}; name the folder that "
-                    "has them all"
-                )
-        if kind is not None and kind.advice:
-            raise InputError(f"{path} {kind}")
-    formats = "; ".join(str(source) for source in sources.values() if source.locate is None)
-    raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
-
-
-def check_language(path: Path, store: Store, reading: ReadingOptions) -> None:
-    """Raise InputError if a terminology that was read has no names in the language asked for."""
-    found = store.frame("terminologies/language")["language"].to_list()
-    if reading.language not in found:
-        raise InputError(
-            f"{path}: no active descriptions in language {reading.language!r}; "
-            f"languages found: {', '.join(found) or 'none'}"
-        )
+        with suppress(InputError), reading(path):  # what cannot be read is of no format
+            if source.recognises(path):
+                return source, path
+    kind = kind_of(beginning_of(path))
+    if kind is not None and kind.advice:
+        raise InputError(f"{path} {kind}")
+    formats = [f"{one.about} ({one.files})" for one in sources.values() if one.locate is None]
+    raise InputError(f"{location!r} is in no format that medsim reads: {'; '.join(formats)}")
 
 
 def source_paths(location: str | Path) -> list[Path]:
     """Return the path that a location is; none of a built-in name."""
-    built_in = SOURCES.all().get(str(location))
-    return [] if built_in is not None and built_in.locate is not None else [Path(location)]
+    source = SOURCES.all().get(str(location))
+    return [] if source and source.locate else [Path(location)]
 
 
 def read_terminology(
@@ -282,7 +231,12 @@ def read_terminology(
     source, path = find_source(location)
     with progress.stage(f"read {path.name}") as stage:
         terminology = source.read(path, store, reading)
-        check_language(path, store, reading)
+        languages = store.frame("terminologies/language")["language"].to_list()
+        if reading.language not in languages:
+            raise InputError(
+                f"{path}: no active descriptions in language {reading.language!r}; "
+                f"languages found: {', '.join(languages) or 'none'}"
+            )
         stage.found(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )

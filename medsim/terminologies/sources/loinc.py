@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from medsim.terminologies.sources.archive import (
 from medsim.terminologies.sources.text_rows import RowBuffer, csv_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from medsim.core.store import Store
@@ -48,48 +48,23 @@ _COLUMNS = ("LOINC_NUM", "STATUS", "CLASS", "LONG_COMMON_NAME", "SHORTNAME")
 _SCOPES = {"DisplayName": "exact", "CONSUMER_NAME": "broad", "RELATEDNAMES2": "related"}
 
 
-@dataclass(slots=True)
-class _Rows:
-    """The rows of the canonical tables as they are read, and what was left out."""
-
-    scopes: frozenset[str]
-    concept: RowBuffer = field(
-        default_factory=lambda: RowBuffer(CANONICAL_TABLES["concept"].dtypes)
-    )
-    description: RowBuffer = field(
-        default_factory=lambda: RowBuffer(CANONICAL_TABLES["description"].dtypes)
-    )
-    n_empty: int = 0
-    n_other_scope: int = 0
-    n_repeated: int = 0
-
-    def add_names(self, number: str, full: str, synonyms: Iterable[tuple[str, str]]) -> None:
-        """Add the names of a term: its full one, and synonyms by their scope."""
-        names = dict.fromkeys([full] if full else [])
-        self.n_empty += not full
-        for scope, synonym in synonyms:
-            if not synonym:
-                continue
-            self.n_other_scope += scope not in self.scopes
-            self.n_repeated += scope in self.scopes and synonym in names
-            if scope in self.scopes:
-                names[synonym] = None
-        for place, name in enumerate(names, start=1):
-            kind = "fsn" if name == full else "synonym"
-            self.description.add(f"{number}/{place}", number, name, kind, True, LANGUAGE)
+_REASONS = (
+    "description is empty",
+    "synonym has another scope",
+    "synonym repeats a name of its concept",
+)
 
 
 def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from LOINC; see ``medsim.terminologies.sources.Load``."""
-    files = [file_alone(path)] if is_alone(path) else release_files(path)
+    files = release_files(path)
     table = _table(path, files)
-    rows = _Rows(scopes=frozenset(options.synonyms))
     read: list[SourceFile] = []
     consumer_names: dict[str, list[str]] = {}
     consumer_files = file_named(path, files, _CONSUMER_NAMES)
     for number, name in _pairs(consumer_files, ("LoincNumber", "ConsumerName"), read):
         consumer_names.setdefault(number, []).append(name)
-    _read_table(table, rows, consumer_names, read)
+    skipped = _read_table(table, frozenset(options.synonyms), consumer_names, read, store)
     folder = PurePosixPath(table.inner).parent
     beside = [file for file in files if PurePosixPath(file.inner).parent == folder]
     mappings = file_named(path, beside, _MAPPINGS) or file_named(path, files, _MAPPINGS)
@@ -98,8 +73,6 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
     }
     hierarchies = [file for name in _HIERARCHIES for file in file_named(path, files, name)]
     is_a = dict.fromkeys(_pairs(hierarchies[:1], ("CODE", "IMMEDIATE_PARENT"), read))
-    store.put("concept", rows.concept.frame())
-    store.put("description", rows.description.frame())
     for name, found in (("association", replaced), ("is_a", is_a)):
         frame = pl.DataFrame(list(found), schema=CANONICAL_TABLES[name].dtypes, orient="row")
         store.put(name, frame.sort(frame.columns))
@@ -109,11 +82,7 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
         vocabulary="LNC",
         files=tuple(read),
         terms_of_use=_LICENCE,
-        skipped=(
-            Skipped(reason="description is empty", n_rows=rows.n_empty),
-            Skipped(reason="synonym has another scope", n_rows=rows.n_other_scope),
-            Skipped(reason="synonym repeats a name of its concept", n_rows=rows.n_repeated),
-        ),
+        skipped=tuple(Skipped(reason=why, n_rows=n) for why, n in skipped.items()),
     )
 
 
@@ -137,31 +106,51 @@ def _table(path: Path, files: list[ReleaseFile]) -> ReleaseFile:
 
 
 def _read_table(
-    file: ReleaseFile, rows: _Rows, consumer_names: dict[str, list[str]], read: list[SourceFile]
-) -> None:
-    """Add the rows of the table.
+    file: ReleaseFile,
+    scopes: frozenset[str],
+    consumer_names: dict[str, list[str]],
+    read: list[SourceFile],
+    store: Store,
+) -> Counter[str]:
+    """Fill the tables of concepts and descriptions, and count what is left out by its reason.
 
     Raises:
         InputError: the file is damaged, lacks a column, or has a term twice.
     """
-    wanted = {scope for scope in rows.scopes if scope != "exact"}
-    if consumer_names:
-        wanted.discard("broad")
+    wanted = scopes - {"exact", "broad" if consumer_names else ""}
     columns = (*_COLUMNS, *(name for name, scope in _SCOPES.items() if scope in wanted))
     others = tuple(name for name in _SCOPES if name not in columns)
+    concept, description = (
+        RowBuffer(CANONICAL_TABLES[name].dtypes) for name in ("concept", "description")
+    )
+    skipped = Counter(dict.fromkeys(_REASONS, 0))
     lines: dict[str, int] = {}
     for line, values in csv_rows(file, columns, read, optional=others):
         row = dict(zip((*columns, *others), map(str.strip, values), strict=True))
-        number, status = row["LOINC_NUM"], row["STATUS"].upper()
+        number, status, full = row["LOINC_NUM"], row["STATUS"].upper(), row["LONG_COMMON_NAME"]
         if fault := _row_fault(number, status, lines):
             raise InputError(f"{file.inner}: line {line} {fault}")
         lines[number] = line
-        rows.concept.add(number, _ACTIVE[status], "", row["CLASS"])
-        consumer = (row["CONSUMER_NAME"], *consumer_names.get(number, ()))
+        concept.add(number, _ACTIVE[status], "", row["CLASS"])
+        names = dict.fromkeys([full] if full else [])
+        skipped["description is empty"] += not full
         synonyms = [("exact", row["SHORTNAME"]), ("exact", row["DisplayName"])]
+        consumer = (row["CONSUMER_NAME"], *consumer_names.get(number, ()))
         synonyms += [("broad", name) for name in consumer]
         synonyms += [("related", name.strip()) for name in row["RELATEDNAMES2"].split(";")]
-        rows.add_names(number, row["LONG_COMMON_NAME"], synonyms)
+        for scope, synonym in synonyms:
+            if synonym and scope not in scopes:
+                skipped["synonym has another scope"] += 1
+            elif synonym in names:
+                skipped["synonym repeats a name of its concept"] += 1
+            elif synonym:
+                names[synonym] = None
+        for place, name in enumerate(names, start=1):
+            kind = "fsn" if name == full else "synonym"
+            description.add(f"{number}/{place}", number, name, kind, True, LANGUAGE)
+    store.put("concept", concept.frame())
+    store.put("description", description.frame())
+    return skipped
 
 
 def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:
@@ -170,9 +159,7 @@ def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:
         return "has no LOINC_NUM"
     if number in lines:
         return f"has the LOINC_NUM {number!r} of line {lines[number]} again"
-    if status not in _ACTIVE:
-        return f"has STATUS {status!r}; one of {', '.join(_ACTIVE)} is expected"
-    return ""
+    return "" if status in _ACTIVE else f"has STATUS {status!r}; expected {', '.join(_ACTIVE)}"
 
 
 def _pairs(
@@ -180,9 +167,10 @@ def _pairs(
 ) -> Iterator[tuple[str, str]]:
     """Yield the values of two columns, without rows in which one is empty or both are the same."""
     for file in files:
-        for _, (first, second) in csv_rows(file, columns, read):
-            if first.strip() and second.strip() and first.strip() != second.strip():
-                yield first.strip(), second.strip()
+        for _, values in csv_rows(file, columns, read):
+            first, second = map(str.strip, values)
+            if first and second and first != second:
+                yield first, second
 
 
 SOURCES.register(

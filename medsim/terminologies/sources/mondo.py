@@ -33,15 +33,12 @@ _TERMS_OF_USE = (
     "https://mondo.monarchinitiative.org"
 )
 
-_Terms = dict[str, dict[str, Any]]
-
 
 def locate() -> Path:
     """Return the path at which the package keeps the newest release of the ontology."""
     folder = package_folder(_PACKAGE, "mondo") / "data"
-    found = sorted(folder.glob(_FILES))
-    if not found:
-        raise InputError(f"{folder} has no {_FILES}; medsim knows version 1 of {_PACKAGE}")
+    if not (found := sorted(folder.glob(_FILES))):
+        raise InputError(f"{folder} has no {_FILES}; install version 1 of {_PACKAGE}")
     return found[-1]
 
 
@@ -52,26 +49,25 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
     and what replaces it or may do so.
     """
     rows = OntologyRows(frozenset({"exact"}))
-    try:
-        with open_hashed(path) as stream:
-            packed = pa.BufferReader(stream.read())
-            file = SourceFile.read_by(stream, path.name)
-        terms: _Terms = json.loads(pa.input_stream(packed, compression="zstd").read())
-        for concept_id, term in terms.items():
-            rows.add_term(concept_id, obsolete=bool(term.get("deprecated")))
-            rows.add_name(concept_id, term.get("label") or "")
-            for synonym in term.get("synonyms") or ():
-                rows.add_synonym(concept_id, synonym, "exact")
-            if replaced_by := term.get("replaced_by"):
-                rows.add_association(concept_id, _identifier(replaced_by), "replaced_by")
-            for target in term.get("consider") or ():
-                rows.add_association(concept_id, _identifier(target), "possibly_equivalent_to")
-            for ancestor, distance in (term.get("ancestors") or {}).items():
-                if distance == 1:
-                    rows.add_is_a(concept_id, ancestor)
-        rows.fill(store)
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path}: is not the ontology as {_PACKAGE} keeps it") from error
+    with open_hashed(path) as stream:
+        packed = pa.BufferReader(stream.read())
+        file = SourceFile.read_by(stream, path.name)
+    terms: dict[str, dict[str, Any]]
+    terms = json.loads(pa.input_stream(packed, compression="zstd").read())
+    for concept_id, term in terms.items():
+        rows.add_term(concept_id, obsolete=bool(term.get("deprecated")))
+        rows.add_name(concept_id, term.get("label") or "")
+        for synonym in term.get("synonyms") or ():
+            rows.add_synonym(concept_id, synonym, "exact")
+        if replaced_by := term.get("replaced_by"):
+            rows.association[concept_id, _identifier(replaced_by), "replaced_by", True] = None
+        for target in term.get("consider") or ():
+            target_id = _identifier(target)
+            rows.association[concept_id, target_id, "possibly_equivalent_to", True] = None
+        for ancestor, distance in (term.get("ancestors") or {}).items():
+            if distance == 1:
+                rows.is_a[concept_id, ancestor] = None
+    rows.fill(store)
     return Terminology(
         source="mondo",
         name="mondo",

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
-from medsim.core.errors import InputError, counted
+from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.reading import MIB, decoded, too_long
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
@@ -25,7 +25,6 @@ from medsim.terminologies.sources.ontology_rows import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import date
     from pathlib import Path
 
     from medsim.core.store import Store
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 
 _SAVED = re.compile(r"\s*(\d\d):(\d\d):(\d{4})\b")
 _NAME = re.compile(r".*\.obo(\.gz)?", re.IGNORECASE | re.DOTALL)
-_TYPE_TAG = "synonymtypedef"
-_READ_STANZA = "Term"
-_OTHER_STANZAS = {"Typedef", "Instance"}
 _DEFAULT_SCOPE = "RELATED"  # of a synonym that states none, as OBO 1.2 has it
 _ASSOCIATIONS = {"replaced_by": "replaced_by", "consider": "possibly_equivalent_to"}
 
@@ -43,29 +39,27 @@ _ASSOCIATIONS = {"replaced_by": "replaced_by", "consider": "possibly_equivalent_
 def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
     rows = OntologyRows(frozenset(options.synonyms))
-    file = file_alone(path)
-    with file.open() as stream:
+    with file_alone(path).open() as stream:
         hashed = HashedReader(stream)
         frames = read_frames(hashed, path.name)
         header = next(frames)
-        _check_header(header, rows)
-        declared = (
-            SYNONYM_TYPE.fullmatch(text) for _, tag, text in header.clauses if tag == _TYPE_TAG
-        )
-        # A synonym that states no scope has that of its type.
-        scopes = {unescaped(one[1]): (one[3] or _DEFAULT_SCOPE).lower() for one in declared if one}
+        scopes, licence = _read_header(header, rows)
         for frame in frames:
-            _read_stanza(path, frame, scopes, rows)
-        if rows.is_empty:
+            if frame.kind == "Term":
+                _read_term(path, frame, scopes, rows)
+        if not rows.active:
             raise InputError(f"{path}: has no [Term], so it is not an ontology in OBO")
         read = SourceFile.read_by(hashed, path.name)
     rows.fill(store)
+    texts = {tag: text for _, tag, text in reversed(header.clauses)}
+    saved = _SAVED.match(texts.get("date", ""))  # such as "16:01:2025 12:00"
+    day = day_in(texts.get("data-version", ""))  # such as "hp/releases/2025-01-16"
     return Terminology(
         source="obo",
         name=path.name,
-        release_date=_release_date(header),
+        release_date=day or day_in(saved.expand(r"\3-\2-\1") if saved else ""),
         files=(read,),
-        terms_of_use=_licence(header),
+        terms_of_use=licence,
         skipped=rows.skipped,
     )
 
@@ -75,29 +69,36 @@ def recognises(path: Path) -> bool:
     return path.is_file() and bool(_NAME.fullmatch(path.name))
 
 
-def _check_header(header: Frame, rows: OntologyRows) -> None:
-    """Note what is left out of the header: ontologies that it imports, and what is malformed."""
+def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str]:
+    """Return the scopes of types of synonyms, and the licence, or that there is none.
+
+    What is left out is noted: ontologies that it imports, and what is malformed.
+    """
+    scopes: dict[str, str] = {}
+    licence = NO_LICENCE
     for line, tag, text in header.clauses:
+        where = _place(line, f"{tag}:{text}" if tag else text)
         if tag == "import":
-            rows.skip("import is not followed", _place(line, f"{tag}:{text}"))
+            rows.skip("import is not followed", where)
         elif not tag:
-            rows.skip("malformed line of the header", _place(line, text))
-        elif tag == "property_value" and not value_of(tag, text):
-            rows.skip("malformed property_value of the header", _place(line, f"{tag}:{text}"))
+            rows.skip("malformed line of the header", where)
+        elif tag == "synonymtypedef" and (values := SYNONYM_TYPE.fullmatch(text)):
+            scopes[unescaped(values[1])] = values[3] or _DEFAULT_SCOPE
+        elif tag == "property_value":
+            values = _PROPERTY.fullmatch(text)
+            if not values:
+                rows.skip("malformed property_value of the header", where)
+            elif licence == NO_LICENCE and LICENCE_PROPERTY.search(unescaped(values[1])):
+                licence = f"as stated by the ontology: {unescaped(values[2] or values[3])}"
+    return scopes, licence
 
 
-def _read_stanza(path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyRows) -> None:
+def _read_term(path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyRows) -> None:
     """Add the rows of a term; the stanzas of one that has several are taken together."""
-    if frame.kind != _READ_STANZA:
-        if frame.kind not in _OTHER_STANZAS:
-            rows.skip("unknown stanza", _place(frame.line, f"[{frame.kind}]"))
-        return
     clauses = list(_clauses(path, frame, rows))
     ids = [unescaped(values[1]) for tag, values in clauses if tag == "id"]
     if len(ids) != 1:
-        raise InputError(
-            f"{path}: line {frame.line}: a [Term] with {counted(len(ids), 'id')}; it has one"
-        )
+        raise InputError(f"{path}: line {frame.line}: a [Term] with {len(ids)} ids; it needs one")
     obsolete = any(tag == "is_obsolete" and values[1] == "true" for tag, values in clauses)
     rows.add_term(ids[0], obsolete=obsolete)
     for tag, values in clauses:
@@ -108,11 +109,11 @@ def _read_stanza(path: Path, frame: Frame, scopes: dict[str, str], rows: Ontolog
             scope = SCOPED.get(tag) or values[2] or scopes.get(values[3], _DEFAULT_SCOPE)
             rows.add_synonym(ids[0], text, scope.lower())
         elif tag == "is_a":
-            rows.add_is_a(ids[0], text)
+            rows.is_a[ids[0], text] = None
         elif tag == "xref":
             rows.add_code(ids[0], text, unescaped(values[2]))
         elif tag in _ASSOCIATIONS:
-            rows.add_association(ids[0], text, _ASSOCIATIONS[tag])
+            rows.association[ids[0], text, _ASSOCIATIONS[tag], True] = None
 
 
 def _clauses(path: Path, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str, re.Match[str]]]:
@@ -126,38 +127,18 @@ def _clauses(path: Path, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str
     above = ""
     for line, tag, text in frame.clauses:
         whole = f"{tag}:{text}" if tag else text
-        values = value_of(tag, text) if tag in FORMS else None
-        if values is None:
-            known = tag.strip().lower() if tag else above
-            if known in NEEDED or not known:
-                due = f"; {DUE[known]}" if known in DUE else ""
-                raise InputError(
-                    f"{path}: line {line}: not OBO (malformed {known or 'line'}{due}): "
-                    f"{shown(whole)}"
-                )
-            reason = f"malformed {known}" if known in FORMS else "unknown clause"
-            rows.skip(reason, _place(line, whole))
-        elif tag in READ:
+        known = tag.strip().lower() if tag else above
+        values = FORMS[tag].fullmatch(text) if tag in FORMS else None
+        if values:
             yield tag, values
-        above = tag or above
-
-
-def _release_date(header: Frame) -> date | None:
-    """Return the day in the data version, such as "hp/releases/2025-01-16", else that of saving."""
-    texts = {tag: text for _, tag, text in reversed(header.clauses)}
-    saved = _SAVED.match(texts.get("date", ""))  # such as "16:01:2025 12:00"
-    return day_in(texts.get("data-version", "")) or day_in(
-        saved.expand(r"\3-\2-\1") if saved else ""
-    )
-
-
-def _licence(header: Frame) -> str:
-    """Return the licence that the header names, or that it names none."""
-    for _, tag, text in header.clauses:
-        values = value_of(tag, text) if tag == "property_value" else None
-        if values and LICENCE_PROPERTY.search(unescaped(values[1])):
-            return f"as stated by the ontology: {unescaped(values[2] or values[3])}"
-    return NO_LICENCE
+        elif known == "xref":
+            rows.skip("malformed xref", _place(line, whole))
+        elif known in FORMS or not known:
+            due = f"; expected {DUE[known]}" if known in DUE else ""
+            raise InputError(
+                f"{path}: line {line}: not OBO (malformed {known or 'line'}{due}): {shown(whole)}"
+            )
+        above = known
 
 
 MAX_HEADER_LINE = 64 * MIB
@@ -165,17 +146,6 @@ MAX_HEADER_LINE = 64 * MIB
 
 SCOPED = {f"{scope}_synonym": scope for scope in ("exact", "narrow", "broad", "related")}
 """The scopes of the tags that synonyms had in version 1.0."""
-
-NEEDED = frozenset(
-    (
-        *("id", "name", "synonym", "is_a", "is_obsolete", "replaced_by", "consider"),
-        *SCOPED,
-    )
-)
-"""The tags of the clauses of terms that must be well formed."""
-
-READ = NEEDED | {"xref"}
-"""The tags of the clauses of terms that are read."""
 
 _MOST_QUOTED = 300
 _STANZA = re.compile(r"\[([A-Za-z][\w-]*)\][ \t]*(?:!.*)?")
@@ -195,35 +165,22 @@ _FORMS = {
     "is_obsolete": "(true|false)",
     "replaced_by": _ID,
     "consider": _ID,
-    "alt_id": _ID,
-    "builtin": "(?:true|false)",
-    "comment": ".*",
-    "created_by": ".*",
-    "creation_date": r"([0-9]{4}-[0-9]{2}-[0-9]{2}[^ \t{!]*+)",
-    "def": rf"{_QUOTED}[ \t]*+\[.*",
-    "disjoint_from": _ID,
-    "equivalent_to": _ID,
-    "intersection_of": rf"{_ID}(?:[ \t]++{_ID})?",
-    "is_anonymous": "(?:true|false)",
-    "namespace": _ID,
-    "property_value": rf"{_ID}[ \t]++(?:{_QUOTED}|(?!\"){_ID})(?:[ \t]++{_ID})?",
-    "relationship": rf"{_ID}[ \t]++{_ID}",
-    "subset": _ID,
-    "union_of": _ID,
 }
 _FORMS |= dict.fromkeys(SCOPED, rf"{_QUOTED}(?:[ \t]*+\[.*)?")
 _END = r"[ \t]*+(?:[{!].*)?"  # modifiers and a comment; no repetition can be tried in two ways
 SYNONYM_TYPE = re.compile(rf"[ \t]*+({_TYPE})[ \t]++{_QUOTED}(?:[ \t]++([A-Z]++))?{_END}")
 """The form of the text after the tag of a header that declares a type of synonyms."""
 
+_PROPERTY = re.compile(rf"[ \t]*+{_ID}[ \t]++(?:{_QUOTED}|(?!\"){_ID})(?:[ \t]++{_ID})?{_END}")
+
 FORMS = {tag: re.compile(rf"[ \t]*+{form}{_END}") for tag, form in _FORMS.items()}
-"""The form of the text after the tag of each clause of a term."""
+"""The form of the text after the tag of each clause of a term that is read."""
 
 DUE = {
-    "synonym": '"TEXT", then EXACT, BROAD, NARROW or RELATED, then [REFERENCES] are due',
-    "is_obsolete": "true or false is due",
+    "synonym": '"TEXT", then EXACT, BROAD, NARROW or RELATED, then [REFERENCES]',
+    "is_obsolete": "true or false",
 }
-"""The clauses of which a message says what is due, as files have other forms of them."""
+"""What is expected of the clauses that files have in other forms."""
 
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
@@ -272,18 +229,8 @@ def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
     yield frame
 
 
-def value_of(tag: str, text: str) -> re.Match[str] | None:
-    """Return the values in the text after a tag of ``FORMS``; None if they are malformed."""
-    found = FORMS[tag].fullmatch(text)
-    if found and tag == "creation_date" and not day_in(found[1]):
-        return None
-    return found
-
-
 def unescaped(text: str) -> str:
     """Return a value with what its escapes stand for."""
-    if "\\" not in text:
-        return text
     return _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]), text)
 
 

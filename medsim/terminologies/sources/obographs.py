@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from medsim.core.errors import InputError
@@ -21,7 +21,6 @@ from medsim.terminologies.sources.ontology_rows import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import date
     from pathlib import Path
 
     from medsim.core.store import Store
@@ -43,11 +42,9 @@ _DEPRECATED = ("http://www.w3.org/2002/07/owl#deprecated", "true")
 _PART_BYTES = 1 << 20
 _CODE = re.compile(r"([^\s:]+):(\S+)")
 
-_Object = dict[str, Any]
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
 
-
-class _MalformedError(Exception):
-    """A part of the document is of another type than it should be."""
+T = TypeVar("T")
 
 
 def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -63,24 +60,28 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
                     f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
                 )
         read = SourceFile.read_by(hashed, path.name)
-    try:
-        graphs = _graphs(path, content)
-        for graph in graphs:
-            _read_graph(graph, rows)
-        released, licence = _release_date(graphs), _licence(graphs)
-    except _MalformedError as error:
-        raise InputError(f"{path}: not OBO graphs: {error}") from error
-    except RecursionError as error:
-        raise InputError(f"{path}: not OBO graphs: nested too deeply") from error
-    if rows.is_empty:
-        raise InputError(f"{path}: has no node that is a class, so it is no ontology")
+    graphs = _value(json.loads(decoded(content, path)), "graphs", list)
+    for graph in graphs:
+        _read_graph(graph, rows)
+    if not rows.active:
+        raise InputError(f"{path}: has no node that is a class, so it is not an ontology")
     rows.fill(store)
+    metas = [_value(graph, "meta", dict) for graph in graphs]
+    stated = (one for meta in metas for one in _value(meta, "basicPropertyValues", list))
+    licences = (
+        _value(one, "val", str)
+        for one in stated
+        if LICENCE_PROPERTY.search(_value(one, "pred", str))
+    )
+    licence = next(licences, None)
     return Terminology(
         source="obographs",
         name=path.name,
-        release_date=released,
+        release_date=day_in(
+            next(filter(None, (_value(meta, "version", str) for meta in metas)), "")
+        ),
         files=(read,),
-        terms_of_use=licence,
+        terms_of_use=NO_LICENCE if licence is None else f"as stated by the ontology: {licence}",
         skipped=rows.skipped,
     )
 
@@ -114,18 +115,7 @@ def curie(iri: str) -> str:
     return iri
 
 
-def _graphs(path: Path, content: bytes | bytearray) -> list[_Object]:
-    """Return the graphs of a document."""
-    try:
-        document = json.loads(decoded(content, path))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: line {error.lineno}: no JSON ({error.msg})") from error
-    except ValueError as error:  # a number of thousands of digits
-        raise _MalformedError(str(error)) from error
-    return _objects(_object({"the document": document}, "the document"), "graphs")
-
-
-def _read_graph(graph: _Object, rows: OntologyRows) -> None:
+def _read_graph(graph: Any, rows: OntologyRows) -> None:
     """Add the rows of a graph.
 
     A class of which neither node nor edges say anything is only mentioned: it is no term here, and
@@ -135,39 +125,40 @@ def _read_graph(graph: _Object, rows: OntologyRows) -> None:
     related: set[str] = set()
     place = ""
     try:
-        edges = _objects(graph, "edges")
-        for axiom in _objects(graph, "domainRangeAxioms"):
-            edges = edges + _objects(axiom, "allValuesFromEdges")
+        edges = _value(graph, "edges", list)
+        for axiom in _value(graph, "domainRangeAxioms", list):
+            edges = edges + _value(axiom, "allValuesFromEdges", list)
         for number, edge in enumerate(edges, start=1):
             place = f"edge {number:,}: "
-            child, kind = _needed(edge, "sub"), _text(edge, "pred")
+            child, kind = _needed(edge, "sub"), _value(edge, "pred", str)
             if kind == "is_a":
                 parent = _needed(edge, "obj")
                 related |= {child, parent}
-                rows.add_is_a(curie(child), curie(parent))
-        for number, node in enumerate(_objects(graph, "nodes"), start=1):
+                rows.is_a[curie(child), curie(parent)] = None
+        for number, node in enumerate(_value(graph, "nodes", list), start=1):
             place = f"node {number:,}: "
-            kind = _text(node, "type")
-            if kind == "CLASS" or (not kind and _text(node, "id") in related):
+            kind = _value(node, "type", str)
+            if kind == "CLASS" or (not kind and _value(node, "id", str) in related):
                 classes.add(_needed(node, "id"))
                 if "lbl" in node or "meta" in node:
                     _read_class(node, rows)
         for edge in edges:
             if edge.get("pred") == "is_a" or edge["sub"] in classes:
                 rows.add_term(curie(edge["sub"]), obsolete=False)
-    except _MalformedError as error:
-        raise _MalformedError(f"{place}{error}") from error
+    except ValueError as error:
+        raise ValueError(f"{place}{error}") from error
 
 
-def _read_class(node: _Object, rows: OntologyRows) -> None:
+def _read_class(node: Any, rows: OntologyRows) -> None:
     """Add the rows of a node that is a class."""
     concept_id = curie(_needed(node, "id"))
-    meta = _object(node, "meta")
+    meta = _value(node, "meta", dict)
     properties = [
-        (_text(one, "pred"), _text(one, "val")) for one in _objects(meta, "basicPropertyValues")
+        (_value(one, "pred", str), _value(one, "val", str))
+        for one in _value(meta, "basicPropertyValues", list)
     ]
     if any(pred in _ASSOCIATIONS and not value for pred, value in properties):
-        raise _MalformedError("a term that stands for it has no id")
+        raise ValueError("a term that stands for it has no id")
     obsolete = meta.get("deprecated") is True or _DEPRECATED in properties
     associated = [
         (curie(value), _ASSOCIATIONS[pred]) for pred, value in properties if pred in _ASSOCIATIONS
@@ -179,14 +170,13 @@ def _read_class(node: _Object, rows: OntologyRows) -> None:
         return
     rows.add_term(concept_id, obsolete=obsolete)
     if "lbl" in node:
-        rows.add_name(concept_id, _text(node, "lbl"))
-    for text, scope in sorted(
-        _synonyms(meta), key=lambda one: (one[0].upper().lower(), one)
-    ):  # as OBO files
+        rows.add_name(concept_id, _value(node, "lbl", str))
+    in_order = sorted(_synonyms(meta), key=lambda one: (one[0].upper().lower(), one))
+    for text, scope in in_order:  # as OBO files have them
         rows.add_synonym(concept_id, text, scope)
     for target, kind in associated:
-        rows.add_association(concept_id, target, kind)
-    xrefs = [_text(one, "val") for one in _objects(meta, "xrefs")]
+        rows.association[concept_id, target, kind, True] = None
+    xrefs = [_value(one, "val", str) for one in _value(meta, "xrefs", list)]
     for xref in (*xrefs, *(curie(value) for pred, value in properties if pred in _XREFS)):
         if found := _CODE.fullmatch(xref):
             rows.add_code(concept_id, found[1], found[2])
@@ -194,67 +184,28 @@ def _read_class(node: _Object, rows: OntologyRows) -> None:
             rows.skip("malformed xref")
 
 
-def _synonyms(meta: _Object) -> Iterator[tuple[str, str]]:
+def _synonyms(meta: Any) -> Iterator[tuple[str, str]]:
     """Yield text and scope of the synonyms of a node, the same one once, as OBO has it."""
-    distinct = {json.dumps(one, sort_keys=True): one for one in _objects(meta, "synonyms")}
+    distinct = {json.dumps(one, sort_keys=True): one for one in _value(meta, "synonyms", list)}
     for synonym in distinct.values():
-        found = _SCOPE.search(_text(synonym, "pred"))
+        found = _SCOPE.search(_value(synonym, "pred", str))
         if not found:
-            raise _MalformedError(f"a synonym with the 'pred' {_text(synonym, 'pred')!r}")
-        yield _text(synonym, "val"), found[1].lower()
+            raise ValueError(f"a synonym with the 'pred' {_value(synonym, 'pred', str)!r}")
+        yield _value(synonym, "val", str), found[1].lower()
 
 
-def _object(holder: _Object, key: str) -> _Object:
-    value = holder.get(key)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise _MalformedError(f"{key!r} is no object")
+def _value(holder: Any, key: str, kind: type[T]) -> T:
+    """Return a value of an object; an empty one of its kind where there is none."""
+    value = (holder.get(key) or kind()) if isinstance(holder, dict) else None
+    if not isinstance(value, kind):
+        raise ValueError(f"{key!r} is not {_KINDS[kind]}")  # noqa: TRY004 — a fault of the file
     return value
 
 
-def _objects(holder: _Object, key: str) -> list[_Object]:
-    value = holder.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise _MalformedError(f"{key!r} is no list of objects")
-    return value
-
-
-def _text(holder: _Object, key: str) -> str:
-    value = holder.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise _MalformedError(f"{key!r} is no text")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise _MalformedError(f"{key!r} has an unpaired surrogate") from error
-    return value
-
-
-def _needed(holder: _Object, key: str) -> str:
-    value = _text(holder, key)
-    if not value:
-        raise _MalformedError(f"no {key!r}")
-    return value
-
-
-def _release_date(graphs: list[_Object]) -> date | None:
-    """Return the day in the first graph's version that is given."""
-    versions = [_text(_object(graph, "meta"), "version") for graph in graphs]
-    return day_in(next(filter(None, versions), ""))
-
-
-def _licence(graphs: list[_Object]) -> str:
-    """Return the licence that the graphs name, or that they name none."""
-    for graph in graphs:
-        for one in _objects(_object(graph, "meta"), "basicPropertyValues"):
-            if LICENCE_PROPERTY.search(_text(one, "pred")):
-                return f"as stated by the ontology: {_text(one, 'val')}"
-    return NO_LICENCE
+def _needed(holder: Any, key: str) -> str:
+    if value := _value(holder, key, str):
+        return value
+    raise ValueError(f"no {key!r}")
 
 
 SOURCES.register(

@@ -6,7 +6,7 @@ import re
 from codecs import BOM_UTF8
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import LONGEST_LINE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, release_files
-from medsim.terminologies.sources.text_rows import RowFormat, check_column, load_rows
+from medsim.terminologies.sources.text_rows import RowFormat, load_rows, place_of
 from medsim.terminologies.sources.umls import check_vocabularies
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ _ANCESTORS = _File(
     "descendant_concept_id ancestor_concept_id min_levels_of_separation",
     "",
 )
-_NO_RELATIONS = f"neither is there a {_RELATIONS.name}; Athena's exports have both"
+_NO_RELATIONS = f"nor is there a {_RELATIONS.name}; Athena's exports have both"
 _VOCABULARIES = "VOCABULARY.csv"
 
 
@@ -92,8 +92,13 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     read = _load_files(path, everything, store)
     release_date = None
     for file in file_named(path, everything, _VOCABULARIES):
-        versions, release_date = _read_version(file)
-        read.append(versions)
+        with file.open() as stream:
+            hashed = HashedReader(stream)
+            version = _VERSION.search(hashed.read(LONGEST_LINE))
+            read.append(SourceFile.read_by(hashed, file.inner))
+        with suppress(ValueError):  # a day that no calendar has
+            day = datetime.strptime(version[1].decode() if version else "", "%d-%b-%y")  # noqa: DTZ007 — a day has no zone
+            release_date = day.date()
     return Terminology(
         source="omop",
         name=path.name,
@@ -114,12 +119,14 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
     """
     named = partial(file_named, path, everything)
     relations = named(_RELATIONS.name)
+    synonyms = named(_SYNONYMS.name, missing="Athena's exports have it beside CONCEPT.csv")
+    ancestors = [] if relations else named(_ANCESTORS.name, missing=_NO_RELATIONS)
     read: list[SourceFile] = []
     for kind, files in (
         (_CONCEPTS, named(_CONCEPTS.name)),
-        (_SYNONYMS, named(_SYNONYMS.name, missing="Athena's exports have it beside CONCEPT.csv")),
+        (_SYNONYMS, synonyms),
         (_RELATIONS, relations),
-        (_ANCESTORS, [] if relations else named(_ANCESTORS.name, missing=_NO_RELATIONS)),
+        (_ANCESTORS, ancestors),
     ):
         columns = _columns(kind, files[0]) if files else kind.columns
         rows = RowFormat(
@@ -167,14 +174,12 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
         line = stream.readline(LONGEST_LINE)
     header = line.removeprefix(BOM_UTF8).decode("utf-8", "replace").rstrip("\r\n").lower()
     names = header.split("\t")
+    if "\t" not in header or f'"{kind.columns[0]}"' in header:
+        raise InputError(
+            f"{file.inner}: line 1 needs tabs between its columns and no quotes, as Athena has them"
+        )
     for column in kind.columns:
-        fault = "has quotes" if f'"{column}"' in header else "has no tabs"
-        if column in header and ("\t" not in header or fault == "has quotes"):
-            raise InputError(
-                f"{file.inner}: line 1 {fault}; Athena separates columns by tabs and quotes "
-                "none, so write the file again in that way"
-            )
-        check_column(file, names, column)
+        place_of(file, names, column)
     return [
         name if name in kind.columns else f"other_{number}" for number, name in enumerate(names)
     ]
@@ -192,24 +197,11 @@ def _row_fault(kind: _File, columns: list[str], row: str) -> str:
     row_of = dict(zip(columns, values, strict=True))
     for column in kind.numbers.split():
         if not _NUMBER.fullmatch(row_of[column]):
-            return f"has {column} {row_of[column]!r}; a number is expected"
+            return f"has {column} {row_of[column]!r}; expected a number"
     for column in _FLAGS:
         if not _FLAG.fullmatch(row_of.get(column, "")):
-            return f"has {column} {row_of[column]!r}; one capital letter or none is expected"
+            return f"has {column} {row_of[column]!r}; expected one capital letter or nothing"
     return ""
-
-
-def _read_version(file: ReleaseFile) -> tuple[SourceFile, date | None]:
-    """Return the file of vocabularies, and the day of their release that it states."""
-    with file.open() as stream:
-        hashed = HashedReader(stream)
-        found = _VERSION.search(hashed.read(LONGEST_LINE))
-        read = SourceFile.read_by(hashed, file.inner)
-    if found:
-        with suppress(ValueError):  # a day that no calendar has
-            day = datetime.strptime(found[1].decode(), "%d-%b-%y")  # noqa: DTZ007 — a day has no zone
-            return read, day.date()
-    return read, None
 
 
 SOURCES.register(

@@ -54,23 +54,21 @@ class OntologyRows:
 
     Attributes:
         scopes: the scopes of the synonyms that count, in lower case.
+        active: whether each concept is in use.
+        association: rows of (source_id, target_id, kind, active), each once.
+        is_a: rows of (child_id, parent_id), each once.
     """
 
     scopes: frozenset[str]
-    _active: dict[str, bool] = field(default_factory=dict)
+    active: dict[str, bool] = field(default_factory=dict)
+    association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
+    is_a: dict[tuple[str, str], None] = field(default_factory=dict)
     _n_names: Counter[str] = field(default_factory=Counter)
     _named: set[str] = field(default_factory=set)
     _description: list[tuple[str, str, str, str, bool, str]] = field(default_factory=list)
-    _association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
-    _is_a: dict[tuple[str, str], None] = field(default_factory=dict)
     _code: dict[tuple[str, str, str], None] = field(default_factory=dict)
     _skipped: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_REASONS, 0)))
     _first: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no term."""
-        return not self._active
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -87,30 +85,30 @@ class OntologyRows:
 
     def add_term(self, concept_id: str, *, obsolete: bool) -> None:
         """Add a term; one that is there several times is active if none of them is obsolete."""
-        self._active[concept_id] = self._active.get(concept_id, True) and not obsolete
+        self.active[concept_id] = self.active.get(concept_id, True) and not obsolete
 
     def add_name(self, concept_id: str, name: str) -> None:
         """Add a term's name, which is its fully specified name; the first one counts."""
         if concept_id in self._named:
-            self._skipped["term has a second name"] += 1
-            return
-        self._named.add(concept_id)
-        self._add_description(concept_id, name, "fsn")
+            self.skip("term has a second name")
+        else:
+            self._named.add(concept_id)
+            self._add_description(concept_id, name, "fsn")
 
     def add_synonym(self, concept_id: str, text: str, scope: str) -> None:
         """Add a synonym if its scope, in lower case, counts."""
         if scope in self.scopes:
             self._add_description(concept_id, text, "synonym")
         else:
-            self._skipped["synonym has another scope"] += 1
+            self.skip("synonym has another scope")
 
-    def add_is_a(self, child_id: str, parent_id: str) -> None:
-        """Add a term that another one is a kind of."""
-        self._is_a[child_id, parent_id] = None
-
-    def add_association(self, source_id: str, target_id: str, kind: str) -> None:
-        """Add a term that stands for an obsolete one."""
-        self._association[source_id, target_id, kind, True] = None
+    def _add_description(self, concept_id: str, text: str, kind: str) -> None:
+        if term := text.strip():
+            self._n_names[concept_id] += 1
+            own_id = f"{concept_id}/{self._n_names[concept_id]}"
+            self._description.append((own_id, concept_id, term, kind, True, LANGUAGE))
+        else:
+            self.skip("description is empty")
 
     def add_code(self, concept_id: str, prefix: str, local: str) -> None:
         """Add what a cross-reference names, unless that is a page of the web."""
@@ -121,24 +119,15 @@ class OntologyRows:
     def fill(self, store: Store) -> None:
         """Put the canonical tables into a store."""
         rows: dict[str, list[tuple[object, ...]]] = {
-            "concept": [(one, active, "", "") for one, active in self._active.items()],
+            "concept": [(one, active, "", "") for one, active in self.active.items()],
             "description": list(self._description),
-            "association": list(self._association),
-            "is_a": list(self._is_a),
+            "association": list(self.association),
+            "is_a": list(self.is_a),
             "code": list(self._code),
         }
         for table, declared in CANONICAL_TABLES.items():
             frame = pl.DataFrame(rows[table], declared.dtypes, orient="row")
             store.put(table, frame.sort(*declared.dtypes))
-
-    def _add_description(self, concept_id: str, text: str, kind: str) -> None:
-        term = text.strip()
-        if not term:
-            self._skipped["description is empty"] += 1
-            return
-        self._n_names[concept_id] += 1
-        description_id = f"{concept_id}/{self._n_names[concept_id]}"
-        self._description.append((description_id, concept_id, term, kind, True, LANGUAGE))
 
 
 def day_in(version: str) -> date | None:

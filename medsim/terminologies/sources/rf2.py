@@ -36,10 +36,10 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.sources.Load``."""
     everything = release_files(path)
     dialect = options.dialect
-    if dialect is not None:
-        reference_set(dialect)  # a wrong name is told before files are read
+    refset_id = None if dialect is None else reference_set(dialect)
     kinds = FILES if dialect is None else (LANGUAGE, *FILES)
     files_of = find_files(path, everything, kinds, as_of=options.as_of)
+    as_of = None if options.as_of is None else options.as_of.isoformat()  # None takes the newest
     read: list[SourceFile] = []
     n_repeated = 0
     for kind in kinds:
@@ -53,29 +53,28 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         )
         read += load_rows(f"terminologies/rf2/{query}", rows, files, store)
         n_repeated += _check_repeated(table, files, store)
-        if dialect is not None and kind is LANGUAGE:
-            find_names(path, store, dialect, _as_of(options))
+        if refset_id is not None and kind is LANGUAGE:
+            _find_names(path, store, refset_id, as_of)
     if options.as_of is not None:
         oldest = store.frame("terminologies/rf2/oldest_description")["effective_time"].item()
         if oldest is None or options.as_of < oldest:
             raise OptionError(
-                f"`as_of` {options.as_of} is before the oldest description of {path}, which is of "
-                f"{oldest or 'no day'}"
+                f"`as_of` {as_of} is before the oldest description of {path} ({oldest or 'none'})"
             )
-    skipped = _fill_tables(store, options)
-    skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
+    skipped = _fill_tables(store, as_of, options)
     redistributable, terms_of_use = _origin(everything)
-    released = release_date([file for files in files_of.values() for file in files])
+    names = "\n".join(file.name for files in files_of.values() for file in files)
+    dates = [options.as_of, max(filter(None, map(_day, _DATE.findall(names))), default=None)]
     return Terminology(
         source="rf2",
         name=path.name,
         vocabulary="SNOMEDCT_US",
-        release_date=min(filter(None, (released, options.as_of)), default=None),
+        release_date=min(filter(None, dates), default=None),
         files=tuple(read),
         rf2_rules=True,
         redistributable=redistributable,
         terms_of_use=terms_of_use,
-        skipped=tuple(skipped),
+        skipped=(*skipped, Skipped(reason="row occurs in several files", n_rows=n_repeated)),
     )
 
 
@@ -94,15 +93,14 @@ def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
         for file2, line2, row2 in others:
             if file1 == file2 or row1 != row2:
                 raise InputError(
-                    f"{file2}: line {line2} repeats id {key[0]} with effectiveTime {key[1]}, "
-                    f"which {file1} has in line {line1}"
+                    f"{file2}: line {line2} repeats id {key[0]} and effectiveTime {key[1]} of "
+                    f"line {line1} of {file1}"
                 )
     return sum(len(rows) - 1 for rows in found.values())
 
 
-def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
+def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> list[Skipped]:
     """Fill the canonical tables with the state of a day, and return what is left out of them."""
-    as_of = _as_of(options)
     skipped: list[dict[str, Any]] = []
     if options.dialect is not None:
         skipped += store.frame("terminologies/rf2/dialect/skipped", as_of=as_of).to_dicts()
@@ -122,11 +120,6 @@ def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
     return [Skipped(**row) for row in skipped]
 
 
-def _as_of(options: ReadingOptions) -> str | None:
-    """Return the day whose state is taken as SQL has it; None takes the newest."""
-    return None if options.as_of is None else options.as_of.isoformat()
-
-
 def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
     """Return whether the content may be passed on, and the terms of use."""
     for file in files:
@@ -136,7 +129,7 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
                     origin = parsed_json(file.inner, stream.read(LONGEST_LINE))
                 redistributable, terms = origin["redistributable"], origin["terms"]
             except (LookupError, TypeError) as error:
-                raise InputError(f"{file.inner}: not what medsim writes there") from error
+                raise InputError(f"{file.inner} was changed; convert the release again") from error
             return None if redistributable is None else redistributable is True, str(terms)
     return False, _LICENCE
 
@@ -204,18 +197,10 @@ def find_files(
             stem = kind.stem.replace("(?:cRefset_)?", "cRefset_")
             delta = " (only Delta files, which lack most rows)" if matching else ""
             raise InputError(
-                f"{release}: no {kind.name} file{delta}; an RF2 release has one whose name "
-                f"matches {stem}*.txt; UMLS is known by MRCONSO.RRF, RxNorm by RXNCONSO.RRF, "
-                "LOINC by Loinc.csv, OMOP by CONCEPT.csv, MeSH by desc2026.xml or supp2026.xml of "
-                "any year; an OBO file is named itself"
+                f"{release}: no {kind.name} file {stem}*.txt of RF2{delta}; "
+                "`medsim build --list` shows the files of other formats"
             )
     return chosen
-
-
-def release_date(files: list[ReleaseFile]) -> date | None:
-    """Return the newest date that the names of the files bear."""
-    dates = [found for file in files for text in _DATE.findall(file.name) if (found := _day(text))]
-    return max(dates, default=None)
 
 
 def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list[ReleaseFile]:
@@ -247,19 +232,15 @@ def _release_type(file: ReleaseFile) -> str:
 
 def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
     """Raise InputError unless a line is the header of a kind of file."""
-    try:
-        text = line.removeprefix(BOM_UTF8).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file.inner}: line 1 is not UTF-8, so this is no RF2 file") from error
-    found = text.rstrip("\r\n").split("\t")
-    expected = [{name, _EARLIER_NAMES.get(name, name)} for name in COLUMNS[kind.name]]
-    fits = len(found) == len(expected) and all(
-        name.lower() in map(str.lower, names) for name, names in zip(found, expected, strict=True)
-    )
-    if not fits:
+    text = line.removeprefix(BOM_UTF8).decode("utf-8", "replace")
+    found = text.rstrip("\r\n").lower().split("\t")
+    columns = COLUMNS[kind.name]
+    expected = [{name.lower(), _EARLIER_NAMES.get(name, name).lower()} for name in columns]
+    fits = (name in names for name, names in zip(found, expected, strict=False))
+    if len(found) != len(expected) or not all(fits):
         raise InputError(
             f"{file.inner}: line 1 is not the header of an RF2 {kind.name} file; expected the "
-            f"tab-separated columns {' '.join(COLUMNS[kind.name])}"
+            f"tab-separated columns {' '.join(columns)}"
         )
 
 
@@ -357,27 +338,24 @@ def reference_set(dialect: str) -> str:
         return dialect
     known = DIALECTS.get(dialect.strip().lower())
     if known is None:
-        raise OptionError(
-            "`dialect` takes the identifier of a language reference set or a name; "
-            + unknown_name("dialect", dialect.lower(), list(DIALECTS))
-        )
+        near = unknown_name("dialect", dialect.lower(), list(DIALECTS))
+        raise OptionError(f"{near} Or give the identifier of a language reference set")
     return known
 
 
-def find_names(path: Path, store: Store, dialect: str, as_of: str | None) -> None:
+def _find_names(path: Path, store: Store, refset_id: str, as_of: str | None) -> None:
     """Fill the table dialect_name from the rows of language reference sets, which are dropped.
 
     Raises:
         OptionError: the release has no such reference set; the message says which ones it has.
     """
-    refset_id = reference_set(dialect)
     found = store.frame("terminologies/rf2/dialect/reference_set", as_of=as_of)["refset_id"]
     if refset_id not in found.to_list():
         name_of = {identifier: name for name, identifier in DIALECTS.items()}
         there = [f"{name_of[one]} ({one})" if one in name_of else one for one in found]
         raise OptionError(
-            f"`dialect` {dialect!r}: {path} has no members of the language reference set "
-            f"{refset_id}; it has those of {listed(there, _MOST_SHOWN) or 'none'}"
+            f"`dialect`: {path} has no members of the language reference set {refset_id}; it has "
+            f"those of {listed(there, _MOST_SHOWN) or 'none'}"
         )
     store.run("terminologies/rf2/dialect/dialect_name", as_of=as_of, refset_id=refset_id)
     store.drop("rf2_language")
@@ -394,9 +372,6 @@ SOURCES.register(
         load=read_rf2,
         accepts=frozenset({"as_of", "dialect"}),
         asked_last=True,
-        if_lacking=(
-            "is it an extension without its international edition? Put both in one folder and name "
-            "that"
-        ),
+        if_lacking="put an extension and its international edition into one folder",
     ),
 )

@@ -81,42 +81,40 @@ def _text_of(
     for file in files:
         with file.open() as stream:
             hashed = HashedReader(stream)
-            yield from _rows(row_format, file, hashed)
+            if row_format.check_header is not None:
+                row_format.check_header(file, hashed.readline(LONGEST_LINE))
+            try:
+                yield from _rows(row_format, hashed)
+            except ValueError:
+                _raise_fault(row_format, [file])
+                raise
             read.append(SourceFile.read_by(hashed, file.inner))
 
 
-def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterator[bytes]:
+def _rows(row_format: RowFormat, stream: IO[bytes]) -> Iterator[bytes]:
     """Yield the text of one file.
 
     Raises:
-        InputError: the header is another, or the text is not UTF-8, has a lone carriage return or
-            ends in the midst of a row.
+        ValueError: it is not UTF-8, has a lone carriage return or a line that is too long, or ends
+            in the midst of a row.
     """
-    mark = codecs.BOM_UTF8
-    if row_format.check_header is not None:
-        row_format.check_header(file, stream.readline(LONGEST_LINE))
-        mark = b""
     decoder = codecs.getincrementaldecoder("utf-8")()
     carry, last_line = b"", b""
-    try:
-        while chunk := stream.read(_CHUNK_BYTES):
-            text = carry + chunk.removeprefix(mark)
-            mark = b""
-            carry = b"\r" if text.endswith(b"\r") else b""
-            text = text[: len(text) - len(carry)].replace(b"\r\n", b"\n")
-            decoder.decode(text)
-            _, line_feed, tail = text.rpartition(b"\n")
-            last_line = tail if line_feed else last_line + tail
-            if b"\r" in text:
-                _raise_fault(row_format, [file])
-            yield text
-            if len(last_line) > LONGEST_LINE:
-                _raise_fault(row_format, [file])
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        _raise_fault(row_format, [file])
+    mark = b"" if row_format.check_header else codecs.BOM_UTF8
+    while chunk := stream.read(_CHUNK_BYTES):
+        text = carry + chunk.removeprefix(mark)
+        mark = b""
+        carry = b"\r" if text.endswith(b"\r") else b""
+        text = text[: len(text) - len(carry)].replace(b"\r\n", b"\n")
+        decoder.decode(text)
+        _, line_feed, tail = text.rpartition(b"\n")
+        last_line = tail if line_feed else last_line + tail
+        if b"\r" in text or len(last_line) > LONGEST_LINE:
+            raise ValueError
+        yield text
+    decoder.decode(b"", final=True)
     if carry or (last_line and row_format.is_cut(last_line)):
-        _raise_fault(row_format, [file])
+        raise ValueError
     if last_line:
         yield b"\n"
 
@@ -177,7 +175,11 @@ def csv_rows(
         line = 1
         try:
             header = [name.strip().lower() for name in next(rows, [])]
-            places = _places(file, header, columns, optional)
+            wanted = [name.lower() for name in (*columns, *optional)]
+            places = [
+                place_of(file, header, name) if name in header or place < len(columns) else None
+                for place, name in enumerate(wanted)
+            ]
             line = rows.line_num + 1
             for row in rows:
                 if len(row) != len(header) and row:
@@ -193,27 +195,17 @@ def csv_rows(
         read.append(SourceFile.read_by(hashed, file.inner))
 
 
-def check_column(file: ReleaseFile, header: Sequence[str], column: str) -> None:
-    """Raise InputError unless a header has a column once."""
+def place_of(file: ReleaseFile, header: Sequence[str], column: str) -> int:
+    """Return at which place a header has a column.
+
+    Raises:
+        InputError: it has none, or several.
+    """
     times = header.count(column)
     if times != 1:
-        fault = f"has the column {column!r} {times} times" if times else f"has no column {column!r}"
-        raise InputError(f"{file.inner}: line 1 {fault}")
-
-
-def _places(
-    file: ReleaseFile, header: list[str], columns: Sequence[str], optional: Sequence[str]
-) -> list[int | None]:
-    """Return at which places a header has columns."""
-    places: list[int | None] = []
-    for column in (*columns, *optional):
-        name = column.lower()
-        if name in header or column in columns:
-            check_column(file, header, name)
-            places.append(header.index(name))
-        else:
-            places.append(None)
-    return places
+        fault = "several columns" if times else "no column"
+        raise InputError(f"{file.inner}: line 1 has {fault} {column!r}")
+    return header.index(column)
 
 
 def _lines(file: ReleaseFile, stream: IO[bytes]) -> Iterator[str]:

@@ -141,17 +141,14 @@ def _row_fault(file: RRFFile, row: str) -> str:
     columns = file.columns.split()
     *values, tail = row.split("|")
     if len(values) != len(columns) or tail:
-        return (
-            f"has {len(values)} bars; a row of {file.name} has {len(columns)}, the last one at its "
-            "end"
-        )
+        return f"has {len(values)} bars; a row of {file.name} has {len(columns)}"
     row_of = dict(zip(columns, values, strict=True))
     for ids in file.ids.split():
         if not any(row_of[column] for column in ids.split("|")):
             return f"has no {ids.replace('|', ' and no ')}"
     suppressed = row_of.get("SUPPRESS", "N")
     if suppressed not in _SUPPRESSED and (suppressed or not file.rxnorm):
-        return f"has SUPPRESS {suppressed!r}; one of {', '.join(_SUPPRESSED)} is expected"
+        return f"has SUPPRESS {suppressed!r}; expected {', '.join(_SUPPRESSED)}"
     return ""
 
 
