@@ -177,5 +177,5 @@ def test_a_zip_packed_in_a_way_that_python_lacks_is_to_be_unpacked(tmp_path: Pat
     path = tmp_path / "other.zip"
     path.write_bytes(data)
 
-    with pytest.raises(InputError, match="method is not supported.; .* unpack it first"):
+    with pytest.raises(InputError, match=r"method is not supported.; .* unpack it first"):
         medsim.build(path, tmp_path / "build")
