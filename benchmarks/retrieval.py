@@ -19,7 +19,6 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import gpu_library
 from medsim.embeddings.metrics import TermPoints
 from medsim.evaluations.retrieval import SearchSettings, retrieve
-from medsim.evaluations.targets import LinkedTerms
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Vectors
@@ -178,20 +177,18 @@ def invented(job: Job) -> Vectors:
     return vectors
 
 
-def _linked(job: Job, n_queries: int) -> LinkedTerms:
+def _linked(job: Job, n_queries: int) -> pl.DataFrame:
     """Return terms of which the first are linked by twos."""
     component = np.arange(job.n_terms, dtype=np.int32)
     component[1:n_queries:2] -= 1
-    return LinkedTerms(
-        terms=pl.DataFrame(
-            {
-                "term": _terms(job.n_terms),
-                "component": component,
-                "difficulty": pl.Series(["hard"]).new_from_index(0, job.n_terms),
-                "n_words": pl.Series([1], dtype=pl.Int32).new_from_index(0, job.n_terms),
-                "is_linked": np.arange(job.n_terms) < n_queries,
-            }
-        )
+    return pl.DataFrame(
+        {
+            "term": _terms(job.n_terms),
+            "component": component,
+            "difficulty": pl.Series(["hard"]).new_from_index(0, job.n_terms),
+            "n_words": pl.Series([1], dtype=pl.Int32).new_from_index(0, job.n_terms),
+            "is_linked": np.arange(job.n_terms) < n_queries,
+        }
     )
 
 

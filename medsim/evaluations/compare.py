@@ -27,9 +27,9 @@ from medsim.evaluations.conclusions import (
 )
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
-from medsim.evaluations.options import CompareOptions
-from medsim.evaluations.output import COMPARISONS, Evaluation, pairs_path, scores_path
-from medsim.evaluations.run_key import resampling_of
+from medsim.evaluations.options import PAPER_METRICS, CompareOptions
+from medsim.evaluations.output import COMPARISONS, PAIRS, SCORES, Evaluation, path_of
+from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
 from medsim.evaluations.sets import (
     SET,
@@ -78,25 +78,20 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     """
     given = options.evaluation
     evaluation = given if isinstance(given, Evaluation) else Evaluation(folder_of(given))
-    with reading_output(evaluation):
-        return _table(evaluation, options)
-
-
-def _table(evaluation: Evaluation, options: CompareOptions) -> pl.DataFrame:
-    """Return the table that is asked for."""
     name = options.paper.table
-    if name == "rated":
-        return rated_sets(evaluation)
-    if name == "coverage":
-        return covered_sets(evaluation)
-    if name == "overlap":
-        return evaluation.overlap()
-    if name == "retrieval":
-        rows = evaluation.retrieval().filter(subset=options.subset)
-        return _checked(rows, evaluation, "retrieval")
-    if name in SEPARATION_TABLES:
-        return separation_table(evaluation, name)
-    return _scores(evaluation, name, options)
+    with reading_output(evaluation):
+        if name == "rated":
+            return rated_sets(evaluation)
+        if name == "coverage":
+            return covered_sets(evaluation)
+        if name == "overlap":
+            return evaluation.overlap()
+        if name == "retrieval":
+            rows = evaluation.retrieval().filter(subset=options.subset)
+            return _checked(rows, evaluation, "retrieval")
+        if name in SEPARATION_TABLES:
+            return separation_table(evaluation, name)
+        return _scores(evaluation, name, options)
 
 
 def _scores(evaluation: Evaluation, name: str, options: CompareOptions) -> pl.DataFrame:
@@ -118,12 +113,10 @@ def _scores(evaluation: Evaluation, name: str, options: CompareOptions) -> pl.Da
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     if kind == "spread":
         return metric_spread(results, statistics, subset=options.subset)
-    if options.fixed_metrics:
+    if metrics := options.metrics or (PAPER_METRICS if options.paper.fixed else ()):
         threads, progress = checked_threads(options.threads), progress_of(options.progress)
         results = results.filter(subset=options.subset)
-        results, comparisons = at_fixed(
-            evaluation, results, options.fixed_metrics, threads, progress
-        )
+        results, comparisons = at_fixed(evaluation, results, metrics, threads, progress)
     make = all_metrics if kind else best_metrics
     subset, correction = options.subset, options.correction
     found = make(results, comparisons, statistics, subset=subset, correction=correction)
@@ -131,7 +124,7 @@ def _scores(evaluation: Evaluation, name: str, options: CompareOptions) -> pl.Da
         return embedding_standings(found)
     if kind == "standings":
         return standings_only(found)
-    if options.is_numbered:
+    if options.paper.table != options.table:
         return with_sizes(found, results)
     return with_parts(in_order_of_parts(found)) if name == "parts" else found
 
@@ -168,12 +161,10 @@ def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.Data
 
 def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
     """Return the pairs of an input that an evaluation keeps."""
-    provenance = evaluation.manifest.inputs[name]
     return EvaluationInput(
         name=name,
-        rated=provenance["kind"] == "rated",
-        frame=evaluation.read(pairs_path(name)),
-        provenance=provenance,
+        rated=evaluation.manifest.inputs[name]["kind"] == "rated",
+        frame=evaluation.read(path_of(PAIRS, name)),
         independent=bool(evaluation.manifest.options["independent_pairs"]),
     )
 
@@ -220,15 +211,14 @@ def comparisons_at(
                 embedding=embedding,
                 metric=metric,
                 similarities=similarities_of(
-                    evaluation, scores_path(one.name, embedding, metric), one
+                    evaluation, path_of(SCORES, one.name, embedding, metric), one
                 ).astype(np.float32),
-                signature="",
             )
             for embedding, metric in chosen.iter_rows()
         ]
         statistics = set(of_input["statistic"])
         wanted = set(of_input.select(SET_COLUMNS).iter_rows())
-        sets = [pair_set for pair_set in one.sets() if tuple(pair_set.named().values()) in wanted]
+        sets = [pair_set for pair_set in one.sets if tuple(pair_set.named().values()) in wanted]
         if one.rated:
             warn_of_reach(models, resampling, progress)
         with progress.stage(f"compare embeddings on {name}") as stage:
@@ -299,16 +289,14 @@ def covered_sets(evaluation: Evaluation) -> pl.DataFrame:
     That is n_vocabulary, how many words or terms it has in all, null where it can embed any; and
     n_dimensions, of its vectors.
     """
-    about = evaluation.manifest.embeddings
+    facts = ("n_vocabulary", "n_dimensions")
     sizes = pl.DataFrame(
         [
-            {
-                "embedding": name,
-                **{size: one.get(size) for size in ("n_vocabulary", "n_dimensions")},
-            }
-            for name, one in about.items()
+            (name, *(about.get(fact) for fact in facts))
+            for name, about in evaluation.manifest.embeddings.items()
         ],
-        schema={"embedding": pl.String, "n_vocabulary": pl.Int64, "n_dimensions": pl.Int64},
+        schema={"embedding": pl.String, **dict.fromkeys(facts, pl.Int64)},
+        orient="row",
     )
     rows = whole_sets(evaluation.coverage())
     return rows.join(sizes, on="embedding", how="left", maintain_order="left")

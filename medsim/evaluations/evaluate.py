@@ -2,54 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from medsim.core import manifest
-from medsim.core.errors import OptionError, counted
+from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.output import claimed
-from medsim.core.progress import Progress, progress_of
+from medsim.core.progress import progress_of
 from medsim.embeddings import WORDS
-from medsim.embeddings.embedded_terms import (
-    NamedEmbedding,
-    embed_terms,
-    identify,
-    open_source,
-    settled,
-)
+from medsim.embeddings.embedded_terms import embed_terms, identify, open_source, settled
 from medsim.embeddings.encoders import cache_folder
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, Workers, metrics_of
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
+from medsim.evaluations.inputs import distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import (
     EVALUATION,
+    PAIRS,
+    RETRIEVED,
+    SCORES,
+    VOCABULARIES,
     Evaluation,
-    EvaluationFiles,
-    coverage_path,
-    pairs_path,
-    retrieval_path,
-    scores_path,
-    vocabulary_path,
+    path_of,
 )
-from medsim.evaluations.retrieval import SearchSettings, retrieve
-from medsim.evaluations.run_key import earlier_results, run_key_of
+from medsim.evaluations.retrieval import write_retrieval
+from medsim.evaluations.run import begin_run, earlier_results
 from medsim.evaluations.separation import separation_paths, write_separation
 from medsim.evaluations.similarities import write_similarities
-from medsim.evaluations.summary import TABLES, summarize
-from medsim.evaluations.targets import EvaluationTarget, read_targets
+from medsim.evaluations.summary import summarize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from medsim.embeddings.embedded_terms import EmbeddedTerms
+    from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.metrics import Metric
     from medsim.evaluations.inputs import EvaluationInput
-    from medsim.evaluations.targets import Categories, LinkedTerms
+    from medsim.evaluations.run import Run
 
 
 @public(EvaluateOptions)
@@ -70,129 +58,54 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     out, progress = Path(options.out), progress_of(options.progress)
     with claimed(out, EVALUATION, overwrite=options.overwrite, read=options.paths_read()) as output:
         earlier = earlier_results(options)
-        targets = read_targets(options, progress)
+        inputs = read_inputs(options, progress)
         for spec in options.specs:  # whose format may tell that no metric fits
             if (gives := open_source(spec).gives) is not None:
                 _chosen(options, spec.name, WordBags if gives == WORDS else TermPoints)
         embeddings = [identify(spec, progress) for spec in options.specs]
         if not all(named.fingerprint for named in embeddings):
-            terms, threads = _terms_of(targets), options.n_threads
+            terms, threads = distinct_terms(inputs), options.n_threads
             embeddings = [settled(one, terms, progress, threads=threads) for one in embeddings]
-        key = run_key_of(options, targets, embeddings, earlier)
-        output.resume(key.to_json())
-        if earlier is not None:
-            every = (path for path in earlier.folder.rglob("*") if path.is_file())
-            names = {path.relative_to(earlier.folder).as_posix() for path in every}
-            kept = sorted(names - {manifest.MANIFEST, *TABLES})
-            output.carry_over({name: earlier.manifest.outputs.get(name) for name in kept})
-        files = EvaluationFiles(output=output, metadata=key.metadata)
-        for one in targets:
-            files.write(pairs_path(one.name), one.pairs.frame)
-        run = _Run(options=options, files=files, progress=progress)
-        facts = {
-            named.spec.name: _measure(run, named, targets, key.embeddings[named.spec.name])
-            for named in embeddings
-        }
-        summarize(key.with_facts(facts), files, options.n_threads, progress)
+        run = begin_run(options, output, progress, inputs, embeddings, earlier)
+        for one in inputs:
+            run.write(path_of(PAIRS, one.name), one.frame)
+        for named in embeddings:
+            _measure(run, named, inputs)
+        summarize(run)
         output.publish()
     return Evaluation(out)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """The needs of every stage of one run."""
-
-    options: EvaluateOptions
-    files: EvaluationFiles
-    progress: Progress
-
-
-def _measure(
-    run: _Run,
-    named: NamedEmbedding,
-    targets: Sequence[EvaluationTarget],
-    known: Mapping[str, object],
-) -> Mapping[str, object]:
-    """Write the similarities, retrieval and separation of all targets that are not there yet.
-
-    Returned are facts on the embedding, for its provenance; none where nothing was missing.
-    """
+def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput]) -> None:
+    """Write the similarities, retrieval and separation of all inputs that are not there yet."""
     options, name = run.options, named.spec.name
-    missing = [one for one in targets if not _is_complete(run, one, name, known.get("metrics"))]
+    about = run.embeddings[name]
+    missing = [one for one in inputs if not _is_complete(run, one, name, about.get("metrics", []))]
     if not missing:
         run.progress.say(f"{name} was compared before")
-        return {}
-    terms = _terms_of(missing)
-    cache = cache_folder(options.cache)
+        return
     has = embed_terms(
         named,
-        terms,
+        distinct_terms(missing),
         run.progress,
         threads=options.n_threads,
-        cache=cache,
+        cache=cache_folder(options.cache),
         coverage=options.coverage,
     )
-    if has.vocabulary is not None and not run.files.exist(vocabulary_path(name)):
-        run.files.write(vocabulary_path(name), has.vocabulary.to_frame())
+    if has.vocabulary is not None and not run.has(path := path_of(VOCABULARIES, name)):
+        run.write(path, has.vocabulary.to_frame())
+    metrics = _chosen(options, name, type(has.embedded))
     for one in missing:
-        _compare(run, one.pairs, name, has)
+        write_similarities(run, one, name, has, metrics)
         if one.linked is not None:
-            _retrieve(run, one.name, one.linked, name, has)
+            write_retrieval(run, one.name, one.linked, name, has)
         if one.categories is not None:
-            _separate(run, one.name, one.categories, name, has)
-    return {
+            write_separation(run, one.name, one.categories, name, has, metrics)
+    about |= {
         "metrics": list(metrics_of(type(has.embedded))),
         "n_dimensions": has.n_dimensions,
         "n_vocabulary": has.n_vocabulary,
     }
-
-
-def _terms_of(targets: Sequence[EvaluationTarget]) -> list[str]:
-    """Return the terms of all targets, distinct and in order."""
-    return pl.concat([one.terms() for one in targets]).unique().sort().to_list()
-
-
-def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> None:
-    metrics = _chosen(run.options, name, type(has.embedded))
-    paths = [scores_path(one.name, name, metric) for metric in metrics]
-    paths += [coverage_path(one.name, name, of) for of in ("terms", "words")]
-    if run.files.exist(*paths):
-        return
-    with run.progress.stage(f"compare {one.name} by {name}") as stage:
-        costs = sum(metric.cost(has.n_dimensions) for metric in metrics.values())
-        stage.total(one.pairs.height * costs)
-        workers = Workers(threads=run.options.n_threads, advance=stage.advance)
-        write_similarities(one, name, has, metrics, run.files, workers)
-        n_metrics = counted(len(metrics), "metric")
-        stage.found(f"{counted(one.pairs.height, 'pair')} under {n_metrics}")
-
-
-def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: EmbeddedTerms) -> None:
-    options = run.options
-    path = retrieval_path(one, name, COSINES[type(has.embedded)], options.index)
-    if run.files.exist(path):
-        return
-    search = SearchSettings(
-        index=options.index, device=options.device, seed=options.seed, threads=options.n_threads
-    )
-    with run.progress.stage(f"look up {one} in {name}") as stage:
-        found = retrieve(linked, has, stage, search)
-        run.files.write(path, found)
-        n_first = found.filter(pl.col("rank") == 1).height
-        stage.found(f"{n_first:,} of {found.height:,} terms have a linked term nearest")
-
-
-def _separate(run: _Run, one: str, categories: Categories, name: str, has: EmbeddedTerms) -> None:
-    metrics = _chosen(run.options, name, type(has.embedded))
-    with run.progress.stage(f"separate categories of {one} by {name}") as stage:
-        n_terms = len(categories.terms())
-        stage.total(n_terms * len(metrics))
-        workers = Workers(threads=run.options.n_threads, advance=stage.advance)
-        n_uncovered = write_separation(one, name, has, categories, metrics, run.files, workers)
-        stage.found(f"{n_terms:,} terms, {n_uncovered:,} without a vector")
-    for category in categories.categories:
-        if not has.terms.filter(pl.col("term").is_in(category.terms), "covered").height:
-            run.progress.warn(f"{name} has no vector for any term of category {category.name!r}")
 
 
 def _chosen(
@@ -201,9 +114,7 @@ def _chosen(
     """Return the metrics by which an embedding is compared."""
     fitting = metrics_of(kind)
     chosen = {
-        metric: one
-        for metric, one in fitting.items()
-        if not options.metrics or metric in options.metrics
+        of: one for of, one in fitting.items() if not options.metrics or of in options.metrics
     }
     if not chosen:
         raise OptionError(
@@ -213,20 +124,18 @@ def _chosen(
     return chosen
 
 
-def _is_complete(run: _Run, one: EvaluationTarget, embedding: str, known: object) -> bool:
-    """Return whether all that is asked of a target under an embedding is there already."""
-    names = known if isinstance(known, list) else []
+def _is_complete(run: Run, one: EvaluationInput, embedding: str, known: Sequence[str]) -> bool:
+    """Return whether all that is asked of an input under an embedding is there already."""
     asked = run.options.metrics
-    chosen = [metric for metric in names if not asked or metric in asked]
-    paths = [scores_path(one.name, embedding, metric) for metric in chosen]
+    chosen = [metric for metric in known if not asked or metric in asked]
+    paths = [path_of(SCORES, one.name, embedding, metric) for metric in chosen]
     if one.linked is not None:
         paths += [
-            retrieval_path(one.name, embedding, metric, run.options.index)
+            path_of(RETRIEVED, one.name, embedding, metric, run.options.index)
             for metric in COSINES.values()
-            if metric in names
+            if metric in known
         ]
     if one.categories is not None:
-        paths += chain.from_iterable(
-            separation_paths(one.name, embedding, metric, one.categories) for metric in chosen
-        )
-    return bool(chosen) and run.files.exist(*paths)
+        for metric in chosen:
+            paths += separation_paths(one.name, embedding, metric, one.categories)
+    return bool(chosen) and run.has(*paths)

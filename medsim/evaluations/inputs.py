@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,17 +20,21 @@ from medsim.core.manifest import fingerprint
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import PAIRS
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.sets import SET_COLUMNS
-from medsim.evaluations.strata import Stratification, strata_of
+from medsim.evaluations.sets import SET_COLUMNS, parts_of_sets, whole_sets, with_parts
+from medsim.evaluations.strata import Stratification, read_words, strata_of
+from medsim.evaluations.targets import categories_of, linked_terms
 from medsim.kernels.components import components
 from medsim.statistics.estimates import defined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from medsim.core.progress import Progress
+    from medsim.evaluations.options import EvaluateOptions
     from medsim.evaluations.ratings import RatedPairs
     from medsim.evaluations.statistic import Kind
     from medsim.evaluations.strata import Strata
+    from medsim.evaluations.targets import Categories
     from medsim.kernels.types import Ids, Values
 
 _UNSAFE = re.compile(r"[^\w .+-]")  # in the name of a folder that Hive's rules name
@@ -73,19 +77,24 @@ class EvaluationInput:
         rated: whether the pairs have ratings; else they have labels.
         frame: a row per pair of a set, ``PAIRS``.
         provenance: for the manifest, with its ``fingerprint``.
-        build: that the pairs are of; None for rated files, and for pairs of earlier runs.
         independent: whether all pairs count as independent. Those with labels are otherwise in
             clusters: the positives of a dataset, of any difficulty, join their terms, and a pair is
             of the cluster of its first term. The first term of a negative is that of a positive.
+        build: that the pairs are of; None for rated files, and for pairs of earlier runs.
+        linked: the terms among which retrieval looks for linked ones, see ``linked_terms``; None
+            without retrieval.
+        categories: those that are to be kept apart; None without separation.
     """
 
     name: str
     rated: bool
     frame: pl.DataFrame
-    provenance: dict[str, object]
+    provenance: dict[str, object] = field(default_factory=dict)
     build: Build | None = None
     independent: bool = True
     warnings: tuple[str, ...] = ()
+    linked: pl.DataFrame | None = None
+    categories: Categories | None = None
 
     @cached_property
     def pairs(self) -> pl.DataFrame:
@@ -93,24 +102,31 @@ class EvaluationInput:
         columns = ("pair_id", "term1", "term2")
         return self.frame.select(columns).unique("pair_id").sort("pair_id")
 
-    def sets(self) -> Iterator[PairSet]:
-        """Yield the sets in order of name; their rows are those of ``pairs``."""
+    @cached_property
+    def sets(self) -> list[PairSet]:
+        """The sets in order of name; their rows are those of ``pairs``."""
         numbered = self.pairs.select("pair_id").with_row_index("row")
         value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
         slim = self.frame.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
         clusters = {} if self.rated or self.independent else self._clusters
         groups = slim.partition_by(SET_COLUMNS, as_dict=True, include_key=False)
+        found = []
         for key in sorted(groups, key=lambda key: [str(part) for part in key]):
             group = groups[key].sort("row", "value")
-            named = dict(zip(SET_COLUMNS, key, strict=True))
+            dataset, difficulty, negatives = key
             rows = group["row"].to_numpy().astype(np.int32)
-            yield PairSet(
-                **named,
-                rows=rows,
-                values=group["value"].to_numpy(),
-                kind="rated" if self.rated else "labelled",
-                clusters=clusters[named["dataset"]][rows] if clusters else None,
+            found.append(
+                PairSet(
+                    dataset=dataset,
+                    difficulty=difficulty,
+                    negatives=negatives,
+                    rows=rows,
+                    values=group["value"].to_numpy(),
+                    kind="rated" if self.rated else "labelled",
+                    clusters=clusters[dataset][rows] if clusters else None,
+                )
             )
+        return found
 
     @cached_property
     def _clusters(self) -> dict[str, Ids]:
@@ -128,27 +144,97 @@ class EvaluationInput:
         return found
 
 
-def read_inputs(
-    paths: Sequence[str | Path], stratification: Stratification
-) -> list[EvaluationInput]:
-    """Return the pairs of builds (folders) and rated files.
+def read_inputs(options: EvaluateOptions, progress: Progress) -> list[EvaluationInput]:
+    """Return the builds (folders) and rated files, with what retrieval and separation need.
 
     Columns of a rated file that is in no known layout stand behind its path as in
     "rated.csv,term1=A,term2=B,rating=score".
+
+    Raises:
+        InputError: an input is missing, damaged or in no known format.
+        OptionError: two inputs have the same name, or none is what an option needs.
     """
-    if not paths:
+    if not options.input_paths:
         raise OptionError("name at least one input: a build's folder or a file of rated pairs")
     found: dict[str, EvaluationInput] = {}
-    for path in map(str, paths):
-        folder = Path(path)
-        if os.path.isdir(folder):  # noqa: PTH112 — a path with its columns may be too long for Path
-            one = _of_build(folder)
-        else:
-            one = _of_rated_file(*parse_rated(path), stratification)
-        if one.name in found:
-            raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
-        found[one.name] = one
-    return list(found.values())
+    with progress.stage("read inputs") as stage:
+        words = None if options.words is None else read_words(Path(options.words))
+        stratification = Stratification(
+            words=words,
+            bins=tuple(options.bins),
+            topic_bins=tuple(options.topic_bins),
+            equal_parts=options.equal_parts,
+        )
+        sizes = []
+        for path in map(str, options.input_paths):
+            if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path
+                one = _of_build(Path(path))
+            else:
+                one = _of_rated_file(*parse_rated(path), stratification)
+            if one.name in found:
+                raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
+            found[one.name] = one
+            n_parts = parts_of_sets(one.frame)["dataset"].n_unique() if one.rated else 0
+            n_pairs = whole_sets(one.frame).height if one.rated else one.frame.height
+            parts = f", {counted(n_parts, 'part')}" if n_parts else ""
+            sizes.append(f"{one.name}: {counted(n_pairs, 'pair')}{parts}")
+        stage.found(", ".join(sizes))
+    for warnings in (words.warnings if words else (), *(one.warnings for one in found.values())):
+        for warning in warnings:
+            progress.warn(warning)
+    _check(options, [one for one in found.values() if one.rated], len(found))
+    return [_with_targets(one, options, progress) for one in found.values()]
+
+
+def _check(options: EvaluateOptions, rated: Sequence[EvaluationInput], n_inputs: int) -> None:
+    """Raise OptionError if no input is of the kind that an option is for."""
+    for option, given in (("retrieval", options.retrieval), ("separation", options.separates)):
+        if given and len(rated) == n_inputs:
+            raise OptionError(f"`{option}` needs a build among the inputs, not only rated files")
+    if options.words is not None and not rated:
+        raise OptionError("`words` is for rated files, and no input is one")
+    known = {part for one in rated for part in with_parts(one.frame)["part"].unique()}
+    for option, cut, parts, what in (
+        ("bins", options.bins, {"count"}, "word counts"),
+        ("topic_bins", options.topic_bins, {"topics"}, "numbers of topics"),
+        ("equal_parts", options.equal_parts, {"count", "topics"}, "word counts or topics"),
+    ):
+        if cut and not known & parts:
+            raise OptionError(f"`{option}` needs {what} for both words of a pair; add `words`")
+
+
+def _with_targets(
+    one: EvaluationInput, options: EvaluateOptions, progress: Progress
+) -> EvaluationInput:
+    """Return an input with the terms for retrieval and the categories for separation."""
+    if options.retrieval and one.build is not None:
+        with progress.stage(f"link terms of {one.name}") as stage:
+            linked = linked_terms(one.build)
+            one = replace(one, linked=linked)
+            stage.found(
+                f"{linked['is_linked'].sum():,} of {linked.height:,} terms have a linked term"
+            )
+    if options.separates and one.build is not None:
+        with progress.stage(f"find categories of {one.name}") as stage:
+            named = options.categories or (*options.near, *options.far)
+            found = categories_of(one.build, named, options.n_threads, n_far=len(options.far))
+            provenance = {**one.provenance, "categories": found.provenance()}
+            one = replace(one, categories=found, provenance=provenance)
+            of_each = (f"{c.name}: {len(c.terms):,} terms" for c in found.categories)
+            stage.found(", ".join(of_each))
+    return one
+
+
+def distinct_terms(inputs: Iterable[EvaluationInput]) -> list[str]:
+    """Return the terms of inputs that need vectors, distinct and in order."""
+    parts: list[pl.Series] = []
+    for one in inputs:
+        parts += [one.frame["term1"], one.frame["term2"]]
+        if one.linked is not None:
+            parts.append(one.linked["term"])
+        if one.categories is not None:
+            parts.append(pl.Series(one.categories.terms(), dtype=pl.String))
+    return pl.concat([part.rename("term").unique() for part in parts]).unique().sort().to_list()
 
 
 def pair_id_of(term1: str, term2: str) -> str:
@@ -161,19 +247,30 @@ def _of_build(folder: Path) -> EvaluationInput:
     build = Build(folder)
     outputs = build.manifest.outputs
     paths = sorted(path for path in outputs if path.startswith("pairs/"))
-    frames = [_set_of_build(build, path) for path in paths]
-    frame = pl.concat(frames) if frames else pl.DataFrame(schema=PAIRS.dtypes)
-    content = [(path, outputs[path].fingerprint) for path in paths]
-    n_empty = sum(one.is_empty() for one in frames)
+    frames = [pl.DataFrame(schema=PAIRS.dtypes)]
+    for path in paths:
+        pairs = build.read(path)
+        if fingerprint(pairs) != outputs[path].fingerprint:
+            raise InputError(
+                f"{folder / path} does not hold the rows that the manifest records; run "
+                "medsim verify"
+            )
+        named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
+        of_set = {column: pl.lit(named[column], pl.String) for column in SET_COLUMNS}
+        pairs = pairs.with_columns(**of_set, rating=pl.lit(None, pl.Float64))
+        frames.append(pairs.select(*PAIRS.dtypes))
+    n_empty = sum(not outputs[path].rows for path in paths)
     empty = counted(n_empty, "set has no pairs and is", "sets have no pairs and are")
+    # Its own name, links not followed, fit to name a folder.
+    named_folder = folder if folder.name not in {"", ".."} else folder.resolve()
     return EvaluationInput(
-        name=_name_of(folder),
+        name=_UNSAFE.sub("_", named_folder.name),
         rated=False,
-        frame=frame,
+        frame=pl.concat(frames),
         provenance={
             "kind": "build",
             "path": str(folder),
-            "fingerprint": canonical_digest(content),
+            "fingerprint": canonical_digest([(path, outputs[path].fingerprint) for path in paths]),
             "redistributable": build.manifest.source.get("redistributable"),
             "source": build.manifest.source,
             "options": build.manifest.options,
@@ -182,27 +279,6 @@ def _of_build(folder: Path) -> EvaluationInput:
         build=build,
         warnings=(f"{folder}: {empty} left out",) if n_empty else (),
     )
-
-
-def _name_of(folder: Path) -> str:
-    """Return a folder's own name, links not followed, fit to name another."""
-    named = folder if folder.name not in {"", ".."} else folder.resolve()
-    return _UNSAFE.sub("_", named.name)
-
-
-def _set_of_build(build: Build, path: str) -> pl.DataFrame:
-    """Return the pairs of one set."""
-    frame = build.read(path)
-    if fingerprint(frame) != build.manifest.outputs[path].fingerprint:
-        raise InputError(
-            f"{build.folder / path} does not hold the rows that the manifest records; "
-            "see medsim verify"
-        )
-    named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
-    return frame.with_columns(
-        *(pl.lit(named[column], pl.String).alias(column) for column in SET_COLUMNS),
-        pl.lit(None, pl.Float64).alias("rating"),
-    ).select(*PAIRS.dtypes)
 
 
 def _of_rated_file(

@@ -35,8 +35,7 @@ class RatedColumns:
             that recognises the file.
         separator: the character between columns, one of ``medsim.core.tables.SEPARATORS``;
             None lets the file tell.
-        higher_is_similar: whether a higher rating means more similar; None takes what the layout
-            says, and True where there is none.
+        higher_is_similar: whether a higher rating means more similar, as it does if this is None.
         raters: the columns of raters whose agreement is told; some may not have rated a pair. Where
             no rating is named, the mean of theirs is one.
     """
@@ -55,19 +54,18 @@ class RatedColumns:
             OptionError: a column is missing or given twice, or the separator is unknown.
         """
         if self.separator is not None and self.separator not in SEPARATORS.values():
-            known = ", ".join(repr(one) for one in SEPARATORS.values())
-            raise OptionError(f"unknown separator {self.separator!r}; known: {known}")
+            raise OptionError(unknown_name("separator", self.separator, [*SEPARATORS.values()]))
         rated = (*self.ratings, *self.raters)
         if self.term1 is None and self.term2 is None and not rated:
             return ()
         if not (self.term1 and self.term2 and rated and all(rated)):
-            raise OptionError(f"columns need two terms and a rating: {HOW_TO_NAME}")
+            raise OptionError(f"name two terms and a rating: {HOW_TO_NAME}")
         if len(self.raters) == 1:
-            raise OptionError("one rater has nobody to agree with; name it as a rating")
+            raise OptionError("agreement needs two raters; name a single one as the rating")
         names = (self.term1, self.term2, *rated)
         for name in names:
             if names.count(name) > 1:
-                raise OptionError(f"column {name!r} is named twice; a term or a rating is one each")
+                raise OptionError(f"column {name!r} is named twice")
         return names
 
 
@@ -90,39 +88,35 @@ def parse_columns(text: str) -> RatedColumns:
     Raises:
         OptionError: an option is unknown, missing, given twice or has a wrong value.
     """
-    given: dict[str, str] = {}
-    several: dict[str, list[str]] = {"rating": [], "rater": []}
+    given: dict[str, list[str]] = {name: [] for name in _OPTIONS}
     for part in _COMMA_BEFORE_OPTION.split(text):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or not value:
-            raise OptionError(f"{text!r}: {part!r} is not NAME=VALUE; say {HOW_TO_NAME}")
-        if name not in _OPTIONS:
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if not value:
+            raise OptionError(f"{text!r}: {part!r} is not NAME=VALUE; use {HOW_TO_NAME}")
+        if name not in given:
             raise OptionError(f"{text!r}: {unknown_name('option', name, list(_OPTIONS))}")
-        if name in given:
+        if given[name] and name not in {"rating", "rater"}:
             raise OptionError(f"{text!r} gives {name} twice")
-        if name in several:
-            several[name].append(value)
-        else:
-            given[name] = value
+        given[name].append(value)
     columns = RatedColumns(
-        term1=given.get("term1"),
-        term2=given.get("term2"),
-        ratings=tuple(several["rating"]),
-        raters=tuple(several["rater"]),
-        separator=_choice("separator", given.get("separator"), SEPARATORS),
-        higher_is_similar=_choice("higher", given.get("higher"), DIRECTIONS),
+        term1=next(iter(given["term1"]), None),
+        term2=next(iter(given["term2"]), None),
+        ratings=tuple(given["rating"]),
+        raters=tuple(given["rater"]),
+        separator=_choice("separator", given["separator"], SEPARATORS),
+        higher_is_similar=_choice("higher", given["higher"], DIRECTIONS),
     )
     columns.named()
     return columns
 
 
-def _choice(option: str, value: str | None, choices: dict[str, T]) -> T | None:
+def _choice(option: str, values: list[str], choices: dict[str, T]) -> T | None:
     """Return the value of a choice, None for none."""
-    if value is None:
-        return None
-    if value not in choices:
-        raise OptionError(unknown_name(option, value, list(choices)))
-    return choices[value]
+    for value in values:
+        if value not in choices:
+            raise OptionError(unknown_name(option, value, list(choices)))
+        return choices[value]
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +134,7 @@ class Layout:
             their mean is one more.
         raters: the columns of the raters whose agreement is told; some may not have rated a pair.
             Where there is no rating, the mean of theirs is one.
-        low: the lowest rating; None, as is the highest, where files of the layout differ.
+        scale: the lowest and the highest rating; None where files of the layout differ.
         sentences: whether the terms are sentences; files with tabs between them quote no cells.
         terminology: that the terms were taken from, or the corpus; None where files differ.
         source: the paper that made the ratings.
@@ -153,17 +147,10 @@ class Layout:
     first: frozenset[str] = frozenset()
     ratings: dict[str, str] = field(default_factory=lambda: {"mean": "mean"})
     raters: tuple[str, ...] = ()
-    low: float | None
-    high: float | None
-    higher_is_similar: bool = True
+    scale: tuple[float, float] | None = None
     sentences: bool = False
-    terminology: str | None
+    terminology: str | None = None
     source: str
-
-    @property
-    def scale(self) -> tuple[float, float] | None:
-        """The lowest and the highest rating; None where files of the layout differ."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 _RATERS = tuple(f"rater{letter}" for letter in "abcde")
@@ -174,8 +161,7 @@ LAYOUTS = (
         name="Hliaoutakis",
         header=("term1", "term2", "mesh1", "mesh2", "score"),
         ratings={"score": "score"},
-        low=0.0,
-        high=1.0,
+        scale=(0.0, 1.0),
         terminology="MeSH",
         source="Hliaoutakis 2005, Semantic similarity measures in MeSH, Technical University of "
         "Crete",
@@ -184,8 +170,7 @@ LAYOUTS = (
         name="Pedersen",
         header=("term1", "term2", "physician", "coder"),
         ratings={"physicians": "physician", "coders": "coder"},
-        low=1.0,
-        high=4.0,
+        scale=(1.0, 4.0),
         terminology="UMLS",
         source="Pedersen, Pakhomov, Patwardhan and Chute 2007, J Biomed Inform 40(3)",
     ),
@@ -193,8 +178,7 @@ LAYOUTS = (
         name="MiniMayoSRS",
         header=("physicians", "coders", "term1", "term2"),
         ratings={"physicians": "physicians", "coders": "coders"},
-        low=1.0,
-        high=4.0,
+        scale=(1.0, 4.0),
         terminology="UMLS",
         source="Pakhomov, Pedersen, McInnes, Melton, Ruggieri and Chute 2011, J Biomed Inform "
         "44(2), from the pairs of Pedersen et al. 2007",
@@ -205,8 +189,7 @@ LAYOUTS = (
     Layout(
         name="MayoSRS",
         header=("mean", "cui1", "cui2", "term1", "term2"),
-        low=1.0,
-        high=10.0,
+        scale=(1.0, 10.0),
         terminology="UMLS",
         source="Pakhomov, Pedersen, McInnes, Melton, Ruggieri and Chute 2011, J Biomed Inform "
         "44(2)",
@@ -214,8 +197,7 @@ LAYOUTS = (
     Layout(
         name="UMNSRS",
         header=("mean", "stdev", "term1", "term2", "cui1", "cui2"),
-        low=0.0,
-        high=1600.0,
+        scale=(0.0, 1600.0),
         terminology="UMLS",
         source="Pakhomov, McInnes, Adam, Liu, Pedersen and Melton 2010, AMIA Annual Symposium; "
         "the mods: Pakhomov, Finley, McEwan, Wang and Melton 2016, Bioinformatics 32(23)",
@@ -226,8 +208,7 @@ LAYOUTS = (
         term1="1",
         term2="2",
         ratings={"mean": "3"},
-        low=0.0,
-        high=10.0,
+        scale=(0.0, 10.0),
         terminology="PubMed",
         source="Chiu, Pyysalo, Vulić and Korhonen 2018, BMC Bioinformatics 19:33, which has "
         "Bio-SimVerb in the same layout",
@@ -239,8 +220,7 @@ LAYOUTS = (
         term2="snomedlabel2",
         ratings={"mean": "meanrating"},
         raters=_RATERS,
-        low=0.0,
-        high=3.0,
+        scale=(0.0, 3.0),
         terminology="SNOMED CT",
         source="Schulz, Levy-Kramer, Van Assel, Kepes and Hammerla 2020, COLING",
     ),
@@ -251,8 +231,7 @@ LAYOUTS = (
         term2="sentence2",
         ratings={},
         raters=_ANNOTATORS,
-        low=0.0,
-        high=4.0,
+        scale=(0.0, 4.0),
         sentences=True,
         terminology="TAC",
         source="So\u011fanc\u0131o\u011flu, Öztürk and Özgür 2017, Bioinformatics 33(14)",
@@ -263,10 +242,7 @@ LAYOUTS = (
         term1="sentence1",
         term2="sentence2",
         ratings={"score": "score"},
-        low=None,
-        high=None,
         sentences=True,
-        terminology=None,
         source="Cer, Diab, Agirre, Lopez-Gazpio and Specia 2017, SemEval; BIOSSES and other sets "
         "are passed around with these columns too",
     ),
@@ -277,8 +253,7 @@ LAYOUTS = (
         term1="6",
         term2="7",
         ratings={"score": "5"},
-        low=0.0,
-        high=5.0,
+        scale=(0.0, 5.0),
         sentences=True,
         terminology="captions, forums and news",
         source="Cer, Diab, Agirre, Lopez-Gazpio and Specia 2017, SemEval",

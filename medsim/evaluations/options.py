@@ -5,8 +5,8 @@ The paper, whose tables and figures have numbers, is Schulz and Juric (AAAI 2020
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -163,21 +163,10 @@ def number_of(text: str) -> str | None:
     return next((one for one in (*PAPER, *ELSEWHERE) if one.lower() == wanted), None)
 
 
-BINS = Option(
-    "Counts at which bins of word frequency begin: 1,10,100,… by default.",
-    metavar="N,N,…",
-    listed=True,
-)
-
-TOPIC_BINS = Option(
-    "Numbers of topics at which bins of topics begin: 1,2,5 by default.",
-    metavar="N,N,…",
-    listed=True,
-)
-
+BINS = Option("Word counts at which bins begin: 1,10,100,… by default.", (), "N,N,…", listed=True)
+TOPIC_BINS = Option("Topics at which bins begin: 1,2,5 by default.", (), "N,N,…", listed=True)
 EQUAL_PARTS = Option(
-    "Cut by counts, and by numbers of topics, into this many parts with about equally many pairs "
-    "in place of bins; three in Chiu et al. (2018).",
+    "Instead of bins: parts with about equally many pairs; three in Chiu et al. (2018).",
     least=2,
     most=20,
 )
@@ -189,30 +178,21 @@ def checked_bins(
     """Return bins of counts and of topics as numbers, which the command line gives as text.
 
     Raises:
-        OptionError: they are no ascending counts, or stand beside equal parts.
+        OptionError: they are not ascending counts, or stand beside equal parts.
     """
-    found = [_ascending("bins", bins), _ascending("topic_bins", topic_bins)]
-    if equal_parts is not None and any(found):
-        given = "bins" if found[0] else "topic_bins"
-        raise OptionError(f"`equal_parts` chooses its own bins; leave out `{given}`, or it")
-    return found[0], found[1]
+    if equal_parts is not None and (bins or topic_bins):
+        raise OptionError("`equal_parts` replaces `bins` and `topic_bins`; leave out either")
+    return _ascending("bins", bins), _ascending("topic_bins", topic_bins)
 
 
 def _ascending(name: str, given: Sequence[int | str]) -> tuple[int, ...]:
-    bins = tuple(_count(name, one) for one in given)
-    if any(one < 1 for one in bins) or list(bins) != sorted(set(bins)):
-        raise OptionError(
-            f"`{name}` {','.join(map(str, bins))} must be ascending counts from 1, such as 5,50,500"
-        )
-    return bins
-
-
-def _count(name: str, given: int | str) -> int:
-    if isinstance(given, int):
-        return given
-    if not re.fullmatch(r"[0-9]{1,18}", given):
-        raise OptionError(f"`{name}`: {given!r} is no count; 5,50,500 names three bins")
-    return int(given)
+    with suppress(ValueError):
+        bins = tuple(map(int, given))
+        if list(bins) == sorted({one for one in bins if 0 < one < _MOST_COUNT}):
+            return bins
+    raise OptionError(
+        f"`{name}` {','.join(map(str, given))} must be ascending counts from 1, such as 5,50,500"
+    )
 
 
 if TYPE_CHECKING:
@@ -243,11 +223,9 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 """Those in which embeddings can be compared at fixed metrics."""
 
 _N_NEAR = 2
+_MOST_COUNT = 10**18
 
-SUBSET = Option(
-    "Pairs that all embeddings cover (common), or each its own (own).",
-    noun="subset",
-)
+SUBSET = Option("Pairs that all embeddings cover (common), or that each covers (own).")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +235,8 @@ class EvaluateOptions(Options):
     inputs: Annotated[
         str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder],
         Option(
-            "Folders of builds and files of rated pairs; columns of a file follow its path where "
-            "they are in no known layout, as in rated.csv,term1=A,term2=B,rating=score.",
+            "Folders of builds and files of rated pairs. For an unknown layout, name the columns "
+            "after the path: rated.csv,term1=A,term2=B,rating=score.",
             argument=True,
             metavar="INPUT...",
             many=True,
@@ -271,18 +249,13 @@ class EvaluateOptions(Options):
         Sequence[MetricName] | None,
         Option("A metric, such as avg_cos; all that fit by default.", ("--metric",), noun="metric"),
     ] = None
-    seed: Annotated[
-        int,
-        Option(
-            "Seed of the bootstrap and of the held-out half.", least=0, most=MOST_SEED, key="seed"
-        ),
-    ] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
     resamples: Annotated[
         int | None,
         Option(
-            f"Resamples of the bootstrap of Spearman's correlation; by default {RESAMPLES:,}, and "
-            f"for tests {RESAMPLES_A_COMPARISON} for each two embeddings where that is more, so "
-            "that any two can differ significantly after Bonferroni's correction.",
+            f"Bootstrap resamples for Spearman's correlation; by default {RESAMPLES:,}, and for "
+            f"tests at least {RESAMPLES_A_COMPARISON} per comparison, so that Bonferroni's "
+            "correction leaves p-values below 0.05 possible.",
             least=FEWEST_RESAMPLES,
             most=MOST_RESAMPLES,
             key="resamples",
@@ -290,48 +263,34 @@ class EvaluateOptions(Options):
     ] = None
     coverage: Annotated[
         Coverage,
-        Option(
-            "The words of a term that must have vectors for it to count as covered: all, as in the "
-            "paper, or any.",
-            key="coverage",
-        ),
+        Option("Words of a term that need vectors: all, as in the paper, or any.", key="coverage"),
     ] = COVERAGES[0]
     independent_pairs: Annotated[
         bool,
         Option(
-            "Count labelled pairs as independent in intervals and tests, as the paper does. By "
-            "default pairs that share terms form clusters, and intervals are wider.",
+            "Count labelled pairs as independent, as the paper does. By default pairs that share "
+            "terms form clusters, and confidence intervals are wider.",
             key="independent_pairs",
         ),
     ] = False
     threads: Threads = None
     cache: Cache = None
-    retrieval: Annotated[bool, Option("Find the synonyms of every term among all of a build.")] = (
-        False
-    )
+    retrieval: Annotated[bool, Option("Find the synonyms of every term of a build.")] = False
     index: Annotated[
-        Index,
-        Option(
-            "For retrieval: flat, which is exact; or ivf or hnsw, approximate and faster, hnsw on "
-            "the largest builds."
-        ),
+        Index, Option("For retrieval: flat (exact), or ivf or hnsw (approximate and faster).")
     ] = "flat"
     device: Annotated[
         Device,
-        Option(
-            "For retrieval by the index flat: the processor alone (cpu), or a GPU where PyTorch "
-            "finds one (auto). The ranks are the same."
-        ),
+        Option("For the index flat: cpu, or auto for a GPU if PyTorch finds one. Same ranks."),
     ] = "auto"
     separation: Annotated[
-        bool, Option("Measure how far categories of concepts are apart; of SNOMED CT the paper's.")
+        bool, Option("Measure how far categories are apart; for SNOMED CT the paper's.")
     ] = False
     near: Annotated[
         Sequence[str],
         Option(
-            "One of two near categories, the concepts below this one, that the overlap error is "
-            "of; the first has the terms that are compared. For SNOMED CT diagnostic and "
-            "therapeutic procedures by default.",
+            "One of two near categories (concepts below this one); the first has the compared "
+            "terms. For SNOMED CT diagnostic and therapeutic procedures by default.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
@@ -345,25 +304,19 @@ class EvaluateOptions(Options):
     categories: Annotated[
         Sequence[str],
         Option(
-            "Instead of near and far: one of two or more categories of which none are nearer to "
-            "each other than others. Their category error is measured.",
+            "Instead of near and far: one of two or more categories, for their category error.",
             ("--category",),
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     words: Annotated[
         str | Path | None,
-        Option(
-            "For rated files: a table (CSV, TSV, Parquet) of word, count, and if known topics and "
-            "domain, by which they are cut into parts."
-        ),
+        Option("For rated files: a table of word, count, topics and domain that divides them."),
     ] = None
     bins: Annotated[Sequence[int], BINS] = ()
     topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()
     equal_parts: Annotated[int | None, EQUAL_PARTS] = None
-    overwrite: Annotated[
-        bool, Option("Replace earlier results at OUT instead of adding to them.")
-    ] = False
+    overwrite: Annotated[bool, Option("Replace earlier results at OUT.")] = False
     progress: Reporting = None
 
     @property
@@ -392,20 +345,15 @@ class EvaluateOptions(Options):
     def check(self) -> None:
         """Raise OptionError for options that are missing or do not fit each other."""
         if not self.embeddings:
-            raise OptionError(
-                "name at least one embedding by `embeddings`, such as glove=vectors.txt"
-            )
+            raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
         named = wrapped_by_name(self.embeddings, "embeddings")
         object.__setattr__(self, "embeddings", named)
         if (self.near or self.far) and self.categories:
-            raise OptionError("`categories` are instead of `near` and `far`; leave out either")
+            raise OptionError("`categories` replaces `near` and `far`; leave out either")
         if (self.near or self.far) and (len(self.near) != _N_NEAR or not self.far):
-            raise OptionError(
-                f"the overlap error is of two `near` categories and at least one `far`, not of "
-                f"{len(self.near)} and {len(self.far)}"
-            )
+            raise OptionError("name two categories by `near`, and at least one by `far`")
         if self.index != "flat" and not self.retrieval:
-            raise OptionError(f"`index` {self.index} is for retrieval; add `retrieval`")
+            raise OptionError(f"`index` {self.index} needs `retrieval`")
         bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
         object.__setattr__(self, "bins", bins)
         object.__setattr__(self, "topic_bins", topic_bins)
@@ -431,19 +379,15 @@ class CompareOptions(Options):
     metrics: Annotated[
         Sequence[str] | None,
         Option(
-            "The metric at which embeddings are compared, one for those of words and one for "
-            "others, or for one embedding alone as in glove=avg_cos; by default the best of each, "
-            f"in the paper's tables {' and '.join(PAPER_METRICS)} where it fixes them.",
+            "A metric to compare at: one for word embeddings and one for others, or one embedding's"
+            ", such as glove=avg_cos. By default each embedding's best, or the paper's "
+            f"{' and '.join(PAPER_METRICS)} in its tables.",
             ("--metric",),
         ),
     ] = None
     subset: Annotated[Subset, SUBSET] = "common"
     correction: Annotated[
-        Correction,
-        Option(
-            "Correction of p-values for the number of comparisons: bonferroni or holm.",
-            noun="correction",
-        ),
+        Correction, Option("Correction of p-values for many comparisons: bonferroni or holm.")
     ] = "bonferroni"
     threads: Threads = None
     progress: Reporting = None
@@ -456,29 +400,20 @@ class CompareOptions(Options):
         name = self.paper.table
         if name not in TABLES:
             raise OptionError(unknown_name("table", name, [*TABLES, *PAPER]))
-        if self.metrics and (name not in FIXABLE or (self.is_numbered and not self.paper.fixed)):
+        is_numbered = name != self.table
+        if self.metrics and (name not in FIXABLE or (is_numbered and not self.paper.fixed)):
             fixed = [number for number, one in PAPER.items() if one.fixed]
             raise OptionError(
                 f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
             )
         standings = name == "metrics" or name.startswith("standings")
         if standings and self.subset != "common":
-            raise OptionError(f"`subset` {self.subset} has no standings; they are of common pairs")
+            raise OptionError(f"`subset` {self.subset} has no standings; leave it out")
 
     @property
     def paper(self) -> PaperTable:
         """The table, with what the paper's has where the option is the number of one."""
         return PAPER.get(number_of(self.table) or "", PaperTable(self.table))
-
-    @property
-    def is_numbered(self) -> bool:
-        """True if the table is named by its number in the paper."""
-        return number_of(self.table) is not None
-
-    @property
-    def fixed_metrics(self) -> Sequence[str]:
-        """The metrics at which embeddings are compared; none for the best of each."""
-        return self.metrics or (PAPER_METRICS if self.paper.fixed else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,29 +423,27 @@ class CorrelateOptions(Options):
     intrinsic: Annotated[
         ModelScores | OpenedFolder,
         Option(
-            "The folder of an evaluation, whose embeddings are the models; or a .csv, .tsv or "
-            ".parquet table with a row per model and a column per set.",
+            "The folder of an evaluation, whose embeddings are the models; or a table (CSV, TSV or "
+            "Parquet) with a row per model and a column per set.",
             argument=True,
         ),
     ]
     extrinsic: Annotated[
         ModelScores,
         Option(
-            "A table with a row per model and a column per task. Models are in the column model, "
-            "or in the first that has text.",
+            "A table with a row per model, named in the column model or the first column of text, "
+            "and a column per task.",
             argument=True,
         ),
     ]
     _: KW_ONLY
     metric: Annotated[
         MetricName | None,
-        Option(
-            "Metric of an evaluation; each embedding's best on each set by default.", choices=()
-        ),
+        Option("For an evaluation: the metric; by default each embedding's best.", choices=()),
     ] = None
     statistic: Annotated[
         StatisticName | None,
-        Option("Statistic of an evaluation; auc or, for ratings, spearman by default.", choices=()),
+        Option("For an evaluation: the statistic; auc or spearman by default.", choices=()),
     ] = None
     subset: Annotated[Subset, SUBSET] = "common"
     progress: Reporting = None

@@ -17,60 +17,47 @@ from medsim.evaluations.sets import SET, whole_sets
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.core.output import OutputFolder
     from medsim.core.shown import Summary
     from medsim.evaluations.options import StatisticName, Subset
 
 _FEW = 4  # names that a summary lists
 
 _text, _whole, _number = (partial(Column, one) for one in (pl.String, pl.Int64, pl.Float64))
+_short, _single, _flag = (partial(Column, one) for one in (pl.Int32, pl.Float32, pl.Boolean))
 
-_INPUT = _text(
-    "Name of the input: of a build its folder's, of a rated file the file's without its end."
-)
-_EMBEDDING = _text("Name of the embedding, as it was given.")
-_METRIC = _text("Name of the metric by which terms are compared, such as avg_cos.")
-_SIGNATURE = _text(
-    "All that decides the score, in one line: versions, fingerprints, options, seed."
-)
+_INPUT = _text("Name of the build's folder, or of the rated file without its suffix.")
+_EMBEDDING = _text("Name of the embedding, as given.")
+_INDEX = _text("Index that was searched: flat (exact), ivf or hnsw.")
+_SIGNATURE = _text("Everything that decides the score: versions, fingerprints, options, seed.")
 _COVERED = {"input": _INPUT, "embedding": _EMBEDDING}
-_IN_FOLDERS = {**_COVERED, "metric": _METRIC}
-_SET = {
-    "input": _INPUT,
+_IN_FOLDERS = {**_COVERED, "metric": _text("Name of the metric, such as avg_cos.")}
+_IN_INPUT = {
     "dataset": _text(
-        "Of a build the dataset, retrieval or separation; of a rated file the rating, and of a "
+        "Dataset of the build, retrieval or separation; for a rated file the rating, and for a "
         "part of it the rating, a slash and the part, such as mean/count=10-99."
     ),
-    "difficulty": _text(
-        "easy or hard; null of rated files, of separation and of all difficulties."
-    ),
-    "negatives": _text(
-        "Strategy of the negatives: random, levenshtein or embedding; null where a row is of no "
-        "set of a build."
-    ),
+    "difficulty": _text("easy or hard; null for rated files, separation, and both together."),
+    "negatives": _text("random, levenshtein or embedding; null for all but pairs of a build."),
 }
-_INDEX = _text("Index that was searched: flat (exact), ivf or hnsw.")
+_SET = {"input": _INPUT, **_IN_INPUT}
+_INTERVAL = {
+    "low": _number("Lower end of its 95% confidence interval; null where there is none."),
+    "high": _number("Upper end of its 95% confidence interval; null where there is none."),
+}
 _SEPARATION = {
     "category1": _text("Category of the first term; null in the row of all triples."),
-    "category2": _text(
-        "Category of the second term, or of the far one; null in the row of all triples."
-    ),
+    "category2": _text("The other, or far, category; null in the row of all triples."),
     "n_terms1": _whole(
-        "Number of terms of the first category with a vector; in the row of all triples, of all "
-        "categories."
+        "Number of terms with a vector in the first category; in the row of all triples, in all."
     ),
-    "n_terms2": _whole("The same of the second category; null in the row of all triples."),
+    "n_terms2": _whole("The same for the second category; null in the row of all triples."),
     "n_triples": _whole("Number of triples; null where the two categories make none."),
-    "n_errors": _whole(
-        "Number of triples that are wrong; null where the two categories make none."
-    ),
+    "n_errors": _whole("Number of wrong triples; null where the two categories make none."),
     "overlap_error": _number(
-        "Share of wrong triples of two near categories and a far one, 0 to 1; null of other rows."
+        "Share of wrong triples of two near categories and a far one, 0 to 1; null in other rows."
     ),
     "category_error": _number(
-        "Share of wrong triples of two terms of one category and one of another, 0 to 1; null of "
+        "Share of wrong triples of two terms of one category and one of another, 0 to 1; null in "
         "other rows, and in evaluations with far categories."
     ),
     "mean_similarity": _number(
@@ -78,49 +65,39 @@ _SEPARATION = {
         "all triples."
     ),
 }
+
 RESULTS = Table(
     "results.parquet",
     "A row per set, subset, embedding, metric and statistic.",
     {
         **_SET,
-        "subset": _text(
-            "common for what all embeddings of the input cover, the same for all; own for what the "
-            "embedding itself covers."
-        ),
+        "subset": _text("common: what all embeddings cover; own: what this embedding covers."),
         "embedding": _EMBEDDING,
-        "metric": _METRIC,
+        "metric": _IN_FOLDERS["metric"],
         "statistic": _text("Name of the statistic, such as auc."),
         "value": _number(
             "Value of the statistic; null where no pair is covered, where only positives or only "
-            "negatives are, and of correlations where a single pair is covered, or all ratings or "
-            "all similarities are equal."
+            "negatives are, and for correlations of one pair or of equal ratings or similarities."
         ),
-        "low": _number("Lower end of its 95% interval; null where there is none."),
-        "high": _number("Upper end of its 95% interval; null where there is none."),
-        "n_pairs": _whole("Number of pairs of the set; of retrieval and separation, of terms."),
-        "n_covered": _whole("Number of those that the statistic is computed of."),
+        **_INTERVAL,
+        "n_pairs": _whole("Number of pairs of the set; for retrieval and separation, of terms."),
+        "n_covered": _whole("Number of those that the statistic is computed from."),
         "signature": _SIGNATURE,
     },
-    key=(
-        *SET,
-        "subset",
-        "embedding",
-        "metric",
-        "statistic",
-    ),
+    key=(*SET, "subset", "embedding", "metric", "statistic"),
     order="By input; sets of pairs by name, then retrieval, then separation.",
 )
 
 COMPARISONS = Table(
     "comparisons.parquet",
-    "A row per set, statistic and two embeddings, each at its best metric, or two metrics of one "
-    "embedding, that a test compared on the pairs that all embeddings cover.",
+    "A row per significance test of a statistic on the pairs of a set that all embeddings cover: "
+    "between two embeddings, each at its best metric, or two metrics of one embedding.",
     {
         **_SET,
         "between": _text("embeddings, or metrics of one embedding."),
         "embedding1": _text("Name of the first embedding."),
         "metric1": _text("Metric of the first."),
-        "embedding2": _text("Name of the second embedding; of metrics, the same."),
+        "embedding2": _text("Name of the second embedding; the same between metrics."),
         "metric2": _text("Metric of the second."),
         "of": _text("Name of the statistic that is compared."),
         "value1": _number("Value of the first; null where it is not defined."),
@@ -138,23 +115,11 @@ COMPARISONS = Table(
             "same models on the same set; null where p is."
         ),
         "p_holm": _number("The same after Holm's correction; null where p is."),
-        "low": _number(
-            "Lower end of the 95% interval of the difference; null where the test has none."
-        ),
-        "high": _number(
-            "Upper end of the 95% interval of the difference; null where the test has none."
-        ),
-        "n_pairs": _whole("Number of pairs that the test is of; of retrieval, of terms."),
+        "low": _number("Lower end of the difference's 95% interval; null where there is none."),
+        "high": _number("Upper end of the difference's 95% interval; null where there is none."),
+        "n_pairs": _whole("Number of pairs in the test; for retrieval, of terms."),
     },
-    key=(
-        *SET,
-        "between",
-        "embedding1",
-        "metric1",
-        "embedding2",
-        "metric2",
-        "of",
-    ),
+    key=(*SET, "between", "embedding1", "metric1", "embedding2", "metric2", "of"),
     order="By input and set; sets of pairs by name, then retrieval.",
 )
 
@@ -165,25 +130,20 @@ COVERAGE = Table(
         **_SET,
         "embedding": _EMBEDDING,
         "n_terms": _whole("Number of different terms of the set."),
-        "n_terms_uncovered": _whole("Number of those that have no vector."),
+        "n_terms_uncovered": _whole("Number of those without a vector."),
         "n_pairs": _whole("Number of pairs of the set."),
-        "n_pairs_uncovered": _whole("Number of those of which a term has no vector."),
+        "n_pairs_uncovered": _whole("Number of pairs in which a term has no vector."),
         "n_pairs_common": _whole("Number of pairs of which every embedding has both terms."),
-        "n_pairs_oov": _whole(
-            "Number of pairs of which any word has no vector (out of vocabulary)."
-        ),
+        "n_pairs_oov": _whole("Number of pairs with a word that is out of vocabulary."),
     },
-    key=(
-        *SET,
-        "embedding",
-    ),
+    key=(*SET, "embedding"),
     order="By input, set and embedding.",
 )
 
 OVERLAP = Table(
     "overlap.parquet",
-    "A row per input and two embeddings: how much of what they know they share. Rows without an "
-    "input are of the whole vocabularies of word vectors.",
+    "A row per input and two embeddings: how many words or terms they share. Rows without an input "
+    "compare the whole vocabularies of word vectors.",
     {
         "input": _text("Name of the input; null for whole vocabularies."),
         "of": _text("words of the input's terms, terms that are covered, or vocabulary."),
@@ -195,17 +155,13 @@ OVERLAP = Table(
         "share1": _number("n_both over n1; null where the first has none."),
         "share2": _number("n_both over n2; null where the second has none."),
     },
-    key=(
-        "input",
-        "embedding1",
-        "embedding2",
-    ),
+    key=("input", "embedding1", "embedding2"),
     order="By input and the names of both embeddings; whole vocabularies last.",
 )
 
 PAIRS = Table(
     "pairs/input=*/data.parquet",
-    "A row per pair of the input and set that has it.",
+    "A row per pair and set of the input.",
     {
         "input": _INPUT,
         "pair_id": _text(
@@ -214,31 +170,12 @@ PAIRS = Table(
         ),
         "term1": _text("The first term."),
         "term2": _text("The second term."),
-        "dataset": _text(
-            "Of a build the dataset, retrieval or separation; of a rated file the rating, and of a "
-            "part of it the rating, a slash and the part, such as mean/count=10-99."
-        ),
-        "difficulty": _text(
-            "easy or hard; null of rated files, of separation and of all difficulties."
-        ),
-        "negatives": _text(
-            "Strategy of the negatives: random, levenshtein or embedding; null where a row is of "
-            "no set of a build."
-        ),
-        "label": Column(
-            pl.Int8, "1 where the terms mean the same, 0 where not; null of rated pairs."
-        ),
-        "rating": _number(
-            "Rating of the pair on the scale of its file; null of the pairs of builds."
-        ),
+        **_IN_INPUT,
+        "label": Column(pl.Int8, "1 for synonyms, 0 for negatives; null for rated pairs."),
+        "rating": _number("Rating on the scale of the file; null for pairs of builds."),
     },
-    key=(
-        "pair_id",
-        "dataset",
-        "difficulty",
-        "negatives",
-    ),
-    order="As the files of the input have them, one set after the other.",
+    key=("pair_id", "dataset", "difficulty", "negatives"),
+    order="As in the files of the input, one set after the other.",
 )
 
 TERMS = Table(
@@ -246,14 +183,11 @@ TERMS = Table(
     "A row per term of the input: whether the embedding covers it.",
     {
         **_COVERED,
-        "term": _text("Term of the input as it is spelled there."),
-        "covered": Column(pl.Boolean, "Whether the term has a vector."),
-        "n_words": Column(
-            pl.Int32, "Number of its words; null where the embedding takes whole terms."
-        ),
-        "n_unknown_words": Column(
-            pl.Int32,
-            "Number of its words that have no vector; null where the embedding takes whole terms.",
+        "term": _text("Term as it is spelled in the input."),
+        "covered": _flag("Whether the term has a vector."),
+        "n_words": _short("Number of its words; null for embeddings of whole terms."),
+        "n_unknown_words": _short(
+            "Number of its words without a vector; null for embeddings of whole terms."
         ),
     },
     key=("term",),
@@ -262,12 +196,9 @@ TERMS = Table(
 
 WORDS = Table(
     "coverage/input=*/embedding=*/words.parquet",
-    "A row per word of the input's terms that the embedding has; no rows of what embeds whole "
+    "A row per word of the input's terms that the embedding has; none for embeddings of whole "
     "terms.",
-    {
-        **_COVERED,
-        "word": _text("Word as the embedding spells it."),
-    },
+    {**_COVERED, "word": _text("Word as the embedding spells it.")},
     key=("word",),
     order="By word.",
 )
@@ -277,7 +208,7 @@ VOCABULARIES = Table(
     "A row per word that the embedding has.",
     {
         "embedding": _EMBEDDING,
-        "word": _text("Word as the embedding spells it; bytes that are no UTF-8 as escapes."),
+        "word": _text("Word as the embedding spells it; bytes that are not UTF-8 as escapes."),
     },
     key=("word",),
     order="By word.",
@@ -290,35 +221,28 @@ RETRIEVAL = Table(
     "retrieval.",
     {
         **_COVERED,
-        "metric": _text("cos or avg_cos: the cosine of one vector a term."),
+        "metric": _text("cos or avg_cos: the cosine of one vector per term."),
         "index": _INDEX,
         "subset": _text(
-            "common for all linked terms, of which those without a vector count as not found; own "
-            "for those that have a vector and a linked term with one."
+            "common: all linked terms, where those without a vector count as not found; own: those "
+            "that have a vector, and a linked term with one."
         ),
         "difficulty": _text("easy or hard, of the term; null for both together."),
         "length": _text("Number of words of the term, 1 to 4 or 5+; null for any."),
         "statistic": _text("Name of the statistic, such as mrr."),
         "value": _number("Value of the statistic, 0 to 1; null where there are no terms."),
-        "low": _number("Lower end of its 95% interval; null where there is none."),
-        "high": _number("Upper end of its 95% interval; null where there is none."),
+        **_INTERVAL,
         "n_terms": _whole("Number of linked terms of that difficulty and length."),
         "n_covered": _whole("Number of those in the subset own."),
         "recall": _number(
-            "Mean share of the ten nearest terms that the index found, of sampled terms; null for "
-            "exact search."
+            "Mean share of the ten nearest terms that the index found, over sampled terms; null "
+            "for exact search."
         ),
         "signature": _SIGNATURE,
     },
     key=(
-        "input",
-        "embedding",
-        "metric",
-        "index",
-        "subset",
-        "difficulty",
-        "length",
-        "statistic",
+        *("input", "embedding", "metric", "index"),
+        *("subset", "difficulty", "length", "statistic"),
     ),
     order="By input and embedding.",
 )
@@ -329,33 +253,26 @@ RETRIEVED = Table(
     {
         **_IN_FOLDERS,
         "index": _INDEX,
-        "term": _text("Term of the input as it is spelled there."),
+        "term": _text("Term as it is spelled in the input."),
         "difficulty": _text("easy or hard: that of the easiest positive of the term."),
-        "n_words": Column(pl.Int32, "Number of words of the term."),
-        "component": Column(pl.Int32, "Connected component of the term, as in the build."),
-        "covered": Column(pl.Boolean, "Whether the term has a vector."),
+        "n_words": _short("Number of words of the term."),
+        "component": _short("Connected component of the term, as in the build."),
+        "covered": _flag("Whether the term has a vector."),
         "rank": _whole(
             "Rank of the most similar linked term among all others, from 1, ties counted against "
             "the embedding; null where none was found."
         ),
         "linked_term": _text(
-            "That linked term; where an approximate index found none, the most similar linked one "
-            "by exact search; null where none has a vector."
+            "That linked term; where an approximate index found none, the most similar one by "
+            "exact search; null where none has a vector."
         ),
-        "linked_similarity": Column(
-            pl.Float32, "Cosine of the term and the linked one; null where there is none."
-        ),
-        "nearest_term": _text("The nearest of all other terms; null where the term has no vector."),
-        "nearest_similarity": Column(
-            pl.Float32, "Cosine of the term and the nearest; null where there is none."
-        ),
-        "nearest_linked": Column(
-            pl.Boolean, "Whether the nearest is a linked one; null where there is none."
-        ),
-        "recall": Column(
-            pl.Float32,
+        "linked_similarity": _single("Cosine with the linked term; null where there is none."),
+        "nearest_term": _text("The nearest of all other terms; null without a vector."),
+        "nearest_similarity": _single("Cosine with the nearest term; null where there is none."),
+        "nearest_linked": _flag("Whether the nearest is a linked one; null where there is none."),
+        "recall": _single(
             "Share of the ten nearest terms that the index found; null for exact search and for "
-            "terms that were not sampled.",
+            "terms that were not sampled."
         ),
     },
     key=("term",),
@@ -367,43 +284,23 @@ SEPARATION = Table(
     "separation.parquet",
     "A row per input, embedding, metric and two categories, in the order in which they were named, "
     "and one of all triples together; no rows without categories.",
-    {
-        **_IN_FOLDERS,
-        **_SEPARATION,
-        "signature": _SIGNATURE,
-    },
-    key=(
-        "input",
-        "embedding",
-        "metric",
-        "category1",
-        "category2",
-    ),
+    {**_IN_FOLDERS, **_SEPARATION, "signature": _SIGNATURE},
+    key=("input", "embedding", "metric", "category1", "category2"),
     order="By input and embedding; categories as they were named, all triples last.",
 )
 
 SEPARATED = Table(
     "separation/input=*/embedding=*/metric=*/terms.parquet",
-    "A row per far category and term of the first near category that has a vector: its overlap "
-    "error.",
+    "A row per far category and term of the first near category with a vector: its overlap error.",
     {
         **_IN_FOLDERS,
         "far": _text("Name of the far category."),
         "term": _text("Term of the first near category."),
-        "n_triples": _whole(
-            "Number of triples of the term: the second category's terms times the far's."
-        ),
-        "n_errors": _whole(
-            "Number of those in which the term is no more similar to the near than to the far."
-        ),
-        "overlap_error": _number(
-            "n_errors over n_triples, 0 to 1; null where there are no triples."
-        ),
+        "n_triples": _whole("Number of the term's triples: near terms times far terms."),
+        "n_errors": _whole("Number of those in which the far term is at least as similar."),
+        "overlap_error": _number("n_errors over n_triples; null where there are no triples."),
     },
-    key=(
-        "far",
-        "term",
-    ),
+    key=("far", "term"),
     order="By far category as they were named, then by term.",
     optional=True,
 )
@@ -414,10 +311,8 @@ SCORES = Table(
     {
         **_IN_FOLDERS,
         "pair_id": _text("Identifier of the pair, as in the view pair."),
-        "similarity": Column(
-            pl.Float32,
-            "Similarity of its terms, larger for what is more similar; null where a term is not "
-            "covered.",
+        "similarity": _single(
+            "Similarity of its terms, larger for more similar; null where a term is not covered."
         ),
     },
     key=("pair_id",),
@@ -426,18 +321,17 @@ SCORES = Table(
 
 SEPARATION_PARTS = Table(
     "separation/input=*/embedding=*/metric=*/data.parquet",
-    "The rows of separation.parquet of one input, embedding and metric, as they were computed, so "
-    "that a later run adds to them.",
-    {
-        **_IN_FOLDERS,
-        **_SEPARATION,
-    },
-    key=(
-        "category1",
-        "category2",
-    ),
+    "The rows of separation.parquet for one input, embedding and metric, kept so that later runs "
+    "can add to them.",
+    {**_IN_FOLDERS, **_SEPARATION},
+    key=("category1", "category2"),
     order="Categories as they were named, all triples last.",
 )
+
+
+def path_of(table: Table, *names: str) -> str:
+    """Return the path of a file of a table; the names take the place of the stars."""
+    return table.files.replace("*", "{}").format(*names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -583,57 +477,3 @@ class Evaluation(Opened[EvaluationManifest]):
     def scores(self) -> pl.LazyFrame:
         """Return the similarity of every pair under every embedding and metric."""
         return self._scan(SCORES.files)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationFiles:
-    """The files of an evaluation that is being made."""
-
-    output: OutputFolder
-    metadata: Mapping[str, str]
-
-    def exist(self, *paths: str) -> bool:
-        """Return whether files are there, and whole."""
-        return all(map(self.output.is_complete, paths))
-
-    def write(self, path: str, frame: pl.DataFrame) -> None:
-        """Write a file."""
-        self.output.write(path, frame, self.metadata)
-
-    def load(self, path: str) -> pl.DataFrame:
-        """Return the rows of a file of this run or of one before."""
-        return self.output.load(path)
-
-    def __contains__(self, path: str) -> bool:
-        return path in self.output.outputs
-
-
-def pairs_path(name: str) -> str:
-    """Return the path of an input's pairs."""
-    return f"pairs/input={name}/data.parquet"
-
-
-def scores_path(name: str, embedding: str, metric: str) -> str:
-    """Return the path of the similarities of an input's pairs."""
-    return f"scores/input={name}/embedding={embedding}/metric={metric}/data.parquet"
-
-
-def coverage_path(name: str, embedding: str, of: str) -> str:
-    """Return the path of the "terms" of an input, or of the "words", that an embedding has."""
-    return f"coverage/input={name}/embedding={embedding}/{of}.parquet"
-
-
-def vocabulary_path(embedding: str) -> str:
-    """Return the path of all words that an embedding has."""
-    return f"vocabularies/embedding={embedding}/words.parquet"
-
-
-def retrieval_path(name: str, embedding: str, metric: str, index: str) -> str:
-    """Return the path of the terms that an embedding finds for an input's linked terms."""
-    folder = f"retrieval/input={name}/embedding={embedding}/metric={metric}/index={index}"
-    return f"{folder}/data.parquet"
-
-
-def separation_path(name: str, embedding: str, metric: str, of: str = "data") -> str:
-    """Return the path of the separation of an input's categories, or of their "terms"."""
-    return f"separation/input={name}/embedding={embedding}/metric={metric}/{of}.parquet"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -94,26 +94,22 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
 
 
 def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
-    path = text.path
     positions = find_positions(text, columns)
-    rows = read_rows(text, positions)
-    every, properties, left_out = rows.pairs, rows.properties, rows.left_out
-    first = _first_of_repeats(every, rows.raters)
+    every, properties, raters, left_out = read_rows(text, positions)
+    first = _first_of_repeats(every, raters)
     frame = every.filter(first)
     left_out["the pair stands there already, with the same ratings"] = len(every) - len(frame)
     skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in left_out.items() if count)
     if frame.is_empty():
         why = ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)
-        raise InputError(f"{path} has no rated pair; lines left out: {why}")
+        raise InputError(f"{text.path} has no rated pair; lines left out: {why}")
     layout = positions.layout
-    upward = columns.higher_is_similar
-    if upward is None:
-        upward = layout.higher_is_similar if layout else True
+    upward = columns.higher_is_similar is not False
     agreement = None
-    if rows.raters.width:
-        agreement = rater_agreement(rows.raters.filter(first).to_numpy().T, resamples=0)
+    if raters.width:
+        agreement = rater_agreement(raters.filter(first).to_numpy().T, resamples=0)
     return RatedPairs(
-        name=path.stem,
+        name=text.path.stem,
         layout=layout.name if layout else OWN_COLUMNS,
         pairs=_finished(frame, layout, upward=upward),
         properties=properties.filter(first) if properties.width else properties,
@@ -180,8 +176,8 @@ def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:
     first = next((line for line in lines_of(text) if line.strip()), "")
     if _SPREAD_JSON.fullmatch(first):
         raise InputError(
-            f"{text.path} is JSON over several lines or a list; write each object on a line of its "
-            "own, without brackets around all and commas between them"
+            f"{text.path} is JSON over several lines or a list; write one object per line, without "
+            "brackets and commas around them"
         )
     names = _object_in(first)
     return first_lines(text, separators) if names is None else {JSON: list(names)}
@@ -226,14 +222,14 @@ def _json_cells(text: Text, used: set[int]) -> Iterator[tuple[int, list[str]]]:
             continue
         found = _object_in(line)
         if found is None:
-            raise InputError(f"{text.path}: line {number} is no JSON object, as the first line is")
+            raise InputError(f"{text.path}: line {number} is not a JSON object")
         if not names:
             names = list(found)
             yield number, names
         for at in used:
             if isinstance(found.get(names[at]), (bool, list, dict)):
                 raise InputError(
-                    f"{text.path}: line {number}: {names[at]!r} is neither a text nor a number"
+                    f"{text.path}: line {number}: {names[at]!r} is not text or a number"
                 )
         values = (found.get(name) for name in names)
         yield number, ["" if value is None else str(value).strip() for value in values]
@@ -290,18 +286,14 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
     first = first_cells(text, separators)
     widest = max(first.values(), key=len)
-    named_alike = any(
-        all(_matches(name, cells) for name in _OWN.named()) for cells in first.values()
-    )
-    if not columns.named() and named_alike:
-        columns = replace(columns, term1="term1", term2="term2", ratings=("rating",))
-    names = columns.named()
-    if names:
+    for given in (columns, _OWN):
+        names = given.named()
         for separator, cells in first.items():
-            if all(_matches(name, cells) for name in names):
-                return _named(text.path, separator, cells, columns)
-        missing = next(name for name in names if not _matches(name, widest))
-        raise OptionError(f"{text.path}: {_no_column(missing, widest)}")
+            if names and all(_matches(name, cells) for name in names):
+                return _named(text.path, separator, cells, given)
+        if names and given is columns:
+            missing = next(name for name in names if not _matches(name, widest))
+            raise OptionError(f"{text.path}: {_no_column(missing, widest)}")
     _, unquoted = next(unquoted_cells(text), (0, []))
     fitting = [
         (len(layout.header), separator, cells, layout)
@@ -344,20 +336,19 @@ def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) 
     found: list[int] = []
     for name in names:
         at = _matches(name, cells)
-        if len(at) > 1:
-            raise OptionError(f"{path}: several columns are named {name!r}; give the number of one")
-        if at[0] in found:
-            raise OptionError(f"{path}: {name!r} names a column that another option names, too")
+        if len(at) > 1 or at[0] in found:
+            raise OptionError(
+                f"{path}: {name!r} names several columns, or one that is named already; give "
+                "numbers of columns"
+            )
         found.append(at[0])
-    by_number = all(_is_number(name) for name in names)
-    without_names = by_number and separator != JSON  # where the first line may be a pair
-    has_header = not (
-        without_names
-        and all(is_missing(cells[at]) or number_in(cells[at]) is not None for at in found[2:])
-    )
+    by_number = all(map(_is_number, names))
+    is_data = all(is_missing(cells[at]) or number_in(cells[at]) is not None for at in found[2:])
     if taken := [name for name in columns.ratings if name in {"term1", "term2"}]:
         raise OptionError(f"a rating cannot be named {taken[0]!r}; give the number of its column")
     ratings = [f"column{name}" if _is_number(name) else name for name in columns.ratings]
+    # Where all are named by numbers, the first line may be a pair; of JSON it has the names.
+    has_header = not (by_number and is_data) or separator == JSON
     return _positions(separator, cells, found, ratings, layout=None, has_header=has_header)
 
 
@@ -411,10 +402,12 @@ def _no_column(name: str, cells: list[str]) -> str:
 def _description(cells: list[str]) -> str:
     """Return a description of the first line, with how to name its columns."""
     if _is_data(cells):
-        says = f"its first line has {len(cells)} cells with a number among them, so is no header"
-        return f"{says}; say FILE,term1=1,term2=2,rating=3 with the numbers of its columns"
+        return (
+            f"its first line has {len(cells)} cells with a number among them, so it is no header; "
+            "use FILE,term1=1,term2=2,rating=3 with the numbers of its columns"
+        )
     more = f" and {len(cells) - _MOST_SHOWN} more" if len(cells) > _MOST_SHOWN else ""
-    return f"it has the columns {', '.join(map(repr, _shown(cells)))}{more}; say {HOW_TO_NAME}"
+    return f"it has the columns {', '.join(map(repr, _shown(cells)))}{more}; use {HOW_TO_NAME}"
 
 
 def _is_data(cells: list[str]) -> bool:
@@ -425,43 +418,34 @@ def _shown(cells: list[str]) -> list[str]:
     return [cell[:_LONGEST_SHOWN] for cell in cells[:_MOST_SHOWN]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatedRows:
-    """The lines of a file that have two terms and all ratings, in their order.
-
-    Attributes:
-        pairs: ``term1``, ``term2`` and a Float64 column for each rating, no value missing.
-        properties: row for row, a column for each property in the file; values may be missing.
-        raters: row for row, a Float64 column for each rater; values may be missing.
-        left_out: how many lines were left out, by reason.
-    """
-
-    pairs: pl.DataFrame
-    properties: pl.DataFrame
-    raters: pl.DataFrame
-    left_out: dict[str, int]
-
-
-def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
-    """Return the pairs of a file.
+def read_rows(
+    text: Text, positions: ColumnPositions
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, dict[str, int]]:
+    """Return the lines of a file that have two terms and all ratings, in their order.
 
     Where it has raters and no rating, the mean of those who rated a pair is its rating.
+
+    Returns:
+        Pairs (``term1``, ``term2`` and a Float64 column for each rating, no value missing); row for
+        row their properties, a column for each in the file, and their ratings, a Float64 column for
+        each rater, in both of which values may be missing; and how many lines were left out, by
+        reason.
 
     Raises:
         InputError: a line has more or fewer cells than the first, a rating that is no number or is
             outside the scale, or a property that is none; or there is no line but the header.
     """
-    path = text.path
+    path, layout = text.path, positions.layout
     rows: list[tuple[str | float, ...]] = []
     properties: list[tuple[str | float | None, ...]] = []
     raters: list[list[float | None]] = []
     n_lines = n_without_rating = 0
-    sentences = positions.layout is not None and positions.layout.sentences
+    sentences = layout is not None and layout.sentences
+    may_be_longer = layout is not None and bool(layout.first)
     lines = cells_of(text, positions.separator, positions.used(), sentences=sentences)
     if positions.has_header:
         next(lines)
     for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
-        may_be_longer = positions.layout is not None and bool(positions.layout.first)
         if len(cells) != positions.n_columns and not (
             may_be_longer and len(cells) > max(positions.used())
         ):
@@ -469,8 +453,12 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
                 f"{path}: line {number} has {counted(len(cells), 'cell')}, and the first "
                 f"{positions.n_columns}"
             )
-        values = [_rating(path, number, cells[at], positions) for at in positions.ratings.values()]
-        given = [_rating(path, number, cells[at], positions) for at in positions.raters]
+        try:
+            values = [_rating(cells[at], layout) for at in positions.ratings.values()]
+            given = [_rating(cells[at], layout) for at in positions.raters]
+            known = tuple(property_in(name, cells[at]) for name, at in positions.properties.items())
+        except InputError as error:
+            raise InputError(f"{path}: line {number}: {error}") from error
         if not positions.ratings:
             told = [rating for rating in given if rating is not None]
             values = [sum(told) / len(told) if told else None]
@@ -479,7 +467,7 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
             n_without_rating += 1
         elif cells[positions.term1] and cells[positions.term2]:
             rows.append((cells[positions.term1], cells[positions.term2], *ratings))
-            properties.append(_properties(path, number, cells, positions))
+            properties.append(known)
             raters.append(given)
     if not n_lines:
         raise InputError(f"{path} has a header and no pair")
@@ -491,41 +479,32 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
         means = without_rounding_errors(pairs["mean"].to_numpy())
         pairs = pairs.with_columns(pl.Series("mean", means))
     columns = {f"rater{at}": pl.Float64 for at in range(len(positions.raters))}
-    return RatedRows(
-        pairs=pairs,
-        properties=pl.DataFrame(properties, kinds, orient="row"),
-        raters=pl.DataFrame(raters, columns, orient="row"),
-        left_out={
+    return (
+        pairs,
+        pl.DataFrame(properties, kinds, orient="row"),
+        pl.DataFrame(raters, columns, orient="row"),
+        {
             "a rating is missing": n_without_rating,
             "a term is empty": n_lines - n_without_rating - len(rows),
         },
     )
 
 
-def _rating(path: Path, number: int, cell: str, positions: ColumnPositions) -> float | None:
-    """Return the rating in a cell, which is checked against the scale of the layout.
+def _rating(cell: str, layout: Layout | None) -> float | None:
+    """Return the rating in a cell, None where none is given.
 
-    None where none is given.
+    Raises:
+        InputError: it is no number, or outside the scale; the message does not say where it stands.
     """
     if is_missing(cell):
         return None
     value = number_in(cell)
     if value is None:
-        raise InputError(f"{path}: line {number}: rating {cell!r} is no number such as 3.5")
-    layout = positions.layout
-    scale = None if layout is None else layout.scale
+        raise InputError(f"rating {cell!r} is not a number such as 3.5")
+    scale = layout.scale if layout else None
     if layout is not None and scale is not None and not scale[0] <= value <= scale[1]:
         raise InputError(
-            f"{path}: line {number}: rating {cell!r} is outside {scale[0]:g} to "
-            f"{scale[1]:g}, the scale of {layout.name}; if it is another set, say {HOW_TO_NAME}"
+            f"rating {cell!r} is outside {scale[0]:g} to {scale[1]:g}, the scale of {layout.name}; "
+            f"if it is another set, use {HOW_TO_NAME}"
         )
     return value
-
-
-def _properties(
-    path: Path, number: int, cells: list[str], positions: ColumnPositions
-) -> tuple[str | float | None, ...]:
-    try:
-        return tuple(property_in(name, cells[at]) for name, at in positions.properties.items())
-    except InputError as error:
-        raise InputError(f"{path}: line {number}: {error}") from error

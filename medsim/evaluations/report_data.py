@@ -20,7 +20,7 @@ from medsim.evaluations.compare import (
 )
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.options import PAPER, PAPER_METRICS
-from medsim.evaluations.output import RETRIEVED, coverage_path, scores_path
+from medsim.evaluations.output import RETRIEVED, SCORES, TERMS, path_of
 from medsim.evaluations.sets import SET, SET_COLUMNS, in_order_of_parts, parts_of_sets, whole_sets
 from medsim.evaluations.statistic import statistics_of
 from medsim.statistics.ranks import histogram, roc_curve
@@ -152,11 +152,11 @@ def chart_data_of(
 def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     name = best["input"][0]
     one = stored_input(evaluation, name)
-    sets = {tuple(pair_set.named().values()): pair_set for pair_set in one.sets()}
+    sets = {tuple(pair_set.named().values()): pair_set for pair_set in one.sets}
     common = common_pairs(evaluation, one)
     for of_metric in best.partition_by("embedding", "metric", maintain_order=True):
         embedding, metric = of_metric.select("embedding", "metric").row(0)
-        similarities = similarities_of(evaluation, scores_path(name, embedding, metric), one)
+        similarities = similarities_of(evaluation, path_of(SCORES, name, embedding, metric), one)
         whole = _whole(evaluation, embedding, one)
         for key in of_metric.select(SET_COLUMNS).iter_rows():
             taken = common[sets[key].rows]
@@ -177,7 +177,7 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
 
 def _whole(evaluation: Evaluation, embedding: str, one: EvaluationInput) -> Flags:
     """Return whether an embedding knows all words of each pair, bool[n_pairs]."""
-    path = coverage_path(one.name, embedding, "terms")
+    path = path_of(TERMS, one.name, embedding)
     terms = evaluation.read(path, ("term", "n_unknown_words"))
     partly = terms.filter(pl.col("n_unknown_words") > 0)["term"].implode()
     lacking = pl.any_horizontal(pl.col("term1", "term2").is_in(partly))

@@ -10,28 +10,24 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES
-from medsim.embeddings.lookup import CosineSearch, Neighbours
+from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
-from medsim.embeddings.metrics.averages import points_of
-from medsim.evaluations.output import (
-    COMPARISONS,
-    RESULTS,
-    RETRIEVAL,
-    RETRIEVED,
-)
-from medsim.evaluations.scoring import Compared, Row, family_rows
+from medsim.embeddings.metrics.averages import COSINES, points_of
+from medsim.evaluations.output import COMPARISONS, RESULTS, RETRIEVAL, RETRIEVED, path_of
+from medsim.evaluations.scoring import Row, Score, family_rows
 from medsim.evaluations.similarities import rows_of
 from medsim.evaluations.statistic import statistics_of
+from medsim.evaluations.targets import hashes_of
 from medsim.statistics.clusters import clustered_mean
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.significance import clustered_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.evaluations.targets import LinkedTerms
+    from medsim.evaluations.run import Run
     from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Values, Vectors
     from medsim.statistics.estimates import Estimate
     from medsim.statistics.significance import Test
@@ -148,8 +144,26 @@ class _Found:
     recall: Singles
 
 
+def write_retrieval(
+    run: Run, one: str, linked: pl.DataFrame, name: str, has: EmbeddedTerms
+) -> None:
+    """Write what an embedding finds for an input's linked terms, unless it is there."""
+    options = run.options
+    path = path_of(RETRIEVED, one, name, COSINES[type(has.embedded)], options.index)
+    if run.has(path):
+        return
+    search = SearchSettings(
+        index=options.index, device=options.device, seed=options.seed, threads=options.n_threads
+    )
+    with run.progress.stage(f"look up {one} in {name}") as stage:
+        found = retrieve(linked, has, stage, search)
+        run.write(path, found)
+        n_first = found.filter(pl.col("rank") == 1).height
+        stage.found(f"{n_first:,} of {found.height:,} terms have a linked term nearest")
+
+
 def retrieve(
-    linked: LinkedTerms, has: EmbeddedTerms, stage: Stage, by: SearchSettings
+    linked: pl.DataFrame, has: EmbeddedTerms, stage: Stage, by: SearchSettings
 ) -> pl.DataFrame:
     """Return the nearest and the linked terms that an embedding finds for each linked term.
 
@@ -157,6 +171,12 @@ def retrieve(
     linked to it and at least as similar: ties count against the embedding. Of an approximate index
     it is the most similar linked term, and its rank, among the 100 nearest terms that it gives;
     where none is among them, the most similar linked one by exact search, without a rank.
+
+    Args:
+        linked: see ``linked_terms``.
+        has: these terms as an embedding has them.
+        stage: told of the work.
+        by: the way in which neighbours are searched.
 
     Returns:
         ``RETRIEVED``, a row per linked term in order of text.
@@ -183,16 +203,16 @@ def retrieve(
     return _frame(linked, pool, found)
 
 
-def _pool(linked: LinkedTerms, has: EmbeddedTerms, threads: int) -> _Pool:
-    rows = rows_of(has, linked.terms["term"])
+def _pool(linked: pl.DataFrame, has: EmbeddedTerms, threads: int) -> _Pool:
+    rows = rows_of(has, linked["term"])
     terms = np.flatnonzero(has.covered[rows])
-    _, components = np.unique(linked.components[terms], return_inverse=True)
-    queries = np.flatnonzero(linked.terms["is_linked"].to_numpy()[terms]).astype(np.int32)
+    _, components = np.unique(linked["component"].to_numpy()[terms], return_inverse=True)
+    queries = np.flatnonzero(linked["is_linked"].to_numpy()[terms]).astype(np.int32)
     return _Pool(
         terms=terms,
         vectors=points_of(has.embedded, rows[terms], Workers(threads=threads)),
         components=components.astype(np.int32),
-        hashes=linked.hashes[terms],
+        hashes=hashes_of(linked["term"])[terms],
         queries=queries,
         findable=np.bincount(components)[components[queries]] > 1,
     )
@@ -267,9 +287,9 @@ def _fill_recall(pool: _Pool, found: _Found, flat: SearchSettings, stage: Stage)
         found.recall[query] = len(np.intersect1d(nearest, own)) / max(len(nearest), 1)
 
 
-def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
+def _frame(linked: pl.DataFrame, pool: _Pool, found: _Found) -> pl.DataFrame:
     """Return a row for each linked term, those without a vector included."""
-    terms, components = linked.terms["term"].gather(pool.terms), pl.Series(pool.components)
+    terms, components = linked["term"].gather(pool.terms), pl.Series(pool.components)
     starts = found.neighbours.starts
     first = pl.Series(starts[:-1]).set(pl.Series(np.diff(starts) == 0), None)
     nearest = pl.Series(found.neighbours.ids).gather(first)
@@ -290,7 +310,7 @@ def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
         schema_overrides={"term": pl.String},
     )
     return (
-        linked.terms.filter("is_linked")
+        linked.filter("is_linked")
         .join(of_queries, on="term", how="left", maintain_order="left")
         .with_columns(
             pl.col("covered").fill_null(value=False),
@@ -306,97 +326,82 @@ DATASET = "retrieval"
 """The dataset of retrieval in results and comparisons."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieved:
-    """The terms that an embedding found for the linked terms of an input.
-
-    Attributes:
-        metric: by which terms were compared.
-        terms: ``RETRIEVED``; the same terms for every embedding of an input.
-        signature: of the scores, see ``RunKey.signature``.
-    """
-
-    embedding: str
-    metric: str
-    index: str
-    terms: pl.DataFrame
-    signature: str
-
-
-def retrieval_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
-    """Return the scores of retrieval on an input: ``RETRIEVAL``.
+def retrieval_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
+    """Return the scores of retrieval among an input's linked terms, by table.
 
     In the subset "common" are all terms that are linked to another, the same for every embedding;
     one without a vector counts as not found. In "own" are those that have a vector, and one that
-    they are linked to has one.
+    they are linked to has one. Results have the scores of terms of any length by exact search,
+    and comparisons are made on all linked terms by exact search.
     """
-    rows = [{"input": name, **row} for one in every for row in _score_rows(one)]
-    return pl.DataFrame(rows, schema=RETRIEVAL.dtypes, orient="row")
-
-
-def results_of(retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of terms of any length by exact search as ``RESULTS`` have them."""
+    rows: list[Row] = []
+    exact: list[Score] = []
+    for embedding, metric, index in product(run.embeddings, COSINES.values(), INDEXES):
+        path = path_of(RETRIEVED, name, embedding, metric, index)
+        if path not in run.output.outputs:
+            continue
+        terms = run.output.load(path)
+        signature = f"{run.signature(name, embedding, metric)}, retrieval, {index} index"
+        where: Row = {"input": name, "embedding": embedding, "metric": metric, "index": index}
+        rows += (where | row for row in _score_rows(terms, signature))
+        if index == "flat" and not terms.is_empty():
+            exact.append(_score(terms, embedding, metric))
+    retrieval = pl.DataFrame(rows, schema=RETRIEVAL.dtypes, orient="row")
+    of_set: Row = {"input": name, "dataset": DATASET}
+    comparisons = [
+        of_set | row
+        for statistic in statistics_of("retrieval", tested=True)
+        for row in family_rows("embeddings", statistic, exact)
+    ]
     n_scored = pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms")
-    return (
+    results = (
         retrieval.filter(pl.col("length").is_null(), pl.col("index") == "flat")
-        .with_columns(n_scored.alias("n_covered"))
-        .rename({"n_terms": "n_pairs"})
-        .with_columns(pl.lit(DATASET).alias("dataset"), pl.lit(None, pl.String).alias("negatives"))
+        .with_columns(n_covered=n_scored, n_pairs="n_terms", dataset=pl.lit(DATASET))
+        .with_columns(negatives=pl.lit(None, pl.String))
         .select(*RESULTS.dtypes)
+    )
+    return {
+        RETRIEVAL.files: retrieval,
+        RESULTS.files: results,
+        COMPARISONS.files: pl.DataFrame(comparisons, schema=COMPARISONS.dtypes, orient="row"),
+    }
+
+
+def _score(terms: pl.DataFrame, embedding: str = "", metric: str = "") -> Score:
+    """Return the scores of some terms that an embedding was asked for."""
+    ranks = terms["rank"].fill_null(NOT_FOUND).to_numpy()
+    sample = RankSample(ranks=ranks, clusters=terms["component"].to_numpy())
+    return Score(
+        embedding=embedding,
+        metric=metric,
+        sample=sample,
+        estimates={one.name: one.compute(sample) for one in statistics_of("retrieval")},
+        n_pairs=terms.height,
     )
 
 
-def comparisons_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
-    """Return ``COMPARISONS`` of embeddings by exact search, on all linked terms."""
-    exact = [one for one in every if one.index == "flat" and not one.terms.is_empty()]
-    samples = [_rank_sample(one.terms) for one in exact]
-    where: Row = {"input": name, "dataset": DATASET, "difficulty": None, "negatives": None}
-    rows: list[Row] = []
-    for statistic in statistics_of("retrieval", tested=True):
-        family = [
-            Compared(
-                embedding=one.embedding,
-                metric=one.metric,
-                sample=sample,
-                value=statistic.compute(sample).value,
-            )
-            for one, sample in zip(exact, samples, strict=True)
-        ]
-        n_terms = exact[0].terms.height if exact else 0
-        rows += (where | row for row in family_rows("embeddings", statistic, family, n_terms))
-    return pl.DataFrame(rows, schema=COMPARISONS.dtypes, orient="row")
-
-
-def _rank_sample(terms: pl.DataFrame) -> RankSample:
-    ranks = terms["rank"].fill_null(NOT_FOUND).to_numpy()
-    return RankSample(ranks=ranks, clusters=terms["component"].to_numpy())
-
-
-def _score_rows(one: Retrieved) -> Iterator[Row]:
+def _score_rows(terms: pl.DataFrame, signature: str) -> Iterator[Row]:
     """Yield a row per subset, difficulty, length and statistic; missing ones stand for all."""
-    length = pl.col("n_words").clip(1, len(LENGTHS)) - 1
-    terms = one.terms.with_columns(length.alias("length"))
-    is_own = pl.col("covered") & pl.col("linked_term").is_not_null()
-    recall = one.terms["recall"].mean()
+    terms = terms.with_columns(
+        length=pl.col("n_words").clip(1, len(LENGTHS)) - 1,
+        is_own=pl.col("covered") & pl.col("linked_term").is_not_null(),
+    )
+    recall = terms["recall"].mean()
     for difficulty, at in product((None, *DIFFICULTIES), (None, *range(len(LENGTHS)))):
         wanted = {"difficulty": difficulty, "length": at}
         group = {column: value for column, value in wanted.items() if value is not None}
         of_group = terms.filter(**group)
-        own = of_group.filter(is_own)
+        own = of_group.filter("is_own")
         for subset, chosen in (("common", of_group), ("own", own)):
-            sample = _rank_sample(chosen)
-            for statistic in statistics_of("retrieval"):
+            for statistic, estimate in _score(chosen).estimates.items():
                 yield {
-                    "embedding": one.embedding,
-                    "metric": one.metric,
-                    "index": one.index,
                     "subset": subset,
                     "difficulty": difficulty,
                     "length": None if at is None else LENGTHS[at],
-                    "statistic": statistic.name,
-                    **interval_of(statistic.compute(sample)),
+                    "statistic": statistic,
+                    **interval_of(estimate),
                     "n_terms": of_group.height,
                     "n_covered": own.height,
                     "recall": recall if isinstance(recall, float) else None,
-                    "signature": f"{one.signature}, {subset}",
+                    "signature": f"{signature}, {subset}",
                 }

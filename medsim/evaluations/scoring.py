@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -41,24 +41,28 @@ Row: TypeAlias = dict[str, str | int | float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """One of the embeddings or metrics that are compared with each other.
+class Score:
+    """The scores of an embedding under a metric.
 
     Attributes:
-        sample: that the statistic is computed of.
+        sample: of pairs or terms that the statistics are computed of.
+        estimates: by statistic.
+        n_pairs: of the sample.
+        signature: of the scores, see ``Run.signature``.
     """
 
     embedding: str
     metric: str
     sample: Any
-    value: float
+    estimates: dict[str, Estimate]
+    n_pairs: int
+    signature: str = ""
 
 
 def family_rows(
     between: str,
     statistic: Statistic[Any],
-    family: Sequence[Compared],
-    n_pairs: int,
+    family: Sequence[Score],
     resampling: Resampling | None = None,
 ) -> Iterator[Row]:
     """Yield a row of ``COMPARISONS``, without the columns of the set, for every two of a family.
@@ -68,15 +72,15 @@ def family_rows(
     """
     if statistic.test is None:
         return
+    samples: Sequence[Any] = [one.sample for one in family]
     if statistic.of == "rated" and resampling is not None:
-        samples = redrawn([one.sample for one in family], resampling)
-        family = [replace(one, sample=s) for one, s in zip(family, samples, strict=True)]
-    matches = list(combinations(family, 2))
-    tests = [statistic.test(first.sample, second.sample) for first, second in matches]
+        samples = redrawn(samples, resampling)
+    tests = [statistic.test(*two) for two in combinations(samples, 2)]
     p = np.array([one.p for one in tests], np.float64)
     for (first, second), found, by_bonferroni, by_holm in zip(
-        matches, tests, bonferroni(p), holm(p), strict=True
+        combinations(family, 2), tests, bonferroni(p), holm(p), strict=True
     ):
+        values = [one.estimates[statistic.name].value for one in (first, second)]
         yield {
             "between": between,
             "embedding1": first.embedding,
@@ -84,9 +88,9 @@ def family_rows(
             "embedding2": second.embedding,
             "metric2": second.metric,
             "of": statistic.name,
-            "value1": defined(first.value),
-            "value2": defined(second.value),
-            "difference": defined(first.value - second.value),
+            "value1": defined(values[0]),
+            "value2": defined(values[1]),
+            "difference": defined(values[0] - values[1]),
             "test": found.method,
             "statistic": defined(found.statistic),
             "p": defined(found.p),
@@ -94,7 +98,7 @@ def family_rows(
             "p_holm": defined(by_holm),
             "low": defined(found.low),
             "high": defined(found.high),
-            "n_pairs": n_pairs,
+            "n_pairs": first.n_pairs,
         }
 
 
@@ -108,23 +112,13 @@ class ScoredModel:
 
     Attributes:
         similarities: float32[n_pairs], of the input's pairs; NaN where a term is not covered.
-        signature: of its scores, see ``RunKey.signature``.
+        signature: of its scores, see ``Run.signature``.
     """
 
     embedding: str
     metric: str
     similarities: NDArray[np.float32]
-    signature: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Score:
-    """A model's statistics, by name, of some pairs of a set, and the sample that they are of."""
-
-    model: ScoredModel
-    sample: Any
-    estimates: dict[str, Estimate]
-    n_pairs: int
+    signature: str = ""
 
 
 def score_sets(
@@ -143,17 +137,16 @@ def score_sets(
     held_out = held_out_half(one.pairs["pair_id"], resampling.seed)
     results: list[Row] = []
     comparisons: list[Row] = []
-    sets = list(one.sets())
-    stage.total(sum(len(one.rows) for one in sets))
-    for pair_set in sets:
+    stage.total(sum(len(pair_set.rows) for pair_set in one.sets))
+    for pair_set in one.sets:
         where: Row = {"input": one.name, **pair_set.named()}
         shared = _scores(pair_set, common, models, held_out, resampling)
         results += (where | row for row in _result_rows(shared, "common", pair_set))
         comparisons += (where | row for row in _comparison_rows(shared, pair_set.kind, resampling))
         for embedding, own in covered.items():
-            scored = [score for score in shared if score.model.embedding == embedding]
+            scored = [score for score in shared if score.embedding == embedding]
             if (own & ~common)[pair_set.rows].any():
-                members = [score.model for score in scored]
+                members = [model for model in models if model.embedding == embedding]
                 scored = _scores(pair_set, own, members, held_out, resampling)
             results += (where | row for row in _result_rows(scored, "own", pair_set))
         stage.advance(len(pair_set.rows))
@@ -165,7 +158,7 @@ def score_sets(
 
 def dominated_sets(one: EvaluationInput) -> Iterator[str]:
     """Yield a warning for each set with too few effective clusters, though with enough clusters."""
-    for pair_set in one.sets():
+    for pair_set in one.sets:
         if pair_set.clusters is None:
             continue
         sizes = np.bincount(pair_set.clusters)
@@ -196,7 +189,7 @@ def _scores(
     models: Sequence[ScoredModel],
     held_out: Flags,
     resampling: Resampling,
-) -> list[_Score]:
+) -> list[Score]:
     """Return the scores of models on those pairs of a set that a mask takes."""
     taken = mask[pair_set.rows]
     rows, values = pair_set.rows[taken], pair_set.values[taken]
@@ -213,47 +206,53 @@ def _scores(
         )
         samples = in_threads(resampling.threads, sample, sides)
     return [
-        _Score(
-            model=model,
+        Score(
+            embedding=model.embedding,
+            metric=model.metric,
             sample=sample,
             estimates={one.name: one.compute(sample) for one in statistics_of(pair_set.kind)},
             n_pairs=len(values),
+            signature=model.signature,
         )
         for model, sample in zip(models, samples, strict=True)
     ]
 
 
-def _result_rows(scores: Sequence[_Score], subset: str, pair_set: PairSet) -> Iterator[Row]:
+def _result_rows(scores: Sequence[Score], subset: str, pair_set: PairSet) -> Iterator[Row]:
     for score in scores:
         for name, estimate in score.estimates.items():
             yield {
                 "subset": subset,
-                "embedding": score.model.embedding,
-                "metric": score.model.metric,
+                "embedding": score.embedding,
+                "metric": score.metric,
                 "statistic": name,
                 **interval_of(estimate),
                 "n_pairs": len(pair_set.rows),
                 "n_covered": score.n_pairs,
-                "signature": f"{score.model.signature}, {pair_set}, {subset}",
+                "signature": f"{score.signature}, {pair_set}, {subset}",
             }
 
 
-def _comparison_rows(scores: Sequence[_Score], kind: Kind, resampling: Resampling) -> Iterator[Row]:
+def _comparison_rows(scores: Sequence[Score], kind: Kind, resampling: Resampling) -> Iterator[Row]:
     """Yield comparisons of the metrics of each embedding, and of embeddings at their best metric.
 
     p-values are corrected for the number of comparisons of one statistic among the same models on
     the same set.
     """
+    families: dict[str, list[Score]] = {}
+    for score in scores:
+        families.setdefault(score.embedding, []).append(score)
     for statistic in statistics_of(kind, tested=True):
-        families: dict[str, list[Compared]] = {}
-        for compared in _compared(scores, statistic):
-            families.setdefault(compared.embedding, []).append(compared)
-        sign = 1 if statistic.higher_is_better else -1
-        best = [max(family, key=partial(_rank, sign)) for family in families.values()]
-        n_pairs = scores[0].n_pairs if scores else 0
+        name, sign = statistic.name, 1 if statistic.higher_is_better else -1
+        best = [
+            max(
+                family, key=lambda one: np.nan_to_num(sign * one.estimates[name].value, nan=-np.inf)
+            )
+            for family in families.values()
+        ]
         for family in families.values():
-            yield from family_rows("metrics", statistic, family, n_pairs, resampling)
-        yield from family_rows("embeddings", statistic, best, n_pairs, resampling)
+            yield from family_rows("metrics", statistic, family, resampling)
+        yield from family_rows("embeddings", statistic, best, resampling)
 
 
 def fixed_comparisons(
@@ -274,9 +273,7 @@ def fixed_comparisons(
     drawn = resampling.for_comparisons(math.comb(len(models), 2))
     scores = _scores(pair_set, common, models, np.zeros(len(common), np.bool_), drawn)
     for statistic in wanted:
-        family = _compared(scores, statistic)
-        n_pairs = scores[0].n_pairs if scores else 0
-        yield from family_rows("embeddings", statistic, family, n_pairs, drawn)
+        yield from family_rows("embeddings", statistic, scores, drawn)
 
 
 def warn_of_reach(
@@ -294,19 +291,3 @@ def warn_of_reach(
     )
     if line not in progress.warnings:
         progress.warn(line)
-
-
-def _compared(scores: Sequence[_Score], statistic: Statistic[Any]) -> list[Compared]:
-    return [
-        Compared(
-            embedding=score.model.embedding,
-            metric=score.model.metric,
-            sample=score.sample,
-            value=score.estimates[statistic.name].value,
-        )
-        for score in scores
-    ]
-
-
-def _rank(sign: int, compared: Compared) -> float:
-    return -math.inf if math.isnan(compared.value) else sign * compared.value

@@ -12,32 +12,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, pairwise, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from medsim.core.config import in_threads
-from medsim.embeddings.metrics import METRICS
-from medsim.evaluations.output import (
-    RESULTS,
-    SEPARATED,
-    SEPARATION,
-    SEPARATION_PARTS,
-    separation_path,
-)
+from medsim.embeddings.metrics import METRICS, Workers
+from medsim.evaluations.output import RESULTS, SEPARATED, SEPARATION, SEPARATION_PARTS, path_of
 from medsim.evaluations.similarities import finite, rows_of
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.statistics.estimates import Estimate, defined, interval_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.embeddings.metrics import Metric, Workers
-    from medsim.evaluations.output import EvaluationFiles
+    from medsim.embeddings.metrics import Metric
+    from medsim.evaluations.run import Run
     from medsim.evaluations.scoring import Row
     from medsim.evaluations.targets import Categories
     from medsim.kernels.types import Counts, CountTable, Starts, Table, Vectors
@@ -156,99 +150,99 @@ def _summed(starts: Starts, errors: CountTable, sums: Table, *, near: bool) -> S
 DATASET = "separation"
 """The dataset of separation in results."""
 
-_IN_PATH = ("input", "embedding", "metric")
-
 
 def write_separation(
-    name: str,
-    embedding: str,
-    has: EmbeddedTerms,
+    run: Run,
+    one: str,
     categories: Categories,
+    name: str,
+    has: EmbeddedTerms,
     metrics: Mapping[str, Metric],
-    files: EvaluationFiles,
-    workers: Workers,
-) -> int:
+) -> None:
     """Write the separation of an input's categories under an embedding, by metric.
 
     A file has a row per two categories, in the order in which they were named, and one of all
     triples together; where two of them are near, one more has the terms of the first. What an
-    interrupted run wrote is left as it is. Returned is the number of terms that are left out
-    because the embedding has no vector for them.
+    interrupted run wrote is left as it is.
     """
     terms = [term for category in categories.categories for term in category.terms]
     rows = rows_of(has, pl.Series(terms, dtype=pl.String))
     covered = has.covered[rows]
-    ends = np.cumsum([len(category.terms) for category in categories.categories])
-    n_covered = np.concatenate([[0], np.cumsum(covered)])
-    starts = n_covered[[0, *ends]]
-    for metric, compares in metrics.items():
-        if files.exist(*separation_paths(name, embedding, metric, categories)):
-            workers.advance(len(terms))
-            continue
-        table = compares.tabulated(has.embedded, rows[covered], workers)
-        near = categories.n_far > 0
-        found = separation(partial(_finite_part, table, metric), starts, workers, near=near)
-        workers.advance(int((~covered).sum()))
-        if near:
-            first = categories.categories[0].terms
-            known = pl.Series("term", first, pl.String).filter(pl.Series(covered[: len(first)]))
-            path = separation_path(name, embedding, metric, "terms")
-            files.write(path, _of_terms(categories, starts, known, found))
-        path = separation_path(name, embedding, metric)
-        files.write(path, _frame(categories, np.diff(starts), found))
-    return int((~covered).sum())
+    ends = [0, *accumulate(len(category.terms) for category in categories.categories)]
+    starts = np.concatenate([[0], np.cumsum(covered)])[ends]
+    n_uncovered = int((~covered).sum())
+    with run.progress.stage(f"separate categories of {one} by {name}") as stage:
+        stage.total(len(terms) * len(metrics))
+        workers = Workers(threads=run.options.n_threads, advance=stage.advance)
+        for metric, compares in metrics.items():
+            path, *path_of_terms = separation_paths(one, name, metric, categories)
+            if run.has(path, *path_of_terms):
+                workers.advance(len(terms))
+                continue
+            table = compares.tabulated(has.embedded, rows[covered], workers)
+            near = categories.n_far > 0
+            found = separation(partial(_finite_part, table, metric), starts, workers, near=near)
+            workers.advance(n_uncovered)
+            if near:
+                first = categories.categories[0].terms
+                known = pl.Series("term", first, pl.String).filter(pl.Series(covered[: ends[1]]))
+                run.write(path_of_terms[0], _of_terms(categories, starts, known, found))
+            run.write(path, _frame(categories, np.diff(starts), found))
+        stage.found(f"{len(terms):,} terms, {n_uncovered:,} without a vector")
+    for category, n_terms in zip(categories.categories, np.diff(starts), strict=True):
+        if not n_terms:
+            run.progress.warn(f"{name} has no vector for any term of category {category.name!r}")
 
 
 def separation_paths(
     name: str, embedding: str, metric: str, categories: Categories
 ) -> tuple[str, ...]:
     """Return the paths of the files that ``write_separation`` writes under a metric."""
-    return tuple(
-        separation_path(name, embedding, metric, of)
-        for of in ("data", *(["terms"] if categories.n_far else []))
-    )
+    tables = (SEPARATION_PARTS, SEPARATED) if categories.n_far else (SEPARATION_PARTS,)
+    return tuple(path_of(table, name, embedding, metric) for table in tables)
 
 
-def separation_of(
-    name: str,
-    embeddings: Iterable[str],
-    files: EvaluationFiles,
-    signature: Callable[[str, str, str], str],
-) -> pl.DataFrame:
-    """Return ``SEPARATION`` of an input's categories, by the files of all metrics."""
-    frames = [pl.DataFrame(schema=SEPARATION.dtypes)]
-    for key in product([name], embeddings, METRICS.all()):
-        path = separation_path(*key)
-        if path in files:
-            named = dict(zip(_IN_PATH, key, strict=True), signature=signature(*key))
-            frame = files.load(path)
-            frame = frame.with_columns(pl.lit(one).alias(c) for c, one in named.items())
-            frames.append(frame.select(*SEPARATION.dtypes))
-    return pl.concat(frames)
+def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
+    """Return the separation of an input's categories, by table.
 
-
-def separation_results(separation: pl.DataFrame, categories: Any) -> pl.DataFrame:
-    """Return the statistics of all triples as ``RESULTS`` have them.
-
-    What they count as pairs are terms here: all of the categories, and those that have a vector.
-    The categories are as ``Categories.provenance`` has them.
+    Results have the statistics of all triples. What they count as pairs are terms here: all of the
+    categories, and those that have a vector.
     """
+    frames = [pl.DataFrame(schema=SEPARATION.dtypes)]
+    for embedding, metric in product(run.embeddings, METRICS.all()):
+        path = path_of(SEPARATION_PARTS, name, embedding, metric)
+        if path in run.output.outputs:
+            of_file = {
+                "input": name,
+                "embedding": embedding,
+                "metric": metric,
+                "signature": f"{run.signature(name, embedding, metric)}, separation",
+            }
+            frame = run.output.load(path).with_columns(
+                pl.lit(v).alias(c) for c, v in of_file.items()
+            )
+            frames.append(frame.select(*SEPARATION.dtypes))
+    separation = pl.concat(frames)
     rows: list[Row] = []
     for row in separation.filter(pl.col("category1").is_null()).iter_rows(named=True):
-        statistic = STATISTICS[_measure(categories.get("n_far", 0))]
+        about = run.inputs[name]["categories"]
+        statistic = STATISTICS[_measure(about.get("n_far", 0))]
         triples = TripleCounts(n_triples=row["n_triples"], n_errors=row["n_errors"])
         rows.append(
-            {column: row[column] for column in (*_IN_PATH, "signature")}
+            {column: row[column] for column in ("input", "embedding", "metric", "signature")}
             | {
                 "dataset": DATASET,
                 "subset": "own",
                 "statistic": statistic.name,
                 **interval_of(statistic.compute(triples)),
-                "n_pairs": sum(int(one["n_terms"]) for one in categories["categories"]),
+                "n_pairs": sum(one["n_terms"] for one in about["categories"]),
                 "n_covered": row["n_terms1"],
             }
         )
-    return pl.DataFrame(rows, schema=RESULTS.dtypes)
+    return {
+        SEPARATION.files: separation,
+        RESULTS.files: pl.DataFrame(rows, schema=RESULTS.dtypes),
+    }
 
 
 def _measure(n_far: int) -> str:

@@ -7,29 +7,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError
-from medsim.embeddings.metrics import WordBags
-from medsim.evaluations.output import coverage_path, scores_path
+from medsim.core.errors import InputError, counted
+from medsim.embeddings.metrics import WordBags, Workers
+from medsim.evaluations.output import SCORES, TERMS, WORDS, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.embeddings.metrics import Metric, Workers
+    from medsim.embeddings.metrics import Metric
     from medsim.evaluations.inputs import EvaluationInput
-    from medsim.evaluations.output import EvaluationFiles
+    from medsim.evaluations.run import Run
     from medsim.kernels.types import Ids
 
 T = TypeVar("T", bound=np.ndarray[Any, Any])
 
 
 def write_similarities(
-    one: EvaluationInput,
-    name: str,
-    has: EmbeddedTerms,
-    metrics: Mapping[str, Metric],
-    files: EvaluationFiles,
-    workers: Workers,
+    run: Run, one: EvaluationInput, name: str, has: EmbeddedTerms, metrics: Mapping[str, Metric]
 ) -> None:
     """Write the similarities of an input's pairs, and which of its terms and words are covered.
 
@@ -37,23 +32,33 @@ def write_similarities(
     covered has no similarity. What an interrupted run wrote is left as it is.
     """
     pairs = one.pairs
-    first, second = (rows_of(has, pairs[side]) for side in ("term1", "term2"))
-    _write_coverage(one.name, name, has, np.union1d(first, second), files)
-    covered = has.covered[first] & has.covered[second]
-    left, right = first[covered], second[covered]
-    for metric, compares in metrics.items():
-        path, own = (
-            scores_path(one.name, name, metric),
-            workers.costing(compares.cost(has.n_dimensions)),
-        )
-        if files.exist(path):
-            own.advance(len(pairs))
-            continue
-        found = np.full(len(pairs), np.nan, np.float32)
-        found[covered] = finite(compares.similarities(has.embedded, left, right, own), metric)
-        own.advance(len(pairs) - len(left))
-        similarity = pl.Series("similarity", found).fill_nan(None)
-        files.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
+    of_terms, of_words = (path_of(table, one.name, name) for table in (TERMS, WORDS))
+    paths = {metric: path_of(SCORES, one.name, name, metric) for metric in metrics}
+    if run.has(of_terms, of_words, *paths.values()):
+        return
+    with run.progress.stage(f"compare {one.name} by {name}") as stage:
+        costs = {metric: compares.cost(has.n_dimensions) for metric, compares in metrics.items()}
+        stage.total(pairs.height * sum(costs.values()))
+        workers = Workers(threads=run.options.n_threads, advance=stage.advance)
+        first, second = (rows_of(has, pairs[side]) for side in ("term1", "term2"))
+        rows = np.union1d(first, second)
+        run.write(of_terms, has.terms[rows])
+        run.write(of_words, _known_words(has, rows))
+        covered = has.covered[first] & has.covered[second]
+        left, right = first[covered], second[covered]
+        for metric, path in paths.items():
+            own = workers.costing(costs[metric])
+            if run.has(path):
+                own.advance(len(pairs))
+                continue
+            found = np.full(len(pairs), np.nan, np.float32)
+            similarities = metrics[metric].similarities(has.embedded, left, right, own)
+            found[covered] = finite(similarities, metric)
+            own.advance(len(pairs) - len(left))
+            similarity = pl.Series("similarity", found).fill_nan(None)
+            run.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
+        n_pairs, n_metrics = counted(pairs.height, "pair"), counted(len(metrics), "metric")
+        stage.found(f"{n_pairs} under {n_metrics}")
 
 
 def rows_of(has: EmbeddedTerms, terms: pl.Series) -> Ids:
@@ -65,25 +70,19 @@ def rows_of(has: EmbeddedTerms, terms: pl.Series) -> Ids:
 
 
 def finite(similarities: T, metric: str) -> T:
-    """Return similarities as they are; InputError is raised if one is no finite number."""
+    """Return similarities as they are; InputError is raised if one is not a finite number."""
     if not np.isfinite(similarities).all():
         raise InputError(
-            f"under {metric} a similarity is no finite number: the vectors' values are too large"
+            f"under {metric} a similarity is not a finite number: the vectors' values are too large"
         )
     return similarities
 
 
-def _write_coverage(
-    one: str, name: str, has: EmbeddedTerms, rows: Ids, files: EvaluationFiles
-) -> None:
-    """Write which terms of an input are covered, and which words of theirs are known."""
-    terms_path, words_path = (coverage_path(one, name, of) for of in ("terms", "words"))
-    if files.exist(terms_path, words_path):
-        return
-    files.write(terms_path, has.terms[rows])
+def _known_words(has: EmbeddedTerms, rows: Ids) -> pl.DataFrame:
+    """Return the words of some terms that an embedding has; none if it takes whole terms."""
     words = pl.Series("word", [], pl.String)
     if isinstance(has.embedded, WordBags) and has.words is not None:
         bags = has.embedded
         used = [bags.words[bags.starts[row] : bags.starts[row + 1]] for row in rows]
         words = has.words[np.unique(np.concatenate([*used, np.empty(0, np.int32)]))]
-    files.write(words_path, words.sort().to_frame())
+    return words.sort().to_frame()

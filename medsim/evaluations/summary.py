@@ -4,109 +4,89 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from itertools import combinations
-from typing import TYPE_CHECKING
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from medsim.core import manifest
-from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
-from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.output import (
+    COMPARISONS,
     COVERAGE,
     OVERLAP,
+    PAIRS,
+    RESULTS,
+    SCORES,
+    TERMS,
+    VOCABULARIES,
+    WORDS,
     EvaluationManifest,
-    coverage_path,
-    pairs_path,
-    retrieval_path,
-    scores_path,
-    vocabulary_path,
+    path_of,
 )
-from medsim.evaluations.retrieval import Retrieved, comparisons_of, results_of, retrieval_of
-from medsim.evaluations.run_key import resampling_of
+from medsim.evaluations.retrieval import retrieval_tables
+from medsim.evaluations.run import TABLES, resampling_of
 from medsim.evaluations.scoring import ScoredModel, dominated_sets, score_sets, warn_of_reach
-from medsim.evaluations.separation import separation_of, separation_results
+from medsim.evaluations.separation import separation_tables
 from medsim.evaluations.sets import SET_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.core.progress import Progress
-    from medsim.evaluations.output import EvaluationFiles
-    from medsim.evaluations.run_key import RunKey
-    from medsim.evaluations.scoring import Row
+    from medsim.evaluations.run import Run
     from medsim.kernels.types import Flags
 
 
-TABLES = (
-    "results.parquet",
-    "comparisons.parquet",
-    "coverage.parquet",
-    "overlap.parquet",
-    "retrieval.parquet",
-    "separation.parquet",
-)
-"""The tables that are made anew from all that was computed."""
-
-
-def summarize(key: RunKey, files: EvaluationFiles, threads: int, progress: Progress) -> None:
+def summarize(run: Run) -> None:
     """Write the tables of all inputs, of this run and of those before, and the manifest."""
-    tables: dict[str, list[pl.DataFrame]] = {table: [] for table in TABLES}
-    for name in sorted(key.inputs):
-        for frames in (
-            _of_pairs(name, files, key, threads, progress),
-            _of_retrieval(name, files, key),
-            _of_separation(name, files, key),
-        ):
-            for table, frame in frames.items():
+    tables: dict[str, list[pl.DataFrame]] = {table.files: [] for table in TABLES}
+    for name in run.inputs:
+        for of_kind in (_of_pairs, retrieval_tables, separation_tables):
+            for table, frame in of_kind(run, name).items():
                 tables[table].append(frame)
     vocabularies = {
-        embedding: files.load(path)
-        for embedding in key.embeddings
-        if (path := vocabulary_path(embedding)) in files
+        embedding: run.output.load(path)
+        for embedding in run.embeddings
+        if (path := path_of(VOCABULARIES, embedding)) in run.output.outputs
     }
-    tables["overlap.parquet"].append(overlap_of_vocabularies(vocabularies))
+    tables[OVERLAP.files].append(overlap_of_vocabularies(vocabularies))
     for table, parts in tables.items():
-        files.write(table, pl.concat(parts))
+        run.write(table, pl.concat(parts))
     EvaluationManifest(
         medsim=manifest.medsim_version(),
-        libraries=json.loads(key.metadata["libraries"]),
-        inputs=key.inputs,
-        embeddings=key.embeddings,
-        options=key.options,
-        threads=threads,
-        warnings=list(progress.warnings),
-        outputs=dict(sorted(files.output.outputs.items())),
-        stages=[asdict(record) for record in progress.records],
-    ).write(files.output.folder)
+        libraries=json.loads(run.metadata["libraries"]),
+        inputs=run.inputs,
+        embeddings=run.embeddings,
+        options=run.options.recorded(),
+        threads=run.options.n_threads,
+        warnings=list(run.progress.warnings),
+        outputs=dict(sorted(run.output.outputs.items())),
+        stages=[asdict(record) for record in run.progress.records],
+    ).write(run.output.folder)
 
 
-def _of_pairs(
-    name: str, files: EvaluationFiles, key: RunKey, threads: int, progress: Progress
-) -> dict[str, pl.DataFrame]:
+def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     """Return the results of the similarities of an input's pairs, by table."""
+    load, progress = run.output.load, run.progress
     one = EvaluationInput(
         name=name,
-        rated=key.inputs[name]["kind"] == "rated",
-        frame=files.load(pairs_path(name)),
-        provenance=key.inputs[name],
-        independent=bool(key.options["independent_pairs"]),
+        rated=run.inputs[name]["kind"] == "rated",
+        frame=load(path_of(PAIRS, name)),
+        independent=run.options.independent_pairs,
     )
     models = [
         ScoredModel(
             embedding=embedding,
             metric=metric,
-            similarities=files.load(path)["similarity"].fill_null(np.nan).to_numpy(),
-            signature=key.signature(name, embedding, metric),
+            similarities=load(path)["similarity"].fill_null(np.nan).to_numpy(),
+            signature=run.signature(name, embedding, metric),
         )
-        for embedding in key.embeddings
-        for metric in METRICS.all()
-        if (path := scores_path(name, embedding, metric)) in files
+        for embedding, metric in product(run.embeddings, METRICS.all())
+        if (path := path_of(SCORES, name, embedding, metric)) in run.output.outputs
     ]
-    resampling = resampling_of(key.options, threads)
+    resampling = resampling_of(run.options.recorded(), run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
         results, comparisons = score_sets(one, models, resampling, stage)
         stage.found(f"{results.height:,} results, {comparisons.height:,} comparisons")
@@ -119,49 +99,15 @@ def _of_pairs(
     if one.rated:
         warn_of_reach(models, resampling, progress)
     has = {model.embedding: ~np.isnan(model.similarities) for model in models}
-    terms = {e: files.load(coverage_path(name, e, "terms")) for e in has}
-    words = {e: files.load(coverage_path(name, e, "words")) for e in has}
+    terms, words = (
+        {embedding: load(path_of(table, name, embedding)) for embedding in has}
+        for table in (TERMS, WORDS)
+    )
     return {
-        "results.parquet": results,
-        "comparisons.parquet": comparisons,
-        "coverage.parquet": coverage_of(one, has, terms),
-        "overlap.parquet": overlap_of(name, terms, words),
-    }
-
-
-def _of_retrieval(name: str, files: EvaluationFiles, key: RunKey) -> dict[str, pl.DataFrame]:
-    """Return the scores of retrieval among an input's linked terms, by table."""
-    retrieved = [
-        Retrieved(
-            embedding=embedding,
-            metric=metric,
-            index=index,
-            terms=files.load(path),
-            signature=f"{key.signature(name, embedding, metric)}, retrieval, {index} index",
-        )
-        for embedding in key.embeddings
-        for metric in COSINES.values()
-        for index in INDEXES
-        if (path := retrieval_path(name, embedding, metric, index)) in files
-    ]
-    retrieval = retrieval_of(name, retrieved)
-    return {
-        "retrieval.parquet": retrieval,
-        "results.parquet": results_of(retrieval),
-        "comparisons.parquet": comparisons_of(name, retrieved),
-    }
-
-
-def _of_separation(name: str, files: EvaluationFiles, key: RunKey) -> dict[str, pl.DataFrame]:
-    """Return the separation of an input's categories, by table."""
-
-    def signature(name: str, embedding: str, metric: str) -> str:
-        return f"{key.signature(name, embedding, metric)}, separation"
-
-    separation = separation_of(name, key.embeddings, files, signature)
-    return {
-        "separation.parquet": separation,
-        "results.parquet": separation_results(separation, key.inputs[name].get("categories")),
+        RESULTS.files: results,
+        COMPARISONS.files: comparisons,
+        COVERAGE.files: coverage_of(one, has, terms),
+        OVERLAP.files: overlap_of(name, terms, words),
     }
 
 
@@ -182,7 +128,7 @@ def coverage_of(
     is_oov = ~pl.col("covered") | (pl.col("n_unknown_words").fill_null(0) > 0)
     oov = {embedding: frame.filter(is_oov)["term"] for embedding, frame in terms.items()}
     rows = []
-    for pair_set in one.sets():
+    for pair_set in one.sets:
         of_set = one.pairs[pair_set.rows]
         in_set = pl.concat([of_set["term1"], of_set["term2"]]).unique()
         rows += [
@@ -219,9 +165,8 @@ def overlap_of(
         of_words = bool(known_words[left] and known_words[right])
         known = known_words if of_words else known_terms
         sizes = len(known[left]), len(known[right])
-        n_both = len(known[left] & known[right])
-        of = "words" if of_words else "terms"
-        rows.append(_overlap(name, of, (left, right), sizes, n_both))
+        of = (name, "words" if of_words else "terms", left, right)
+        rows.append(_overlap(of, sizes, len(known[left] & known[right])))
     return pl.DataFrame(rows, schema=OVERLAP.dtypes, orient="row")
 
 
@@ -234,13 +179,10 @@ def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.Data
     for left, right in combinations(vocabularies, 2):
         both = vocabularies[left].join(vocabularies[right], on="word", how="semi").height
         sizes = vocabularies[left].height, vocabularies[right].height
-        rows.append(_overlap(None, "vocabulary", (left, right), sizes, both))
+        rows.append(_overlap((None, "vocabulary", left, right), sizes, both))
     return pl.DataFrame(rows, schema=OVERLAP.dtypes, orient="row")
 
 
-def _overlap(
-    name: str | None, of: str, embeddings: tuple[str, str], sizes: tuple[int, int], n_both: int
-) -> Row:
+def _overlap(of: tuple[str | None, ...], sizes: tuple[int, int], n_both: int) -> tuple[Any, ...]:
     """Return a row of ``OVERLAP``."""
-    shares = [n_both / size if size else None for size in sizes]
-    return dict(zip(OVERLAP.dtypes, (name, of, *embeddings, *sizes, n_both, *shares), strict=True))
+    return (*of, *sizes, n_both, *(n_both / size if size else None for size in sizes))

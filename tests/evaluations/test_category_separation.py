@@ -25,9 +25,16 @@ from medsim.embeddings.metrics import METRICS, Metric, WordBags, Workers, metric
 from medsim.embeddings.options import parse_embedding
 from medsim.evaluations import separation as module
 from medsim.evaluations.conclusions import best_and_worst, errors_of, overall_errors
-from medsim.evaluations.output import EVALUATION, SEPARATION, EvaluationFiles, separation_path
+from medsim.evaluations.options import EvaluateOptions
+from medsim.evaluations.output import EVALUATION, SEPARATED, SEPARATION, path_of
 from medsim.evaluations.readable import readable
-from medsim.evaluations.separation import Separation, separation, separation_of, write_separation
+from medsim.evaluations.run import Run
+from medsim.evaluations.separation import (
+    Separation,
+    separation,
+    separation_tables,
+    write_separation,
+)
 from medsim.evaluations.targets import Categories, categories_of
 
 Found = tuple[dict[tuple[int, int], tuple[int, int]], dict[tuple[int, int], float]]
@@ -125,14 +132,6 @@ def test_the_overlap_error_is_that_of_the_papers_formula() -> None:
     assert found.n_errors[0, 2] / found.n_triples[0, 2] == 6 / 12
 
 
-def test_a_term_is_not_compared_with_itself() -> None:
-    # The similarity of a term with itself is least here: it would be an error with every c.
-    similarities = np.array([[-1, 0.9, 0.5], [0.9, -1, 0.5], [0.5, 0.5, -1]], np.float32)
-    found = separated(similarities, [2, 1])
-    assert found.n_errors.tolist() == [[0, 0], [0, 0]]
-    assert found.n_triples.tolist() == [[0, 2], [0, 0]]
-
-
 def test_separation_depends_neither_on_threads_nor_on_blocks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -176,31 +175,37 @@ def has(categories: Categories, tmp_path_factory: pytest.TempPathFactory) -> Emb
 
 
 @contextmanager
-def new_files(folder: Path) -> Iterator[EvaluationFiles]:
-    with claimed(folder / "results", EVALUATION, overwrite=False) as output:
+def new_run(
+    folder: Path, categories: Categories, progress: Progress | None = None
+) -> Iterator[Run]:
+    """Give the body a run with one build and one embedding, which has written nothing yet."""
+    out = folder / "results"
+    with claimed(out, EVALUATION, overwrite=False) as output:
         output.resume({})
-        yield EvaluationFiles(output=output, metadata={})
+        yield Run(
+            options=EvaluateOptions("build", {"words": "words.vec"}, out, threads=2),
+            inputs={"build": {"fingerprint": "", "categories": categories.provenance()}},
+            embeddings={"words": {"fingerprint": "", "options": {}}},
+            metadata={"medsim": ""},
+            output=output,
+            progress=progress or Progress(),
+        )
 
 
 def written(
-    categories: Categories,
-    has: EmbeddedTerms,
-    folder: Path,
-    workers: Workers = Workers(threads=1),  # noqa: B008 — is never changed
-    metrics: dict[str, Metric] = OF_WORDS,
-) -> tuple[pl.DataFrame, int]:
-    """Return the table of all metrics, and how many terms have no vector."""
-    with new_files(folder) as files:
-        n_uncovered = write_separation("build", "words", has, categories, metrics, files, workers)
-        table = separation_of("build", ["none", "words"], files, "{} {} {}".format)
-    return table, n_uncovered
+    categories: Categories, has: EmbeddedTerms, folder: Path, metrics: dict[str, Metric] = OF_WORDS
+) -> pl.DataFrame:
+    """Return the table of all metrics."""
+    with new_run(folder, categories) as run:
+        write_separation(run, "build", categories, "words", has, metrics)
+        return separation_tables(run, "build")["separation.parquet"]
 
 
 @pytest.fixture(scope="module")
 def table(
     categories: Categories, has: EmbeddedTerms, tmp_path_factory: pytest.TempPathFactory
 ) -> pl.DataFrame:
-    return written(categories, has, tmp_path_factory.mktemp("written"))[0]
+    return written(categories, has, tmp_path_factory.mktemp("written"))
 
 
 def covered_terms(categories: Categories, has: EmbeddedTerms) -> dict[str, dict[str, np.ndarray]]:
@@ -295,10 +300,10 @@ def test_the_overlap_error_is_that_of_a_loop_over_triples(
         parts = (*parts[:2], *both)
     near = replace(categories, categories=parts, n_far=n_far)
     chosen = {metric: OF_WORDS[metric]}
-    with new_files(tmp_path) as files:
-        write_separation("build", "words", has, near, chosen, files, Workers(threads=1))
-        rows = separation_of("build", ["words"], files, "{} {} {}".format)
-        of_terms = files.load(separation_path("build", "words", metric, "terms"))
+    with new_run(tmp_path, near) as run:
+        write_separation(run, "build", near, "words", has, chosen)
+        rows = separation_tables(run, "build")["separation.parquet"]
+        of_terms = run.output.load(path_of(SEPARATED, "build", "words", metric))
     first, second, *far = covered_terms(near, has).values()
     assert sum(map(len, (first, second, *far))) < len(near.terms())  # some have no vector
 
@@ -330,49 +335,21 @@ def test_the_overlap_error_is_that_of_a_loop_over_triples(
     assert rows["overlap_error"].drop_nulls().len() == n_far + 1
 
 
-def test_the_table_has_the_columns_of_its_contract(table: pl.DataFrame) -> None:
-    assert dict(table.schema) == {
-        name: kind if isinstance(kind, pl.DataType) else kind()
-        for name, kind in SEPARATION.dtypes.items()
-    }
-    assert table["metric"].unique(maintain_order=True).to_list() == list(OF_WORDS)
-    assert table.select("input", "embedding").unique().rows() == [("build", "words")]
-    assert table["signature"].to_list() == [f"build words {one}" for one in table["metric"]]
-
-
-def test_nothing_depends_on_threads(
-    table: pl.DataFrame, categories: Categories, has: EmbeddedTerms, tmp_path: Path
-) -> None:
-    other, n_uncovered = written(categories, has, tmp_path, Workers(threads=4))
-    assert other.equals(table, null_equal=True)
-    every = sum(len(one.terms) for one in categories.categories)
-    assert n_uncovered == every - table["n_terms1"].max() > 0
-
-
 def test_what_is_there_is_not_made_again(
     categories: Categories, has: EmbeddedTerms, tmp_path: Path
 ) -> None:
-    def refuses(*_: object) -> np.ndarray:
-        raise AssertionError
-
-    told: list[int] = []
-    workers = Workers(threads=1, advance=told.append)
     metric = METRICS.get("avg_cos")
-    refusing = replace(metric, similarities=refuses, tabulate=refuses)
-    with new_files(tmp_path) as files:
+    refusing = replace(metric, similarities=None, tabulate=None)
+    with new_run(tmp_path, categories) as run:
         for one in (metric, refusing):
-            chosen = {"avg_cos": one}
-            write_separation("build", "words", has, categories, chosen, files, workers)
-        assert files.exist(separation_path("build", "words", "avg_cos"))
-    assert sum(told) == 2 * len(categories.terms())
+            write_separation(run, "build", categories, "words", has, {"avg_cos": one})
 
 
 def test_an_embedding_without_any_of_the_terms_has_no_error(
     categories: Categories, has: EmbeddedTerms, tmp_path: Path
 ) -> None:
     none = replace(has, covered=np.zeros(len(has.covered), np.bool_))
-    table, n_uncovered = written(categories, none, tmp_path)
-    assert n_uncovered == len(categories.terms())
+    table = written(categories, none, tmp_path)
     assert table["n_terms1"].unique().to_list() == [0]
     assert table["n_triples"].sum() == table["n_errors"].sum() == 0
     assert table["category_error"].drop_nulls().is_empty()
@@ -489,9 +466,9 @@ def test_several_far_categories_have_an_error_each_and_one_of_all() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"near": ["1", "2"]}, "two `near` categories and at least one `far`, not of 2 and 0"),
-        ({"far": ["1"]}, "not of 0 and 1"),
-        ({"near": ["1", "2", "3"], "far": ["4"]}, "not of 3 and 1"),
+        ({"near": ["1", "2"]}, "name two categories by `near`, and at least one by `far`"),
+        ({"far": ["1"]}, "name two categories by `near`"),
+        ({"near": ["1", "2", "3"], "far": ["4"]}, "name two categories by `near`"),
         ({"near": ["1", "2"], "far": ["3"], "categories": ["4", "5"]}, "leave out either"),
     ],
 )
@@ -511,7 +488,7 @@ def test_categories_of_an_earlier_run_are_not_mixed_with_others(made: Path) -> N
     assert set(with_them.separation()["category1"].drop_nulls()) == {"one", "two"}
     assert again.separation().equals(with_them.separation())
     for other in ({"separation": True}, {"near": [*chosen], "far": ["410607006"]}):
-        with pytest.raises(OutputError, match="results of other categories of build"):
+        with pytest.raises(OutputError, match=r"another input named build \(other categories"):
             evaluate(made, "grown", **other)
     assert medsim.Evaluation(made / "grown").separation().equals(with_them.separation())
 
@@ -520,5 +497,5 @@ def test_categories_of_an_earlier_run_are_not_mixed_with_others(made: Path) -> N
 def test_a_build_must_be_among_the_inputs(made: Path, asked: str) -> None:
     rated = made / "rated.csv"
     rated.write_text("term1,term2,rating\na,b,1\nc,d,2\na,d,3\n", encoding="utf-8")
-    with pytest.raises(OptionError, match=f"{asked} needs a build"):
+    with pytest.raises(OptionError, match=f"`{asked}` needs a build"):
         medsim.evaluate(rated, {"words": made / "words.vec"}, made / "none", **{asked: True})

@@ -79,19 +79,10 @@ def test_an_embedding_may_have_a_rule_of_its_own(
 
 def test_results_of_the_two_rules_are_never_mixed(folder: Path) -> None:
     run(folder)
-    with pytest.raises(medsim.MedsimError, match="made with `coverage` all, not any; give all"):
+    with pytest.raises(medsim.MedsimError, match="made with `coverage` all, not any; use all"):
         run(folder, "same.txt", "same", coverage="any")
     assert covered(run(folder, coverage="any", overwrite=True)) == by_hand(any)
-    with pytest.raises(medsim.MedsimError, match="made with `coverage` any, not all; give any"):
-        run(folder, "same.txt", "same")
-
-
-def test_what_is_missing_of_a_switch_is_told_as_a_command_line_gives_it(folder: Path) -> None:
-    run(folder)
-    with pytest.raises(medsim.MedsimError, match="made without `independent_pairs`; leave it out"):
-        run(folder, "same.txt", "same", independent_pairs=True)
-    run(folder, independent_pairs=True, overwrite=True)
-    with pytest.raises(medsim.MedsimError, match="made with `independent_pairs`; add it to add to"):
+    with pytest.raises(medsim.MedsimError, match="made with `coverage` any, not all; use any"):
         run(folder, "same.txt", "same")
 
 

@@ -258,7 +258,7 @@ def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
 
 def test_results_of_other_options_are_not_added_to(made: Path) -> None:
     folder = run(made, made / "seeded", "one", inputs=made / "rated.csv").folder
-    with pytest.raises(medsim.MedsimError, match="was made with seed 0, not 1"):
+    with pytest.raises(medsim.MedsimError, match="was made with `seed` 0, not 1"):
         run(made, folder, "one", inputs=made / "rated.csv", seed=1)
     again = run(made, folder, "one", inputs=made / "rated.csv", seed=1, overwrite=True)
     assert again.manifest.options["seed"] == 1
@@ -338,7 +338,7 @@ def test_the_manifest_tells_what_was_read(out: medsim.Evaluation) -> None:
 @pytest.mark.parametrize(
     ("embeddings", "message"),
     [
-        ({}, "name at least one embedding"),
+        ({}, "name at least one of `embeddings`"),
         ({"one": "nowhere.vec"}, r"nowhere\.vec does not exist"),
         ({"a/b": "one.vec"}, "a name has no slash"),
         ({"one": "one.vec,casing=lower"}, "did you mean case"),

@@ -87,7 +87,7 @@ def test_a_model_needs_a_version_where_inputs_are_added(rated: Path, tmp_path: P
     versioned = medsim.Embedding(lengths, version="1")
     evaluated(rated, {"model": lengths, "versioned": versioned}, tmp_path)
 
-    with pytest.raises(OutputError, match=r"without a version; .*medsim.Embedding\(model, vers"):
+    with pytest.raises(OutputError, match=r"give models a version: medsim.Embedding\(model, vers"):
         evaluated([rated, other], {"model": lengths}, tmp_path)
     found = evaluated([rated, other], {"versioned": versioned}, tmp_path)
 

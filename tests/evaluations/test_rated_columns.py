@@ -37,8 +37,8 @@ def test_the_text_names_terms_ratings_separator_and_direction():
         ("", "is not NAME=VALUE"),
         ("score", "is not NAME=VALUE"),
         ("term1=", "is not NAME=VALUE"),
-        ("term1=a,term2=b", "need two terms and a rating"),
-        ("term1=a,rating=r", "need two terms and a rating"),
+        ("term1=a,term2=b", "name two terms and a rating"),
+        ("term1=a,rating=r", "name two terms and a rating"),
         ("term1=a,term2=b,ratng=r", "unknown option 'ratng'; did you mean rating"),
         ("term1=a,term1=b,term2=c,rating=r", "gives term1 twice"),
         ("term1=a,term2=a,rating=r", "column 'a' is named twice"),
@@ -66,8 +66,8 @@ def test_terms_and_rating_need_no_naming_in_any_case(tmp_path, header):
 def test_columns_given_in_python_are_checked_too(tmp_path):
     (tmp_path / "pairs.csv").write_text("a,b,r\nx,y,1\n")
     for columns, says in (
-        (RatedColumns(term1="a"), "need two terms"),
-        (RatedColumns(term1="a", term2="b", ratings=("",)), "need two terms"),
+        (RatedColumns(term1="a"), "name two terms"),
+        (RatedColumns(term1="a", term2="b", ratings=("",)), "name two terms"),
         (RatedColumns(term1="a", term2="b", ratings=("r",), separator=":"), "separator ':'"),
     ):
         with pytest.raises(OptionError, match=says):
@@ -121,8 +121,8 @@ def test_a_first_line_is_a_header_if_its_rating_is_no_number(tmp_path, first, ro
     [
         ("term1=left,term2=rihgt,rating=score", "unknown column 'rihgt'; did you mean right"),
         ("term1=left,term2=right,rating=q", "unknown column 'q'; known: left, right, score, Score"),
-        ("term1=left,term2=right,rating=SCORE", "several columns are named 'SCORE'"),
-        ("term1=left,term2=LEFT,rating=score", "'LEFT' names a column that another"),
+        ("term1=left,term2=right,rating=SCORE", "'SCORE' names several columns"),
+        ("term1=left,term2=LEFT,rating=score", "'LEFT' names several columns, or one"),
         ("term1=left,term2=2,rating=5", "there is no column 5; the first line has 4"),
         ("term1=left,term2=0,rating=3", "there is no column 0"),
         ("term1=left,term2=right,rating=term2", "unknown column 'term2'"),
@@ -140,7 +140,7 @@ def test_columns_that_the_file_does_not_have_are_refused(tmp_path, columns, says
     [
         ("secret,text,3\n", NAMES, r"no column 'a': .*3 cells .*,term1=1,term2=2,rating=3"),
         ("a,b,term2\nx,y,1\n", "term1=a,term2=b,rating=term2", "cannot be named 'term2'"),
-        ("left,right,score\nx,y,1\n", None, "columns 'left', 'right', 'score'; say FILE,term1="),
+        ("left,right,score\nx,y,1\n", None, "columns 'left', 'right', 'score'; use FILE,term1="),
         ("secret,text,3\n", None, "3 cells with a number among them"),
         ("a;b;r,a;b;r\nx;1,y\n", f"{NUMBERS},separator=comma", "no column 3; .* line has 2"),
     ],

@@ -12,10 +12,11 @@ import pytest
 from fixtures.raters import mean, mean_of_others, rated, spearman, with_gaps
 
 from medsim.core.errors import InputError, OptionError
-from medsim.evaluations.inputs import read_inputs
+from medsim.core.progress import Progress
+from medsim.evaluations.inputs import EvaluationInput, read_inputs
 from medsim.evaluations.layouts import parse_columns
+from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.ratings import RatedPairs, read_rated
-from medsim.evaluations.strata import Stratification
 
 RATERS = [f"rater_{letter}" for letter in "ABCDE"]
 
@@ -28,6 +29,10 @@ def written(path: Path, ratings: np.ndarray, header: list[str], *more: str) -> P
         lines.append("\t".join([f"left {item}", f"right {item}", *cells, *more]))
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def inputs(paths: list[str | Path]) -> list[EvaluationInput]:
+    return read_inputs(EvaluateOptions(paths, {"one": "one.vec"}, "out"), Progress())
 
 
 def ehr_rel(path: Path, ratings: np.ndarray) -> Path:
@@ -64,7 +69,7 @@ def test_a_rating_that_is_named_stands_beside_raters(tmp_path: Path) -> None:
     found = read_rated(path, parse_columns("term1=a,term2=b,rating=all,rater=one,rater=two"))
 
     assert found.pairs.rows() == [("left 0", "right 0", 7)]
-    with pytest.raises(OptionError, match="one rater has nobody to agree with"):
+    with pytest.raises(OptionError, match="agreement needs two raters"):
         parse_columns("term1=a,term2=b,rater=one")
 
 
@@ -78,7 +83,7 @@ def test_rows_with_the_same_mean_of_other_ratings_are_other_judgements(tmp_path:
 
 
 def test_a_rater_s_cell_is_checked_as_a_rating_is(tmp_path: Path) -> None:
-    for value, says in (("4", "rating '4' is outside 0 to 3"), ("x", "rating 'x' is no number")):
+    for value, says in (("4", "rating '4' is outside 0 to 3"), ("x", "rating 'x' is not a number")):
         path = ehr_rel(tmp_path / "pairs.tsv", np.ones((5, 2)))
         path.write_text(path.read_text().replace("left 1\tright 1\t1", f"left 1\tright 1\t{value}"))
         with pytest.raises(InputError, match=f"line 3: {says}"):
@@ -90,7 +95,7 @@ def test_the_agreement_is_in_the_provenance_of_files_that_tell_it_alone(tmp_path
     plain = tmp_path / "plain.tsv"
     plain.write_text("term1\tterm2\trating\na\tb\t1\n")
 
-    of_raters, of_none = read_inputs([path, plain], Stratification())
+    of_raters, of_none = inputs([path, plain])
 
     agreement = of_raters.provenance["agreement"]
     assert agreement["raters"] == 5
@@ -102,7 +107,7 @@ def test_other_raters_are_another_input(tmp_path: Path) -> None:
     path = written(tmp_path / "own.tsv", np.ones((3, 1)), ["a", "b", "one", "two", "three"])
     named = [f"{path},term1=a,term2=b,rater=one,rater={other}" for other in ("two", "three")]
 
-    prints = {read_inputs([one], Stratification())[0].provenance["fingerprint"] for one in named}
+    prints = {inputs([one])[0].provenance["fingerprint"] for one in named}
 
     assert len(prints) == 2
 
@@ -140,13 +145,16 @@ def test_a_line_of_the_benchmark_may_have_more_cells_but_not_fewer(tmp_path: Pat
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("[1]", "line 3 is no JSON object"),
-        ('{"sentence1": "a"', "line 3 is no JSON object"),
-        ('{"a":' * 100_000, "line 3 is no JSON object"),
-        ('{"sentence1":["a"],"sentence2":"b","score":1}', "line 3: 'sentence1' is neither a text"),
-        ('{"sentence1":"a","sentence2":"b","score":true}', "line 3: 'score' is neither a text"),
-        ('{"sentence1":"a","sentence2":"b","score":"high"}', "line 3: rating 'high' is no number"),
-        ('{"sentence1":"a","sentence2":"b","score":Infinity}', "rating 'Infinity' is no number"),
+        ("[1]", "line 3 is not a JSON object"),
+        ('{"sentence1": "a"', "line 3 is not a JSON object"),
+        ('{"a":' * 100_000, "line 3 is not a JSON object"),
+        ('{"sentence1":["a"],"sentence2":"b","score":1}', "line 3: 'sentence1' is not text"),
+        ('{"sentence1":"a","sentence2":"b","score":true}', "line 3: 'score' is not text"),
+        (
+            '{"sentence1":"a","sentence2":"b","score":"high"}',
+            "line 3: rating 'high' is not",
+        ),
+        ('{"sentence1":"a","sentence2":"b","score":Infinity}', "rating 'Infinity' is not a number"),
     ],
 )
 def test_a_line_that_is_no_pair_in_json_is_named(tmp_path: Path, line: str, says: str) -> None:
@@ -204,7 +212,7 @@ def test_names_that_are_numbers_are_no_pair_in_json(tmp_path: Path) -> None:
 def test_a_rating_may_be_named_as_a_column_of_the_result(tmp_path: Path, name: str) -> None:
     path = tmp_path / "own.csv"
     path.write_text(f"a,b,{name}\nx,y,3\n")
-    (found,) = read_inputs([f"{path},term1=a,term2=b,rating={name}"], Stratification())
+    (found,) = inputs([f"{path},term1=a,term2=b,rating={name}"])
     assert found.frame.select("dataset", "rating").rows() == [(name, 3)]
 
 
@@ -212,5 +220,5 @@ def test_many_raters_make_a_long_text_and_no_path(tmp_path: Path) -> None:
     names = [f"annotator number {number}" for number in range(20)]
     path = written(tmp_path / "own.tsv", np.ones((20, 2)), ["a", "b", *names])
     named = ",".join(f"rater={name}" for name in names)
-    (found,) = read_inputs([f"{path},term1=a,term2=b,{named}"], Stratification())
+    (found,) = inputs([f"{path},term1=a,term2=b,{named}"])
     assert found.frame.height == 2

@@ -21,7 +21,7 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints
 from medsim.evaluations.retrieval import SearchSettings, retrieve
-from medsim.evaluations.targets import LinkedTerms
+from medsim.evaluations.targets import hashes_of
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 POOLS = pytest.mark.parametrize(
@@ -282,11 +282,9 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
     component = draw.integers(0, 200, 600).astype(np.int32)
     sizes = np.bincount(component, minlength=200)[component]
     terms = [f"{number:04d}" for number in range(600)]
-    linked = LinkedTerms(
-        terms=pl.DataFrame(
-            {"term": terms, "component": component, "is_linked": sizes > 1}
-        ).with_columns(difficulty=pl.lit("hard"), n_words=pl.lit(1, pl.Int32))
-    )
+    linked = pl.DataFrame(
+        {"term": terms, "component": component, "is_linked": sizes > 1}
+    ).with_columns(difficulty=pl.lit("hard"), n_words=pl.lit(1, pl.Int32))
     has = EmbeddedTerms(
         embedded=TermPoints(vectors=vectors),
         covered=np.ones(600, np.bool_),
@@ -295,7 +293,7 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
         n_dimensions=5,
         n_vocabulary=None,
     )
-    hashes, own = linked.hashes, np.arange(600, dtype=np.int32)
+    hashes, own = hashes_of(linked["term"]), np.arange(600, dtype=np.int32)
     search = CosineSearch(vectors, own, hashes, index="ivf", seed=3)
     given = search.nearest(own, np.full(600, 100, np.int32))
 
@@ -367,5 +365,5 @@ def test_the_device_reaches_the_index(
 
 
 def test_an_index_without_retrieval_is_refused(made: Path) -> None:
-    with pytest.raises(OptionError, match="add `retrieval`"):
+    with pytest.raises(OptionError, match="`index` ivf needs `retrieval`"):
         evaluate(made, "index", retrieval=False, index="ivf")

@@ -224,7 +224,7 @@ def test_a_file_that_tells_nothing_has_no_parts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["5,x", "5,,6", "-1", "1.5"])
 def test_bins_that_are_no_counts_are_refused(text: str) -> None:
-    with pytest.raises(OptionError, match="is no count; 5,50,500 names three bins"):
+    with pytest.raises(OptionError, match="must be ascending counts from 1, such as 5,50,500"):
         EvaluateOptions("rated.csv", {"a": "a.vec"}, "out", bins=text.split(","))
 
 
@@ -384,11 +384,14 @@ def test_equal_parts_and_bins_of_topics_are_recorded_and_signed(made: Path) -> N
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"equal_parts": 3}, "`equal_parts` cuts by counts of words and numbers of topics, and"),
+        ({"equal_parts": 3}, "`equal_parts` needs word counts or topics .*; add `words`"),
         ({"equal_parts": 1}, "`equal_parts` 1 is out of range"),
-        ({"equal_parts": 3, "topic_bins": [1, 2]}, "leave out `topic_bins`, or it"),
-        ({"topic_bins": [1, 9]}, "`topic_bins` are of numbers of topics, .* say by `words`"),
-        ({"bins": [1, 10]}, "`bins` are of counts of words, .* say by `words`"),
+        (
+            {"equal_parts": 3, "topic_bins": [1, 2]},
+            "`equal_parts` replaces `bins`",
+        ),
+        ({"topic_bins": [1, 9]}, "`topic_bins` needs numbers of topics"),
+        ({"bins": [1, 10]}, "`bins` needs word counts"),
         ({"bins": [10, 1]}, "`bins` 10,1 must be ascending counts from 1"),
         ({"bins": [0, 5]}, "`bins` 0,5 must be ascending counts from 1"),
         ({"words": "nowhere.csv"}, "nowhere.csv cannot be read"),

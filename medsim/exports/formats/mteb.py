@@ -20,7 +20,7 @@ from medsim.core.parquet import write_lazily
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.sets import SET_COLUMNS
-from medsim.evaluations.targets import linked_terms
+from medsim.evaluations.targets import hashes_of, linked_terms
 from medsim.exports.formats import FORMATS, ExportFormat, check_passed_on
 from medsim.exports.positives import check_some
 from medsim.splits.output import Splits
@@ -208,14 +208,15 @@ def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
 def _retrieval_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     """Yield the task of finding linked terms, if there are any."""
     linked = linked_terms(source.build)
-    rows = np.flatnonzero(linked.terms["is_linked"])
+    rows = np.flatnonzero(linked["is_linked"])
     if not len(rows):
         return
     if (n_more := len(rows) - MOST_QUERIES) > 0:  # those with the smallest hashes are looked up
-        rows = rows[np.argsort(linked.hashes[rows], kind="stable")[:MOST_QUERIES]]
+        hashes = hashes_of(linked["term"][rows])
+        rows = rows[np.argsort(hashes, kind="stable")[:MOST_QUERIES]]
         why = f"term is no query, since a retrieval has at most {MOST_QUERIES:,}"
         run.skipped.append(Skipped(reason=why, n_rows=n_more))
-    terms = linked.terms.select(
+    terms = linked.select(
         pl.int_range(pl.len()).cast(pl.String).alias("id"),
         pl.col("term").alias("text"),
         pl.col("component").alias("group"),
