@@ -164,7 +164,7 @@ def number_of(text: str) -> str | None:
 
 
 BINS = Option("Word counts at which bins begin: 1,10,100,… by default.", (), "N,N,…", listed=True)
-TOPIC_BINS = Option("Topics at which bins begin: 1,2,5 by default.", (), "N,N,…", listed=True)
+TOPIC_BINS = Option("Topic counts at which bins begin: 1,2,5 by default.", (), "N,N,…", listed=True)
 EQUAL_PARTS = Option(
     "Instead of bins: parts with about equally many pairs; three in Chiu et al. (2018).",
     least=2,
@@ -311,7 +311,9 @@ class EvaluateOptions(Options):
     ] = ()
     words: Annotated[
         str | Path | None,
-        Option("For rated files: a table of word, count, topics and domain that divides them."),
+        Option(
+            "For rated files: a table with word, and count, topics or domain to divide pairs by."
+        ),
     ] = None
     bins: Annotated[Sequence[int], BINS] = ()
     topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()
