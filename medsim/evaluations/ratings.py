@@ -441,27 +441,14 @@ def read_rows(
     raters: list[list[float | None]] = []
     n_lines = n_without_rating = 0
     sentences = layout is not None and layout.sentences
-    may_be_longer = layout is not None and bool(layout.first)
     lines = cells_of(text, positions.separator, positions.used(), sentences=sentences)
     if positions.has_header:
         next(lines)
     for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
-        if len(cells) != positions.n_columns and not (
-            may_be_longer and len(cells) > max(positions.used())
-        ):
-            raise InputError(
-                f"{path}: line {number} has {counted(len(cells), 'cell')}, and the first "
-                f"{positions.n_columns}"
-            )
         try:
-            values = [_rating(cells[at], layout) for at in positions.ratings.values()]
-            given = [_rating(cells[at], layout) for at in positions.raters]
-            known = tuple(property_in(name, cells[at]) for name, at in positions.properties.items())
+            values, given, known = _values(cells, positions)
         except InputError as error:
             raise InputError(f"{path}: line {number}: {error}") from error
-        if not positions.ratings:
-            told = [rating for rating in given if rating is not None]
-            values = [sum(told) / len(told) if told else None]
         ratings = [rating for rating in values if rating is not None]
         if len(ratings) < len(values):
             n_without_rating += 1
@@ -488,6 +475,29 @@ def read_rows(
             "a term is empty": n_lines - n_without_rating - len(rows),
         },
     )
+
+
+def _values(
+    cells: list[str], positions: ColumnPositions
+) -> tuple[list[float | None], list[float | None], tuple[str | float | None, ...]]:
+    """Return the ratings of a line, those of each rater, and the properties of its pair.
+
+    Raises:
+        InputError: a cell is wrong; the message does not say where it stands.
+    """
+    layout, n_cells = positions.layout, len(cells)
+    may_be_longer = layout is not None and bool(layout.first) and n_cells > max(positions.used())
+    if n_cells != positions.n_columns and not may_be_longer:
+        raise InputError(
+            f"{counted(n_cells, 'cell')}, and the first line has {positions.n_columns}"
+        )
+    values = [_rating(cells[at], layout) for at in positions.ratings.values()]
+    given = [_rating(cells[at], layout) for at in positions.raters]
+    if not values:
+        told = [rating for rating in given if rating is not None]
+        values = [sum(told) / len(told) if told else None]
+    known = (property_in(name, cells[at]) for name, at in positions.properties.items())
+    return values, given, tuple(known)
 
 
 def _rating(cell: str, layout: Layout | None) -> float | None:

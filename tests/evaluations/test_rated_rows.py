@@ -97,8 +97,8 @@ def test_what_is_no_number_is_refused_with_its_line_and_value(tmp_path, cell):
     [
         # Lines are counted as an editor counts them.
         (b'a,b,r\r\n\r\n"x\r\nx",y,1\r\n\r\nx,z,high\r\n', "line 6: rating 'high'"),
-        (b"a,b,r\nx,y\n", "line 2 has 2 cells, and the first 3"),
-        (b"a,b,r\nx,y,z,1\n", "line 2 has 4 cells, and the first 3"),
+        (b"a,b,r\nx,y\n", "line 2: 2 cells, and the first line has 3"),
+        (b"a,b,r\nx,y,z,1\n", "line 2: 4 cells, and the first line has 3"),
         (b'a,b,r\n"x" z,y,1\n', "line 2 cannot be cut"),
         (b'a,b,r\n"x,y,1\nu,v,2\n', "line 2 cannot be cut"),
     ],
