@@ -12,7 +12,7 @@ import polars as pl
 from medsim.builds.negatives import Embedding
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings.embedded_terms import embed_terms, identify, settled
-from medsim.embeddings.given import embedding_spec, own_name, wrapped
+from medsim.embeddings.given import embedding_spec, wrapped
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
 from medsim.embeddings.objects import OBJECT, KnownVectors
@@ -69,7 +69,7 @@ def embedding_of(
             f"{name!r} ({place['path']}); give that again by `embedding`"
         )
     moved = wrapped(f"{name}={place['path']}" if moved is None else moved, "`embedding`")
-    spec = embedding_spec(moved, own_name(moved, name))
+    spec = embedding_spec(moved, None if isinstance(moved, (str, Path)) else moved.name or name)
     if spec.name != name:
         raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")
     own_place = {} if was_object else place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -102,7 +103,7 @@ class Format:
     Attributes:
         describes: what it is, for the help and for messages, such as "word2vec, binary".
         recognises: whether a file or folder is of this format, by its content where that is
-            distinctive, else by its suffix; cheap; see ``knows`` for what it raises.
+            distinctive, else by its suffix; cheap. What it raises counts as no.
         load: see ``Load``.
         files: the files whose content decides the vectors, given the path and the options; by
             default that of the path.
@@ -130,14 +131,6 @@ class Format:
                 if kind_of(beginning_of(file)) is LFS_POINTER:
                     raise InputError(f"{file} {LFS_POINTER}")
         return files
-
-    def knows(self, path: Path) -> bool:
-        """Return whether a file or folder is of this format; what cannot be read is not."""
-        try:
-            with reading(path):
-                return self.recognises(path)
-        except InputError:
-            return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,22 +180,27 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
         check_file(path)
     if options.format is not None:
         return options.format, FORMATS.get(options.format)
-    found = {name: one for name, one in FORMATS.all().items() if one.knows(path)}
+    found = {}
+    for name, one in FORMATS.all().items():
+        with suppress(InputError), reading(path):
+            if one.recognises(path):
+                found[name] = one
     if len(found) == 1:
         return next(iter(found.items()))
-    fault = f"{path} is in no known format"
     if found:
-        fault = f"{path} could be in several formats"
-    elif path.is_file():
-        beginning = beginning_of(path)
-        if (kind := kind_of(beginning)) and (kind.advice or not kind.is_read):
-            raise InputError(f"{path} {kind}")
-        fault += f": it {what_it_is(beginning)}"
+        fault = "could be in several formats"
     elif path.is_dir():
         from medsim.embeddings.formats.model_folder import lacks  # noqa: PLC0415 — imports NumPy
 
-        fault += lacks(path)
-    raise InputError(f"{fault}; add ,format=NAME with one of: {', '.join(found or FORMATS.all())}")
+        with reading(path):
+            fault = f"is in no known format{lacks(path)}"
+    else:
+        beginning = beginning_of(path)
+        if (kind := kind_of(beginning)) and (kind.advice or not kind.is_read):
+            raise InputError(f"{path} {kind}")
+        fault = f"is in no known format: it {what_it_is(beginning)}"
+    names = ", ".join(found or FORMATS.all())
+    raise InputError(f"{path} {fault}; add ,format=NAME with one of: {names}")
 
 
 def fingerprint(path: Path, found: Format, options: EmbeddingOptions) -> str:

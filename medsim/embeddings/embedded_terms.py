@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, needing
 from medsim.core.kinds import TERM_COLUMNS
-from medsim.core.reading import reading, reason
+from medsim.core.reading import reading
 from medsim.embeddings import (
     Request,
     TermVectors,
@@ -22,16 +21,10 @@ from medsim.embeddings import (
     find_format,
     fingerprint,
 )
-from medsim.embeddings.formats.model_folder import (
-    CONFIG,
-    MODULES,
-    onnx_weights,
-    read_object,
-)
+from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
 from medsim.embeddings.metrics import TermPoints, WordBags
 from medsim.embeddings.objects import KnownVectors, ModelSource, object_source
 from medsim.embeddings.options import HUB, is_service
-from medsim.embeddings.services import service_source
 from medsim.embeddings.tokens import forms, words_of
 
 if TYPE_CHECKING:
@@ -112,11 +105,11 @@ def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
         source = open_source(spec)
         if str(spec.place).startswith(HUB) and "@" not in spec.place:
             progress.warn(
-                f"{spec.name}: {spec.place} names no revision, and {source.location} is read; name "
-                "it so, and every run reads the same model"
+                f"{spec.name}: {spec.place} names no revision; to read the same model in every "
+                f"run, name it as {source.location}"
             )
         digest = source.fingerprint()
-        stage.found(f"{source.describes}, {digest[:12] or 'known by the vectors that it makes'}")
+        stage.found(f"{source.describes}, {digest[:12] or 'identified by the vectors it makes'}")
     return NamedEmbedding(spec=spec, source=source, fingerprint=digest)
 
 
@@ -144,7 +137,7 @@ def settled(
         )
         source = KnownVectors(terms=terms, made=model.read(request), **vars(model))
         digest = source.fingerprint()
-        stage.found(f"{digest[:12]}, whose vectors are not kept, as it has no version")
+        stage.found(f"{digest[:12]}; its vectors are not kept, as it has no version")
     return replace(named, source=source, fingerprint=digest)
 
 
@@ -178,11 +171,12 @@ def embed_terms(
             bags = words_of(terms, found, options, coverage)
             embedded = WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts)
             words = pl.Series("word", found.words, pl.String)
-            # bytes that are no UTF-8 are written as escapes
+            # bytes that are not UTF-8 are written as escapes
             text = pl.Series("word", [found.vocabulary.decode("utf-8", "backslashreplace")])
             vocabulary = text.str.split("\n").explode().unique().sort()
             vocabulary = vocabulary.filter(vocabulary != "")
-            covered, n_words, n_unknown = bags.covered, bags.n_words, bags.n_unknown
+            covered, n_words = bags.covered, bags.n_words
+            n_unknown = (n_words - np.diff(bags.starts)).astype(np.int32)
         else:
             covered = found.covered
         n_dimensions = found.vectors.shape[1]
@@ -214,10 +208,10 @@ def read_vectors(
         is_zero &= found.covered
     if not is_zero.any():
         return found
-    name, kind = named.spec.name, "word" if isinstance(found, WordVectors) else "term"
+    kind = "word" if isinstance(found, WordVectors) else "term"
     progress.warn(
-        f"{name} has {counted(int(np.count_nonzero(is_zero)), kind)} with a zero vector, which has "
-        f"no direction; such {kind}s count as out of vocabulary"
+        f"{named.spec.name} has {counted(int(np.count_nonzero(is_zero)), kind)} with a zero "
+        f"vector; such {kind}s count as out of vocabulary"
     )
     if isinstance(found, TermVectors):
         return replace(found, covered=found.covered & ~is_zero)
@@ -261,6 +255,8 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
     if not isinstance(spec.place, str):
         return object_source(spec)
     if is_service(spec.place):
+        from medsim.embeddings.services import service_source  # noqa: PLC0415 — brings asyncio
+
         return service_source(spec.place, spec.options)
     return _model_of_hub(spec.place, spec.options)
 
@@ -281,7 +277,7 @@ def _file_source(path: Path, options: EmbeddingOptions, location: str) -> FileSo
 def path_of(source: VectorSource) -> Path:
     """Return the file or folder of a source; OptionError where it is no file."""
     if not isinstance(source, FileSource):
-        raise OptionError(f"{source.location} is {source.describes}, and no file or folder")
+        raise OptionError(f"{source.location} is {source.describes}, not a file or folder")
     return source.path
 
 
@@ -297,8 +293,8 @@ def _model_of_hub(place: str, options: EmbeddingOptions) -> FileSource:
         options: may say which format is fetched where a model has several.
 
     Raises:
-        InputError: there is no such model, or it cannot be fetched.
-        OptionError: the text is of another form, or huggingface_hub is missing.
+        InputError: the model does not exist or cannot be fetched.
+        OptionError: the text has another form, or huggingface_hub is missing.
     """
     found = _PLACE.fullmatch(place)
     if found is None:
@@ -315,16 +311,11 @@ def _model_of_hub(place: str, options: EmbeddingOptions) -> FileSource:
         models = [folder / one for one in _ONNX if (folder / one).is_file()]
         if not models:
             raise InputError(
-                f"{location} has no weights that can be read (model.safetensors, model.onnx, "
-                "onnx/model.onnx); fetch an ONNX file of another name yourself and give its path; "
-                "if they are in a pickle, which could run any code, and you trust it, convert it "
-                f"in Python: SentenceTransformer({name!r}).save(FOLDER)"
+                f"{location} has neither model.safetensors nor model.onnx nor onnx/model.onnx; "
+                "fetch an ONNX file of another name yourself and give its path; if you trust a "
+                f"pickle, convert it in Python: SentenceTransformer({name!r}).save(FOLDER)"
             )
         path = models[0]
-        beside = path.parent.relative_to(folder)
-        told = [glob.escape(str(beside / one)) for one in onnx_weights(path)]
-        if told:
-            _fetched(place, name, folder.name, told)
     return _file_source(path, replace(options, format=format_name), location)
 
 
@@ -341,21 +332,7 @@ def _format_of(folder: Path) -> str:
 def _fetched(place: str, name: str, revision: str | None, patterns: Sequence[str]) -> Path:
     """Return the folder of a model's commit, with those of its files that fit a pattern."""
     import huggingface_hub as hub  # noqa: PLC0415 — an extra
-    from huggingface_hub import errors  # noqa: PLC0415 — comes with it
 
-    with reading(place, hint="what was fetched is kept; run it again"):
-        try:
-            return Path(
-                hub.snapshot_download(name, revision=revision, allow_patterns=list(patterns))
-            )
-        except errors.LocalEntryNotFoundError as error:
-            raise InputError(
-                f"{place} is not, or not whole, in the cache of huggingface_hub, and cannot be "
-                f"fetched ({reason(error.__cause__ or error)})"
-            ) from error
-        except errors.HfHubHTTPError as error:
-            raise InputError(
-                f"{place} cannot be fetched ({type(error).__name__}, HTTP "
-                f"{error.response.status_code}); check its name, revision and terms of use, or log "
-                "in by: hf auth login (or set HF_TOKEN)"
-            ) from error
+    hint = "check its name and terms of use, log in with `hf auth login`, or run it again"
+    with reading(place, "a model on a hub", hint):
+        return Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(patterns)))

@@ -7,10 +7,9 @@ import json
 import os
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from filelock import FileLock
@@ -21,6 +20,7 @@ from medsim.core.errors import InputError, OutputError
 from medsim.core.files import put_in_place
 from medsim.core.reading import open_file
 from medsim.embeddings import FORMATS, TERMS, Format, TermVectors, fingerprint
+from medsim.embeddings.formats import first_not_finite
 from medsim.embeddings.formats.model_folder import kind
 
 if TYPE_CHECKING:
@@ -29,6 +29,26 @@ if TYPE_CHECKING:
     from medsim.embeddings import Request
     from medsim.embeddings.options import EmbeddingOptions
     from medsim.kernels.types import Vectors
+
+    class Encoder(Protocol):
+        """A model that embeds any term.
+
+        Attributes:
+            n_dimensions: of its vectors.
+            identity: all that decides its vectors beside the content of its files, text by name.
+        """
+
+        n_dimensions: int
+        identity: dict[str, str]
+
+        def encode(self, terms: Sequence[str]) -> Vectors:
+            """Return the vectors of a batch, zeros for a term of which the model knows nothing.
+
+            A vector depends on its term alone: which terms share the batch, and how many threads
+            compute, changes it by no more than the rounding of 32-bit floating point. Terms come in
+            order of length, so that those that are padded together need little of it.
+            """
+            ...
 
 
 LAYOUT = "1"
@@ -55,12 +75,8 @@ def cache_folder(chosen: str | Path | None) -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Vectors that were written together."""
-
-    terms: Sequence[str]
-    vectors: Vectors
+Part: TypeAlias = "tuple[Sequence[str], Vectors]"
+"""Terms and their vectors, which were made and are written together."""
 
 
 class VectorCache:
@@ -92,9 +108,8 @@ class VectorCache:
 
     def add(self, part: Part) -> None:
         """Write a part; it is on the disk when this returns."""
-        terms = json.dumps(list(part.terms)).encode("ascii")
-        vectors = np.ascontiguousarray(part.vectors, np.float32)
-        content = save({"terms": np.frombuffer(terms, np.uint8), "vectors": vectors})
+        terms = np.frombuffer(json.dumps(list(part[0])).encode("ascii"), np.uint8)
+        content = save({"terms": terms, "vectors": np.ascontiguousarray(part[1], np.float32)})
         partial = self._folder / _PARTIAL
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -105,9 +120,8 @@ class VectorCache:
                     partial, self._folder / f"{hashlib.sha256(content).hexdigest()}{_PART}"
                 )
         except OSError as error:
-            raise OutputError(
-                f"cannot keep vectors in {self._folder}: {error.strerror or error}"
-            ) from error
+            fault = error.strerror or error
+            raise OutputError(f"cannot keep vectors in {self._folder}: {fault}") from error
 
 
 def _read_part(path: Path, wanted: Container[str] | None) -> Part | None:
@@ -125,44 +139,19 @@ def _read_part(path: Path, wanted: Container[str] | None) -> Part | None:
         if not rows:
             return None
         vectors = arrays.get_tensor("vectors")
-    return Part(terms=[terms[row] for row in rows], vectors=vectors[rows])
+    return [terms[row] for row in rows], vectors[rows]
 
 
 @cache
 def _was_whole(path: Path, state: tuple[int, ...]) -> bool:
     """Return whether a file's bytes were those that it is named by, when its state was this."""
     del state
-    return _digest_of(path) == path.stem
-
-
-def _digest_of(path: Path) -> str:
     with open_file(path) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest() == path.stem
 
 
 _CHARACTERS_A_BATCH = 1 << 13  # some 250 terms: a second or so of a small model
 _MAPPED_BYTES = 1 << 28  # larger results are mapped from a file
-
-
-class Encoder(Protocol):
-    """A model that embeds any term.
-
-    Attributes:
-        n_dimensions: of its vectors.
-        identity: all that decides its vectors beside the content of its files, as text by name.
-    """
-
-    n_dimensions: int
-    identity: dict[str, str]
-
-    def encode(self, terms: Sequence[str]) -> Vectors:
-        """Return the vectors of a batch, zeros for a term of which the model knows nothing.
-
-        A vector is of its term alone: which terms share the batch, and how many threads compute,
-        changes it by no more than the rounding of 32-bit floating point. Terms come in order of
-        length, so that those that are padded together need little of it.
-        """
-        ...
 
 
 def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
@@ -175,7 +164,7 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
 
     def embed(terms: Sequence[str]) -> Iterator[Part]:
         for batch in _batches(terms):
-            yield Part(terms=batch, vectors=encoder.encode(batch))
+            yield batch, encoder.encode(batch)
 
     return collected(request, key_of(encoder, files), embed, encoder.n_dimensions)
 
@@ -205,34 +194,29 @@ def collected(
     vectors = None if n_dimensions is None else _matrix(len(rows), n_dimensions, request.cache)
     request.stage.total(len(rows))
 
-    def filled(part: Part) -> Vectors:
-        found = vectors
-        if found is None:
-            found = _matrix(len(rows), part.vectors.shape[1], request.cache)
-        wanted = [at for at, term in enumerate(part.terms) if term in rows]
-        own = np.array([rows[part.terms[at]] for at in wanted], np.int64)
+    def filled(terms: Sequence[str], part: Vectors) -> Vectors:
+        found = _matrix(len(rows), part.shape[1], request.cache) if vectors is None else vectors
+        wanted = [at for at, term in enumerate(terms) if term in rows]
+        own = np.array([rows[terms[at]] for at in wanted], np.int64)
         request.stage.advance(int(np.count_nonzero(~done[own])))
-        found[own] = part.vectors[wanted]
+        found[own] = part[wanted]
         done[own] = True
         return found
 
-    for part in cache.parts(rows) if cache else ():
-        if vectors is None or part.vectors.shape[1] == vectors.shape[1]:
-            vectors = filled(part)
-    for part in embed([term for term, row in rows.items() if not done[row]]):
-        if vectors is not None and part.vectors.shape[1] != vectors.shape[1]:
+    for terms, part in cache.parts(rows) if cache else ():
+        if vectors is None or part.shape[1] == vectors.shape[1]:
+            vectors = filled(terms, part)
+    for terms, part in embed([term for term, row in rows.items() if not done[row]]):
+        if vectors is not None and part.shape[1] != vectors.shape[1]:
             raise InputError(
-                f"the vector of {part.terms[0]!r} has {part.vectors.shape[1]:,} dimensions, and "
-                f"others have {vectors.shape[1]:,}; has the model changed? `cache` takes another "
-                "folder"
+                f"the vector of {terms[0]!r} has {part.shape[1]:,} dimensions and others have "
+                f"{vectors.shape[1]:,}; if the model has changed, choose another `cache` folder"
             )
-        finite = np.isfinite(part.vectors).all(axis=1)
-        if not finite.all():
-            term = part.terms[int(np.argmin(finite))]
-            raise InputError(f"the vector of {term!r} is not finite; is the model damaged?")
+        if (at := first_not_finite(part)) is not None:
+            raise InputError(f"the vector of {terms[at]!r} is not finite; is the model damaged?")
         if cache:
-            cache.add(part)
-        vectors = filled(part)
+            cache.add((terms, part))
+        vectors = filled(terms, part)
     if vectors is None:  # nothing was asked for
         vectors = _matrix(0, 1, None)
     return TermVectors(vectors=vectors, covered=done, n_vocabulary=None)
@@ -300,7 +284,5 @@ def _matrix(n_rows: int, n_dimensions: int, folder: Path | None) -> Vectors:
                 os.posix_fallocate(file.fileno(), 0, n_bytes)
             return np.memmap(file, np.float32, "w+", shape=shape)
     except OSError as error:
-        location = folder or tempfile.gettempdir()
-        raise OutputError(
-            f"cannot write {n_bytes:,} bytes of vectors in {location}: {error.strerror or error}"
-        ) from error
+        fault = f"{folder or tempfile.gettempdir()}: {error.strerror or error}"
+        raise OutputError(f"cannot write {n_bytes:,} bytes of vectors in {fault}") from error

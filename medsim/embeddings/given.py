@@ -21,29 +21,28 @@ from medsim.embeddings.options import (
 )
 
 _ACCEPTED = (
-    "texts as the command line takes them; functions of a list of texts and models with a method "
-    "encode, which return an array with a row for each; mappings of words or terms to vectors; "
-    "gensim's KeyedVectors; and arrays as medsim.Embedding(array, words=[...]), or terms=[...]"
+    "texts as on the command line, functions of a list of texts, models with a method encode, "
+    "mappings of words or terms to vectors, gensim's KeyedVectors, and arrays as "
+    "medsim.Embedding(array, words=[...]) or terms=[...]"
 )
 DEFAULT_NAME = "embedding"
 """The name of an object that is given without one, where nothing else names it."""
 
 
-class Encodes(Protocol):
-    """A model such as those of sentence-transformers and model2vec."""
-
-    def encode(self, texts: Any, /) -> Any:
-        """Return an array with a row for each text."""
-
-
-class KeyedVectors(Protocol):
-    """Word vectors as gensim has them: the words in order of row, and the rows."""
-
-    index_to_key: Any
-    vectors: Any
-
-
 if TYPE_CHECKING:
+
+    class Encodes(Protocol):
+        """A model such as those of sentence-transformers and model2vec."""
+
+        def encode(self, texts: Any, /) -> Any:
+            """Return an array with a row for each text."""
+
+    class KeyedVectors(Protocol):
+        """Word vectors as gensim has them: the words in order of row, and the rows."""
+
+        index_to_key: Any
+        vectors: Any
+
     EmbeddingObject: TypeAlias = (
         Callable[[list[str]], Any] | Encodes | Mapping[str, Any] | KeyedVectors
     )
@@ -106,23 +105,21 @@ class Embedding:
         **options: Unpack[ObjectOptions],
     ) -> None:
         if words is not None and terms is not None:
-            raise OptionError("rows of an array are words or terms; give either, not both")
-        named = "words" if words is not None else "terms" if terms is not None else None
+            raise OptionError("give `words` or `terms`, not both")
         self.source: Any = source
-        self.kind = named
-        self.form = _form_of(source, named)
-        self.keys = [] if named is None else _listed(named, words if words is not None else terms)
+        self.kind = "words" if words is not None else "terms" if terms is not None else None
+        self.form = _form_of(source, self.kind)
+        keys: Any = () if self.kind is None else terms if words is None else words
+        if isinstance(keys, str) or not isinstance(keys, Iterable):
+            raise OptionError(f"`{self.kind}` must be a list with one text per row, not {keys!r}")
+        self.keys: list[Any] = list(keys.tolist() if hasattr(keys, "tolist") else keys)
         self.name = name
         self.version = version
         self.options = _as_text(options)
         if name is not None:
-            if not isinstance(name, str):
-                raise OptionError(f"the name of an embedding is a text, not {type(name).__name__}")
             check_name(name, f"embedding {name!r}")
         if version is not None and (not isinstance(version, str) or not version.strip()):
-            raise OptionError(
-                f"the version of an embedding is a text such as '1.0', not {version!r}"
-            )
+            raise OptionError(f"`version` must be a text such as '1.0', not {version!r}")
 
     def __repr__(self) -> str:
         shown = {"name": self.name, "version": self.version, **self.options}
@@ -161,11 +158,6 @@ def as_embedding(given: Any) -> Embedding:
     return given if isinstance(given, Embedding) else Embedding(given)
 
 
-def own_name(given: str | Path | Embedding, default: str) -> str | None:
-    """Return the name of an object, which may be a default; None for a text, which has its own."""
-    return (given.name or default) if isinstance(given, Embedding) else None
-
-
 def wrapped(given: Any, where: str) -> str | Path | Embedding:
     """Return an embedding that a caller gives: texts and paths as they are, objects wrapped.
 
@@ -193,11 +185,12 @@ def wrapped_by_name(given: Mapping[str, Any], option: str) -> dict[str, str | Pa
 
 
 def _form_of(source: Any, kind: str | None) -> str:
-    """Return the form of an object; OptionError if it has none, or needs no words or terms."""
+    """Return the form of an object; OptionError if it has none, or takes no words or terms."""
+    shown = f"{type(source).__module__}.{type(source).__qualname__}".removeprefix("builtins.")
     if kind is not None:
         if isinstance(source, (list, tuple)) or hasattr(source, "shape"):
             return "array"
-        raise OptionError(f"{kind}=[...] names the rows of an array, not of {_kind_of(source)}")
+        raise OptionError(f"`{kind}` names the rows of an array, not of a {shown}")
     if isinstance(source, Mapping):
         return "mapping"
     if not isinstance(source, (str, bytes, Path, type)):
@@ -209,29 +202,10 @@ def _form_of(source: Any, kind: str | None) -> str:
             return "function"
     if hasattr(type(source), "columns"):
         raise OptionError(
-            f"{_kind_of(source)} is no embedding; give its columns as "
+            f"a {shown} is not an embedding; give its columns as "
             'medsim.Embedding(frame["vector"].to_list(), words=frame["word"])'
         )
-    raise OptionError(f"{_kind_of(source)} is no embedding; accepted are {_ACCEPTED}")
-
-
-def _listed(kind: str, keys: Any) -> list[Any]:
-    """Return the words or terms of an array, which may be an array themselves, or come only once.
-
-    Raises:
-        OptionError: they are one text, or no words or terms at all.
-    """
-    if isinstance(keys, str) or not isinstance(keys, Iterable):
-        raise OptionError(f"{kind}= takes a list of texts, one for each row, not {keys!r}")
-    return list(keys.tolist() if hasattr(keys, "tolist") else keys)
-
-
-def _kind_of(source: object) -> str:
-    """Return the kind of an object, for a message."""
-    if isinstance(source, type):
-        return f"the class {source.__name__} itself, of which no model was made,"
-    kind = type(source)
-    return f"a value of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+    raise OptionError(f"a {shown} is not an embedding; accepted: {_ACCEPTED}")
 
 
 def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
@@ -242,6 +216,6 @@ def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
             known = list(ObjectOptions.__annotations__)
             raise OptionError(unknown_name("option of medsim.Embedding", name, known))
         if not isinstance(value, (str, bool)):
-            raise OptionError(f"{name}={value!r} is no text, as options of an embedding are")
+            raise OptionError(f"{name}={value!r} must be a text")
         found[name] = value if isinstance(value, str) else "yes" if value else "no"
     return found

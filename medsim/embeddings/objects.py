@@ -42,7 +42,6 @@ _DESCRIBES = {
     "array": "array of vectors",
 }
 _MATRIX = 2
-_TRUTH_VALUES = frozenset({bool, np.bool_})
 _HASHED_ROWS = 1 << 14
 _SAME = 1e-2  # of a vector's length; rounding is less, even in half precision
 _N_PROBED = 3
@@ -65,21 +64,18 @@ class ObjectSource(VectorSource):
         """The embedding, for messages about its vectors."""
         return f"embedding {self.name!r} ({self.location})"
 
-    @property
-    def own_name(self) -> str:
-        """The name by which a version is kept."""
-        return self.given.name or self.name
-
-    def of_version(self) -> str:
-        """Return the SHA-256 of name and version."""
-        return canonical_digest([OBJECT, self.own_name, self.given.version])
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of name and version; nothing without a version."""
+        if self.given.version is None:
+            return ""
+        return canonical_digest([OBJECT, self.given.name or self.name, self.given.version])
 
 
 def object_source(spec: EmbeddingSpec) -> ObjectSource:
     """Return an object as a source; no vector is looked at."""
     given: Embedding = spec.place
     is_model = given.form in {"function", "encoder"}
-    name = given.name or spec.name
+    version = f"{given.name or spec.name}, version {given.version}, as given"
     return (ModelSource if is_model else TableSource)(
         name=spec.name,
         given=given,
@@ -88,7 +84,7 @@ def object_source(spec: EmbeddingSpec) -> ObjectSource:
         format_name=OBJECT,
         describes=_DESCRIBES[given.form],
         gives=TERMS if is_model else spec.options.keys or given.kind or WORDS,
-        identity=f"{name}, version {given.version}, as given" if given.version else VECTORS_USED,
+        identity=VECTORS_USED if given.version is None else version,
     )
 
 
@@ -100,7 +96,7 @@ class TableSource(ObjectSource):
         """The words or terms, and their vectors: [n_keys, n_dimensions].
 
         Raises:
-            InputError: they are not, or do not fit each other.
+            InputError: there are none, or words and vectors do not fit each other.
         """
         of, given, kind = self.of, self.given, str(self.gives)
         self.options.check_fit(f"{self.describes}, {kind}", *FITTING[kind])
@@ -114,12 +110,12 @@ class TableSource(ObjectSource):
         if not keys:
             raise InputError(f"{of} has no {kind}")
         if wrong := [key for key in keys if not isinstance(key, str)]:
-            raise InputError(f"{of} has {wrong[0]!r} among its {kind}, which is no text")
+            raise InputError(f"{of} has {wrong[0]!r} among its {kind}, which is not a text")
         is_unclear = given.form == "mapping" and self.options.keys is None
         if is_unclear and (several := [key for key in keys if len(key.split()) > 1]):
             raise InputError(
-                f"{of} has the key {several[0]!r}, and it does not say whether keys are words or "
-                "terms; wrap it as medsim.Embedding(mapping, keys='terms'), or keys='words'"
+                f"{of} has the key {several[0]!r}; are its keys words or terms? Say so with "
+                "medsim.Embedding(mapping, keys='terms') or keys='words'"
             )
         vectors = _as_matrix(rows, of)
         if len(vectors) != len(keys):
@@ -129,9 +125,7 @@ class TableSource(ObjectSource):
     def fingerprint(self) -> str:
         """Return the SHA-256 of all words or terms and vectors, or that of name and version."""
         keys, vectors = self._table
-        if self.given.version is not None:
-            return self.of_version()
-        return _hash_of(keys.kind, keys.values, vectors)
+        return super().fingerprint() or _hash_of(keys.kind, keys.values, vectors)
 
     def read(self, request: Request) -> WordVectors | TermVectors:
         """Return the vectors for a request; see ``medsim.embeddings.Load``."""
@@ -140,35 +134,29 @@ class TableSource(ObjectSource):
 
 
 class ModelSource(ObjectSource):
-    """A function or a model, which embeds any term."""
-
-    def fingerprint(self) -> str:
-        """Return the SHA-256 of name and version; nothing where only its vectors tell."""
-        return "" if self.given.version is None else self.of_version()
+    """A function or a model, which embeds any term; its vectors are kept if it has a version."""
 
     def read(self, request: Request) -> TermVectors:
         """Return the vectors for a request; see ``medsim.embeddings.Load``.
 
         Raises:
-            InputError: the model fails, or gives what is no finite vector for each text; or it
-                gives a text another vector when it is asked again, or than is kept of its version.
+            InputError: the model fails, or does not return one finite vector for each text; or its
+                vector of a text changes with the batch, or differs from the one in the cache.
         """
         self.options.check_fit(self.describes, "normalize", "prefix")
         if not request.terms:
             none = np.zeros((0, 1), np.float32)
             return TermVectors(vectors=none, covered=np.zeros(0, np.bool_), n_vocabulary=None)
-        encoder = _ObjectEncoder(self, request.terms)
-        if self.given.version is None:
-            return encoded(encoder, replace(request, cache=None), "")
-        digest = self.fingerprint()
+        encoder, digest = _ObjectEncoder(self, request.terms), self.fingerprint()
+        if not digest:
+            request = replace(request, cache=None)
         kept = request.cache and VectorCache(request.cache / key_of(encoder, digest))
         if kept and (part := next(kept.parts(), None)):
-            terms = part.terms[:_N_PROBED]
-            if not _are_same(encoder.encode(terms), part.vectors[: len(terms)]):
+            terms, vectors = part[0][:_N_PROBED], part[1][:_N_PROBED]
+            if not _are_same(encoder.encode(terms), vectors):
                 raise InputError(
-                    f"{self.of} gives {terms[0]!r} and others another vector than is kept of "
-                    f"{self.own_name}, version {self.given.version}; give a model that has "
-                    "changed another version"
+                    f"{self.of} returned vectors that differ from those in the cache, {terms[0]!r} "
+                    f"for one; give a changed model a version other than {self.given.version!r}"
                 )
         return encoded(encoder, request, digest)
 
@@ -207,11 +195,10 @@ class _ObjectEncoder:
         probed = list(dict.fromkeys([terms[0], terms[len(terms) // 2], terms[-1]]))
         first = self.encode(probed)
         self.n_dimensions = first.shape[1]
-        again = self.encode([probed[-1], probed[0]])
-        if not _are_same(again, first[[-1, 0]]):
+        if not _are_same(self.encode([probed[-1], probed[0]]), first[[-1, 0]]):
             raise InputError(
-                f"{source.of} gives {probed[0]!r} another vector when it is asked again, in other "
-                "company; a vector must be of its term alone: is the model in training, or random?"
+                f"{source.of} returned a different vector for {probed[0]!r} in another batch; "
+                "vectors must depend on the term alone. Is the model in training mode?"
             )
         self.identity = {
             "normalize": str(source.options.normalize),
@@ -225,26 +212,17 @@ class _ObjectEncoder:
         model = source.given.source
         ask = model.encode if source.given.form == "encoder" else model
         texts = [source.options.prefix + term for term in terms]
+        asked = f"{counted(len(texts), 'text')}, {texts[0]!r} the first"
         try:
             answer = ask(texts)
         except Exception as error:  # a caller's own function raises what it likes
-            raise InputError(
-                f"{of} fails on {counted(len(texts), 'text')}, {texts[0]!r} the first: "
-                f"{reason(error)}"
-            ) from error
+            raise InputError(f"{of} failed on {asked}: {reason(error)}") from error
         vectors = _as_matrix(answer, of).copy()  # a model may write into one array each time
-        if len(vectors) != len(terms):
-            raise InputError(
-                f"{of} gives {counted(len(vectors), 'vector')} for {counted(len(terms), 'text')}, "
-                f"{terms[0]!r} the first; one for each is due"
-            )
+        shape = (len(texts), self.n_dimensions or vectors.shape[1])
+        if vectors.shape != shape:
+            raise InputError(f"{of}: array of shape {vectors.shape} for {asked}; expected {shape}")
         if (at := first_not_finite(vectors)) is not None:
-            raise InputError(f"{of} gives {terms[at]!r} a vector that is not finite as float32")
-        if self.n_dimensions and vectors.shape[1] != self.n_dimensions:
-            raise InputError(
-                f"{of} gives {terms[0]!r} a vector of {vectors.shape[1]:,} numbers, and others one "
-                f"of {self.n_dimensions:,}"
-            )
+            raise InputError(f"{of}: the vector of {terms[at]!r} is not finite as float32")
         return unit(vectors) if source.options.scales(default=False) else vectors
 
 
@@ -259,24 +237,12 @@ def _as_matrix(answer: Any, of: str) -> Vectors:
     if found.dtype.kind not in "fiu":
         kind = "text" if found.dtype.kind in "US" else found.dtype
         hint = "; give a column as column.to_list()" if hasattr(answer, "to_list") else ""
-        raise InputError(f"{of} has or gives values of type {kind}, not numbers{hint}")
-    if isinstance(answer, (list, tuple)) and any(map(_has_truth_values, answer)):
-        raise InputError(f"{of} has or gives values of type bool, not numbers")
+        raise InputError(f"{of} has values of type {kind}, not numbers{hint}")
     if found.ndim != _MATRIX:
-        raise InputError(
-            f"{of} has or gives an array of shape {found.shape}; rows by dimensions are due, as in "
-            "(1000, 300)"
-        )
+        raise InputError(f"{of}: array of shape {found.shape}; expected a row for each text")
     check_dimensions(of, found.shape[1])
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(found, np.float32)
-
-
-def _has_truth_values(row: Any) -> bool:
-    """Return whether a row of a list has truth values, which NumPy would take for 0 and 1."""
-    if isinstance(row, np.ndarray):
-        return bool(row.dtype == np.bool_)
-    return isinstance(row, (list, tuple)) and not _TRUTH_VALUES.isdisjoint(map(type, row))
 
 
 def _plain(value: Any) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
@@ -21,106 +20,41 @@ OptionsT = TypeVar("OptionsT", bound=Options)
 SERVICE = "api:"
 """The beginning of a text that names a service, before its address."""
 
-KEY, OPENAI_KEY = "MEDSIM_API_KEY", "OPENAI_API_KEY"
-"""The environment variables of a key: of any service, and of OpenAI's alone."""
+KEY = "MEDSIM_API_KEY"
+"""The environment variable of the key of any service."""
 
 ASKING = ("key", "concurrency", "rpm", "timeout")
 """The options that say how a service is asked, and do not decide what it answers."""
 
-_OPENAI_HOST = "api.openai.com"
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _WHOLE = re.compile(r"[0-9]{1,9}")
-_TEXT_OF_KEY = re.compile(r"[\x21-\x7e]{1,10000}")  # as a header of HTTP may have it
-_URL = re.compile(
-    r"(?P<beginning>https?://(?P<host>[a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)"
-    r"(?P<path>(/[!\"$->@-~]*)?)",  # neither # nor ?
-    re.IGNORECASE | re.ASCII,
-)
-_NEAR = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|\[::1\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceOptions(Options):
     """The options that every service has."""
 
-    model: Annotated[
-        str | None, Option("Of a service: the model that is asked for, as the service names it.")
-    ] = None
+    model: Annotated[str | None, Option("Of a service: the name of the model.")] = None
     key: Annotated[
-        str | None,
-        Option(
-            "Of a service: the environment variable that has its key; by default "
-            f"{KEY}, else {OPENAI_KEY} where the host is {_OPENAI_HOST}."
-        ),
+        str | None, Option("Of a service: the environment variable that has the key.")
     ] = None
-    concurrency: Annotated[
-        int,
-        Option("Of a service: requests under way at a time.", least=1, most=256),
-    ] = 4
+    concurrency: Annotated[int, Option("Of a service: requests at a time.", least=1, most=256)] = 4
     rpm: Annotated[
-        int | None,
-        Option(
-            "Of a service: requests a minute at most; any number by default.",
-            least=1,
-            most=1_000_000,
-        ),
+        int | None, Option("Of a service: most requests a minute.", least=1, most=1_000_000)
     ] = None
     timeout: Annotated[
-        int, Option("Of a service: seconds that an answer may take.", least=1, most=86_400)
+        int, Option("Of a service: seconds a request may take.", least=1, most=86_400)
     ] = 300
 
     def check(self) -> None:
-        """Raise OptionError for a key that is no name of an environment variable."""
+        """Raise OptionError for a key that is not the name of an environment variable."""
         if self.key is not None and not _VARIABLE.fullmatch(self.key):  # it may be the key itself
-            raise OptionError(
-                "key= names no environment variable in capitals, such as MEDSIM_API_KEY; keys "
-                "are given in the environment alone"
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
-    """A service, and how it is asked.
-
-    Attributes:
-        url: without user, query, fragment, and slash at its end.
-        model: as the service names it.
-        key: sent with every request; None where it needs none. No text shows it.
-    """
-
-    url: str
-    model: str
-    key: str | None = field(repr=False)
-    options: ServiceOptions = field(repr=False)
-
-    @property
-    def location(self) -> str:
-        """The text that names the address, as a user gives it."""
-        return f"{SERVICE}{self.url}"
+            raise OptionError(f"key= must name an environment variable in capitals, such as {KEY}")
 
 
 def is_service(place: object) -> bool:
     """Return whether a place is the address of a service."""
     return isinstance(place, str) and place.startswith(SERVICE)
-
-
-def open_service(place: str, options: ServiceOptions) -> Service:
-    """Return the service of a text such as "api:https://host/v1"; it is not asked yet.
-
-    Raises:
-        OptionError: the address, the model or the key are not as they must be.
-    """
-    found = _URL.fullmatch(place.removeprefix(SERVICE))
-    if not found:  # it may hold a key, so it is not shown
-        raise OptionError(
-            "the address of a service is not a URL of http or https without user, password, ? and "
-            f"#, such as api:https://host/v1; a key stands in the environment variable {KEY}"
-        )
-    url = found["beginning"].lower() + found["path"].rstrip("/")
-    if not options.model:
-        raise OptionError(f"{SERVICE}{url} needs the name of a model: add ,model=NAME")
-    key = _key(url, found["host"].lower(), options)
-    return Service(url=url, model=options.model, key=key, options=options)
 
 
 def parsed(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> OptionsT:
@@ -137,32 +71,11 @@ def parsed(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> Options
         values[name] = value
         if hints[name] in {int, int | None}:
             if not _WHOLE.fullmatch(value):
-                raise OptionError(f"{noun} {name}={value!r} is no whole number, such as 16")
+                raise OptionError(f"{noun} {name}={value!r} is not a whole number")
             values[name] = int(value)
         elif hints[name] == Path | None:
             values[name] = expanded(value)
     return kind(**values)
-
-
-def _key(url: str, host: str, options: ServiceOptions) -> str | None:
-    """Return the key that is sent to a service; None where the environment has none."""
-    names = [options.key or KEY]
-    if options.key is None and host == _OPENAI_HOST:
-        names.append(OPENAI_KEY)
-    name = next((name for name in names if os.environ.get(name, "").strip()), None)
-    if name is None:
-        if options.key is not None:
-            raise OptionError(f"the environment variable {options.key} of key= is not set")
-        return None
-    key = os.environ[name].strip()
-    if not _TEXT_OF_KEY.fullmatch(key):
-        raise OptionError(f"the environment variable {name} has no key that HTTP can send")
-    if options.key is None and url.startswith("http:") and not _NEAR.fullmatch(host):
-        raise OptionError(
-            f"{url} would get the key of {name} unencrypted; use https, or add ,key={name} to "
-            "send it all the same"
-        )
-    return key
 
 
 Pooling = Literal["mean", "cls", "max"]
@@ -191,9 +104,8 @@ HUB = "hf:"
 """The beginning of a text that names a model on a hub."""
 
 NAMED_BY = (
-    "a file or folder, hf:MODEL of a hub, or api:URL of a service, with options behind it, as in "
-    "bert=model.onnx,pooling=cls. Python takes functions, models and vectors as well, see "
-    "medsim.Embedding."
+    "a file or folder, hf:MODEL of a hub, or api:URL of a service, with options after it, as in "
+    "bert=model.onnx,pooling=cls. In Python also functions, models and vectors: medsim.Embedding."
 )
 """The texts and objects by which an embedding is named, for the help of options."""
 
@@ -208,78 +120,42 @@ _OPTION = re.compile(r",([a-z]+)=([^,]*)$")
 class EmbeddingOptions(ServiceOptions):
     """The options of reading an embedding; its format refuses those that it does not know."""
 
-    format: Annotated[str | None, Option("Name of its format; by default that of the file.")] = None
+    format: Annotated[str | None, Option("The format; by default found by the content.")] = None
     vocabulary: Annotated[
-        Path | None, Option("File that names the rows of an array; by default the one beside it.")
+        Path | None, Option("File that names the rows of an array; by default one beside it.")
     ] = None
-    keys: Annotated[
-        Keys | None,
-        Option("Whether rows are vectors of words or of terms; by default that of the file."),
-    ] = None
+    keys: Annotated[Keys | None, Option("Whether rows are vectors of words or of terms.")] = None
     case: Annotated[
         Case,
         Option(
-            "How a word is looked up: as it stands, else in lower case (fallback); only in lower "
-            "case (lower); or only as it stands (keep).",
+            "Look words up as they are, then in lower case; only in lower case; or as they are."
         ),
     ] = "fallback"
     parts: Annotated[
-        Parts,
-        Option(
-            "When a word is split at inner punctuation (hyphens, slashes): where it has no vector "
-            "as a whole (fallback), always, or never.",
-        ),
+        Parts, Option("Split words at inner punctuation: if unknown as a whole, always or never.")
     ] = "fallback"
     digits: Annotated[
-        Digits,
-        Option(
-            "What a digit of a word becomes: itself (keep); a #, as in word2vec's Google News "
-            "vectors (hash); or a 0 (zero).",
-        ),
+        Digits, Option("Keep digits, or replace each by # (as word2vec's Google News) or by 0.")
     ] = "keep"
     coverage: Annotated[
-        Coverage | None,
-        Option(
-            "When a term counts as covered: when any of its words has a vector, or all; by default "
-            "as the evaluation has it, else any.",
-        ),
+        Coverage | None, Option("Whether all words of a covered term have a vector, or any.")
     ] = None
     pooling: Annotated[
-        Pooling | None,
-        Option(
-            "How token vectors of an encoder become one; by default that of the "
-            "model's settings, else the mean.",
-        ),
+        Pooling | None, Option("Pooling of token vectors; by default the model's, else the mean.")
     ] = None
     normalize: Annotated[
         YesNo | None,
-        Option(
-            "Whether an encoder's vectors are scaled to length 1; by default as the "
-            "model's settings have it, else not.",
-        ),
+        Option("Scale an encoder's vectors to length 1; by default as the model does."),
     ] = None
-    prefix: Annotated[
-        str, Option('Text put before every term that an encoder reads, such as "query: ".')
-    ] = ""
+    prefix: Annotated[str, Option('Text put before every term, such as "query: ".')] = ""
     device: Annotated[
-        Device,
-        Option(
-            "Where an encoder runs: on a GPU where ONNX Runtime or PyTorch finds one (auto), or on "
-            "the processor alone (cpu)."
-        ),
+        Device, Option("Run an encoder on a GPU if there is one (auto), or on the processor (cpu).")
     ] = "auto"
     dimensions: Annotated[
-        int | None,
-        Option(
-            "Of a service: the dimensions that its vectors are asked to have; by default those of "
-            "the model.",
-            least=1,
-            most=1 << 16,
-        ),
+        int | None, Option("Of a service: dimensions to ask for.", least=1, most=1 << 16)
     ] = None
-    batch: Annotated[
-        int,
-        Option("Of a service: terms a request at most.", least=1, most=2048),  # as OpenAI has it
+    batch: Annotated[  # at most as OpenAI has it
+        int, Option("Of a service: most terms a request.", least=1, most=2048)
     ] = 32
 
     def chosen(self) -> dict[str, str]:
@@ -306,9 +182,8 @@ class EmbeddingOptions(ServiceOptions):
         """Raise OptionError for an option that is given and not accepted."""
         for name, value in self.chosen().items():
             if name not in ("format", *accepted):
-                raise OptionError(
-                    f"option {name}={value} does not fit ({kind}); accepted: {', '.join(accepted)}"
-                )
+                names = ", ".join(accepted)
+                raise OptionError(f"option {name}={value} does not fit ({kind}); accepted: {names}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -368,8 +243,8 @@ def check_name(name: str, where: str) -> None:
     """Raise OptionError, which begins with where the name stands, if a folder cannot have it."""
     if not _NAME.fullmatch(name) or name.strip() != name or name.startswith("."):
         raise OptionError(
-            f"{where}: a name has no slash, comma or outer space, begins with no dot, "
-            "has no % before two hexadecimal digits, and has at most 100 characters"
+            f"{where}: a name has at most 100 characters, no slash, comma, outer space or first "
+            "dot, and no % before two hexadecimal digits"
         )
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import queue
 import random
 import re
 import threading
 import time
-from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -23,13 +24,13 @@ from medsim.core.reading import parsed_json
 from medsim.embeddings import TERMS, VectorSource
 from medsim.embeddings.encoders import LAYOUT, Part, collected
 from medsim.embeddings.formats import first_not_finite
-from medsim.embeddings.options import ASKING, open_service
+from medsim.embeddings.options import ASKING, KEY, SERVICE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
     from medsim.embeddings import Request, TermVectors
-    from medsim.embeddings.options import EmbeddingOptions, Service
+    from medsim.embeddings.options import EmbeddingOptions, ServiceOptions
     from medsim.kernels.types import Vectors
 
 
@@ -61,6 +62,76 @@ _MASK = "…"
 _jitter = random.SystemRandom()  # decides nothing that is computed
 
 
+_OPENAI_HOST, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
+_TEXT_OF_KEY = re.compile(r"[\x21-\x7e]{1,10000}")  # as a header of HTTP may have it
+_URL = re.compile(
+    r"(?P<beginning>https?://(?P<host>[a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)"
+    r"(?P<path>(/[!\"$->@-~]*)?)",  # neither # nor ?
+    re.IGNORECASE | re.ASCII,
+)
+_NEAR = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|\[::1\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A service, and how it is asked.
+
+    Attributes:
+        url: without user, query, fragment, and slash at its end.
+        model: as the service names it.
+        key: sent with every request; None where it needs none. No text shows it.
+    """
+
+    url: str
+    model: str
+    key: str | None = field(repr=False)
+    options: ServiceOptions = field(repr=False)
+
+    @property
+    def location(self) -> str:
+        """The text that names the address, as a user gives it."""
+        return f"{SERVICE}{self.url}"
+
+
+def open_service(place: str, options: ServiceOptions) -> Service:
+    """Return the service of a text such as "api:https://host/v1"; it is not asked yet.
+
+    Raises:
+        OptionError: the address, the model or the key are not as they must be.
+    """
+    found = _URL.fullmatch(place.removeprefix(SERVICE))
+    if not found:  # it may hold a key, so it is not shown
+        raise OptionError(
+            "the address of a service must be like api:https://host/v1, without user, password, ? "
+            f"and #; a key belongs in the environment variable {KEY}"
+        )
+    url = found["beginning"].lower() + found["path"].rstrip("/")
+    if not options.model:
+        raise OptionError(f"{SERVICE}{url} needs the name of a model: add ,model=NAME")
+    key = _key(url, found["host"].lower(), options)
+    return Service(url=url, model=options.model, key=key, options=options)
+
+
+def _key(url: str, host: str, options: ServiceOptions) -> str | None:
+    """Return the key that is sent to a service; None where the environment has none."""
+    names = [options.key or KEY]
+    if options.key is None and host == _OPENAI_HOST:
+        names.append(_OPENAI_KEY)
+    name = next((name for name in names if os.environ.get(name, "").strip()), None)
+    if name is None:
+        if options.key is not None:
+            raise OptionError(f"the environment variable {options.key} of key= is not set")
+        return None
+    key = os.environ[name].strip()
+    if not _TEXT_OF_KEY.fullmatch(key):
+        raise OptionError(f"the environment variable {name} has no key that HTTP can send")
+    if options.key is None and url.startswith("http:") and not _NEAR.fullmatch(host):
+        raise OptionError(
+            f"{url} would get the key of {name} unencrypted; use https, or add ,key={name}"
+        )
+    return key
+
+
 class RefusedError(ServiceError):
     """A request that a service refuses, and would refuse again.
 
@@ -81,27 +152,6 @@ class _LostError(Exception):
 
 class _StoppedError(Exception):
     """Waiting ended, since another job has failed."""
-
-
-class _Loop(asyncio.SelectorEventLoop):
-    """An event loop whose look-ups of hosts do not keep the process from ending."""
-
-    def run_in_executor(
-        self, _executor: object, function: Callable[..., Answer], *arguments: object
-    ) -> asyncio.Future[Answer]:
-        """Call a function in a daemon thread, unlike the pools that Python waits for at exit."""
-        found: Future[Answer] = Future()
-
-        def work() -> None:
-            if not found.set_running_or_notify_cancel():
-                return
-            try:
-                found.set_result(function(*arguments))
-            except Exception as error:  # noqa: BLE001 — raised where it is awaited
-                found.set_exception(error)
-
-        threading.Thread(target=work, daemon=True).start()
-        return asyncio.wrap_future(found, loop=self)
 
 
 class ServiceClient:
@@ -127,10 +177,8 @@ class ServiceClient:
                 follow_redirects=False,
             )
         except (ImportError, ValueError, httpx2.InvalidURL) as error:
-            raise OptionError(
-                "the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names cannot be used "
-                f"({error})"
-            ) from error
+            proxies = "HTTP_PROXY, HTTPS_PROXY or ALL_PROXY"
+            raise OptionError(f"the proxy named by {proxies} cannot be used ({error})") from error
 
     def ask_all(
         self, jobs: Iterable[Job], ask: Callable[[Job], Awaitable[Answer]]
@@ -146,7 +194,7 @@ class ServiceClient:
             ask: answers a job by calls of ``ask``.
         """
         arrived: queue.SimpleQueue[tuple[Job, Answer] | None] = queue.SimpleQueue()
-        loop = _Loop()
+        loop = asyncio.SelectorEventLoop()
         asking = loop.create_task(self._work_all(iter(jobs), ask, arrived.put))
 
         def work() -> None:
@@ -208,13 +256,11 @@ class ServiceClient:
                 fault = self._fault(status, headers, text)
                 pause = retry_after(headers)
             if n_tries == TRIES:
-                raise self._error(f"gives no answer in {TRIES} tries: {fault}")
+                raise self._error(f"did not answer in {TRIES} tries: {fault}")
             if pause is None:
                 await self._sleep(backoff(n_tries))
             elif pause > LONGEST_PAUSE:
-                raise self._error(
-                    f"asks to wait for {pause:,.0f} seconds ({fault}); run again then"
-                )
+                raise self._error(f"asks to wait {pause:,.0f} seconds ({fault}); run again then")
             else:
                 self._next = max(self._next, time.monotonic() + pause)
 
@@ -271,36 +317,34 @@ class ServiceClient:
                 raise self._error(f"cannot be reached ({fault}); is it up?") from None
             raise _LostError(fault) from None
         except self._library.InvalidURL as error:
-            raise self._error(f"is no address ({self._told(error)})") from None
+            raise self._error(f"is not an address ({self._told(error)})") from None
         except self._library.HTTPError as error:
-            raise self._error(f"answers what HTTP does not have ({self._told(error)})") from None
+            raise self._error(f"broke the rules of HTTP ({self._told(error)})") from None
         told = {name: self._masked(value) for name, value in response.headers.items()}
         return response.status_code, told, self._masked(data.decode("utf-8-sig", "replace"))
 
     def _read(self, headers: Mapping[str, str], text: str) -> dict[str, Any]:
-        kind = headers.get("content-type", "").partition(";")[0].strip()[:_TOLD] or "no type"
-        try:
+        with suppress(InputError):
             found = parsed_json("the answer", text)
-        except InputError as error:
-            raise self._error(
-                f"answers with {kind} that is no JSON; is it the address of the API, such as "
-                "https://host/v1?"
-            ) from error
-        if not isinstance(found, dict):
-            raise self._error(f"answers with JSON that is no object but {type(found).__name__}")
-        return found
+            if isinstance(found, dict):
+                return found
+        kind = headers.get("content-type", "").partition(";")[0].strip()[:_TOLD] or "no type"
+        raise self._error(
+            f"answered {kind} that is not a JSON object; is it the address of the API, such as "
+            "https://host/v1?"
+        )
 
     def _fault(self, status: int, headers: Mapping[str, str], text: str) -> str:
         """Return the fault of a request that may be tried again; raise where it may not."""
         if status in _REDIRECTS:
             target = headers.get("location", "nowhere").partition("?")[0][:_TOLD]
-            raise self._error(f"redirects to {target}; name the address that answers")
+            raise self._error(f"redirects to {target}; give that address")
         told, code = _explanation(text)
         fault = f"HTTP {status}" + (f", {told[:_TOLD]}" if told else "")
         if status in _BUSY or status in _FAILURES:
             return fault
         if status in {401, 403} and self._service.key is None:
-            fault += "; it needs a key, in the environment variable MEDSIM_API_KEY"
+            fault += f"; it needs a key, in the environment variable {KEY}"
         raise RefusedError(f"{self._service.location} refuses: {fault}", status, code)
 
     async def _sleep(self, seconds: float) -> None:
@@ -442,10 +486,8 @@ def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Ite
     client = ServiceClient(source.service)
     asking = _Asking(source, client)
     for answers in client.ask_all(batches, asking.vectors):
-        yield Part(
-            terms=[term for batch, _ in answers for term in batch],
-            vectors=np.concatenate([vectors for _, vectors in answers]),
-        )
+        terms = [term for batch, _ in answers for term in batch]
+        yield terms, np.concatenate([vectors for _, vectors in answers])
     if asking.n_tokens:
         request.stage.tell(f"the service counted {asking.n_tokens:,} tokens")
 
@@ -528,26 +570,17 @@ def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vect
     Raises:
         ServiceError: there are more or fewer, or they are anything else.
     """
-    data = answer.get("data")
-    if not isinstance(data, list) or not all(isinstance(one, dict) for one in data):
-        raise ServiceError(f"{location} answers without a list data of objects")
-    if len(data) != n_terms:
-        raise ServiceError(f"{location} answers with {len(data):,} vectors for {n_terms:,} terms")
-    numbers = [one.get("index") for one in data]
-    if any(number is not None for number in numbers):
-        if any(type(one) is not int for one in numbers) or sorted(numbers) != list(range(n_terms)):
-            raise ServiceError(f"{location} answers with an index that is missing or wrong")
-        data = sorted(data, key=lambda one: int(one["index"]))
-    vectors = [one.get("embedding") for one in data]
-    for one in vectors:
-        if not one or not isinstance(one, list) or not {*map(type, one)} <= {int, float}:
-            raise ServiceError(
-                f"{location} answers with an embedding that is not a list of numbers"
-            )
-    if len({len(one) for one in vectors}) > 1:
-        raise ServiceError(f"{location} answers with vectors of different dimensions")
-    try:
-        with np.errstate(over="ignore"):
-            return np.array(vectors, np.float64).astype(np.float32)
-    except OverflowError as error:
-        raise ServiceError(f"{location} answers with a number of too many digits") from error
+    found = np.zeros((0, 0), np.float32)
+    with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        data: Any = answer.get("data")
+        if any(one.get("index") is not None for one in data):
+            rows = {one["index"]: one for one in data}
+            data = [rows[row] for row in range(len(data))]
+        vectors = [one["embedding"] for one in data]
+        if {*chain.from_iterable(map(type, one) for one in vectors)} <= {int, float}:
+            with np.errstate(over="ignore"):
+                found = np.array(vectors, np.float64).astype(np.float32)
+    if found.ndim != 2 or len(found) != n_terms or not found.size:  # noqa: PLR2004 — axes
+        fault = "it must give one for each, in its list data, of equally many numbers"
+        raise ServiceError(f"{location} did not answer with {n_terms:,} vectors; {fault}")
+    return found

@@ -79,17 +79,12 @@ class TermWords:
     covered: Flags
     n_words: Ids
 
-    @property
-    def n_unknown(self) -> Ids:
-        """The number of words of each term that have no vector: int32[n_terms]."""
-        return (self.n_words - np.diff(self.starts)).astype(np.int32)
-
 
 def forms(terms: Iterable[str], options: EmbeddingOptions) -> frozenset[str]:
     """Return every form under which a word of a term may be looked up."""
     return frozenset(
         form
-        for token in _tokens(terms)
+        for token in {token for term in terms for token in term.split()}
         for word in chain(*_readings(token, options))
         for form in _spelled(word, options)
     )
@@ -99,7 +94,8 @@ def unseen(
     terms: Iterable[str], known: Container[str], options: EmbeddingOptions
 ) -> frozenset[str]:
     """Return the forms in which words are read of which no form is known."""
-    read = (form for token in _tokens(terms) for form in _read(token, known, options))
+    tokens = {token for term in terms for token in term.split()}
+    read = {form for token in tokens for form in _read(token, known, options)}
     return frozenset(form for form in read if form not in known)
 
 
@@ -141,10 +137,6 @@ def words_of(
         covered=covered,
         n_words=n_words.astype(np.int32),
     )
-
-
-def _tokens(terms: Iterable[str]) -> set[str]:
-    return {token for term in terms for token in term.split()}
 
 
 def _read(token: str, known: Container[str], options: EmbeddingOptions) -> list[str]:

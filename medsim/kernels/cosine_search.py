@@ -218,12 +218,7 @@ def count_as_similar(
 
 @kernel
 def count_between(
-    points: Points,
-    queries: Ids,
-    thresholds: Singles,
-    components: Ids,
-    rows: Rows,
-    distinct: Rows,
+    points: Points, queries: Ids, thresholds: Singles, components: Ids, rows: Rows, distinct: Rows
 ) -> Counts:
     """Return for each query how many points are at least as similar as its threshold, of some.
 

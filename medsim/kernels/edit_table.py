@@ -457,13 +457,7 @@ def fill_windows(
 
 @inner_kernel
 def _take_out_diagonals(
-    equals: Hashes,
-    screen: Screen,
-    block: Block,
-    length: int,
-    stride: int,
-    first: int,
-    stop: int,
+    equals: Hashes, screen: Screen, block: Block, length: int, stride: int, first: int, stop: int
 ) -> None:
     """Let terms no longer miss the characters that they have on some diagonals."""
     other = block.longest

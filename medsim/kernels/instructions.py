@@ -202,13 +202,7 @@ _CODE_BYTES = 4
 
 
 def _run_pass(
-    _typing: Any,
-    planned: Any,
-    query: Any,
-    equals: Any,
-    states: Any,
-    counts: Any,
-    ruled_out: Any,
+    _typing: Any, planned: Any, query: Any, equals: Any, states: Any, counts: Any, ruled_out: Any
 ) -> Any:
     """Compute some rows of the table over some columns; return whether no term is left.
 

@@ -404,8 +404,7 @@ def test_a_tokenizer_of_another_model_names_the_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "shape",
-    [{"inputs": ["offsets"]}, {"inputs": ["input_ids", "offsets"]}, {"dtype": "UINT8"}],
+    "shape", [{"inputs": ["offsets"]}, {"inputs": ["input_ids", "offsets"]}, {"dtype": "UINT8"}]
 )
 def test_a_model_of_other_inputs_is_refused(tmp_path: Path, shape: dict) -> None:
     source = shape.get("inputs", ["input_ids"])[-1]

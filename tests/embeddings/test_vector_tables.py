@@ -30,8 +30,7 @@ def write(folder: Path, frame: pl.DataFrame, file: str = "v.parquet") -> Path:
 
 @every
 @pytest.mark.parametrize(
-    "kind",
-    [of for one in (pl.Float32, pl.Float64) for of in (pl.List(one), pl.Array(one, 3))],
+    "kind", [of for one in (pl.Float32, pl.Float64) for of in (pl.List(one), pl.Array(one, 3))]
 )
 def test_vectors_may_be_lists_or_arrays_of_single_or_double_precision(
     tmp_path: Path, file: str, kind: pl.DataType

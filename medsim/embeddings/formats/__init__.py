@@ -27,8 +27,7 @@ def check_dimensions(path: Path | str, n_dimensions: int) -> None:
     """Raise InputError for vectors without numbers or with absurdly many."""
     if not 0 < n_dimensions <= MAX_DIMENSIONS:
         raise InputError(
-            f"{path} claims vectors of {n_dimensions:,} numbers; 1 to {MAX_DIMENSIONS:,} are "
-            "accepted"
+            f"{path} has vectors of {n_dimensions:,} numbers; expected 1 to {MAX_DIMENSIONS:,}"
         )
 
 

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import zipfile
-from typing import IO, TYPE_CHECKING, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from safetensors import safe_open
 
 from medsim.core.errors import InputError
-from medsim.core.reading import (
-    NPY,
-    ZIP,
-    beginning_of,
-    kind_of,
-    open_file,
-    what_it_is,
-)
+from medsim.core.reading import NPY, ZIP, beginning_of, kind_of, open_file, what_it_is
 from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.formats import BLOCK, DEFLATE_RATIO, check_dimensions
+from medsim.embeddings.formats import BLOCK, check_dimensions
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
 from medsim.embeddings.formats.tables import (
     FITTING,
@@ -40,12 +33,7 @@ if TYPE_CHECKING:
 _DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
 _SUFFIXES = (".npy", ".npz", ".safetensors")
 _ACCEPTED = ", ".join(_SUFFIXES)
-_DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "|i1"}  # by safetensors' names
-_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
-_Shape: TypeAlias = tuple[int, int]
+_DTYPES = (np.float16, np.float32, np.float64, np.int8)
 
 
 def _recognises(path: Path) -> bool:
@@ -64,7 +52,7 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
     arrays = _arrays_in(path) if path.is_dir() else [path]
     if len(arrays) != 1:
         names = ", ".join(file.name for file in arrays) or "none"
-        raise InputError(f"{path} must hold one array ({_ACCEPTED}); it holds {names}")
+        raise InputError(f"{path} must have one array ({_ACCEPTED}); it has {names}")
     return [arrays[0], find_vocabulary(arrays[0], options.vocabulary)]
 
 
@@ -98,56 +86,45 @@ def _is_safetensors(file: Path, beginning: bytes) -> bool:
 def _taken(file: Path, keys: Keys, rows: Rows) -> Numbers:
     """Return increasing rows of an array, with the type of value that the file has."""
     beginning = beginning_of(file)
-    with open_file(file) as stream:
-        if (kind := kind_of(beginning)) is NPY:
-            shape, by_column, dtype = _npy_header(file, stream)
-            if stream.tell() + shape[0] * shape[1] * dtype.itemsize > file.stat().st_size:
-                raise InputError(
-                    f"{file} claims {_by(shape)} values of type {dtype} and ends before"
-                )
-            _check_rows(file, keys, shape[0])
-            order: Literal["C", "F"] = "F" if by_column else "C"
-            return np.asarray(np.memmap(stream, dtype, "r", stream.tell(), shape, order)[rows])
-        if kind is ZIP:
-            return _of_npz(file, keys, rows, stream)
-    if _is_safetensors(file, beginning):
-        return _of_safetensors(file, keys, rows)
-    raise InputError(f"{file} is not an array ({_ACCEPTED}): it {what_it_is(beginning)}")
+    if (kind := kind_of(beginning)) is NPY:
+        with np.errstate(over="raise"):  # a header may claim any size
+            array = np.load(file, mmap_mode="r")
+        _check(file, array.shape, array.dtype, keys)
+        return np.asarray(array[rows])
+    if kind is ZIP:
+        with open_file(file) as packed:
+            return _of_npz(file, keys, rows, packed)
+    if not _is_safetensors(file, beginning):
+        raise InputError(f"{file} is not an array ({_ACCEPTED}): it {what_it_is(beginning)}")
+    with safe_open(file, "numpy") as tensors:
+        tensor = tensors.get_slice(_only(file, list(tensors.keys())))
+        shape, dtype = tensor.get_shape(), tensor[:0].dtype
+        _check(file, shape, dtype, keys)
+        return _in_blocks(rows, shape, dtype, lambda begin, stop: tensor[begin:stop])
 
 
 def _of_npz(file: Path, keys: Keys, rows: Rows, packed: IO[bytes]) -> Numbers:
     with zipfile.ZipFile(packed) as archive:
         name = _only(file, archive.namelist())
         with archive.open(name) as stream:
-            shape, by_column, dtype = _npy_header(file, stream)
+            np.lib.format.read_magic(stream)
+            shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
             if by_column:
                 raise InputError(f"{file} is stored by column; numpy.ascontiguousarray fixes that")
-            width, size = shape[1] * dtype.itemsize, file.stat().st_size
-            if shape[0] * width > size * DEFLATE_RATIO:
-                raise InputError(
-                    f"{file} claims {_by(shape)} values of type {dtype} in {size:,} bytes"
-                )
-
-            _check_rows(file, keys, shape[0])
+            _check(file, shape, dtype, keys)
 
             def read(begin: int, stop: int) -> Numbers:
-                block = stream.read((stop - begin) * width)
+                block = stream.read((stop - begin) * shape[1] * dtype.itemsize)
                 return np.frombuffer(block, dtype).reshape(stop - begin, shape[1])
 
             return _in_blocks(rows, shape, dtype, read)
 
 
-def _of_safetensors(file: Path, keys: Keys, rows: Rows) -> Numbers:
-    with safe_open(file, "numpy") as tensors:
-        tensor = tensors.get_slice(_only(file, list(tensors.keys())))
-        known = _DTYPES.get(tensor.get_dtype())
-        shape = _checked(file, tensor.get_shape(), known, tensor.get_dtype())
-        _check_rows(file, keys, shape[0])
-        return _in_blocks(rows, shape, np.dtype(known), lambda begin, stop: tensor[begin:stop])
-
-
 def _in_blocks(
-    rows: Rows, shape: _Shape, dtype: np.dtype[np.generic], read: Callable[[int, int], Numbers]
+    rows: Rows,
+    shape: Sequence[int],
+    dtype: np.dtype[np.generic],
+    read: Callable[[int, int], Numbers],
 ) -> Numbers:
     """Return rows of an array that is read in blocks from its beginning to its end."""
     n_rows, n_columns = shape
@@ -160,41 +137,22 @@ def _in_blocks(
     return taken
 
 
-def _npy_header(file: Path, stream: IO[bytes]) -> tuple[_Shape, bool, np.dtype[np.generic]]:
-    """Return an array's rows and columns, whether it is stored by column, and its type."""
-    version = np.lib.format.read_magic(stream)
-    if version not in _HEADERS:
-        raise InputError(f"{file} is of numpy's format {version}; 1.0 and 2.0 are read")
-    shape, by_column, dtype = _HEADERS[version](stream)
-    is_known = dtype.newbyteorder("<").str in _DTYPES.values()
-    return _checked(file, shape, dtype if is_known else None, dtype), by_column, dtype
-
-
-def _checked(file: Path, shape: Sequence[int], known: object, dtype: object) -> _Shape:
-    """Return the shape of an array of numbers that has a vector a row."""
+def _check(file: Path, shape: Sequence[int], dtype: np.dtype[np.generic], keys: Keys) -> None:
+    """Raise InputError for an array that does not have a vector of numbers for each key."""
     if len(shape) != 2 or min(shape) < 1:  # noqa: PLR2004 — rows and columns
-        raise InputError(f"{file} is an array of {_by(shape)} values; rows by numbers are due")
-    if known is None:
-        raise InputError(
-            f"{file} has values of type {dtype}; float16, float32, float64 or int8 is due"
-        )
+        raise InputError(f"{file} has an array of shape {tuple(shape)}; expected rows of numbers")
+    if dtype.newbyteorder("=") not in _DTYPES:
+        known = "float16, float32, float64 or int8"
+        raise InputError(f"{file} has values of type {dtype}; expected {known}")
     check_dimensions(file, shape[1])
-    return shape[0], shape[1]
-
-
-def _check_rows(file: Path, keys: Keys, n_rows: int) -> None:
-    if n_rows != len(keys.values):
-        raise InputError(f"{file} has {n_rows:,} rows and {keys.path} names {len(keys.values):,}")
+    if shape[0] != len(keys.values):
+        raise InputError(f"{file} has {shape[0]:,} rows and {keys.path} names {len(keys.values):,}")
 
 
 def _only(file: Path, names: list[str]) -> str:
     if len(names) != 1:
-        raise InputError(f"{file} holds {len(names)} arrays ({', '.join(names)}); one is due")
+        raise InputError(f"{file} has {len(names)} arrays ({', '.join(names)}); expected one")
     return names[0]
-
-
-def _by(shape: Sequence[int]) -> str:
-    return " by ".join(f"{size:,}" for size in shape) or "single"
 
 
 FORMATS.register(

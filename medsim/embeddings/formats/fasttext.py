@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,11 +23,12 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Stage
     from medsim.embeddings import Request
-    from medsim.kernels.types import Flags, Vectors
+    from medsim.kernels.types import Flags, Rows, Vectors
 
 _DESCRIBES = "fastText, binary (.bin)"
 _MAGIC = struct.pack("<i", 793712314)
 _VERSION = 12
+_FULL = "use a full model (.bin) of fastText"
 # The magic number and the version; 12 whole numbers and one other among the model's options; the
 # entries, words and labels of its dictionary; its tokens, and how far the dictionary is pruned.
 _BEGINNING = struct.Struct("<2i12id3i2q")
@@ -39,21 +39,6 @@ _MAX_WORD = 65_536
 _NUMBER_SIZE = 4
 _MAX_GRAM = 64
 _WORDS_AT_ONCE = 1_024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Model:
-    """A model after its size was compared with what it claims.
-
-    ``rows`` are of the wanted words that its dictionary has; the matrix is mapped from the file,
-    float32[n_words + n_buckets, n_dimensions].
-    """
-
-    n_words: int
-    grams: Subwords
-    rows: dict[str, int]
-    vocabulary: bytearray
-    matrix: Vectors
 
 
 def _recognises(path: Path) -> bool:
@@ -75,83 +60,77 @@ def _load(path: Path, request: Request) -> WordVectors:
         open_file(path) as stream,
         mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
-        model = _model(path, content, request.words)
-    made = unseen(request.terms, model.rows, request.options) if model.grams.longest else ()
-    words = [*model.rows, *sorted(made)]
-    in_vocabulary = np.arange(len(words)) < len(model.rows)
-    vectors, has_rows = _vectors(model, words, request.stage)
+        grams, n_dimensions, n_entries = _grams(path, content)
+        rows, vocabulary, at = _dictionary(path, content, n_entries, grams.first_row, request.words)
+        shape = (grams.first_row + grams.n_buckets, n_dimensions)
+        _after_matrix(path, content, _after_matrix(path, content, at, shape))
+    matrix: Vectors = np.memmap(path, "<f4", "r", at + _MATRIX.size, shape)
+    made = unseen(request.terms, rows, request.options) if grams.longest else ()
+    words = [*rows, *sorted(made)]
+    in_vocabulary = np.arange(len(words)) < len(rows)
+    own_rows = np.array([rows.get(word, -1) for word in words], np.int64)
+    vectors, has_rows = _vectors(matrix, grams, words, own_rows, request.stage)
     if (at := first_not_finite(vectors)) is not None:
-        raise InputError(f"{path}: the vector of {words[at]!r} has a value that is not finite")
+        raise InputError(f"{path}: the vector of {words[at]!r} is not finite")
     return WordVectors(
         words=[word for word, has in zip(words, has_rows, strict=True) if has],
         vectors=vectors if has_rows.all() else vectors[has_rows],
         in_vocabulary=in_vocabulary[has_rows],
-        n_vocabulary=model.n_words,
-        vocabulary=model.vocabulary,
+        n_vocabulary=grams.first_row,
+        vocabulary=vocabulary,
     )
 
 
-def _vectors(model: _Model, words: Sequence[str], stage: Stage) -> tuple[Vectors, Flags]:
+def _vectors(
+    matrix: Vectors, grams: Subwords, words: Sequence[str], own_rows: Rows, stage: Stage
+) -> tuple[Vectors, Flags]:
     """Return the vector of each word, and whether it has one: a short one may have no n-gram."""
-    vectors = np.empty((len(words), model.matrix.shape[1]), np.float32)
+    vectors = np.empty((len(words), matrix.shape[1]), np.float32)
     has_rows = np.empty(len(words), np.bool_)
     stage.total(len(words))
     for begin in range(0, len(words), _WORDS_AT_ONCE):
         part = slice(begin, min(begin + _WORDS_AT_ONCE, len(words)))
-        own_rows = np.array([model.rows.get(word, -1) for word in words[part]], np.int64)
         texts = [  # in UTF-8, between the brackets that mark their ends
             b"" if word == _END_OF_SENTENCE else b"<" + word.encode("utf-8", "surrogatepass") + b">"
             for word in words[part]
         ]
         content = np.frombuffer(b"".join(texts), np.uint8)
         begins = starts_of([len(text) for text in texts])
-        starts, rows = gram_rows(content, begins, own_rows, model.grams)
+        starts, rows = gram_rows(content, begins, own_rows[part], grams)
         needed, places = np.unique(rows, return_inverse=True)
-        matrix = np.ascontiguousarray(model.matrix[needed], np.float32)
-        vectors[part] = subword_means(matrix, starts, places)
+        own = np.ascontiguousarray(matrix[needed], np.float32)
+        vectors[part] = subword_means(own, starts, places)
         has_rows[part] = np.diff(starts) > 0
         stage.advance(part.stop - begin)
     return vectors, has_rows
 
 
-def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:
-    """Return the model that a file holds, after comparing its size with what it claims."""
+def _grams(path: Path, content: mmap.mmap) -> tuple[Subwords, int, int]:
+    """Return a model's n-grams, its dimensions, and how many entries its dictionary has.
+
+    The rows of n-grams follow those of all words. What the header claims is compared with the size
+    of the file.
+    """
     values = _BEGINNING.unpack_from(content)
     version, n_dimensions, (n_buckets, shortest, longest) = values[1], values[2], values[10:13]
     n_entries, n_words, n_labels, _, n_pruned = values[15:]
-    if version != _VERSION:
-        raise InputError(f"{path} is of fastText's version {version}; {_VERSION} is read")
-    if n_pruned >= 0:
-        raise InputError(f"{path} is pruned, as quantised models are; a full model is due")
+    if version != _VERSION or n_pruned >= 0:
+        raise InputError(f"{path} is pruned or of another version than {_VERSION}; {_FULL}")
     check_dimensions(path, n_dimensions)
-    if not 0 <= longest <= _MAX_GRAM or shortest < 0 or n_buckets < 0 or longest > 0 == n_buckets:
+    has_grams = shortest >= 0 and 0 <= longest <= _MAX_GRAM and n_buckets >= (longest > 0)
+    has_words = n_words > 0 and n_labels >= 0 and n_entries == n_words + n_labels
+    if not has_grams or not has_words or n_entries * (1 + _ENTRY.size) > len(content):
         raise InputError(
-            f"{path} claims n-grams of {shortest} to {longest} characters in {n_buckets:,} rows"
+            f"{path} is damaged: it claims {n_entries:,} entries, {n_words:,} of them words, and "
+            f"n-grams of {shortest} to {longest} characters in {n_buckets:,} rows"
         )
-    is_possible = n_words > 0 and n_labels >= 0 and n_entries == n_words + n_labels
-    if not is_possible or n_entries * (1 + _ENTRY.size) > len(content):
-        raise InputError(
-            f"{path} claims {n_words:,} words and {n_labels:,} labels among {n_entries:,} entries"
-            f", and has {len(content):,} bytes"
-        )
-    rows, vocabulary, at = _dictionary(path, content, (n_entries, n_words), wanted)
-    shape = (n_words + n_buckets, n_dimensions)
-    after = _after_matrix(path, content, at, shape)
-    _after_matrix(path, content, after, None)
-    return _Model(
-        n_words=n_words,
-        grams=Subwords(shortest, longest, n_buckets, n_words),
-        rows=rows,
-        vocabulary=vocabulary,
-        matrix=np.memmap(path, "<f4", "r", at + _MATRIX.size, shape),
-    )
+    return Subwords(shortest, longest, n_buckets, n_words), n_dimensions, n_entries
 
 
 def _dictionary(
-    path: Path, content: mmap.mmap, sizes: tuple[int, int], wanted: Collection[str]
+    path: Path, content: mmap.mmap, n_entries: int, n_words: int, wanted: Collection[str]
 ) -> tuple[dict[str, int], bytearray, int]:
     """Return the row of each wanted word, all words, and where the dictionary ends."""
-    n_entries, n_words = sizes
     words = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
     rows: dict[str, int] = {}
     vocabulary = bytearray()
@@ -166,36 +145,32 @@ def _dictionary(
         if row < n_words and (word := words.get(content[at:end])) is not None:
             if word in rows:
                 raise InputError(
-                    f"{path}: {word!r} stands in entry {rows[word] + 1:,} of its dictionary and "
-                    f"again in entry {row + 1:,}"
+                    f"{path}: {word!r} is in entry {rows[word] + 1:,} of its dictionary and again "
+                    f"in entry {row + 1:,}"
                 )
             rows[word] = row
         at = after
     return rows, vocabulary, at
 
 
-def _after_matrix(path: Path, content: mmap.mmap, at: int, shape: tuple[int, int] | None) -> int:
-    """Return the position of a matrix's end."""
+def _after_matrix(
+    path: Path, content: mmap.mmap, at: int, expected: tuple[int, int] | None = None
+) -> int:
+    """Return where a matrix ends, which must have the expected shape."""
     if at + _MATRIX.size > len(content):
-        raise InputError(f"{path} ends before its matrices; it has {len(content):,} bytes")
-    is_quantised, n_rows, n_columns = _MATRIX.unpack_from(content, at)
+        raise InputError(f"{path} ends before its matrices")
+    is_quantised, *shape = _MATRIX.unpack_from(content, at)
     if is_quantised:
-        raise InputError(f"{path} is quantised, as .ftz files are; a full model is due")
-    if shape is not None and (n_rows, n_columns) != shape:
+        raise InputError(f"{path} is quantised, as .ftz files are; {_FULL}")
+    end = at + _MATRIX.size + _NUMBER_SIZE * int(shape[0] * shape[1])
+    if expected not in {None, tuple(shape)} or min(shape) < 0 or end > len(content):
         raise InputError(
-            f"{path} has a matrix of {n_rows:,} by {n_columns:,}; {shape[0]:,} by {shape[1]:,} is "
-            "due"
-        )
-    end = at + _MATRIX.size + _NUMBER_SIZE * int(n_rows * n_columns)
-    if min(n_rows, n_columns) < 0 or end > len(content):
-        raise InputError(
-            f"{path} claims a matrix of {n_rows:,} by {n_columns:,} and ends within it: it has "
-            f"{len(content):,} bytes"
+            f"{path} is damaged: it claims a matrix of shape {tuple(shape)}"
+            + (f", expected {expected}" if expected else "")
         )
     return end
 
 
 FORMATS.register(
-    "fasttext",
-    Format(describes=_DESCRIBES, recognises=_recognises, gives=WORDS, load=_load),
+    "fasttext", Format(describes=_DESCRIBES, recognises=_recognises, gives=WORDS, load=_load)
 )

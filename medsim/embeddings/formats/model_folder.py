@@ -96,20 +96,18 @@ def kind(path: Path) -> str | None:
     A folder with an .onnx file beside files of other formats is "onnx", for that needs the fewest
     libraries; but not where it is of model2vec, whose .onnx files are no encoders of tokens.
     """
-    with suppress(OSError, InputError):
-        if not path.is_dir():
-            return "onnx" if path.suffix.lower() == ".onnx" else None
+    if not path.is_dir():
+        return "onnx" if path.suffix.lower() == ".onnx" else None
+    with suppress(InputError):  # a damaged file is reported when the format reads it
         if read_object(path / CONFIG).get("model_type") == "model2vec":
             return "model2vec"
-    with suppress(OSError):
-        if onnx_files(path):
-            return "onnx"
-        if (path / MODULES).is_file():
-            return "sentence-transformers"
-        if any((path / name).is_file() for name in (CONFIG, ADAPTER)):
-            names = ("*.safetensors", "*.safetensors.index.json", PICKLES)
-            return "transformers" if any(any(path.glob(name)) for name in names) else None
-    return None
+    if onnx_files(path):
+        return "onnx"
+    if (path / MODULES).is_file():
+        return "sentence-transformers"
+    names = ("*.safetensors", "*.safetensors.index.json", PICKLES)
+    has_config = (path / CONFIG).is_file() or (path / ADAPTER).is_file()
+    return "transformers" if has_config and any(any(path.glob(name)) for name in names) else None
 
 
 def onnx_files(folder: Path) -> list[Path]:
@@ -154,8 +152,8 @@ def lacks(folder: Path) -> str:
     if inner:
         return f"; a model is in its folder {inner[0]}"
     if (folder / "snapshots").is_dir():
-        return "; it is a folder of the cache of huggingface_hub, so name the model as hf:NAME"
-    return f": it is a folder without a model ({CONFIG} and model.safetensors, or an .onnx file)"
+        return "; it is in the cache of huggingface_hub: name the model as hf:NAME"
+    return f": it needs {CONFIG} and model.safetensors, or an .onnx file"
 
 
 def read_settings(folder: Path) -> Settings:
@@ -229,7 +227,7 @@ def _count(path: Path, name: str) -> int | None:
     if number is None:
         return None
     if not isinstance(number, int | float) or number < 1:
-        raise InputError(f"{path}: {name} is {number!r}, and not a number above 0")
+        raise InputError(f"{path}: {name} is {number!r}, not a number above 0")
     return int(number) if number < _NO_LIMIT else None
 
 
@@ -238,5 +236,5 @@ def read_object(path: Path) -> dict[str, object]:
     with reading(path):
         found = read_json(path) if path.exists() else {}
     if not isinstance(found, dict):
-        raise InputError(f"{path} is no JSON object")
+        raise InputError(f"{path} is not a JSON object")
     return found

@@ -209,7 +209,7 @@ class OnnxEncoder:
     def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
         """Return the mean of the last layer's vectors of the tokens of each target."""
         if not self._of_tokens:
-            raise OptionError("the model gives one vector a text, and none of the words in it")
+            raise OptionError("the model gives one vector per text, and none of its tokens")
         with reading(self._tokenizer_path, _TOKENIZER_FORM):
             readings = [read_target(self._tokenizer, self._prefix, one) for one in targets]
         within = [one.within for one in readings]
@@ -259,10 +259,10 @@ class OnnxEncoder:
         wanted = {one.name: one.type for one in self._session.get_inputs()}
         fits = set(wanted) <= set(_FED) and set(wanted.values()) <= set(_WHOLE)
         if "input_ids" not in wanted or not fits:
-            listed = ", ".join(f"{name} {dtype}" for name, dtype in wanted.items())
+            inputs = ", ".join(f"{name} {dtype}" for name, dtype in wanted.items()) or "none"
             raise InputError(
-                f"{self._path} is no encoder of tokens: it takes {listed or 'nothing'}, "
-                f"and not whole numbers as {', '.join(_FED)}"
+                f"{self._path} is not an encoder: its inputs are {inputs}; expected whole numbers "
+                f"as {', '.join(_FED)}"
             )
         return {name: _WHOLE[dtype] for name, dtype in wanted.items()}
 
@@ -281,25 +281,22 @@ class OnnxEncoder:
                     return [name], n_axes == _TOKEN_AXES, shape[-1]
         given = [f"{name} of shape {shape}" for name, shape in zip(names, shapes, strict=True)]
         raise InputError(
-            f"{self._path} gives vectors neither of tokens nor of texts, but for one text of two "
-            f"tokens {', '.join(given) or 'nothing'}; export it for feature-extraction"
+            f"{self._path} has no vectors of tokens or texts among its outputs: for two tokens, "
+            f"{', '.join(given)}; export it for feature-extraction"
         )
 
     def _chosen_pooling(self, given: str | None, settings: Settings) -> str | None:
         """Return how token vectors become one; None where the model gives one vector a text."""
         if not self._of_tokens:
             if given is not None:
-                raise OptionError(
-                    f"pooling={given} does not fit {self._path}, which gives one vector a text"
-                )
+                raise OptionError(f"pooling={given} does not fit {self._path}: nothing to pool")
             return None
         declared = settings.pooling or POOLINGS[0]
         if given is None and (settings.other_steps or declared not in POOLINGS):
-            steps = [f"pooling {declared}", *settings.other_steps]
+            steps = ", ".join([f"pooling {declared}", *settings.other_steps])
             raise InputError(
-                f"{self._path} gives vectors of tokens, and its model goes on with "
-                f"{', '.join(steps)}; add ,format=sentence-transformers or ,pooling= with "
-                f"{', '.join(POOLINGS)}"
+                f"{self._path} does not include the model's last steps ({steps}); add "
+                f",format=sentence-transformers or ,pooling= with {', '.join(POOLINGS)}"
             )
         return given or declared
 
@@ -330,8 +327,8 @@ def _model(path: Path) -> Path:
         return path
     found = onnx_files(path)
     if len(found) != 1:
-        listed = ", ".join(str(one.relative_to(path)) for one in found) or "none"
-        raise InputError(f"{path} should hold one .onnx file but holds {listed}; name the file")
+        names = ", ".join(str(one.relative_to(path)) for one in found) or "none"
+        raise InputError(f"{path} should have one .onnx file but has {names}; name the file")
     return found[0]
 
 

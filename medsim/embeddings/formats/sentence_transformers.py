@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ from medsim.embeddings.formats.model_folder import (
 from medsim.embeddings.options import POOLINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from medsim.embeddings.options import EmbeddingOptions
@@ -41,8 +40,6 @@ NAME = "sentence-transformers"
 _DESCRIBES = "model of sentence-transformers"
 _TERMS_A_RUN = 64
 _NO_CODE = "code that comes with a model is never run"
-_ENCODER = re.compile(r".*(?<!LMHead)Model|.*ForMaskedLM|.*ForPreTraining")
-_OF_IMAGES = ("image_size", "vision_config")
 _VOCABULARIES = (TOKENIZER, "vocab.txt", "vocab.json", "*.model")
 
 
@@ -64,7 +61,7 @@ class SentenceEncoder:
         options.check_fit(NAME, *(["pooling"] if is_plain else []), "normalize", "prefix", "device")
         settings = read_settings(path)
         if options.normalize == "no" and settings.normalize:
-            raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
+            raise OptionError(f"normalize=no does not fit {path}, which scales its vectors")
         _check_runs_no_code(path)
         with needing("folders of transformers need sentence-transformers", NAME):
             import sentence_transformers  # noqa: PLC0415 — an extra
@@ -116,76 +113,48 @@ def _check_runs_no_code(path: Path) -> None:
     """Raise InputError for what would run code of the folder's choice: modules, and pickles."""
     for _, module in read_modules(path):
         if not module.startswith("sentence_transformers."):
-            raise InputError(f"{path} needs {module}, which is not of sentence_transformers")
+            raise InputError(f"{path} needs {module}, which is not in sentence_transformers")
     for weights in sorted(path.rglob(PICKLES)):
         if not any(weights.parent.glob("*.safetensors")):
+            convert = f"SentenceTransformer({str(path)!r}).save({f'{path}-safe'!r})"
             raise InputError(
-                f"{weights} is a pickle, which could run any code, and is not read; if you trust "
-                "it, convert the folder to safetensors in Python: "
-                f"SentenceTransformer({str(path)!r}).save({f'{path}-safe'!r})"
+                f"{weights} is a pickle, which could run any code; if you trust it, convert the "
+                f"folder to safetensors in Python: {convert}"
             )
 
 
 def plain_files(folder: Path) -> list[Path]:
-    """Return the files that decide the vectors of a plain folder of transformers.
-
-    They are its weights, and its settings and tokenizer, which lie beside them.
+    """Return the weights, settings and tokenizer of a plain folder of transformers.
 
     Raises:
-        InputError: a file is missing, or the model is not an encoder of text. The library would
-            read either without a word.
+        InputError: the folder has adapters, modules or pickles, or no tokenizer.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder} is no folder; a model of transformers is one with {CONFIG}")
     if (folder / MODULES).exists():
         raise InputError(f"{folder} has {MODULES}; read it with ,format={NAME}")
     if (folder / ADAPTER).exists():
         raise InputError(
-            f"{folder} holds adapters (PEFT), which are no model by themselves; merge them into "
-            "their model in Python: model.merge_and_unload().save_pretrained(FOLDER)"
+            f"{folder} has adapters (PEFT) only; merge them into their model in Python: "
+            "model.merge_and_unload().save_pretrained(FOLDER)"
         )
     _check_runs_no_code(folder)
-    _check_encodes_text(folder, read_object(folder / CONFIG))
     beside = [file for file in sorted(folder.iterdir()) if is_file(file)]
     if not any(file.match(name) for file in beside for name in _VOCABULARIES):
         raise InputError(f"{folder} has no tokenizer; put the model's {TOKENIZER} there")
     whole = [file for file in beside if file.name == "model.safetensors"]
     weights = whole or [file for file in beside if file.match("model-*-of-*.safetensors")]
-    if not weights:
-        raise InputError(f"{folder} has no weights; put model.safetensors there")
     return [*weights, *(file for file in beside if file.suffix in SETTINGS_SUFFIXES)]
-
-
-def _check_encodes_text(folder: Path, config: Mapping[str, object]) -> None:
-    """Raise InputError for a model that has no vectors of its own for the tokens of a text."""
-    if any(name in config for name in _OF_IMAGES):
-        raise InputError(
-            f"{folder} is a model of images ({config.get('model_type')}), and not of text"
-        )
-    named = config.get("architectures") or [f"{config.get('model_type')}Model"]
-    name = str(named[0] if isinstance(named, list) else named)
-    encodes = _ENCODER.fullmatch(name) is not None
-    if config.get("is_encoder_decoder") is True:
-        encodes = name.endswith("EncoderModel")
-    if not encodes:
-        raise InputError(
-            f"{folder} is a model of type {name}, and no encoder of text; if vectors of the "
-            "transformer in it are wanted, save that by AutoModel, and its tokenizer, to a folder"
-        )
 
 
 def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
     """Complete what the library makes of a plain folder, and return what decides its vectors."""
-    if len(model) != len(("Transformer", "Pooling")):
-        raise InputError(f"{path} gives no vectors of tokens that could be pooled")
     _, found = type(model[0].auto_model).from_pretrained(
         str(path), local_files_only=True, use_safetensors=True, output_loading_info=True
     )  # the library draws weights at random that no file has; it does not use the pooler
     missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
     if missing:
         raise InputError(
-            f"{path} lacks {len(missing):,} of the weights that its {CONFIG} asks for, such as "
-            f"{missing[0]}; are they of another model, or of its last layer only?"
+            f"{path} lacks {len(missing):,} weights that its {CONFIG} asks for, such as "
+            f"{missing[0]}; are its weights from another model?"
         )
     settings = read_settings(path)
     model.max_seq_length = settings.max_tokens or settings.n_positions or MOST_TOKENS

@@ -104,10 +104,8 @@ def _rows(keys: Keys, wanted: Container[str]) -> dict[str, int]:
     for row, key in enumerate(keys.values):
         if key in wanted:
             if key in rows:
-                raise InputError(
-                    f"{keys.path}: {key!r} stands in row {rows[key] + 1:,} and again in row "
-                    f"{row + 1:,}"
-                )
+                places = f"row {rows[key] + 1:,} and again in row {row + 1:,}"
+                raise InputError(f"{keys.path}: {key!r} is in {places}")
             rows[key] = row
     return rows
 
@@ -116,13 +114,13 @@ def _taken(keys: Keys, rows: Rows, take: Callable[[Rows], Vectors]) -> Vectors:
     """Return the vectors of rows, all of them finite."""
     vectors = take(rows)
     if (at := first_not_finite(vectors)) is not None:
-        raise _fault(keys, rows[at], "a value that is not finite as float32")
+        raise _fault(keys, rows[at], "is not finite as float32")
     return vectors
 
 
-def _fault(keys: Keys, row: int, has: str) -> InputError:
-    key = keys.values[row]
-    return InputError(f"{keys.path}: the vector of {key!r}, row {row + 1:,}, has {has}")
+def _fault(keys: Keys, row: int, fault: str) -> InputError:
+    of = f"the vector of {keys.values[row]!r}, row {row + 1:,},"
+    return InputError(f"{keys.path}: {of} {fault}")
 
 
 def vocabularies_of(array: Path) -> list[Path]:
@@ -146,8 +144,8 @@ def find_vocabulary(array: Path, given: Path | None) -> Path:
     if len(found) == 1:
         return found[0]
     several = ", ".join(file.name for file in found)
-    fault = f"several files may ({several})" if found else f"none beside it does ({_ACCEPTED})"
-    raise InputError(f"{array} needs a file that names its rows, and {fault}; add ,vocabulary=FILE")
+    fault = f"several could ({several})" if found else f"none beside it does ({_ACCEPTED})"
+    raise InputError(f"{array} needs a file that names its rows; {fault}; add ,vocabulary=FILE")
 
 
 def read_vocabulary(path: Path, keys: str | None) -> Keys:
@@ -177,7 +175,7 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
                     empty_string_is_null=False,
                 )
                 return _table_keys(path, table, keys)
-    raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
+    raise InputError(f"{path} is not a vocabulary ({_ACCEPTED})")
 
 
 def _lines(path: Path) -> list[str]:
@@ -196,10 +194,10 @@ def _of_json(path: Path) -> list[str]:
     if isinstance(content, dict):
         rows = list(content.values())
         if not all(type(row) is int for row in rows) or sorted(rows) != list(range(len(rows))):
-            raise InputError(f"{path} does not give each of the rows 0 to {len(rows) - 1:,} a word")
+            raise InputError(f"{path} does not name each of the rows 0 to {len(rows) - 1:,}")
         values = sorted(content, key=content.__getitem__)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise InputError(f"{path} is neither a list of words nor an object of words and rows")
+        raise InputError(f"{path} is not a list of words or an object of words and rows")
     return values
 
 
@@ -227,13 +225,9 @@ def _chosen_column(
     fitting = [name for name, dtype in schema.items() if fits(dtype)]
     found = [name for known in names for name in fitting if name.lower() == known][:1] or fitting
     if len(found) != 1:
-        for name, dtype in schema.items():
-            if name.lower() in names and name not in fitting:
-                raise InputError(f"{path}: the column {name} has {dtype} values; expected {kind}")
-        raise InputError(
-            f"{path} has the columns {', '.join(schema)}; expected one column of {kind}, or one "
-            f"named {', '.join(names)}"
-        )
+        columns = ", ".join(f"{name} ({dtype})" for name, dtype in schema.items())
+        expected = f"one column of {kind}, or one named {', '.join(names)}"
+        raise InputError(f"{path} has the columns {columns}; expected {expected}")
     return found[0]
 
 
@@ -278,11 +272,12 @@ def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
     sizes = taken.list.len().fill_null(0).to_numpy()
     if (sizes != n_dimensions).any():
         at = int((sizes != n_dimensions).argmax())
-        raise _fault(keys, rows[at], f"{sizes[at]:,} numbers; the first row has {n_dimensions:,}")
+        fault = f"has {sizes[at]:,} numbers; the first row has {n_dimensions:,}"
+        raise _fault(keys, rows[at], fault)
     flat = taken.explode()
     if len(rows) and flat.null_count():
         at = int(flat.is_null().arg_max() or 0) // n_dimensions
-        raise _fault(keys, rows[at], "a value that is null")
+        raise _fault(keys, rows[at], "has a missing value")
     return flat.to_numpy().reshape(len(rows), n_dimensions)
 
 

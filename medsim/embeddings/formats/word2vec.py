@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.core.errors import InputError
-from medsim.core.reading import (
-    GZIP,
-    beginning_of,
-    kind_of,
-    open_file,
-    unpacked,
-    what_it_is,
-)
+from medsim.core.reading import GZIP, beginning_of, kind_of, open_file, unpacked, what_it_is
 from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.formats import BLOCK, DEFLATE_RATIO, check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
@@ -26,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.progress import Stage
-    from medsim.embeddings import Request
+    from medsim.embeddings import Load, Request
 
 _BINARY = "word2vec, binary (.bin, .bin.gz)"
 _WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
@@ -55,8 +48,7 @@ class _Header(NamedTuple):
 class _WantedWords:
     """Vectors of the wanted words that a file has, in the order in which they come.
 
-    Words are compared as UTF-8, so a word of the file that is no valid UTF-8 is none of those
-    wanted and is passed over.
+    Words are compared as UTF-8, so a word of the file that is not valid UTF-8 is passed over.
     """
 
     def __init__(self, path: Path, wanted: Collection[str], unit: str) -> None:
@@ -70,10 +62,8 @@ class _WantedWords:
     def add(self, word: bytes, row: int, vector: bytes) -> None:
         """Keep the vector of a wanted word: its numbers as float32, low byte first."""
         if word in self._rows:
-            raise InputError(
-                f"{self.path}: {_text(word)!r} stands in {self._unit} {self._rows[word]:,} and "
-                f"again in {self._unit} {row:,}"
-            )
+            places = f"{self._unit} {self._rows[word]:,} and again in {self._unit} {row:,}"
+            raise InputError(f"{self.path}: {_text(word)!r} is in {places}")
         self._rows[word] = row
         self._vectors += vector
 
@@ -82,11 +72,8 @@ class _WantedWords:
         vectors = np.frombuffer(self._vectors, "<f4").reshape(-1, n_dimensions)
         words = [_text(word) for word in self._rows]
         if (at := first_not_finite(vectors)) is not None:
-            row = list(self._rows.values())[at]
-            raise InputError(
-                f"{self.path}: {self._unit} {row:,}: the vector of {words[at]!r} has a value "
-                "that is not finite as float32"
-            )
+            place = f"{self._unit} {list(self._rows.values())[at]:,}"
+            raise InputError(f"{self.path}: {place}: the vector of {words[at]!r} is not finite")
         return WordVectors(
             words=words,
             vectors=vectors.astype(np.float32, copy=False),
@@ -100,22 +87,17 @@ def _text(word: bytes) -> str:
     return word.decode("utf-8", "surrogatepass")
 
 
-def _recognises_binary(path: Path) -> bool:
-    """Return whether a file begins with a header, and then not with text."""
+def _format_of(path: Path) -> str | None:
+    """Return which of the three formats a file is in, by its header and its first row."""
     beginning = _content_of(path)
-    header = _header_of(beginning)
-    return header is not None and not _is_text(beginning[header.size :], header.n_dimensions)
-
-
-def _recognises_with_header(path: Path) -> bool:
-    beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
-    header = _header_of(beginning)
-    return header is not None and _has_row(beginning[header.size :], header.n_dimensions)
-
-
-def _recognises_without_header(path: Path) -> bool:
-    beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
-    return _header_of(beginning) is None and _n_numbers(beginning) > 1
+    text = beginning.removeprefix(_BYTE_ORDER_MARK)
+    header = _header_of(text)
+    if header is None:
+        return _WITHOUT_HEADER if _n_numbers(text) > 1 else None
+    if _has_row(text[header.size :], header.n_dimensions):
+        return _WITH_HEADER
+    is_text = _is_text(text[header.size :], header.n_dimensions)
+    return None if is_text or beginning != text else _BINARY
 
 
 def _load_binary(path: Path, request: Request) -> WordVectors:
@@ -137,8 +119,7 @@ def _load_binary(path: Path, request: Request) -> WordVectors:
             raise InputError(f"{path} goes on after the {n_rows:,} rows that its header claims")
     if n_rows < header.n_words:
         raise InputError(
-            f"{path} ends in row {n_rows + 1:,}; its header claims {header.n_words:,} rows of "
-            f"{header.n_dimensions:,} numbers"
+            f"{path} ends in row {n_rows + 1:,}; its header claims {header.n_words:,} rows"
         )
     return found.result(header.n_dimensions, header.n_words)
 
@@ -146,7 +127,7 @@ def _load_binary(path: Path, request: Request) -> WordVectors:
 def _scanned(block: bytes, n_rows: int, header: _Header, found: _WantedWords) -> tuple[bytes, int]:
     """Keep the wanted words of a block, which begins with a row.
 
-    What is left of the block comes back, and how many rows are before that.
+    Returns the rest of the block, and how many rows come before that.
     """
     width = _NUMBER_SIZE * header.n_dimensions
     wanted = found.wanted
@@ -173,10 +154,8 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
     header = _checked_header(path, beginning, number_size=2)
     found = _of_lines(path, request, header.n_dimensions, n_header=1)
     if found.n_vocabulary != header.n_words:
-        raise InputError(
-            f"{path} has {found.n_vocabulary:,} rows; its header claims {header.n_words:,} rows of "
-            f"{header.n_dimensions:,} numbers"
-        )
+        claim = f"its header claims {header.n_words:,} rows"
+        raise InputError(f"{path} has {found.n_vocabulary:,} rows; {claim}")
     return found
 
 
@@ -192,7 +171,7 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
         raise InputError(f"{path} has no word with its numbers: it {what_it_is(beginning)}")
     word, _, number = _fields(beginning)[0].partition(b"\t")
     if word and _is_number(number):
-        raise InputError(f"{path} has a tab after its first word; a space is due there")
+        raise InputError(f"{path} has a tab after its first word; expected a space")
     check_dimensions(path, n_dimensions)
     return _of_lines(path, request, n_dimensions, n_header=0)
 
@@ -234,15 +213,13 @@ def _vector(path: Path, number: int, fields: list[bytes]) -> bytes:
         numbers = [float(field) for field in fields]
     except ValueError as error:
         wrong = next(field for field in fields if not _is_number(field))
-        raise InputError(f"{path}: line {number:,} has {wrong!r} where a number is due") from error
+        raise InputError(f"{path}: line {number:,} has {wrong!r} instead of a number") from error
     with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
         return np.array(numbers).astype("<f4").tobytes()
 
 
 def _wrong_count(path: Path, number: int, n_numbers: int, n_dimensions: int) -> InputError:
-    return InputError(
-        f"{path}: line {number:,} has {n_numbers:,} numbers where {n_dimensions:,} are due"
-    )
+    return InputError(f"{path}: line {number:,} has {n_numbers:,} numbers, not {n_dimensions:,}")
 
 
 def _lines(path: Path, stage: Stage) -> Iterator[bytes]:
@@ -297,10 +274,8 @@ def _checked_header(path: Path, beginning: bytes, number_size: int) -> _Header:
     size = path.stat().st_size
     ratio = DEFLATE_RATIO if kind_of(beginning_of(path)) is GZIP else 1
     if header.n_words == 0 or header.size + least > size * ratio:
-        raise InputError(
-            f"{path}: its header claims {header.n_words:,} words of {header.n_dimensions:,} "
-            f"numbers, which a file of {size:,} bytes does not hold"
-        )
+        claim = f"{header.n_words:,} words of {header.n_dimensions:,} numbers"
+        raise InputError(f"{path}: its header claims {claim}, too many for its {size:,} bytes")
     return header
 
 
@@ -334,11 +309,18 @@ def _is_number(field: bytes) -> bool:
     return True
 
 
-for _name, _describes, _recognises, _load in (
-    ("word2vec", _BINARY, _recognises_binary, _load_binary),
-    ("word2vec-text", _WITH_HEADER, _recognises_with_header, _load_with_header),
-    ("glove", _WITHOUT_HEADER, _recognises_without_header, _load_without_header),
-):
+def _register(name: str, describes: str, load: Load) -> None:
     FORMATS.register(
-        _name, Format(describes=_describes, recognises=_recognises, gives=WORDS, load=_load)
+        name,
+        Format(
+            describes=describes,
+            recognises=lambda path: _format_of(path) == describes,
+            gives=WORDS,
+            load=load,
+        ),
     )
+
+
+_register("word2vec", _BINARY, _load_binary)
+_register("word2vec-text", _WITH_HEADER, _load_with_header)
+_register("glove", _WITHOUT_HEADER, _load_without_header)

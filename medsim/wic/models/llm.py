@@ -18,19 +18,13 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError, OutputError, ServiceError
 from medsim.core.options import Option
 from medsim.core.reading import open_file
-from medsim.embeddings.options import (
-    SERVICE,
-    ServiceOptions,
-    is_service,
-    open_service,
-    parse_named,
-    parsed,
-)
+from medsim.embeddings.options import SERVICE, ServiceOptions, is_service, parse_named, parsed
 from medsim.embeddings.services import (
     CHARACTERS_A_TOKEN,
     RefusedError,
     ServiceClient,
     is_count,
+    open_service,
     tokens_of,
 )
 from medsim.wic.models import MODELS, Model, majority, unscored
@@ -41,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.progress import Stage
-    from medsim.embeddings.options import Service
+    from medsim.embeddings.services import Service
     from medsim.kernels.types import Flags
     from medsim.wic.dataset import Round, WicDataset
     from medsim.wic.models import Context, ModelAnswers
