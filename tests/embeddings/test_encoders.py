@@ -104,7 +104,7 @@ def test_a_killed_run_loses_only_the_batch_in_flight(tmp_path: Path) -> None:
     second = CountingEncoder()
 
     with small_batches(100):
-        kept = sum(len(part.terms) for part in VectorCache(folder).parts())
+        kept = sum(len(terms) for terms, _ in VectorCache(folder).parts())
         found = encoded(second, asked(TERMS, tmp_path), "")
 
     assert kept > 0
@@ -144,7 +144,7 @@ def test_a_damaged_file_of_the_cache_is_encoded_again(tmp_path: Path, damage: st
         encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
     files = sorted(tmp_path.glob("*/*.vectors"))
     content = files[0].read_bytes()
-    lost = len(next(VectorCache(files[0].parent).parts()).terms)
+    lost = len(next(VectorCache(files[0].parent).parts())[0])
     if damage == "renamed":
         files[0].rename(files[0].with_name("00.vectors"))
     else:
@@ -165,11 +165,11 @@ class Reads:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.compared: list[str] = []
         self.loaded: list[str] = []
-        digest_of, safe_open = encoders._digest_of, encoders.safe_open
+        open_file, safe_open = encoders.open_file, encoders.safe_open
 
-        def compared(path: Path) -> str:
+        def compared(path: Path) -> object:
             self.compared.append(path.name)
-            return digest_of(path)
+            return open_file(path)
 
         @contextmanager
         def opened(path: Path, framework: str) -> Iterator[object]:
@@ -181,7 +181,7 @@ class Reads:
             with safe_open(path, framework=framework) as inner:
                 yield SimpleNamespace(get_slice=inner.get_slice, get_tensor=loaded)
 
-        monkeypatch.setattr(encoders, "_digest_of", compared)
+        monkeypatch.setattr(encoders, "open_file", compared)
         monkeypatch.setattr(encoders, "safe_open", opened)
 
 

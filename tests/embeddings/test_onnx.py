@@ -178,7 +178,7 @@ def test_steps_that_the_onnx_file_does_not_hold_are_not_left_out_silently(
 ) -> None:
     write_modules(folder, *steps)
 
-    with pytest.raises(InputError, match=r"goes on with .*(lasttoken|mean\+max|Dense)"):
+    with pytest.raises(InputError, match=r"last steps .*(lasttoken|mean\+max|Dense)"):
         vectors_of(folder, "pain")
 
     expected = hidden_of(tokens_of("pain")).mean(axis=0)
@@ -190,7 +190,7 @@ def test_a_model_that_gives_one_vector_a_text_is_taken_as_it_is(tmp_path: Path) 
     write_plain_encoder(tmp_path, *steps, outputs={"embedding": 2})
 
     assert np.allclose(vectors_of(tmp_path, "pain"), [TABLE[tokens_of("pain")].sum(axis=0)])
-    with pytest.raises(OptionError, match=r"pooling=mean does not fit .*one vector a text"):
+    with pytest.raises(OptionError, match=r"pooling=mean does not fit .*nothing to pool"):
         vectors_of(tmp_path, "pain", pooling="mean")
 
 
@@ -354,9 +354,7 @@ def test_only_paths_in_the_folder_are_weights(
 def test_several_models_in_a_folder_are_named(folder: Path) -> None:
     write_transformer(folder / "int8.onnx")
 
-    with pytest.raises(
-        InputError, match=r"should hold one \.onnx file but holds int8\.onnx, model\.onnx"
-    ):
+    with pytest.raises(InputError, match=r"one \.onnx file but has int8\.onnx, model\.onnx"):
         vectors_of(folder, "pain")
     assert isinstance(load(folder / "int8.onnx", asked(["pain"])), TermVectors)
 
@@ -411,7 +409,7 @@ def test_a_model_of_other_inputs_is_refused(tmp_path: Path, shape: dict) -> None
     step = ("Cast", [source], ["ids"], {"to": 7})
     write_plain_encoder(tmp_path, step, ("Gather", ["table", "ids"], ["hidden"], {}), **shape)
 
-    with pytest.raises(InputError, match=rf"is no encoder of tokens: it takes .*{source} tensor"):
+    with pytest.raises(InputError, match=rf"is not an encoder: its inputs are .*{source} tensor"):
         vectors_of(tmp_path, "pain")
 
 
@@ -420,7 +418,7 @@ def test_other_outputs_are_refused_and_vectors_are_taken_where_there_are_some(
 ) -> None:
     steps = [LOOKUP, ("ReduceSum", ["hidden"], ["sum"], {"keepdims": 0})]
     write_plain_encoder(tmp_path / "sum", *steps, outputs={"sum": 0})
-    says = r"vectors neither of tokens nor of texts.* sum of shape \(\); export it for feature"
+    says = r"no vectors of tokens or texts .* sum of shape \(\); export it for feature"
     with pytest.raises(InputError, match=says):
         vectors_of(tmp_path / "sum", "pain")
     of_classifier = (*LOOKUP[:2], ["logits"], {})

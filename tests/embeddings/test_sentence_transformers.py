@@ -111,7 +111,7 @@ def test_options_reach_the_library(folder: Path) -> None:
 def test_what_a_model_does_itself_cannot_be_undone(folder: Path) -> None:
     write_modules(folder, ("Transformer", {}), ("Pooling", {}), ("Normalize", {}))
 
-    with pytest.raises(OptionError, match=r"normalize=no does not fit .*scales its vectors itself"):
+    with pytest.raises(OptionError, match=r"normalize=no does not fit .*scales its vectors"):
         load(folder, asked(["a"], normalize="no"))
     with pytest.raises(OptionError, match="pooling=cls does not fit"):
         load(folder, asked(["a"], pooling="cls"))
@@ -136,7 +136,7 @@ def test_modules_of_other_packages_are_refused(folder: Path) -> None:
     modules = (folder / "modules.json").read_text(encoding="utf-8")
     (folder / "modules.json").write_text(modules.replace("sentence_transformers.", "os."))
 
-    with pytest.raises(InputError, match=r"needs os\.models\.Transformer, which is not of"):
+    with pytest.raises(InputError, match=r"needs os\.models\.Transformer, which is not in"):
         load(folder, asked(["a"]))
 
 
@@ -257,50 +257,12 @@ def test_its_fingerprint_is_of_what_decides_the_vectors(plain: Path) -> None:
     assert len(set(digests)) == 4
 
 
-def config(**settings: object) -> Callable[[Path], None]:
-    return lambda plain: write_config(plain, **settings)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"architectures": ["BertForMaskedLM"]},
-        {"architectures": ["BertForPreTraining"]},
-        {"architectures": None},
-        {"architectures": ["T5EncoderModel"], "is_encoder_decoder": True},
-    ],
-)
-def test_encoders_are_read(plain: Path, settings: dict[str, object]) -> None:
-    write_config(plain, model_type="bert", **settings)
-
-    files = FORMATS.get("transformers").checked_files(plain, EmbeddingOptions())
-
-    assert [file.name for file in files] == ["model.safetensors", "config.json", "tokenizer.json"]
-
-
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "causal": (
-        config(model_type="llama", architectures=["LlamaForCausalLM"]),
-        "is a model of type LlamaForCausalLM, and no encoder",
-    ),
-    "gpt2": (config(model_type="gpt2", architectures=["GPT2LMHeadModel"]), "no encoder of text"),
-    "t5": (
-        config(model_type="t5", architectures=["T5Model"], is_encoder_decoder=True),
-        "type T5Model, and no encoder",
-    ),
-    "classifier": (
-        config(model_type="bert", architectures=["BertForSequenceClassification"]),
-        "BertForSequenceClassification, and no encoder",
-    ),
-    "image": (config(model_type="vit", image_size=224), r"is a model of images \(vit\)"),
-    "no object": (lambda plain: (plain / "config.json").write_text("[]"), "is no JSON object"),
-    "damaged": (lambda plain: (plain / "config.json").write_text("{"), "is no JSON"),
     "no tokenizer": (lambda plain: (plain / "tokenizer.json").unlink(), "has no tokenizer"),
     "pickle": (
         lambda plain: with_weights(plain, "pytorch_model.bin"),
         r"pytorch_model\.bin is a pickle.* convert the folder to safetensors in Python",
     ),
-    "other weights": (lambda plain: with_weights(plain, "a.safetensors"), "has no weights; put"),
     "lfs": (
         lambda plain: with_weights(
             plain, "model.safetensors", content=b"version https://git-lfs.github.com/spec/v1\n"
@@ -311,7 +273,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_encoder_or_not_whole_is_refused_in_one_line(plain: Path, case: str) -> None:
+def test_what_is_not_whole_is_refused_in_one_line(plain: Path, case: str) -> None:
     change, expected = REFUSED[case]
     change(plain)
 
@@ -332,7 +294,7 @@ def test_adapters_are_found_and_refused(plain: Path, tmp_path: Path) -> None:
         name, found = find_format(folder, EmbeddingOptions())
 
         assert name == "transformers"
-        with pytest.raises(InputError, match=r"holds adapters \(PEFT\)"):
+        with pytest.raises(InputError, match=r"has adapters \(PEFT\) only"):
             fingerprint(folder, found, EmbeddingOptions())
 
 
@@ -340,7 +302,9 @@ def test_adapters_are_found_and_refused(plain: Path, tmp_path: Path) -> None:
 def test_a_folder_that_looks_like_a_model_says_what_it_lacks(plain: Path, name: str) -> None:
     (plain / name).unlink()
 
-    with pytest.raises(InputError, match=r"in no known format: .* \(config\.json and model\.safe"):
+    with pytest.raises(
+        InputError, match=r"in no known format: it needs config\.json and model\.safe"
+    ):
         find_format(plain, EmbeddingOptions())
 
 

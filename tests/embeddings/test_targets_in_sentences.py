@@ -169,5 +169,5 @@ def test_a_model_that_gives_one_vector_a_text_has_none_of_targets(tmp_path: Path
     steps = [LOOKUP, ("ReduceSum", ["hidden", "middle"], ["pooled"], {"keepdims": 0})]
     path = write_plain_encoder(tmp_path, *steps, outputs={"pooled": 2})
 
-    with pytest.raises(OptionError, match="one vector a text"):
+    with pytest.raises(OptionError, match="one vector per text"):
         opened(path).encode_targets([target("pain", "pain")])

@@ -82,8 +82,8 @@ def test_a_column_of_terms_says_so_unless_the_user_does(tmp_path: Path) -> None:
         ([[1.0, 2.0], [1.0, 2.0, 3.0], None], "vector of 'lung', row 2, has 3 numbers; the first"),
         ([[1.0, 2.0], None, [3.0, 4.0]], "vector of 'lung', row 2, has 0 numbers; the first"),
         ([[1.0, 2.0], [], [3.0, 4.0]], "vector of 'lung', row 2, has 0 numbers; the first"),
-        ([[1.0, 2.0], [1.0, None], [3.0, 4.0]], "'lung', row 2, has a value that is null"),
-        ([[1.0, 2.0], [1.0, 1e300], [3.0, 4.0]], "'lung', row 2, has a value that is not finite"),
+        ([[1.0, 2.0], [1.0, None], [3.0, 4.0]], "'lung', row 2, has a missing value"),
+        ([[1.0, 2.0], [1.0, 1e300], [3.0, 4.0]], "'lung', row 2, is not finite"),
         ([[], [], []], "vectors of 0 numbers"),
         ([None, [1.0], [1.0]], "vectors of 0 numbers"),
     ],
@@ -114,10 +114,16 @@ def test_a_word_that_is_null_is_refused(tmp_path: Path, file: str) -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.drop("vector"), "has the columns word; expected one column of lists of numbers"),
-        (FRAME.drop("word"), "has the columns vector; expected one column of text"),
+        (
+            FRAME.drop("vector"),
+            r"has the columns word \(String\); expected one column of lists of numbers",
+        ),
+        (
+            FRAME.drop("word"),
+            r"the columns vector \(List\(Float64\)\); expected one column of text",
+        ),
         (FRAME.rename({"vector": "a"}).with_columns(b="a"), "expected one column of lists"),
-        (FRAME.with_columns(vector=pl.lit([["x"]]).first()), "values; expected lists of numbers"),
+        (FRAME.with_columns(vector=pl.lit([["x"]]).first()), "; expected one column of lists"),
         (FRAME.clear(), "has no rows"),
     ],
 )

@@ -63,7 +63,7 @@ def test_a_tab_after_the_word_is_refused_where_there_is_no_header(tmp_path: Path
     path.write_text("heart\t0.1 0.2 0.3\nlung\t0.4 0.5 0.6\n")
 
     assert FORMATS.get("glove").recognises(path)
-    with pytest.raises(InputError, match="has a tab after its first word; a space is due there"):
+    with pytest.raises(InputError, match="has a tab after its first word; expected a space"):
         words_in("glove", path, ["heart"])
 
 
@@ -82,12 +82,12 @@ def test_blocks_may_end_anywhere(
 
 
 HOSTILE = {
-    "a line is short": ("the 1 2 3\nlung 1 2\n", "line {2} has 2 numbers where 3 are due"),
-    "a wanted line is long": ("the 1 2 3\nheart 1 2 3 4\n", "line {2} has 4 numbers where 3"),
-    "a wanted word has no number": ("the 1 2 3\nheart 1 x 3\n", "line {2} has b'x' where a num"),
+    "a line is short": ("the 1 2 3\nlung 1 2\n", "line {2} has 2 numbers, not 3"),
+    "a wanted line is long": ("the 1 2 3\nheart 1 2 3 4\n", "line {2} has 4 numbers, not 3"),
+    "a wanted word has no number": ("the 1 2 3\nheart 1 x 3\n", "line {2} has b'x' instead of a"),
     "a number is too large": ("the 1 2 3\nheart 1 1e39 3\n", "line {2}: .*'heart' .*not finite"),
-    "the file is cut off": ("the 1 2 3\nheart 1 2 3\nlung 4", "line {3} has 1 numbers where 3"),
-    "separators are doubled": ("the 1 2 3\nheart 1  2  3\n", "line {2} has b'' where a number"),
+    "the file is cut off": ("the 1 2 3\nheart 1 2 3\nlung 4", "line {3} has 1 numbers, not 3"),
+    "separators are doubled": ("the 1 2 3\nheart 1  2  3\n", "line {2} has b'' instead of a"),
 }
 
 
@@ -111,15 +111,15 @@ FOUR_ROWS = "".join(f"word{row} 1 2 3\n" for row in range(4))
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (f"3 3\n{FOUR_ROWS}", "has 4 rows; its header claims 3 rows of 3"),
-        (f"5 3\n{FOUR_ROWS}", "has 4 rows; its header claims 5 rows of 3"),
-        (f"9999999999999 300\n{FOUR_ROWS}", "which a file of .* bytes does not hold"),
-        (f"2 60000\n{FOUR_ROWS}", "which a file of .* bytes does not hold"),
-        (f"0 3\n{FOUR_ROWS}", "which a file of .* bytes does not hold"),
-        ("2 3\na 1 2 3\n", "claims 2 words of 3 numbers, which a file of 12 bytes"),
-        (f"4 2\n{FOUR_ROWS}", "line 2 has 3 numbers where 2 are due"),
-        (f"4 0\n{FOUR_ROWS}", "1 to 65,536 are accepted"),
-        (f"4 65537\n{FOUR_ROWS}", "1 to 65,536 are accepted"),
+        (f"3 3\n{FOUR_ROWS}", "has 4 rows; its header claims 3 rows"),
+        (f"5 3\n{FOUR_ROWS}", "has 4 rows; its header claims 5 rows"),
+        (f"9999999999999 300\n{FOUR_ROWS}", "too many for its .* bytes"),
+        (f"2 60000\n{FOUR_ROWS}", "too many for its .* bytes"),
+        (f"0 3\n{FOUR_ROWS}", "too many for its .* bytes"),
+        ("2 3\na 1 2 3\n", "claims 2 words of 3 numbers, too many for its 12 bytes"),
+        (f"4 2\n{FOUR_ROWS}", "line 2 has 3 numbers, not 2"),
+        (f"4 0\n{FOUR_ROWS}", "expected 1 to 65,536"),
+        (f"4 65537\n{FOUR_ROWS}", "expected 1 to 65,536"),
     ],
 )
 def test_a_header_that_lies_is_refused_without_much_memory(
@@ -142,7 +142,6 @@ def test_a_damaged_packing_is_refused(tmp_path: Path, name: str) -> None:
     path = write_text(tmp_path / "vectors.gz", ROWS, header=NAMES[name])
     path.write_bytes(path.read_bytes()[:-9])
 
-    assert not FORMATS.get(name).knows(path)
     with pytest.raises(InputError, match="cannot be read"):
         words_in(name, path, ["heart"])
 
@@ -193,8 +192,8 @@ def test_a_binary_file_may_be_packed_and_rows_may_end_in_a_line_feed(
     [
         (b"3 3", "goes on after the 3 rows that its header claims"),
         (b"5 3", "ends in row 5; its header claims 5 rows"),
-        (b"9999999999999 3", "does not hold"),
-        (b"4 60000", "does not hold"),
+        (b"9999999999999 3", "too many for its"),
+        (b"4 60000", "too many for its"),
     ],
 )
 def test_a_binary_header_that_lies_is_refused(tmp_path: Path, header: bytes, message: str) -> None:

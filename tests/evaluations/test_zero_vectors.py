@@ -98,10 +98,7 @@ def by_cosine() -> float:
 
 def warning_of(n_zero: int, kind: str) -> str:
     counted = f"{n_zero} {kind}{'s' * (n_zero > 1)}"
-    return (
-        f"own has {counted} with a zero vector, which has no direction; such {kind}s count as out "
-        "of vocabulary"
-    )
+    return f"own has {counted} with a zero vector; such {kind}s count as out of vocabulary"
 
 
 def check_rule(found: medsim.Evaluation) -> None:

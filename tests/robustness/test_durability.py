@@ -17,7 +17,7 @@ from medsim.core.errors import OutputError
 from medsim.core.files import sync_folder, whole_file
 from medsim.core.manifest import MANIFEST
 from medsim.core.output import claimed
-from medsim.embeddings.encoders import Part, VectorCache
+from medsim.embeddings.encoders import VectorCache
 from medsim.studies.output import StudyManifest
 
 MADE = StudyManifest(
@@ -174,7 +174,7 @@ def test_a_single_file_is_on_the_disk_with_its_name(
     with whole_file(tmp_path / "page.html", tmp_path / "page.partial") as partial:
         partial.write_text("page")
     assert disk.keeps(tmp_path)
-    VectorCache(tmp_path / "cache").add(Part(terms=["a"], vectors=np.ones((1, 1), np.float32)))
+    VectorCache(tmp_path / "cache").add((["a"], np.ones((1, 1), np.float32)))
 
     assert disk.lost == []
     assert disk.keeps(next((tmp_path / "cache").glob("*.vectors")))

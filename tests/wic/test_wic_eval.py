@@ -585,7 +585,7 @@ def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
     ("model", "says"),
     [
         ("words", "is not NAME=PATH, such as minilm"),
-        ("random,input=target", "a name has no slash, comma"),
+        ("random,input=target", "a name has at most 100"),
         ("a=random,input=target", "input=target does not fit; accepted: none"),
         ("words={}/kinds.txt,input=quoted", r"input=quoted does not fit.*target, sentence"),
         ("words={}/kinds.txt,tune=yes", "tune=yes is for sentence-transformers"),

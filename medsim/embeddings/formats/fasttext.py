@@ -70,8 +70,8 @@ def _load(path: Path, request: Request) -> WordVectors:
     in_vocabulary = np.arange(len(words)) < len(rows)
     own_rows = np.array([rows.get(word, -1) for word in words], np.int64)
     vectors, has_rows = _vectors(matrix, grams, words, own_rows, request.stage)
-    if (at := first_not_finite(vectors)) is not None:
-        raise InputError(f"{path}: the vector of {words[at]!r} is not finite")
+    if (wrong := first_not_finite(vectors)) is not None:
+        raise InputError(f"{path}: the vector of {words[wrong]!r} is not finite")
     return WordVectors(
         words=[word for word, has in zip(words, has_rows, strict=True) if has],
         vectors=vectors if has_rows.all() else vectors[has_rows],
