@@ -105,13 +105,13 @@ class Embedding:
         **options: Unpack[ObjectOptions],
     ) -> None:
         if words is not None and terms is not None:
-            raise OptionError("give `words` or `terms`, not both")
+            raise OptionError("give words= or terms=, not both")
         self.source: Any = source
         self.kind = "words" if words is not None else "terms" if terms is not None else None
         self.form = _form_of(source, self.kind)
         keys: Any = () if self.kind is None else terms if words is None else words
         if isinstance(keys, str) or not isinstance(keys, Iterable):
-            raise OptionError(f"`{self.kind}` must be a list with one text per row, not {keys!r}")
+            raise OptionError(f"{self.kind}= must be a list with one text per row, not {keys!r}")
         self.keys: list[Any] = list(keys.tolist() if hasattr(keys, "tolist") else keys)
         self.name = name
         self.version = version
@@ -119,7 +119,7 @@ class Embedding:
         if name is not None:
             check_name(name, f"embedding {name!r}")
         if version is not None and (not isinstance(version, str) or not version.strip()):
-            raise OptionError(f"`version` must be a text such as '1.0', not {version!r}")
+            raise OptionError(f"version= must be a text such as '1.0', not {version!r}")
 
     def __repr__(self) -> str:
         shown = {"name": self.name, "version": self.version, **self.options}
@@ -190,7 +190,7 @@ def _form_of(source: Any, kind: str | None) -> str:
     if kind is not None:
         if isinstance(source, (list, tuple)) or hasattr(source, "shape"):
             return "array"
-        raise OptionError(f"`{kind}` names the rows of an array, not of a {shown}")
+        raise OptionError(f"{kind}= names the rows of an array, not of a {shown}")
     if isinstance(source, Mapping):
         return "mapping"
     if not isinstance(source, (str, bytes, Path, type)):

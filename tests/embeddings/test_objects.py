@@ -315,9 +315,9 @@ def test_what_is_no_embedding_gets_one_line_of_what_is(given: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: medsim.Embedding(VECTORS, words=WORDS, terms=WORDS), "`terms`, not both"),
-        (lambda: medsim.Embedding(VECTORS, words="eye"), "`words` must be a list .* 'eye'"),
-        (lambda: medsim.Embedding(VECTORS, terms=3), "`terms` must be a list .* not 3"),
+        (lambda: medsim.Embedding(VECTORS, words=WORDS, terms=WORDS), "terms=, not both"),
+        (lambda: medsim.Embedding(VECTORS, words="eye"), "words= must be a list .* 'eye'"),
+        (lambda: medsim.Embedding(VECTORS, terms=3), "terms= must be a list .* not 3"),
         (lambda: medsim.Embedding(Model(), words=["a"]), "rows of an array, not of a .*Model"),
         (lambda: medsim.Embedding(Model(), poling="cls"), "unknown option of medsim.Embedding"),
         (lambda: medsim.Embedding(Model(), prefix=1), "prefix=1 must be a text"),
