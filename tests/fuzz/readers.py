@@ -15,7 +15,6 @@ import polars as pl
 from fixtures.corpora import invented_names, write_corpus, write_ontology
 from fixtures.embeddings import ROWS, request, write_array, write_text, write_word2vec
 from fixtures.encoders import TABLE, asked, write_encoder, write_tokenizer
-from fixtures.exports import written_jsonl
 from fixtures.loinc import random_observations
 from fixtures.mesh import write_mesh
 from fixtures.omop import random_vocabularies
@@ -23,7 +22,7 @@ from fixtures.release import random_release
 from fixtures.rxnorm import random_drugs
 from fixtures.services import answer_to, says
 from fixtures.sources import read_source
-from fixtures.studies import STUDY_ID, assignment_of, sheet
+from fixtures.studies import STUDY_ID, assignment_of, sheet, written_jsonl
 from fixtures.umls import random_metathesaurus
 from fixtures.wic import invented_instances, write_instances
 from typer.main import get_command

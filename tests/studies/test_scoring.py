@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.exports import written_jsonl
 from fixtures.release import Release
 from fixtures.simulated import judge, rate
+from fixtures.studies import written_jsonl
 from typer.testing import CliRunner
 
 import medsim

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from fixtures.annotators import HOSTILE, PAIRS, sheet_of
 from fixtures.html import Outline, script_hashes
+from fixtures.studies import HOSTILE, PAIRS, STUDY_ID, entry_id, sheet
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,13 +17,13 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.samp
 
 
 def test_the_page_holds_the_whole_sheet_and_nothing_else_of_the_study() -> None:
-    sheet = sheet_of(PAIRS[:2], annotator="Dr Grey", notice="Keep it.", scale=GRADED, page_size=1)
+    one = sheet(PAIRS[:2], annotator="Dr Grey", notice="Keep it.", scale=GRADED, page_size=1)
 
-    content = json.loads(Outline(rendered_sheet(sheet)).texts["script"][0])
+    content = json.loads(Outline(rendered_sheet(one)).texts["script"][0])
 
     assert content == {
         "format": 1,
-        "study": "5eed5eed5eed5eed",
+        "study": STUDY_ID,
         "title": "A study",
         "annotator": "Dr Grey",
         "scale": {
@@ -39,10 +39,7 @@ def test_the_page_holds_the_whole_sheet_and_nothing_else_of_the_study() -> None:
         "instructions": ["Say what is the same.", "Take your time."],
         "notice": "Keep it.",
         "page_size": 1,
-        "entries": [
-            ["0000000000000000", "Erythrocyte", "Red cell"],
-            ["0000000000000001", "Fever", "Chill"],
-        ],
+        "entries": [[entry_id("Dr Grey", at), *PAIRS[at - 1]] for at in (1, 2)],
     }
 
 
@@ -50,9 +47,9 @@ def test_the_page_holds_the_whole_sheet_and_nothing_else_of_the_study() -> None:
 def test_whatever_texts_hold_the_page_has_the_same_elements_and_gives_them_back(
     left: str, title: str, notice: str
 ) -> None:
-    plain = Outline(rendered_sheet(sheet_of([("a", "b")], notice="c")))
+    plain = Outline(rendered_sheet(sheet([("a", "b")], notice="c")))
 
-    page = Outline(rendered_sheet(sheet_of([(left, "b")], title=title, notice=notice)))
+    page = Outline(rendered_sheet(sheet([(left, "b")], title=title, notice=notice)))
 
     assert page.elements == plain.elements
     assert page.texts["script"][1:] == plain.texts["script"][1:]
@@ -61,7 +58,7 @@ def test_whatever_texts_hold_the_page_has_the_same_elements_and_gives_them_back(
 
 
 def test_its_two_scripts_alone_may_run_and_nothing_points_outside_the_page() -> None:
-    page = Outline(rendered_sheet(sheet_of([(term, "b") for term in HOSTILE])))
+    page = Outline(rendered_sheet(sheet([(term, "b") for term in HOSTILE])))
     (policy,) = [one["content"] for one in page.all("meta") if "http-equiv" in one]
     rules = dict(rule.split(" ", 1) for rule in str(policy).split("; "))
 
@@ -82,7 +79,7 @@ def test_its_two_scripts_alone_may_run_and_nothing_points_outside_the_page() -> 
 
 
 def test_ids_are_used_once_and_every_reference_to_one_is_met() -> None:
-    page = Outline(rendered_sheet(sheet_of()))
+    page = Outline(rendered_sheet(sheet()))
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
 
     assert len(ids) == len(set(ids))

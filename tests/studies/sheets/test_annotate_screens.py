@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fixtures.annotators import HOSTILE, PAIRS, sheet_of
 from fixtures.sittings import PHONE, read
+from fixtures.studies import HOSTILE, PAIRS, sheet
 
 from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, SCALES, Scale
 
@@ -36,7 +36,7 @@ CONTRASTS = """() => {
 )
 def test_answers_are_given_by_letter_by_number_and_by_button(begun, tmp_path, scale: Scale) -> None:
     n = len(scale)
-    seen = begun(sheet_of([TEXTS.get(scale.name, ("a", "b"))] * 3 * n, scale=scale))
+    seen = begun(sheet([TEXTS.get(scale.name, ("a", "b"))] * 3 * n, scale=scale))
 
     assert seen.text("ask") == scale.question
     seen.press(*(one.key for one in scale.choices))
@@ -45,7 +45,7 @@ def test_answers_are_given_by_letter_by_number_and_by_button(begun, tmp_path, sc
         seen.page.get_by_role("button", name=one.label, exact=True).click()
 
     assert seen.text("rest-heading") == "All answered"
-    header, answers, _ = read(seen.export(tmp_path))
+    header, answers = read(seen.export(tmp_path))
     assert header["scale"] == scale.name
     assert [one["answer"] for one in answers] == [one.name for one in scale.choices] * 3
 
@@ -60,7 +60,7 @@ def test_nothing_is_wider_than_the_screen_and_no_answer_is_broken(
 ) -> None:
     for scale in SCALES.values():
         texts = TEXTS.get(scale.name, ("a", "b"))
-        seen = begun(sheet_of([texts] * 3, scale=scale, annotator=scale.name), **options)
+        seen = begun(sheet([texts] * 3, scale=scale, annotator=scale.name), **options)
         options = {"context": seen.context}
         for width in widths:
             seen.page.set_viewport_size({"width": width, "height": 740})
@@ -73,7 +73,7 @@ def test_nothing_is_wider_than_the_screen_and_no_answer_is_broken(
 
 
 def test_the_target_of_a_sentence_is_marked_and_told_apart_when_it_is_read_aloud(begun) -> None:
-    seen = begun(sheet_of([SENTENCES, SENTENCES], scale=CONTEXT))
+    seen = begun(sheet([SENTENCES, SENTENCES], scale=CONTEXT))
 
     assert seen.page.locator("mark").all_inner_texts() == ["gene", "RANK"]
     assert seen.text("left") == "the gene maps to <b>18q</b>"
@@ -85,7 +85,7 @@ def test_the_target_of_a_sentence_is_marked_and_told_apart_when_it_is_read_aloud
 def test_marks_in_a_term_that_is_no_sentence_are_shown_and_keys_are_those_of_the_study(
     begun,
 ) -> None:
-    seen = begun(sheet_of([("a \u27e6b\u27e7", "c")], scale=ASSOCIATION))
+    seen = begun(sheet([("a \u27e6b\u27e7", "c")], scale=ASSOCIATION))
 
     assert seen.text("left") == "a \u27e6b\u27e7"
     assert seen.page.locator("mark").count() == 0
@@ -95,7 +95,7 @@ def test_marks_in_a_term_that_is_no_sentence_are_shown_and_keys_are_those_of_the
 
 
 def test_a_word_stands_alone_and_is_called_a_word(begun) -> None:
-    seen = begun(sheet_of([("kinase", ""), ("table", "")], scale=DOMAIN))
+    seen = begun(sheet([("kinase", ""), ("table", "")], scale=DOMAIN))
 
     assert seen.page.locator("#right").is_hidden()
     assert seen.text("pair-heading") == "Word 1 of 2"
@@ -109,7 +109,7 @@ def test_a_word_stands_alone_and_is_called_a_word(begun) -> None:
 
 
 def test_a_tap_at_the_middle_of_an_untouched_slider_rates_the_middle(sit) -> None:
-    seen = sit(sheet_of(scale=GRADED), **PHONE)
+    seen = sit(sheet(scale=GRADED), **PHONE)
     seen.page.tap("#begin")
     slider = seen.page.locator("#slider")
     box = slider.bounding_box()
@@ -124,7 +124,7 @@ def test_a_tap_at_the_middle_of_an_untouched_slider_rates_the_middle(sit) -> Non
 
 @pytest.mark.parametrize("scale", [{}, {"scale": GRADED}], ids=["judged", "graded"])
 def test_a_pair_after_a_tap_looks_as_if_nothing_was_chosen(sit, scale: dict) -> None:
-    seen = sit(sheet_of(**scale), **PHONE)
+    seen = sit(sheet(**scale), **PHONE)
     seen.page.tap("#begin")
     looks = "all => all.map((one) => JSON.stringify([...getComputedStyle(one)].map((name) =>\
         getComputedStyle(one)[name])))"
@@ -139,7 +139,7 @@ def test_a_pair_after_a_tap_looks_as_if_nothing_was_chosen(sit, scale: dict) -> 
 
 
 def test_the_focus_leaves_a_button_that_a_mouse_pressed_and_stays_where_a_key_did(begun) -> None:
-    seen = begun(sheet_of(PAIRS[:4]))
+    seen = begun(sheet(PAIRS[:4]))
 
     seen.page.get_by_role("button", name="Not same").dblclick()
     assert seen.page.evaluate(FOCUSED) == "pair-heading"
@@ -159,7 +159,7 @@ def test_a_warning_of_equal_ratings_hides_nothing_and_moves_no_button_of_a_mouse
 ) -> None:
     sizes = [(360, 740), (320, 568), (568, 320)] if is_phone else [(1280, 720)]
     viewport = dict(zip(("width", "height"), sizes[0], strict=True))
-    seen = begun(sheet_of(PAIRS * 3, scale=GRADED), viewport=viewport, is_mobile=is_phone)
+    seen = begun(sheet(PAIRS * 3, scale=GRADED), viewport=viewport, is_mobile=is_phone)
     numbers = seen.page.locator(".numbers")
     before = numbers.evaluate(EDGES)
     seen.press(*"2" * 10)
@@ -176,7 +176,7 @@ def test_a_warning_of_equal_ratings_hides_nothing_and_moves_no_button_of_a_mouse
 
 
 def test_a_warning_goes_when_the_annotator_looks_back_or_answers_differently(begun) -> None:
-    seen = begun(sheet_of(PAIRS * 3, scale=GRADED))
+    seen = begun(sheet(PAIRS * 3, scale=GRADED))
     for keys in ("ArrowLeft", "u", "ArrowRight"):
         seen.press(*"2" * 10)
         assert "last 10 ratings" in seen.text("warning")
@@ -195,7 +195,7 @@ def test_a_warning_goes_when_the_annotator_looks_back_or_answers_differently(beg
 @pytest.mark.parametrize("scale", [{}, {"scale": GRADED}], ids=["judged", "graded"])
 def test_on_a_low_screen_the_answers_never_cover_the_right_term(begun, scale: dict) -> None:
     pairs = [("Erythrocyte", "Red cell"), ("Fever", "of unknown origin " * 20)]
-    seen = begun(sheet_of(pairs, **scale), viewport={"width": 568, "height": 320})
+    seen = begun(sheet(pairs, **scale), viewport={"width": 568, "height": 320})
 
     for _ in pairs:
         for width, height in ((568, 320), (320, 256)):
@@ -208,7 +208,7 @@ def test_on_a_low_screen_the_answers_never_cover_the_right_term(begun, scale: di
 
 
 def test_keys_do_nothing_with_modifiers_in_fields_in_dialogs_or_where_they_are_off(sit) -> None:
-    seen = sit(sheet_of())
+    seen = sit(sheet())
     seen.press("s")
     seen.page.locator("#begin").click()
 
@@ -229,7 +229,7 @@ def test_keys_do_nothing_with_modifiers_in_fields_in_dialogs_or_where_they_are_o
 
 
 def test_a_key_that_is_held_down_or_a_double_click_answers_one_pair(begun) -> None:
-    seen = begun(sheet_of())
+    seen = begun(sheet())
 
     seen.page.keyboard.down("s")
     seen.page.keyboard.down("s")
@@ -242,8 +242,8 @@ def test_a_key_that_is_held_down_or_a_double_click_answers_one_pair(begun) -> No
 
 def test_hostile_terms_are_shown_as_they_are_and_do_nothing(sit) -> None:
     terms = list(HOSTILE)
-    sheet = sheet_of([(one, one) for one in terms], title=HOSTILE[0], notice=HOSTILE[1])
-    seen = sit(sheet, **PHONE)
+    one = sheet([(term, term) for term in terms], title=HOSTILE[0], notice=HOSTILE[1])
+    seen = sit(one, **PHONE)
     elements = seen.page.evaluate("document.querySelectorAll('*').length")
     assert seen.page.locator("#notice").text_content() == HOSTILE[1]
     seen.page.locator("#begin").click()
@@ -264,7 +264,7 @@ def test_hostile_terms_are_shown_as_they_are_and_do_nothing(sit) -> None:
 
 
 def test_a_screen_reader_finds_landmarks_names_and_what_changed(sit) -> None:
-    seen = sit(sheet_of())
+    seen = sit(sheet())
     assert seen.page.locator("#page").aria_snapshot().splitlines()[0] == "- banner:"
     seen.page.locator("#begin").click()
 
@@ -297,7 +297,7 @@ def test_a_screen_reader_finds_landmarks_names_and_what_changed(sit) -> None:
 
 
 def test_the_slider_is_named_by_both_terms_and_says_that_it_was_not_touched(begun) -> None:
-    seen = begun(sheet_of(scale=GRADED))
+    seen = begun(sheet(scale=GRADED))
     seen.page.locator("#left").hover()
     seen.page.mouse.down()
     seen.page.locator("#slider").hover()
@@ -315,7 +315,7 @@ def test_the_slider_is_named_by_both_terms_and_says_that_it_was_not_touched(begu
 
 
 def test_focus_is_seen_and_motion_is_left_out_where_it_is_unwanted(sit) -> None:
-    seen = sit(sheet_of(), reduced_motion="reduce")
+    seen = sit(sheet(), reduced_motion="reduce")
     seen.press("Tab")
     outline = "getComputedStyle(document.activeElement).outlineWidth"
     assert seen.page.evaluate(outline) == "3px"
@@ -325,7 +325,7 @@ def test_focus_is_seen_and_motion_is_left_out_where_it_is_unwanted(sit) -> None:
 
 @pytest.mark.parametrize("scale", [{}, {"scale": GRADED}], ids=["judged", "graded"])
 def test_texts_stand_out_from_what_is_behind_them_in_light_and_in_dark(sit, scale: dict) -> None:
-    seen = sit(sheet_of(notice="Keep it.", **scale), reduced_motion="reduce")
+    seen = sit(sheet(notice="Keep it.", **scale), reduced_motion="reduce")
     ratios: list[float] = []
 
     def measure() -> None:
@@ -342,7 +342,7 @@ def test_texts_stand_out_from_what_is_behind_them_in_light_and_in_dark(sit, scal
 
 
 def test_without_javascript_one_sentence_says_so(sit) -> None:
-    seen = sit(sheet_of(), java_script_enabled=False)
+    seen = sit(sheet(), java_script_enabled=False)
 
     assert "needs JavaScript" in seen.page.locator("body").inner_text()
     assert seen.page.locator("#page").is_hidden()

@@ -5,9 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixtures.annotators import HOSTILE, PAIRS, STUDY_ID, sheet_of
-from fixtures.exports import written_jsonl
-from fixtures.sittings import PHONE, answers_to, read, written
+from fixtures.sittings import PHONE, read
+from fixtures.studies import (
+    HOSTILE,
+    PAIRS,
+    STUDY_ID,
+    answers_to,
+    closed,
+    put,
+    sheet,
+    written_jsonl,
+)
 
 from medsim.studies.sheets import GRADED
 
@@ -20,8 +28,8 @@ FULL_STORAGE = """Storage.prototype.setItem = () => {
 
 
 def test_a_whole_sitting_by_keyboard_alone_gives_a_file_in_the_format(sit, tmp_path: Path) -> None:
-    sheet = sheet_of(annotator='Dr \u2028 "Zoë" </script> 7', notice="Keep it to yourself.")
-    seen = sit(sheet)
+    one = sheet(annotator='Dr \u2028 "Zoë" </script> 7', notice="Keep it to yourself.")
+    seen = sit(one)
     assert "Say what is the same." in seen.text("instructions")
     assert seen.text("notice") == "Keep it to yourself."
 
@@ -41,14 +49,14 @@ def test_a_whole_sitting_by_keyboard_alone_gives_a_file_in_the_format(sit, tmp_p
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
     assert path.name == f"{STUDY_ID}-Dr_Zoë_script_7.jsonl"
-    values = dict(zip((one.entry_id for one in sheet.entries), (1, 0, 2, 0, 1), strict=True))
-    assert path.read_text(encoding="utf-8") == written_jsonl(sheet, values)
+    values = dict(zip((entry.entry_id for entry in one.entries), (1, 0, 2, 0, 1), strict=True))
+    assert path.read_text(encoding="utf-8") == written_jsonl(one, values)
     assert seen.complaints == []
     assert seen.requests == [seen.page.url]
 
 
 def test_a_sitting_by_touch_on_a_phone(sit, tmp_path: Path) -> None:
-    seen = sit(sheet_of([*PAIRS, (HOSTILE[-2], "long")]), **PHONE)
+    seen = sit(sheet([*PAIRS, (HOSTILE[-2], "long")]), **PHONE)
     seen.page.tap("#begin")
 
     # Two taps on one place in no time are a double tap, which answers once.
@@ -61,14 +69,14 @@ def test_a_sitting_by_touch_on_a_phone(sit, tmp_path: Path) -> None:
         seen.page.get_by_role("button", name=name, exact=True).tap()
 
     assert seen.text("rest-heading") == "All answered"
-    _, answers, _ = read(seen.export(tmp_path))
+    _, answers = read(seen.export(tmp_path))
     assert [one["answer"] for one in answers] == [
         *("same", "not_same", "dont_know", "same", "not_same", "same")
     ]
 
 
 def test_an_answer_is_shown_again_and_can_be_changed(begun, tmp_path: Path) -> None:
-    seen = begun(sheet_of(), "s", "n", "d")
+    seen = begun(sheet(), "s", "n", "d")
 
     seen.press("ArrowLeft", "Backspace")
     assert seen.text("left") == "Fever"
@@ -77,7 +85,7 @@ def test_an_answer_is_shown_again_and_can_be_changed(begun, tmp_path: Path) -> N
 
     assert seen.text("pair-heading") == "Pair 4 of 5"
     assert seen.chosen() == []
-    _, answers, _ = read(seen.export(tmp_path))
+    _, answers = read(seen.export(tmp_path))
     assert answers == answers_to("same", "same", "dont_know")
     seen.press("s", "s", *["ArrowLeft"] * 3, "n")
     assert seen.text("pair-heading") == "Pair 4 of 5"  # the next, though all are answered
@@ -86,7 +94,7 @@ def test_an_answer_is_shown_again_and_can_be_changed(begun, tmp_path: Path) -> N
 
 
 def test_what_is_left_out_is_listed_at_the_end_and_found_by_number_and_key(begun) -> None:
-    seen = begun(sheet_of(), "ArrowRight", "s", "ArrowRight", "s", "s")
+    seen = begun(sheet(), "ArrowRight", "s", "ArrowRight", "s", "s")
 
     assert seen.text("rest-words") == "2 pairs have no answer yet."
     assert seen.page.locator("#left-out button").all_inner_texts() == ["1", "3"]
@@ -102,7 +110,7 @@ def test_what_is_left_out_is_listed_at_the_end_and_found_by_number_and_key(begun
 def test_a_graded_sitting_by_slider_numbers_and_keys_with_a_pause_after_each_page(
     begun, sit, tmp_path: Path
 ) -> None:
-    seen = begun(sheet_of(scale=GRADED, page_size=3), "Enter")
+    seen = begun(sheet(scale=GRADED, page_size=3), "Enter")
     assert "Choose a number" in seen.text("message")
     seen.page.locator("#next").click(force=True)
     assert seen.text("count") == "0 of 5 answered"
@@ -125,19 +133,19 @@ def test_a_graded_sitting_by_slider_numbers_and_keys_with_a_pause_after_each_pag
     assert seen.text("rest-heading") == "All answered"
     seen.press("ArrowLeft")
     assert seen.page.locator("#slider").input_value() == "5"
-    header, answers, _ = read(seen.export(tmp_path))
+    header, answers = read(seen.export(tmp_path))
     assert header["scale"] == "graded"
     assert answers == answers_to(4, 0, 3, 6, 5)
     assert seen.complaints == []
 
-    other = sit(sheet_of(scale=GRADED, page_size=3))
+    other = sit(sheet(scale=GRADED, page_size=3))
     other.take(seen.export(tmp_path))
     other.page.wait_for_selector("text=Imported 5 answers")
     assert read(other.export(tmp_path))[1] == answers
 
 
 def test_a_page_of_which_pairs_were_skipped_lists_them_before_the_next(begun) -> None:
-    seen = begun(sheet_of(scale=GRADED, page_size=3), "1", "ArrowRight", "3")
+    seen = begun(sheet(scale=GRADED, page_size=3), "1", "ArrowRight", "3")
 
     assert seen.text("rest-heading") == "End of page 1 of 2"
     assert seen.page.locator("#left-out button").all_inner_texts() == ["2"]
@@ -148,7 +156,7 @@ def test_a_page_of_which_pairs_were_skipped_lists_them_before_the_next(begun) ->
 
 
 def test_ten_ratings_that_are_equal_or_take_turns_are_warned_of(begun) -> None:
-    seen = begun(sheet_of(PAIRS * 10, scale=GRADED))
+    seen = begun(sheet(PAIRS * 10, scale=GRADED))
 
     def warned(keys: str) -> list[str]:
         found = []
@@ -173,7 +181,7 @@ def test_ten_ratings_that_are_equal_or_take_turns_are_warned_of(begun) -> None:
 def test_reloading_goes_on_where_it_was_and_other_sheets_start_anew(
     begun, sit, tmp_path: Path
 ) -> None:
-    seen = begun(sheet_of(), "s", "n", "ArrowRight")
+    seen = begun(sheet(), "s", "n", "ArrowRight")
     before = seen.export(tmp_path).read_bytes()
 
     seen.page.reload()
@@ -182,19 +190,20 @@ def test_reloading_goes_on_where_it_was_and_other_sheets_start_anew(
     assert seen.text("pair-heading") == "Pair 4 of 5"
     assert seen.text("count") == "2 of 5 answered"
     assert seen.export(tmp_path).read_bytes() == before
-    for other in (sheet_of(annotator="bob"), sheet_of(study_id="0" * 16), sheet_of(first_entry=7)):
+    bob = sheet(annotator="bob")
+    for other in (bob, sheet(study_id="0" * 16), sheet(entries=bob.entries)):
         fresh = sit(other, context=seen.context)
         assert fresh.text("count") == "0 of 5 answered"
         assert fresh.page.locator("#start").is_visible()
 
 
 def test_a_file_is_imported_into_another_browser(begun, sit, tmp_path: Path) -> None:
-    seen = begun(sheet_of(), "s", "n", "d")
+    seen = begun(sheet(), "s", "n", "d")
     path = seen.export(tmp_path)
     content = path.read_bytes()
     path.write_bytes(b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n"))  # as others save it
 
-    other = sit(sheet_of())
+    other = sit(sheet())
     other.take(path)
     other.page.wait_for_selector("text=Imported 3 answers of the 3 in the file.")
 
@@ -204,10 +213,10 @@ def test_a_file_is_imported_into_another_browser(begun, sit, tmp_path: Path) -> 
 
 
 def test_where_a_file_and_the_page_differ_the_annotator_decides(begun, tmp_path: Path) -> None:
-    seen = begun(sheet_of(), "s", "s", "s")
-    header, _, _ = read(seen.export(tmp_path))
+    seen = begun(sheet(), "s", "s", "s")
+    header, _ = read(seen.export(tmp_path))
     answers = answers_to("same", "not_same", "dont_know", "not_same")
-    file = written(tmp_path / "file.jsonl", header, answers)
+    file = put(tmp_path, "file.jsonl", closed(header, *answers))
 
     for choice, expected in {
         "Cancel": ("same", "same", "same"),
@@ -224,9 +233,9 @@ def test_where_a_file_and_the_page_differ_the_annotator_decides(begun, tmp_path:
 def test_files_that_are_not_of_this_sheet_whole_and_unchanged_are_refused(
     begun, tmp_path: Path
 ) -> None:
-    seen = begun(sheet_of(), "s", "n")
+    seen = begun(sheet(), "s", "n")
     good = seen.export(tmp_path)
-    header, answers, _ = read(good)
+    header, answers = read(good)
     content = good.read_bytes()
     twice = [answers[0], answers[0]]
     hostile = {**header, "annotator": HOSTILE[0]}
@@ -249,12 +258,8 @@ def test_files_that_are_not_of_this_sheet_whole_and_unchanged_are_refused(
         "too large": content * 50,
     }
     for message, case in cases.items():
-        path = tmp_path / "case.jsonl"
-        if isinstance(case, bytes):
-            path.write_bytes(case)
-        else:
-            written(path, *case)
-        seen.take(path)
+        text = case if isinstance(case, bytes) else closed(case[0], *case[1])
+        seen.take(put(tmp_path, "case.jsonl", text))
         seen.page.locator("dialog[open] #question-words", has_text=message).wait_for()
         seen.press("Escape")
         seen.page.locator("dialog").wait_for(state="hidden")
@@ -265,7 +270,7 @@ def test_files_that_are_not_of_this_sheet_whole_and_unchanged_are_refused(
 
 
 def test_starting_over_offers_an_export_and_erases_only_then(begun, tmp_path: Path) -> None:
-    seen = begun(sheet_of(), "s", "n")
+    seen = begun(sheet(), "s", "n")
 
     seen.page.locator("#restart").click()
     seen.press("Enter")
@@ -282,8 +287,8 @@ def test_starting_over_offers_an_export_and_erases_only_then(begun, tmp_path: Pa
 
 
 def test_two_tabs_of_one_page_lose_no_answers(sit, tmp_path: Path) -> None:
-    one = sit(sheet_of())
-    other = sit(sheet_of(), context=one.context)
+    one = sit(sheet())
+    other = sit(sheet(), context=one.context)
     one.press("Tab", "Enter", "s")
     other.page.locator("#begin").click()
     other.page.locator("#number").fill("4")
@@ -294,8 +299,7 @@ def test_two_tabs_of_one_page_lose_no_answers(sit, tmp_path: Path) -> None:
     one.press("d")
     other.page.locator("#count", has_text="3 of 5").wait_for()
 
-    expected = [answers_to("same", "dont_know")[at] for at in (0, 1)]
-    expected.append({"entry": f"{3:016x}", "answer": "not_same"})
+    expected = answers_to("same", "dont_know", None, "not_same")
     assert read(one.export(tmp_path))[1] == expected
     assert read(other.export(tmp_path))[1] == expected
 
@@ -304,7 +308,7 @@ def test_two_tabs_of_one_page_lose_no_answers(sit, tmp_path: Path) -> None:
 def test_a_browser_that_keeps_nothing_is_told_of_and_warns_before_answers_are_lost(
     sit, tmp_path: Path, script: str
 ) -> None:
-    seen = sit(sheet_of(), script=script)
+    seen = sit(sheet(), script=script)
     assert "does not keep your answers" in seen.text("unkept")
     seen.page.reload()
     seen.page.locator("#begin").click()
@@ -320,7 +324,7 @@ def test_a_browser_that_keeps_nothing_is_told_of_and_warns_before_answers_are_lo
 
 
 def test_five_thousand_pairs_are_kept_in_five_thousand_characters(begun) -> None:
-    seen = begun(sheet_of([(f"left {at}", f"right {at}") for at in range(5000)]), "s")
+    seen = begun(sheet([(f"left {at}", f"right {at}") for at in range(5000)]), "s")
 
     assert seen.text("count") == "1 of 5,000 answered"
     kept = seen.page.evaluate("Object.values(localStorage).map((text) => text.length)")

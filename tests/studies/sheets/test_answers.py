@@ -7,8 +7,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.exports import written_jsonl
-from fixtures.studies import STUDY_ID, assignment_of, entry_id, put, sheet
+from fixtures.studies import (
+    PAIRS,
+    STUDY_ID,
+    assignment_of,
+    entry_id,
+    put,
+    sheet,
+    written_jsonl,
+)
 
 from medsim.core.errors import InputError
 from medsim.studies.output import ANSWER_COLUMNS
@@ -17,7 +24,7 @@ from medsim.studies.sheets.answers import Answers, StudyIdentity, read_answers
 from medsim.studies.sheets.written import annotated_tasks, written_csv
 
 STUDY = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
-SHEETS = [sheet(annotator=name) for name in ("cy", "ada", "ben")]
+SHEETS = [sheet(PAIRS[:3], annotator=name) for name in ("cy", "ada", "ben")]
 CY, ADA, BEN = SHEETS
 ASSIGNMENT = assignment_of(SHEETS)
 

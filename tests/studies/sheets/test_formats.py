@@ -5,15 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from fixtures.exports import written_jsonl
-from fixtures.studies import PAIRS, STUDY_ID, entry_id, sheet
+from fixtures.studies import PAIRS, STUDY_ID, closed, entry_id, sheet, written_jsonl
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -46,23 +44,15 @@ def read_page(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
     return list(read_jsonl(Path("ada.jsonl"), text, StudyIdentity(study_id=STUDY_ID, scale=scale)))
 
 
-def sealed(*lines: object, n_answers: int | None = None) -> str:
-    """Return lines with an end line that vouches for them, whatever they say."""
-    content = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
-    count = len(lines) - 1 if n_answers is None else n_answers
-    checksum = f"{zlib.crc32(content.encode()):08x}"
-    return f'{content}{{"medsim":"end","answers":{count},"checksum":"{checksum}"}}\n'
-
-
 def test_judgements_are_written_as_the_page_writes_them():
     text = written_jsonl(sheet(), {IDS[2]: DONT_KNOW, IDS[0]: SAME})
 
     assert text == (
         '{"medsim":"answers","format":1,"study":"5eed5eed5eed5eed","annotator":"ada",'
-        '"scale":"judgement","entries":3}\n'
+        '"scale":"judgement","entries":5}\n'
         f'{{"entry":"{IDS[0]}","answer":"same"}}\n'
         f'{{"entry":"{IDS[2]}","answer":"dont_know"}}\n'
-        '{"medsim":"end","answers":2,"checksum":"8be5589e"}\n'
+        '{"medsim":"end","answers":2,"checksum":"2e09212d"}\n'
     )
 
 
@@ -104,9 +94,9 @@ def test_a_rating_is_a_whole_number_from_0_to_6_and_the_end_line_counts(answer: 
     head = {**HEAD, "scale": "graded"}
 
     with pytest.raises(InputError, match=r"line 2: answer .* is none of 0, 1, 2, 3, 4, 5, 6"):
-        read_page(sealed(head, {"entry": IDS[0], "answer": answer}), GRADED)
+        read_page(closed(head, {"entry": IDS[0], "answer": answer}), GRADED)
     with pytest.raises(InputError, match="was edited, damaged or cut short; export it again"):
-        read_page(sealed(head, {"entry": IDS[0], "answer": 4}, n_answers=2), GRADED)
+        read_page(closed(head, {"entry": IDS[0], "answer": 4}, n_answers=2), GRADED)
 
 
 HOSTILE = [
@@ -393,7 +383,7 @@ REFUSED_TASKS: list[tuple[object, str]] = [
 @pytest.mark.parametrize(
     ("reader", "found", "message"),
     [
-        *((read_page, sealed(*lines), message) for lines, message in REFUSED_LINES),
+        *((read_page, closed(*lines), message) for lines, message in REFUSED_LINES),
         *((read_sheet, text, message) for text, message in REFUSED_SHEETS),
         *((read_tasks, found, message) for found, message in REFUSED_TASKS),
     ],
