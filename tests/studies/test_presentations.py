@@ -82,25 +82,17 @@ def test_every_page_has_its_share_of_each_kind(n_pages: int, n_own: int, n_commo
         assert len(twice & set(page) & set(pages[(at + n_pages // 2) % n_pages])) >= 10
 
 
-def test_order_sides_and_entries_are_an_annotators_own_and_of_the_seed_alone() -> None:
-    shown = items(200)
+def test_order_sides_and_entries_are_an_annotators_own_of_the_seed_alone_and_tell_nothing() -> None:
+    shown = items(1200)
 
     ada, ben = presentations_of(0, "ada", shown), presentations_of(0, "ben", shown)
 
     assert ada["item_id"].to_list() != ben["item_id"].to_list()
     assert not set(ada["entry_id"]) & set(ben["entry_id"])
-    swapped = ada["left"].str.starts_with("other").sum()
-    assert 70 < swapped < 130
     assert ada.equals(presentations_of(0, "ada", shown[::-1]))
     assert not ada.equals(presentations_of(1, "ada", shown))
-
-
-def test_the_place_of_a_pair_tells_nothing_of_it() -> None:
     # Were a class drawn together or put on one side, its mean place would be off the middle.
-    shown = items(1200)
-    found = presentations_of(0, "ada", shown)
-    even = found.filter(pl.col("item_id").str.to_integer(base=16) % 2 == 0)
-
+    even = ada.filter(pl.col("item_id").str.to_integer(base=16) % 2 == 0)
     assert abs(even["position"].mean() - 600.5) < 40
     assert abs(even["left"].str.starts_with("term").mean() - 0.5) < 0.06
 
@@ -130,17 +122,12 @@ def test_names_that_cannot_be_those_of_folders_are_refused(named: str) -> None:
         annotators_of(named, stem="annotator")
 
 
-@pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
-def test_every_scale_has_instructions(scale) -> None:
-    paragraphs = instructions_of(scale, None)
-
-    assert len(paragraphs) >= 2
-    assert all(len(paragraph) > 50 for paragraph in paragraphs)
-
-
-def test_instructions_of_ones_own_are_cut_at_empty_lines(tmp_path: Path) -> None:
+def test_instructions_are_those_of_the_scale_or_of_a_file_cut_at_empty_lines(tmp_path) -> None:
+    for scale in SCALES.values():
+        paragraphs = instructions_of(scale, None)
+        assert len(paragraphs) >= 2
+        assert all(len(paragraph) > 50 for paragraph in paragraphs)
     file = put(tmp_path, "told.txt", "\ufeffOne\r\nline.\r\n  \r\n\r\nÄnother <b>.\r\n")
-
     assert instructions_of(GRADED, file) == ("One line.", "Änother <b>.")
 
 

@@ -120,31 +120,23 @@ def test_simulated_annotators_score_as_trusted_libraries_have_it(seed: int) -> N
     assert found["agreement"].height == 2 * (1 + 6)
 
 
-def test_two_annotators_are_not_told_twice_and_pairs_that_nobody_judged_do_not_count() -> None:
-    items = items_of({"one": [1, 0, 1]})
-    ids = items["item_id"].to_list()
-    given = {"ada": {ids[0]: SAME, ids[1]: NOT_SAME}, "ben": {ids[0]: SAME}}
+def test_two_annotators_are_one_row_and_who_gave_no_answer_neither_counts_nor_disagrees() -> None:
+    items = items_of({"one": [1, 1, 0, 0]})
+    first, second, third, _ = items["item_id"]
+    given = {
+        "ada": {first: SAME, second: SAME, third: NOT_SAME},
+        "ben": {first: SAME, second: NOT_SAME},
+    }
 
     found = judged_tables(items, answers_of(given), RESAMPLING)
 
     assert found["agreement"]["annotators"].unique().to_list() == ["ada & ben"]
     quality = found["quality"].filter(dataset="one").select("n_pairs", "no_ground_truth")
-    assert quality.row(0) == (2, 0.5)
-
-
-def test_who_gave_no_answer_does_not_disagree() -> None:
-    items = items_of({"one": [1, 1, 0]})
-    first, second, third = items["item_id"]
-    given = {
-        "ada": {first: SAME, second: SAME, third: NOT_SAME},
-        "ben": {first: SAME, second: SAME, third: NOT_SAME},
-        "eva": {second: NOT_SAME},
-    }
-
-    found = judged_tables(items, answers_of(given), RESAMPLING)["disagreements"]
-
-    assert found.select("why", "term1", "label", "truth").rows() == [
-        ("not judged alike", "a1", "positive", "same")
+    assert quality.row(0) == (3, pytest.approx(2 / 3))
+    told = found["disagreements"].select("why", "term1", "label", "truth").rows()
+    assert told == [
+        ("no ground truth", "a1", "positive", None),
+        ("no ground truth", "a2", "negative", None),
     ]
 
 

