@@ -96,8 +96,11 @@ def test_all_pairs_have_the_similarity_where_some_do(similar_build, tmp_path: Pa
 
 
 def test_a_licence_decides_whether_it_is_exported(shared_build, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"release\.zip may not be passed on \(SNOMED.*`private`"):
-        exported(shared_build, tmp_path / "no")
+    for tool in ("huggingface", "mteb"):
+        with pytest.raises(
+            OptionError, match=r"release\.zip may not be passed on \(SNOMED.*`priva"
+        ):
+            medsim.export(shared_build, tmp_path / "no", tool)
     assert not (tmp_path / "no").exists()
 
     text = (exported(shared_build, tmp_path / "own", private=True) / CARD).read_text("utf-8")
@@ -179,13 +182,3 @@ def test_the_manifest_names_all_files_and_another_export_replaces_them(
     assert known.manifest.options["private"] is True
     with pytest.raises(OptionError, match="`private` does not apply to exports for jsonl"):
         medsim.export(shared_build, tmp_path / "lines", to="jsonl", private=True)
-
-
-def test_a_card_of_splits_has_a_split_of_each(shared_splits) -> None:
-    metadata, told = metadata_of(shared_splits.folder), rows_in_table(shared_splits.folder)
-
-    for split, build in shared_splits.builds.items():
-        paths = files_of(metadata, "pairs")[split]
-        frames = [build.read(path.removeprefix(f"{split}/")) for path in paths]
-        assert pl.concat(frames).height == build.pairs().collect().height == told["pairs"][split]
-        assert files_of(metadata_of(build.folder), "pairs").keys() == {split}

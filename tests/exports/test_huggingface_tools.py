@@ -23,7 +23,7 @@ def load(tmp_path_factory: pytest.TempPathFactory):
     """Return ``load_dataset`` with a cache of its own."""
     datasets.disable_progress_bars()
     cache = tmp_path_factory.mktemp("cache")
-    return lambda *named: datasets.load_dataset(*map(str, named), cache_dir=str(cache))
+    return lambda path, name=None: datasets.load_dataset(str(path), name, cache_dir=str(cache))
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +75,18 @@ def test_the_splits_of_an_export_are_those_of_medsim(shared_splits, exported, lo
     for name, build in shared_splits.builds.items():
         assert frame_of(pairs[name]).equals(build.pairs().collect())
         assert frame_of(positives[name]).equals(build.positives())
+
+
+def test_losses_get_their_columns_in_order(shared_build, load, tmp_path: Path) -> None:
+    made = medsim.export(shared_build, tmp_path / "out", "sentence-transformers", n_negatives=2)
+
+    assert {name: load(made.folder, name)["train"].column_names for name in (None, "pair")} == {
+        None: ["anchor", "positive", "negative_1", "negative_2"],
+        "pair": ["anchor", "positive"],
+    }
+    labelled = load(made.folder, "pair-class")["train"]
+    assert labelled.column_names == ["sentence1", "sentence2", "label"]
+    assert set(labelled["label"]) == {0, 1}
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what mlcroissant calls

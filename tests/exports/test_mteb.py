@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import shutil
 from collections import Counter
@@ -152,12 +151,6 @@ def test_the_licence_is_named_as_mteb_does_or_by_its_address(
     assert (facts["license"], facts["is_public"]) == (licence, True)
 
 
-def test_what_may_not_be_passed_on_is_refused_unless_private(tmp_path, shared_build):
-    with pytest.raises(OptionError, match=r"may not be passed on .*add `private`"):
-        medsim.export(shared_build, tmp_path / "out", "mteb")
-    assert not (tmp_path / "out").exists()
-
-
 def test_of_splits_the_tasks_are_of_the_test_split(tmp_path, shared_splits):
     folders = [
         medsim.export(whole, tmp_path / name, "mteb", private=True).folder
@@ -187,10 +180,3 @@ def test_a_task_of_other_data_has_another_name_since_mteb_keeps_results_by_name(
     (name,) = now - before
     assert name.startswith("release.zip-fsn_syn-hard-random-")
     assert len(now) == len(before & now) + 1
-
-
-def test_the_python_file_is_whole_and_names_no_place(exported):
-    code = (exported / "tasks.py").read_text()
-
-    assert [node.id for node in ast.parse(code).body[-1].targets] == ["TASKS"]
-    assert str(exported) not in code + (exported / "tasks.json").read_text()

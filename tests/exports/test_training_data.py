@@ -97,20 +97,14 @@ def exported(shared_build: medsim.Build, tmp_path_factory: pytest.TempPathFactor
     return medsim.export(shared_build, out, "sentence-transformers", n_negatives=3, seed=4)
 
 
-def test_positives_are_written_once_in_the_order_of_a_hash(
-    shared_build: medsim.Build, exported: medsim.Exported
-) -> None:
-    expected = [(row["term1"], row["term2"]) for row in positives_in(shared_build, seed=4)]
-
-    assert rows_of(exported, PAIR) == expected
-    assert len(expected) > 100
-
-
-def test_labelled_pairs_are_the_positives_and_the_negatives_of_the_build(
+def test_positives_and_labelled_pairs_are_written_once_in_the_order_of_a_hash(
     shared_build: medsim.Build, exported: medsim.Exported
 ) -> None:
     of_strategy = once_each(pairs_in(shared_build, "levenshtein"), seed=4)
+    positives = [(row["term1"], row["term2"]) for row in of_strategy if row["label"] == 1]
 
+    assert rows_of(exported, PAIR) == positives
+    assert len(positives) > 100
     assert rows_of(exported, LABELLED) == [
         (row["term1"], row["term2"], row["label"]) for row in of_strategy
     ]
@@ -290,29 +284,34 @@ def test_positives_with_too_few_unlinked_terms_are_left_out_and_counted(
     assert warning.startswith(f"{awkward.folder}: 10 positives left out: anchor has fewer than 3")
 
 
-def test_other_letters_are_written_as_they_are(awkward: medsim.Build, tmp_path: Path) -> None:
-    export = medsim.export(awkward, tmp_path / "out", "jsonl", n_negatives=0)
-
-    text = (export.folder / "train.jsonl").read_text(encoding="utf-8")
-    assert '"Ζάβι é \U0001d4b3"' in text
-    assert {tuple(json.loads(line)["neg"]) for line in text.splitlines()} == {()}
-
-
 def test_what_a_build_has_not_is_told(awkward: medsim.Build, tmp_path: Path) -> None:
     export = medsim.export(awkward, tmp_path / "out", "sentence-transformers", n_negatives=0)
 
     assert set(export.manifest.outputs) == {PAIR, "README.md"}
     (warning,) = export.manifest.warnings
     assert "has no levenshtein negatives, so pair-class is left out" in warning
-    with pytest.raises(OptionError, match="has no embedding for `negatives` embedding"):
-        medsim.export(awkward, tmp_path / "other", "jsonl", negatives="embedding")
-    with pytest.raises(OptionError, match="`negatives` does not apply to exports for sapbert"):
-        medsim.export(awkward, tmp_path / "other", "sapbert", negatives="random")
-    for tool in ("sentence-transformers", "jsonl", "sapbert"):
-        with pytest.raises(OptionError, match="no positives of these `datasets`"):
-            medsim.export(awkward, tmp_path / "other", tool, datasets=["same_as"])
-    with pytest.raises(OptionError, match="`embedding` needs embedding negatives"):
-        medsim.export(awkward, tmp_path / "other", "jsonl", embedding="one=nowhere")
+    lines = medsim.export(awkward, tmp_path / "lines", "jsonl", n_negatives=0).folder
+    text = (lines / "train.jsonl").read_text(encoding="utf-8")
+    assert '"Ζάβι é \U0001d4b3"' in text
+    assert {tuple(json.loads(line)["neg"]) for line in text.splitlines()} == {()}
+
+
+@pytest.mark.parametrize(
+    ("tool", "options", "said"),
+    [
+        ("jsonl", {"negatives": "embedding"}, "has no embedding for `negatives` embedding"),
+        ("jsonl", {"embedding": "one=nowhere"}, "`embedding` needs embedding negatives"),
+        ("sapbert", {"negatives": "random"}, "`negatives` does not apply to exports for sapbert"),
+        ("sentence-transformers", {"datasets": ["same_as"]}, "no positives of these `datasets`"),
+        ("jsonl", {"datasets": ["same_as"]}, "no positives of these `datasets`"),
+        ("sapbert", {"datasets": ["same_as"]}, "no positives of these `datasets`"),
+    ],
+)
+def test_what_cannot_be_exported_is_refused(
+    awkward: medsim.Build, tmp_path: Path, tool: str, options: dict, said: str
+) -> None:
+    with pytest.raises(OptionError, match=said):
+        medsim.export(awkward, tmp_path / "out", tool, **options)
 
 
 def test_datasets_and_difficulty_choose_the_positives_but_not_the_candidates(

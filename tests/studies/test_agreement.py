@@ -14,7 +14,6 @@ from hypothesis.extra import numpy as arrays
 from scipy import stats
 
 from medsim.statistics.resampling import Resampling
-from medsim.studies import agreement
 from medsim.studies.agreement import cohens_kappa, mean_accuracy, nominal_alpha
 from medsim.studies.judged import NO_TRUTH, majority
 from medsim.studies.sheets import NOT_SAME, SAME
@@ -74,18 +73,6 @@ def test_without_pairs_or_variation_alpha_is_nan_and_where_all_agree_it_has_no_i
     agreed = nominal_alpha(np.array([[0, 0], [1, 1], [1, 1]], np.int8), 2, resampling(200))
     assert agreed.value == 1
     assert np.isnan([agreed.low, agreed.high]).all()
-
-
-def test_the_sums_without_a_unit_give_the_alpha_without_it(monkeypatch) -> None:
-    table = judged(40, seed=1)
-    seen = []
-    monkeypatch.setattr(agreement, "bca_estimate", lambda *parts: seen.append(parts))
-
-    nominal_alpha(table, 3, resampling(100))
-
-    pairable = (table >= 0).sum(axis=1) >= 2
-    expected = [of_the_library(np.delete(table, u, 0), 3) for u in np.flatnonzero(pairable)]
-    assert sorted(seen[0][2]) == pytest.approx(sorted(expected))
 
 
 def test_the_interval_is_near_that_of_scipy_for_other_resamples() -> None:

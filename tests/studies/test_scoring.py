@@ -6,7 +6,6 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
-import polars as pl
 import pytest
 from fixtures.release import Release
 from fixtures.simulated import judge, rate
@@ -20,30 +19,6 @@ from medsim.core.errors import OutputError
 pytestmark = pytest.mark.slow
 
 NAMES = ("ada", "ben", "eva")
-
-
-def test_scores_lie_in_files_that_medsim_takes(
-    shared_build: medsim.Build, shared_release: Path, tmp_path: Path
-) -> None:
-    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=8, annotators=NAMES)
-    judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.3))
-
-    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=100)
-
-    wrong = scores.table("corrections")
-    assert wrong.height > 5
-    corrections = tmp_path / "scores" / "corrections.csv"
-    built = medsim.build(
-        shared_release, tmp_path / "out", corrections=corrections, negatives=["random"]
-    )
-    assert len(built.manifest.options["corrections"]) == wrong.height
-    positives = built.pairs().filter(label=1).collect()
-    rejected = wrong.filter(judged="not_same")
-    assert rejected.height > 0
-    assert rejected.join(positives, on=["term1", "term2"], how="semi").is_empty()
-    again = sorted((tmp_path / "scores" / "label_studio").iterdir())
-    same = medsim.score_study(study, again, resamples=100)
-    assert all(same.table(name).equals(table) for name, table in scores.tables.items())
 
 
 def test_manifests_name_digests_of_what_was_read_and_raters_who_answer_at_random_are_told_of(
@@ -122,37 +97,6 @@ def test_hostile_terms_come_back_as_corrections(tmp_path: Path) -> None:
     rejected = {frozenset(pair) for *pair, same in options if not same}
     assert rejected == {frozenset(pair) for pair in zip(names, synonyms, strict=True)}
     assert corrected.pairs().filter(label=1).collect().is_empty()
-
-
-def test_a_graded_study_finds_the_bad_rater_and_makes_a_rated_set(
-    pairs: Path, tmp_path: Path
-) -> None:
-    study = medsim.grade_study(
-        pairs, tmp_path / "study", raters=6, groups=2, consistency=20, duplicates=15
-    )
-    meant = rate(study, tmp_path / "answers", frozenset({"rater-2"}))
-
-    scores = medsim.score_study(
-        study, [tmp_path / "answers"], tmp_path / "scores", leave_out=["outliers"], resamples=100
-    )
-
-    assert scores.table("raters").filter("outlier")["rater"].to_list() == ["rater-2"]
-    assert not any("hardly agree" in warning for warning in scores.warnings)
-    kept = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
-    assert any(warning.startswith("rater-2 hardly agree") for warning in kept.warnings)
-    from medsim.evaluations.ratings import read_rated
-
-    rated = read_rated(tmp_path / "scores" / "rated.csv")
-    assert rated.pairs.height == 120
-    expected = (
-        study.items()
-        .with_columns(pl.col("item_id").replace_strict(meant).alias("meant"))
-        .join(rated.pairs, on=["term1", "term2"])
-    )
-    assert expected.select(pl.corr("meant", "rating")).item() > 0.9
-    least, greatest = rated.pairs["rating"].min(), rated.pairs["rating"].max()
-    assert 0 <= least < 1
-    assert 9 < greatest <= 10
 
 
 def test_what_cannot_be_written_or_shown_is_told_before_anything_is_read(

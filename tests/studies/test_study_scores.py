@@ -172,6 +172,9 @@ def test_one_bad_rater_is_found_and_left_out_where_that_is_asked_for() -> None:
 
     assert kept["raters"].filter("outlier")["rater"].to_list() == ["eva"]
     assert kept["raters"]["accepted"].all()
+    said = list(warnings_of_raters(kept, ()))
+    assert any(one.startswith("eva hardly agrees with the others") for one in said)
+    assert not any("hardly" in one for one in warnings_of_raters(without, ("outliers",)))
     assert without["raters"].filter(~pl.col("accepted"))["rater"].to_list() == ["eva"]
     own = without["agreement"].filter(pairs="group 1")
     iaa = dict(own.select("raters", "iaa1").iter_rows())

@@ -18,11 +18,9 @@ from scipy import stats
 from typer.testing import CliRunner
 
 import medsim
-from medsim.builds.positives import node_components
 from medsim.cli import app
 from medsim.core.errors import MedsimError, OptionError, OutputError
 from medsim.core.manifest import Skipped
-from medsim.core.store import Store
 from medsim.studies.output import WORD_PAIRS
 
 pytestmark = pytest.mark.slow
@@ -149,25 +147,21 @@ def test_quarters_are_equal_and_each_pair_is_what_it_says(usual: medsim.WordPair
     assert max(uses.values()) <= 3
 
 
-def test_counts_are_those_of_all_forms_and_what_is_left_out_is_counted(
-    usual: medsim.WordPairs,
-) -> None:
-    ends = [usual.frame.select(f"term{side}", f"count{side}").rows() for side in (1, 2)]
-    counts = dict(ends[0] + ends[1])
-    assert counts["fever"] == 10 + 7
-    left_out = {one.reason: one.n_rows for one in usual.left_out if one.n_rows}
-    assert left_out == {"a symbol, or a hyphen": 1, "a count below 5": 1}
-
-
-def test_the_seed_decides_pairs_and_order_and_threads_do_not(
+def test_counts_are_of_all_forms_and_the_seed_decides_pairs_and_order_and_threads_do_not(
     folder: Path, usual: medsim.WordPairs
 ) -> None:
     first = usual.frame
 
+    ends = [first.select(f"term{side}", f"count{side}").rows() for side in (1, 2)]
+    assert dict(ends[0] + ends[1])["fever"] == 10 + 7
+    left_out = {one.reason: one.n_rows for one in usual.left_out if one.n_rows}
+    assert left_out == {"a symbol, or a hyphen": 1, "a count below 5": 1}
     assert chosen(folder, threads=3).frame.equals(first)
     assert not chosen(folder, seed=2).frame.equals(first)
     runs = first["reason"].ne(first["reason"].shift(1)).sum()
     assert runs > 8  # quarters are mixed
+    listed = chosen(folder, biomedical=folder / "build")  # whose names are the list
+    assert listed.frame.equals(first)
 
 
 @pytest.fixture(scope="module")
@@ -191,70 +185,54 @@ def test_the_order_of_rows_does_not_matter(
     assert found.frame.equals(without_terminology.frame)
 
 
-def test_a_build_can_be_the_list_of_biomedical_words(folder: Path, usual: medsim.WordPairs) -> None:
-    listed = chosen(folder, biomedical=folder / "build")
-    assert listed.frame.equals(usual.frame)
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build of another ontology, with words of the first and others."""
+    place = tmp_path_factory.mktemp("other")
+    terms = {"Y:1": "House", "Y:2": "Door", "Y:3": "Cough"}
+    lines = [f"[Term]\nid: {one}\nname: {name}\nis_a: Y:9\n" for one, name in terms.items()]
+    lines.append('[Term]\nid: Y:7\nname: Fever\nsynonym: "Lung" EXACT []\n')
+    lines.append('[Term]\nid: Y:8\nname: Itch\nsynonym: "Pallor" EXACT []\n')
+    text = "\n".join(["format-version: 1.2\nontology: other\n", *lines, "[Term]\nid: Y:9\n"])
+    source = put(place, "other.obo", text + "name: Top\n")
+    return medsim.build(source, place / "build", negatives=["random"]).folder
 
 
-def joined(build: medsim.Build) -> set[frozenset[str]]:
-    """Return the terms that positives and corrections join, each with all that it is joined to."""
-    with Store(threads=1) as store:
-        components = node_components(build, store, threads=1)
-        groups = store.table("term").join(components, on="node_id").group_by("component")
-        texts = groups.agg("lower_term")["lower_term"].to_list()
-    return {frozenset(one) for one in texts if len(one) > 1}
-
-
-def test_joined_terms_are_read_from_a_build_or_derived_where_it_cannot_tell(folder: Path) -> None:
-    names = {frozenset(pair) for pair in SYNONYMS.items()}
-    kept, corrected = medsim.Build(folder / "build"), medsim.Build(folder / "build")
-    corrected.manifest.options["corrections"] = [["sign", "organ", True]]
-
-    assert joined(kept) == names
-    assert joined(corrected) == {*names, frozenset(("sign", "organ"))}
+def reasons(pairs: medsim.WordPairs) -> dict[frozenset[str], str]:
+    """Return the reasons of associated biomedical pairs."""
+    own = pairs.frame.filter(domain="biomedical", associated=True)
+    return {frozenset(row[:2]): row[2] for row in own.select("term1", "term2", "reason").rows()}
 
 
 def test_several_terminologies_associate_words_the_first_giving_the_reason(
-    folder: Path, tmp_path: Path
+    folder: Path, other: Path
 ) -> None:
-    terms = {"Y:1": "House", "Y:2": "Door", "Y:3": "Fever"}
-    lines = [f"[Term]\nid: {one}\nname: {name}\nis_a: Y:9\n" for one, name in terms.items()]
-    lines.append('[Term]\nid: Y:8\nname: Itch\nsynonym: "Pallor" EXACT []\n')
-    text = "\n".join(
-        ["format-version: 1.2\nontology: other\n", *lines, "[Term]\nid: Y:9\nname: Top\n"]
-    )
-    medsim.build(put(tmp_path, "other.obo", text), tmp_path / "other", negatives=["random"])
+    builds = [folder / "build", other]
+    both = chosen(folder, terminology=builds, per_word=40, size=40)
+    alone = chosen(folder, terminology=[other], per_word=9, size=8)
 
-    both = chosen(folder, terminology=[folder / "build", tmp_path / "other"], per_word=40, size=40)
-    other = chosen(folder, terminology=[tmp_path / "other"], per_word=9, size=4)
-
-    own = both.frame.filter(domain="biomedical", associated=True)
-    assert own["reason"].str.contains("X:").all()  # siblings there, synonyms in the second alone
-    reasons = other.frame.filter(domain="biomedical", associated=True)["reason"]
-    assert reasons.to_list() == ["synonyms of Y:8"]
+    # The first has fever and lung apart, itch and pallor as siblings; the second synonyms.
+    of_second = {pair for pair, why in reasons(both).items() if "Y:" in why}
+    assert of_second <= {frozenset(("fever", "lung"))}
+    assert reasons(alone) == {
+        frozenset(("fever", "lung")): "synonyms of Y:7",
+        frozenset(("itch", "pallor")): "synonyms of Y:8",
+    }
     unassociated = both.frame.filter(associated=False).select("term1", "term2").rows()
     assert ("door", "house") not in unassociated
 
 
 def test_of_pairs_of_several_terminologies_those_are_left_that_people_confirmed(
-    folder: Path, tmp_path: Path
+    folder: Path, other: Path, tmp_path: Path
 ) -> None:
-    text = "format-version: 1.2\nontology: other\n"
-    text += '[Term]\nid: Y:8\nname: Fever\nsynonym: "Lung" EXACT []\n'
-    medsim.build(put(tmp_path, "other.obo", text), tmp_path / "other", negatives=["random"])
     rows = ("term1,term2", "Livers,spleen", "lung,fever", "heart,fever")
     confirmed = put(tmp_path, "confirmed.csv", "\n".join(rows))
-    builds = [folder / "build", tmp_path / "other"]
 
-    found = chosen(folder, terminology=builds, confirmed=confirmed, size=8)
+    found = chosen(folder, terminology=[folder / "build", other], confirmed=confirmed, size=8)
 
-    pairs = found.frame.filter(domain="biomedical", associated=True).sort("term1", "term2")
-    reasons = {
-        frozenset(row[:2]): row[2] for row in pairs.select("term1", "term2", "reason").rows()
-    }
-    assert reasons == {
+    assert reasons(found) == {
         frozenset(("liver", "spleen")): "siblings under X:01",
-        frozenset(("lung", "fever")): "synonyms of Y:8",
+        frozenset(("lung", "fever")): "synonyms of Y:7",
     }
     assert found.warnings == ()
 
@@ -286,10 +264,9 @@ def test_frequencies_in_two_corpora_are_correlated_where_a_list_tells_the_domain
 def test_pairs_have_the_topics_of_the_documents_of_their_words(
     folder: Path, tmp_path: Path
 ) -> None:
-    rows = [
-        f"{word},noun,9,{'a;b' if word in BIOMEDICAL else 'c'}" for word in (*BIOMEDICAL, *GENERAL)
-    ]
-    words = put(tmp_path, "words.csv", "\n".join(["word,class,count,documents", *rows]))
+    topics = dict.fromkeys(BIOMEDICAL, "a;b") | dict.fromkeys(GENERAL, "c")
+    rows = [f"{word},noun,9,{documents}" for word, documents in topics.items()]
+    put(tmp_path, "words.csv", "\n".join(["word,class,count,documents", *rows]))
     table = "document,topics\na,Cardiology\nb,Cardiology;Surgery\nc,Botany\n"
 
     found = chosen(tmp_path, documents=put(tmp_path, "table.csv", table), **paths_in(folder)).frame
@@ -299,7 +276,6 @@ def test_pairs_have_the_topics_of_the_documents_of_their_words(
         ("biomedical", 2, "Cardiology", 2, "Cardiology"),
         ("general", 1, "Botany", 1, "Botany"),
     ]
-    assert words.is_file()
 
 
 def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
@@ -369,41 +345,38 @@ def run(folder: Path, out: Path, *more: str):
 
 
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.parquet"])
-def test_the_command_writes_the_pairs_and_prints_the_quarters(
+def test_the_command_writes_the_pairs_and_replaces_no_file_unasked(
     folder: Path, usual: medsim.WordPairs, tmp_path: Path, name: str
 ) -> None:
-    result = run(folder, tmp_path / name, "--format", "csv")
+    out = put(tmp_path, name, "mine")
+
+    refused = run(folder, out)
+    assert (refused.exit_code, out.read_text()) == (1, "mine")
+    assert "is there already; add --overwrite" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    result = run(folder, out, "--format", "csv", "--overwrite")
 
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[0] == "domain,associated,pairs,words"
     assert "left out, a symbol, or a hyphen: 1" in result.stderr
     read = pl.read_csv if name.endswith("csv") else pl.read_parquet
-    written = read(tmp_path / name).cast(dict(WORD_PAIRS.dtypes))
-    assert written.equals(usual.frame)
+    assert read(out).cast(dict(WORD_PAIRS.dtypes)).equals(usual.frame)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_file_that_is_there_stays_unless_it_may_be_replaced(folder: Path, tmp_path: Path) -> None:
-    out = put(tmp_path, "pairs.csv", "mine")
-
-    result = run(folder, out)
-
-    assert result.exit_code == 1
-    assert "is there already; add --overwrite" in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert out.read_text() == "mine"
-    assert run(folder, out, "--overwrite").exit_code == 0
-    assert out.read_text().startswith("term1,term2,class,")
-
-
-def test_a_place_that_takes_no_file_is_an_error(usual: medsim.WordPairs, tmp_path: Path) -> None:
-    for out, said in {
-        tmp_path: "is a folder",
-        tmp_path / "pairs.xlsx": "must end in .csv or .parquet",
-        tmp_path / "nowhere" / "pairs.csv": "there is no folder",
-    }.items():
-        with pytest.raises(OutputError, match=said):
-            usual.write(out)
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (".", "is a folder"),
+        ("pairs.xlsx", "must end in .csv or .parquet"),
+        ("nowhere/pairs.csv", "there is no folder"),
+    ],
+)
+def test_a_place_that_takes_no_file_is_an_error(
+    usual: medsim.WordPairs, tmp_path: Path, name: str, said: str
+) -> None:
+    with pytest.raises(OutputError, match=said):
+        usual.write(tmp_path / name)
 
 
 def test_words_that_were_chosen_and_rated_evaluate_an_embedding_by_domain(

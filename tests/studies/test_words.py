@@ -212,8 +212,6 @@ def test_a_word_has_the_topics_of_its_documents_and_as_its_own_the_most_frequent
     ("text", "said"),
     [
         ("document,topics\n,Nursing\n", "line 2: document '' is empty"),
-        ("document,topics\nd1,\n", "line 2: topics '' is empty"),
-        ("journal,topics\nd1,x\n", "no column 'document'"),
         ("document,topics\nd7,x\n", "no document of its words is in the table of documents"),
     ],
 )
@@ -337,7 +335,8 @@ def test_tables_of_people_are_read_as_they_were_before_a_spreadsheet_changed_the
     forms = Forms(counts={}, given={}, lemma_of=str)
     told = guarded("true")
     assert told != "true"
-    (tmp_path / "domains.csv").write_text(f"word,domain\n{told},general\n")
+    unsure = "fire,ambiguous\nplay,general\nplay,biomedical\n"
+    (tmp_path / "domains.csv").write_text(f"word,domain\n{told},general\n{unsure}")
     assert read_domains(tmp_path / "domains.csv", forms)["word"].to_list() == ["true"]
     for text, said in {
         "word,domain\nkinase,medical\n": "line 2: domain 'medical' is none of biomedical",
