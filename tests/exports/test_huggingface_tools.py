@@ -68,15 +68,6 @@ def test_a_build_is_loaded_without_the_columns_that_folders_name(shared_build, l
     assert one.equals(shared_build.pairs("fsn_syn", "hard", "levenshtein").drop(named).collect())
 
 
-def test_the_splits_of_an_export_are_those_of_medsim(shared_splits, exported, load) -> None:
-    pairs, positives = load(exported), load(exported, "positives")
-
-    assert list(pairs) == list(shared_splits.names)
-    for name, build in shared_splits.builds.items():
-        assert frame_of(pairs[name]).equals(build.pairs().collect())
-        assert frame_of(positives[name]).equals(build.positives())
-
-
 def test_losses_get_their_columns_in_order(shared_build, load, tmp_path: Path) -> None:
     made = medsim.export(shared_build, tmp_path / "out", "sentence-transformers", n_negatives=2)
 

@@ -12,8 +12,9 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from fixtures.release import Release
-from oracles.hashing import tie_hash
+from fixtures.release import Release, small_release
+from oracles.hashing import term_hash, tie_hash
+from oracles.pairs import farness
 from rapidfuzz.distance import Levenshtein
 
 import medsim
@@ -364,3 +365,62 @@ def test_each_split_has_its_own_files_and_candidates(
 
 def test_the_tools_of_the_option_are_those_that_are_registered() -> None:
     assert set(get_args(Tool)) == set(FORMATS.all())
+
+
+def vector_of(term: str) -> list[float] | None:
+    """Return an invented vector, of which many tie; an eighth of the terms has none."""
+    word = term_hash(term)
+    return [float((word >> (8 * at + 3)) % 3) - 1 for at in range(4)] if word % 8 else None
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
+    """A build with negatives by an embedding of its exact terms."""
+    folder = tmp_path_factory.mktemp("embedded")
+    small_release().write_folder(folder / "release", "Full")
+    plain = medsim.build(folder / "release", folder / "plain", negatives=["random"])
+    known = {term: vector_of(term) for term in plain.terms()["term"]}
+    rows = [(term, vector) for term, vector in known.items() if vector is not None]
+    schema = {"term": pl.String, "vector": pl.List(pl.Float32)}
+    pl.DataFrame(rows, schema, orient="row").write_parquet(folder / "terms.parquet")
+    return medsim.build(
+        folder / "release",
+        folder / "build",
+        negatives=["embedding"],
+        embedding=f"own={folder / 'terms.parquet'},case=keep",
+    )
+
+
+@pytest.mark.slow
+def test_negatives_by_an_embedding_are_the_most_similar_unlinked_terms(
+    embedded: medsim.Build, tmp_path: Path
+) -> None:
+    export = medsim.export(
+        embedded,
+        tmp_path / "out",
+        "sentence-transformers",
+        negatives="embedding",
+        n_negatives=4,
+        cache="none",
+    )
+
+    terms = embedded.terms()
+    component = dict(terms.select("term", "component").iter_rows())
+    distance = farness({term: vector_of(term) for term in component})
+    expected, n_unknown, n_few = {}, 0, 0
+    for anchor, positive in export.read(PAIR).rows():
+        ranked = sorted(
+            (far, tie_hash(0, anchor, term), term)
+            for term in component
+            if component[term] != component[anchor]
+            if (far := distance(anchor, term)) is not None
+        )
+        n_unknown += vector_of(anchor) is None
+        n_few += vector_of(anchor) is not None and len(ranked) < 4
+        if len(ranked) >= 4:
+            expected[anchor, positive] = [term for _, _, term in ranked[:4]]
+    found = export.read(TUPLE).rows()
+    assert [list(row[2:]) for row in found] == list(expected.values())
+    assert [row[:2] for row in found] == list(expected)
+    assert export.manifest.skipped == [{"reason": "anchor has no vector", "n_rows": n_unknown}]
+    assert n_unknown > 0 == n_few

@@ -70,6 +70,9 @@ def test_nothing_is_wider_than_the_screen_and_no_answer_is_broken(
             )
             assert boxes
             assert all(needed <= there for needed, there in boxes), (scale.name, width)
+            for button in seen.page.locator("main button:visible").all():
+                box = button.bounding_box()
+                assert scale.graded or width != 360 or min(box["width"], box["height"]) >= 44
 
 
 def test_the_target_of_a_sentence_is_marked_and_told_apart_when_it_is_read_aloud(begun) -> None:

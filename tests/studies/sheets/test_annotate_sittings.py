@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixtures.sittings import PHONE, read
+from fixtures.sittings import read
 from fixtures.studies import HOSTILE, PAIRS, STUDY_ID, answers_to, closed, put, sheet, written_jsonl
 
 from medsim.studies.sheets import GRADED
@@ -44,26 +44,6 @@ def test_a_whole_sitting_by_keyboard_alone_gives_a_file_in_the_format(sit, tmp_p
     assert path.read_text(encoding="utf-8") == written_jsonl(one, values)
     assert seen.complaints == []
     assert seen.requests == [seen.page.url]
-
-
-def test_a_sitting_by_touch_on_a_phone(sit, tmp_path: Path) -> None:
-    seen = sit(sheet([*PAIRS, (HOSTILE[-2], "long")]), **PHONE)
-    seen.page.tap("#begin")
-
-    # Two taps on one place in no time are a double tap, which answers once.
-    dont_know = "Don\N{RIGHT SINGLE QUOTATION MARK}t know"
-    for name in ("Same", "Not same", dont_know, "Same", "Not same", "Same"):
-        assert seen.page.evaluate("document.documentElement.scrollWidth") == 360
-        for button in seen.page.locator("main button:visible").all():
-            box = button.bounding_box()
-            assert min(box["width"], box["height"]) >= 44
-        seen.page.get_by_role("button", name=name, exact=True).tap()
-
-    assert seen.text("rest-heading") == "All answered"
-    _, answers = read(seen.export(tmp_path))
-    assert [one["answer"] for one in answers] == [
-        *("same", "not_same", "dont_know", "same", "not_same", "same")
-    ]
 
 
 def test_an_answer_is_shown_again_and_can_be_changed(begun, tmp_path: Path) -> None:
