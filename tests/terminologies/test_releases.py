@@ -42,65 +42,47 @@ def test_a_source_is_not_converted_onto_itself(tmp_path: Path, source: Path, out
 
 
 def test_what_is_there_stays_unless_it_is_to_be_replaced(tmp_path: Path, source: Path) -> None:
-    release, diary = tmp_path / "release.zip", tmp_path / "diary.zip"
+    release, diary, published = (tmp_path / f"{name}.zip" for name in ("release", "diary", "sct"))
     diary.write_text("precious")
-    for overwrite in (False, True):
-        for write in (
-            lambda out, over: medsim.synth(out, concepts=5, overwrite=over),
-            lambda out, over: medsim.convert(source, out, overwrite=over),
-        ):
-            with pytest.raises(OutputError, match=r"diary\.zip (is there already|was not written)"):
-                write(diary, overwrite)
-    assert diary.read_text() == "precious"
+    with zipfile.ZipFile(published, "w") as archive:
+        archive.writestr("SnomedCT/Full/Terminology/sct2_Concept_Full.txt", "id")
+    (tmp_path / "dangling.zip").symlink_to("nothing.zip")
+    before = {path: path.read_bytes() for path in (diary, published)}
+    for name, said in (
+        ("diary", "is there already|was not written by medsim"),
+        ("sct", "is there already|was not written by medsim"),
+        ("dangling", "is no file that can be replaced"),
+        ("no/r", "there is no folder"),
+    ):
+        for over in (False, True):
+            out = tmp_path / f"{name}.zip"
+            with pytest.raises(OutputError, match=said):
+                medsim.synth(out, concepts=5, overwrite=over)
+            with pytest.raises(OutputError, match=said):
+                medsim.convert(source, out, overwrite=over)
+    assert before == {path: path.read_bytes() for path in (diary, published)}
 
     medsim.convert(source, release)
-    first = release.read_bytes()
     with pytest.raises(OutputError, match="add `overwrite` to replace it"):
         medsim.synth(release, concepts=5)
-    assert release.read_bytes() == first
+    with zipfile.ZipFile(release) as archive:
+        assert "Converted" in archive.namelist()[0]
     medsim.synth(release, concepts=5, overwrite=True)
     with zipfile.ZipFile(release) as archive:
         assert "Invented" in archive.namelist()[0]
 
 
-def test_a_link_to_nothing_is_not_followed(tmp_path: Path, source: Path) -> None:
-    (out := tmp_path / "out.zip").symlink_to("diary.zip")
-    for overwrite in (False, True):
-        for write in (
-            lambda over: medsim.synth(out, concepts=5, overwrite=over),
-            lambda over: medsim.convert(source, out, overwrite=over),
-        ):
-            with pytest.raises(OutputError, match=r"out\.zip is no file that can be replaced"):
-                write(overwrite)
-    assert out.is_symlink()
-    assert not out.exists()
-
-
-def test_places_that_cannot_be_written_are_told_before_the_source_is_read(
-    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("medsim.terminologies.releases.Store", None)
-    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
-    for out, told in (("no/r.zip", "there is no folder"), ("r.zip", "takes no files")):
-        with pytest.raises(OutputError, match=told):
-            medsim.convert(source, tmp_path / out)
-
-
-@pytest.mark.parametrize("out", ["in", "in/out", "in/deep/../out"])
-def test_no_output_is_written_into_a_source_or_over_it(
-    tmp_path: Path, source: Path, out: str
-) -> None:
-    (tmp_path / "in" / "deep").mkdir()
-    with pytest.raises(OutputError, match=r"in(, which)? is read"):
-        medsim.build(source.parent, tmp_path / out)
-    with pytest.raises(OutputError, match=r"in(, which)? is read"):
-        medsim.build_shard(source.parent, tmp_path / out, shard="1/2")
-    with pytest.raises(OutputError, match=r"in(, which)? is read"):
-        medsim.build(tmp_path / "hard.zip", tmp_path / "in", cache=tmp_path / "in")
-    corpus = tmp_path / "corpus.txt"
-    with pytest.raises(OutputError, match=r"in(, which)? is read"):
-        medsim.build_wic([corpus], source.parent, tmp_path / out)
-    assert {path.name for path in source.parent.iterdir()} == {"deep", "invented.obo"}
+def test_no_output_is_written_into_a_source_or_over_it(tmp_path: Path, source: Path) -> None:
+    given, corpus = source.parent, tmp_path / "corpus.txt"
+    for write in (
+        lambda: medsim.build(given, tmp_path / "in"),
+        lambda: medsim.build_shard(given, given / "out", shard="1/2"),
+        lambda: medsim.build(tmp_path / "hard.zip", given, cache=given),
+        lambda: medsim.build_wic([corpus], given, given / "out"),
+    ):
+        with pytest.raises(OutputError, match=r"in(, which)? is read"):
+            write()
+    assert {path.name for path in given.iterdir()} == {"invented.obo"}
     assert not (tmp_path / ".in.lock").exists()
 
 

@@ -1,14 +1,21 @@
-"""Identifiers that Python knows by name are those that SQL knows, and are well-formed."""
+"""Identifiers that Python knows by name are those that SQL knows, and all are well-formed."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
-from fixtures.stores import empty_store
+from hypothesis import given
+from hypothesis import strategies as st
 
+from medsim.core.errors import OptionError
 from medsim.terminologies import sctid
-from medsim.terminologies.sctid import check_digits
+from medsim.terminologies.sctid import LARGEST_ITEM, check_digits, sctids
+
+if TYPE_CHECKING:
+    from medsim.core.store import Store
 
 LIMITS = ("INVENTED_NAMESPACE", "LARGEST_ITEM")
 KNOWN = {
@@ -18,25 +25,13 @@ KNOWN = {
 }
 
 
-@pytest.fixture(scope="module")
-def in_sql() -> dict[str, str | None]:
-    """Return what the macro gives for each name that Python knows, and for one that nobody does."""
+def test_identifiers_are_those_that_sql_has_under_their_names(store: Store) -> None:
     names = [*(name.lower() for name in KNOWN), "no_such_name"]
-    with empty_store() as store:
-        store.put("probe", pl.DataFrame({"name": names}))
-        found = store.select("select name, sctid(name) as id from probe")
-    return dict(found.rows())
+    store.put("probe", pl.DataFrame({"name": names}))
 
+    found = store.select("select name, sctid(name) as id from probe")
 
-@pytest.mark.parametrize("name", KNOWN)
-def test_an_identifier_is_the_one_that_sql_has_under_its_name(
-    in_sql: dict[str, str | None], name: str
-) -> None:
-    assert in_sql[name.lower()] == str(KNOWN[name])
-
-
-def test_sql_has_no_identifier_for_an_unknown_name(in_sql: dict[str, str | None]) -> None:
-    assert in_sql["no_such_name"] is None
+    assert dict(found.rows()) == dict(zip(names, [*map(str, KNOWN.values()), None], strict=True))
 
 
 def test_identifiers_differ_and_end_in_their_check_digits() -> None:
@@ -44,3 +39,27 @@ def test_identifiers_differ_and_end_in_their_check_digits() -> None:
 
     assert len(set(KNOWN.values())) == len(KNOWN) > 0
     assert check_digits(ids // 10).tolist() == (ids % 10).tolist()
+
+
+@given(st.integers(10**9, 10**17))
+def test_a_check_digit_tells_a_wrong_digit_and_exchanged_neighbours(number: int) -> None:
+    text = f"{number}{check_digits(np.array([number])).item()}"
+    places = range(len(text))
+    changed = {f"{text[:at]}{digit}{text[at + 1 :]}" for at in places for digit in range(10)}
+    changed |= {f"{text[:at]}{text[at:][1::-1]}{text[at + 2 :]}" for at in places}
+    wrong = np.array([int(one) for one in changed - {text} if one[0] != "0"])
+
+    assert not np.any(check_digits(wrong // 10) == wrong % 10)
+
+
+def test_identifiers_hold_item_namespace_and_partition() -> None:
+    items = np.array([1, 42, LARGEST_ITEM])
+
+    for component, partition in (("concept", 10), ("description", 11), ("relationship", 12)):
+        ids = sctids(items, component)
+        numbers = [int(f"{item}1000999{partition}") for item in items.tolist()]
+        assert (ids // 10).tolist() == numbers
+        assert np.array_equal(check_digits(ids // 10), ids % 10)
+    for item in (0, -1, LARGEST_ITEM + 1):
+        with pytest.raises(OptionError, match=f"from {item} to {item}"):
+            sctids(np.array([item]), "concept")
