@@ -151,7 +151,6 @@ def test_the_core_table_serves_without_the_columns_that_it_lacks(tmp_path: Path)
         ),
         ('"","","","","ACTIVE","","","","",""\n', "line 4 has no LOINC_NUM"),
         ('"1-8","","","","ACTIVE","","","","",""\n', "line 4 has the LOINC_NUM '1-8' of line 2"),
-        ('"2-6","x" y\n', "line 4: not CSV"),
         ('"2-6","x\n', "line 4: not CSV (unexpected end of data)"),
         ('"2-6","\udcff"\n', "line 4 is not UTF-8: byte 0xff"),
         (f'"{"x" * (1 << 24)}"\n', "line 4 has more than 16 MiB"),
@@ -172,10 +171,9 @@ def test_the_line_at_fault_is_named(tmp_path: Path, text: str, said: str) -> Non
 @pytest.mark.parametrize("file", ["Loinc.csv", "MapTo.csv", "ConsumerName.csv"])
 def test_a_missing_column_is_named(tmp_path: Path, file: str) -> None:
     (path,) = random_observations(1).write(tmp_path).rglob(file)
-    first = path.read_text(encoding="utf-8").split(",")[0].strip('"')
-    path.write_text(path.read_text(encoding="utf-8").replace(first, "X", 1), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"{file}: line 1 has no column '{first.lower()}'"):
-        read_source(tmp_path)
-    path.write_text("")
-    with pytest.raises(InputError, match=rf"{file}: line 1 has no column '{first.lower()}'"):
-        read_source(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    first = text.split(",")[0].strip('"')
+    for damaged in (text.replace(first, "X", 1), ""):
+        path.write_text(damaged, encoding="utf-8")
+        with pytest.raises(InputError, match=rf"{file}: line 1 has no column '{first.lower()}'"):
+            read_source(tmp_path)

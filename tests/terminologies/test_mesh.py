@@ -56,18 +56,13 @@ def test_the_terms_of_the_preferred_concept_are_synonyms(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("scope", "texts"),
-    [
-        ("narrow", ["Hyperthermia of ovens"]),
-        ("broad", ["Heat", "Warmth"]),
-        ("related", ["Glow"]),
-    ],
+    [("narrow", ["Hyperthermia of ovens"]), ("broad", ["Heat", "Warmth"]), ("related", ["Glow"])],
 )
 def test_other_concepts_have_the_scope_of_their_relation(
     tmp_path: Path, scope: str, texts: list[str]
 ) -> None:
     _, tables = read_source(write(tmp_path / "desc2026.xml", FEVER), synonyms=(scope,))
-    names = tables["description"]
-    assert sorted(names.filter(pl.col("kind") == "synonym")["term"]) == texts
+    assert sorted(tables["description"].filter(kind="synonym")["term"]) == texts
 
 
 def test_what_is_broader_is_read_off_tree_numbers_and_mapped_headings(tmp_path: Path) -> None:
@@ -101,8 +96,6 @@ def test_what_is_broader_is_read_off_tree_numbers_and_mapped_headings(tmp_path: 
         "D3": "Diseases",
         "D4": "",
     }
-    assert tables["association"].is_empty()
-    assert tables["code"].is_empty()
 
 
 def expected_names(folder: Path) -> set[tuple[str, str, str]]:
@@ -163,37 +156,24 @@ EXTERNAL = (
     [
         (BOMB, "EntitiesForbidden(name='a'"),
         (EXTERNAL, "EntitiesForbidden(name='a'"),
-        ("", "no element found: line 1"),
         ("D000001\tCalcimycin\n", "syntax error: line 1"),
         ("<rows>\n</rows>", "outermost element 'rows'; expected DescriptorRecordSet or"),
+        (document("Descriptor", [FEVER]).replace("Glow", "Gl\udcff"), "not well-formed (invalid"),
         (document("Descriptor", [FEVER])[:-24], "no element found: line 52"),
-        (document("Descriptor", ["<a>\n</b>"]), "mismatched tag: line 5"),
         (document("Descriptor", ["&nbsp;"]), "undefined entity &nbsp;: line 4"),
         (document("Descriptor", [FEVER, FEVER]), "DescriptorRecord 2 is 'D1', as is an earlier"),
-        (
-            document("Descriptor", [descriptor("", "x", "")]),
-            "DescriptorRecord 1 has no DescriptorUI",
-        ),
+        (document("Descriptor", [descriptor("", "x", "")]), "Record 1 has no DescriptorUI"),
         (document("Descriptor", [descriptor("D1", " ", "")]), "1 has no DescriptorName"),
         ('<?xml version="1.0" encoding="martian"?>\n<x/>', "unknown encoding"),
     ],
 )
 def test_what_is_wrong_with_the_xml_is_named(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "desc2026.xml"
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError) as caught:
         read_source(path)
     assert "desc2026.xml" in str(caught.value)
     assert said in str(caught.value)
-
-
-def test_text_that_is_not_utf_8_is_named_by_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "desc2026.xml"
-    path.write_bytes(document("Descriptor", [FEVER]).encode().replace(b"Glow", b"Gl\xff"))
-    with pytest.raises(
-        InputError, match=r"desc2026\.xml cannot be read \(not well-formed .*: line 48"
-    ):
-        read_source(path)
 
 
 def test_one_part_alone_is_read_from_gzip_without_xml_in_its_name(tmp_path: Path) -> None:
@@ -201,17 +181,13 @@ def test_one_part_alone_is_read_from_gzip_without_xml_in_its_name(tmp_path: Path
     path = tmp_path / "desc2026.gz"
     path.write_bytes(gzip.compress((tmp_path / "mesh" / "desc2026.xml").read_bytes()))
     _, alone = read_source(path)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(InputError, match=r"desc2026\.gz cannot be read"):
+        read_source(path)
 
     headings = expected["concept"].filter(pl.col("concept_id").str.starts_with("D"))
     assert headings.height > 0
     assert alone["concept"].equals(headings)
-
-
-def test_a_damaged_gzip_is_named(tmp_path: Path) -> None:
-    whole = gzip.compress(document("Descriptor", [FEVER] * 50).encode())
-    (tmp_path / "desc2026.gz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"desc2026\.gz cannot be read"):
-        read_source(tmp_path / "desc2026.gz")
 
 
 def test_two_years_side_by_side_are_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from fixtures.rxnorm import Drugs, random_drugs
 from fixtures.sources import n_skipped, read_source
 
 import medsim
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,8 +46,6 @@ def test_the_name_that_rxnorm_makes_is_the_full_one(tmp_path: Path) -> None:
     assert tables["code"].rows() == [("1", "NDDF", "77"), ("2", "ATC", "A01")]
     only = read_source(tmp_path, vocabularies=("ATC",))[1]
     assert names(only) == [("2", "fsn", "OLDULOL")]
-    with pytest.raises(OptionError, match="unknown vocabulary 'RXNRM'; did you mean RXNORM"):
-        read_source(tmp_path, vocabularies=("RXNRM",))
 
 
 def test_relations_of_concepts_are_read_and_those_of_atoms_counted(tmp_path: Path) -> None:
@@ -139,13 +137,11 @@ def test_a_full_release_is_read_without_its_prescribable_part(tmp_path: Path) ->
     [
         ("RXNCONSO.RRF", "|ENG||||||7||||RXNORM|IN|1|x||N||", "line 2 has no RXCUI"),
         ("RXNREL.RRF", "||CUI|RN|2||CUI||||||||N||", "line 2 has no RXCUI1 and no RXAUI1"),
-        ("RXNREL.RRF", "1||CUI|RN|2||CUI||||||||N|", "line 2 has 15 bars; a row of RXNREL.RRF"),
         (
             "RXNREL.RRF",
             "1||CUI|RN|2||CUI||||||||Q||",
             "line 2 has SUPPRESS 'Q'; expected N, O, E, Y",
         ),
-        ("RXNSTY.RRF", "|T1||x|||", "line 2 has no RXCUI"),
         ("RXNATOMARCHIVE.RRF", "1|2|", "line 2 has 2 bars; a row of RXNATOMARCHIVE.RRF has 16"),
     ],
 )
@@ -162,7 +158,7 @@ def test_the_line_at_fault_is_named(tmp_path: Path, file: str, row: str, said: s
 
 def test_numbers_of_rxnorm_are_no_identifiers_of_rf2(tmp_path: Path) -> None:
     release = random_drugs(1).write(tmp_path / "rrf")
-    written = medsim.convert(release, tmp_path / "as-rf2.zip").select("table", "rows").rows()
-    assert dict(written)["simple_map"] == dict(written)["concept"] == 48
-    again = read_source(tmp_path / "as-rf2.zip")[1]["concept"]["concept_id"]
+    written = dict(medsim.convert(release, tmp_path / "rf2.zip").select("table", "rows").rows())
+    assert written["simple_map"] == written["concept"] == 48
+    again = read_source(tmp_path / "rf2.zip")[1]["concept"]["concept_id"]
     assert again.str.len_chars().min() >= 8
