@@ -44,10 +44,7 @@ def test_other_blocks_of_code_are_no_setup_commands(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (block(INSTALL), "there are 1 setup blocks, not two"),
-        ("no blocks", "there are 0 setup blocks, not two"),
-        (block(INSTALL) + block(CHECK) + block(CHECK), "there are 3 setup blocks, not two"),
         (block(INSTALL, CHECK) + block(CHECK), "holds 2 lines, not one"),
-        (block() + block(CHECK), "holds 0 lines, not one"),
         (block("pip install medsim") + block(CHECK), "does not begin with python3.11"),
         (block(INSTALL) + block(CHECK).replace("<!-- end -->", ""), "have no end"),
         (block(INSTALL) + block(CHECK).replace("```\n<", "<"), "is not closed"),
@@ -56,11 +53,9 @@ def test_other_blocks_of_code_are_no_setup_commands(tmp_path: Path) -> None:
 def test_a_readme_with_anything_else_there_is_refused(
     tmp_path: Path, text: str, message: str
 ) -> None:
-    readme = tmp_path / "README.md"
-    readme.write_text(text)
+    (tmp_path / "README.md").write_text(text)
 
-    run = setup_commands(readme)
+    run = setup_commands(tmp_path / "README.md")
 
-    assert run.returncode == 1
+    assert (run.returncode, run.stdout) == (1, "")
     assert message in run.stderr
-    assert run.stdout == ""

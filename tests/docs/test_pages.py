@@ -1,4 +1,4 @@
-"""The README is short, and every relative link of the documentation leads somewhere."""
+"""Pages are short, lead somewhere, and name what there is: papers, benchmarks, public names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
 
 import medsim
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).parents[2]
 README, *OTHERS = (
@@ -93,3 +99,44 @@ def test_pages_for_users_name_no_internal_modules() -> None:
         if page.name.startswith("add-a-"):  # tells developers where a new file belongs
             continue
         assert module.search(page.read_text(encoding="utf-8")) is None, page
+
+
+def test_the_search_by_itself_finds_what_its_example_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+    exec(block, {})  # noqa: S102 — the example is the project's own
+
+    assert capsys.readouterr().out.strip() == block.rsplit("# ", 1)[1].strip()
+
+
+def test_the_page_on_citing_has_every_paper_of_the_citation_file() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    page = " ".join((ROOT / "docs" / "how-to" / "cite.md").read_text(encoding="utf-8").split())
+
+    assert len(cited) == 3
+    for paper in cited:
+        assert f"*{paper['title']}*, " in page
+        assert f"{paper['year']}, [{paper['doi']}](https://doi.org/{paper['doi']})" in page
+        assert paper["authors"][0]["family-names"] in page
+
+
+def test_the_reference_of_python_has_every_public_name_once() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+
+    assert sorted(re.findall(r"(?m)^::: medsim\.(\w+)$", page)) == sorted([*medsim.__all__, "open"])
+
+
+def test_every_row_of_the_page_on_performance_names_runs_that_are_logged() -> None:
+    page = (ROOT / "docs" / "explanation" / "performance.md").read_text(encoding="utf-8")
+    log = (ROOT / "benchmarks" / "LOG.md").read_text(encoding="utf-8")
+    run = re.compile(r"`(\w+)`, (\d{4}-\d\d-\d\d \d\d:\d\d)(?: and (\d{4}-\d\d-\d\d \d\d:\d\d))?")
+    logged = (line.split(" | ") for line in log.splitlines() if line.startswith("| 2"))
+    runs = {(name, time) for name, *times in run.findall(page) for time in times if time}
+    rows = [line for line in page.splitlines() if re.match(r"\| (?!task|---)", line)]
+
+    assert len(runs) > 15
+    assert runs <= {(row[3], row[0].removeprefix("| ")) for row in logged}
+    assert [row for row in rows if not run.search(row)] == []
