@@ -57,23 +57,19 @@ def test_every_table_has_its_standard_place_and_header(tmp_path: Path) -> None:
     assert names[0] == f"{ROOT}/medsim-origin.json"
     row = "id\teffectiveTime\tactive\tmoduleId\t"
     name = row + "conceptId\tlanguageCode\ttypeId\tterm\tcaseSignificanceId\r\n"
+    ends = "relationshipGroup\ttypeId\tcharacteristicTypeId\tmodifierId\r\n"
+    member = row + "refsetId\treferencedComponentId\t"
     assert headers == {
-        f"{release_type}/{file}": text
-        for release_type in ("Full", "Snapshot")
+        f"{one}/{file.format(one)}_INT_20260101.txt": text
+        for one in ("Full", "Snapshot")
         for file, text in {
-            f"Terminology/sct2_Concept_{release_type}_INT_20260101.txt": row
-            + "definitionStatusId\r\n",
-            f"Terminology/sct2_Description_{release_type}-en_INT_20260101.txt": name,
-            f"Terminology/sct2_TextDefinition_{release_type}-en_INT_20260101.txt": name,
-            f"Terminology/sct2_Relationship_{release_type}_INT_20260101.txt": row
-            + "sourceId\tdestinationId\trelationshipGroup\ttypeId\tcharacteristicTypeId\t"
-            "modifierId\r\n",
-            f"Refset/Content/der2_cRefset_Association{release_type}_INT_20260101.txt": row
-            + "refsetId\treferencedComponentId\ttargetComponentId\r\n",
-            f"Refset/Language/der2_cRefset_Language{release_type}-en_INT_20260101.txt": row
-            + "refsetId\treferencedComponentId\tacceptabilityId\r\n",
-            f"Refset/Map/der2_sRefset_SimpleMap{release_type}_INT_20260101.txt": row
-            + "refsetId\treferencedComponentId\tmapTarget\r\n",
+            "Terminology/sct2_Concept_{}": row + "definitionStatusId\r\n",
+            "Terminology/sct2_Description_{}-en": name,
+            "Terminology/sct2_TextDefinition_{}-en": name,
+            "Terminology/sct2_Relationship_{}": f"{row}sourceId\tdestinationId\t{ends}",
+            "Refset/Content/der2_cRefset_Association{}": member + "targetComponentId\r\n",
+            "Refset/Language/der2_cRefset_Language{}-en": member + "acceptabilityId\r\n",
+            "Refset/Map/der2_sRefset_SimpleMap{}": member + "mapTarget\r\n",
         }.items()
     }
 
