@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import io
 import json
@@ -16,17 +17,10 @@ from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
 from medsim.core.errors import OutputError
-from medsim.core.reading import open_file
-
-try:
-    import fcntl
-except ImportError:  # there are systems without
-    fcntl = None  # type: ignore[assignment]
+from medsim.core.reading import Watched, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from typing_extensions import Buffer
 
 _CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # file systems that sync no folders
 
@@ -50,15 +44,14 @@ def whole_file(path: Path, partial: Path, *, sync_name: bool = True) -> Iterator
         sync_name: whether its name is on the disk as well; it need not be in a folder that is
             synced later, by ``sync_tree``.
     """
-    try:
-        partial.unlink(missing_ok=True)  # a link there would be written through
-        yield partial
-        put_in_place(partial, path, sync_name=sync_name)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+    with _failing_to_write(path):
+        try:
+            partial.unlink(missing_ok=True)  # a link there would be written through
+            yield partial
+            put_in_place(partial, path, sync_name=sync_name)
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -79,9 +72,10 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
         with _failing_to_write(path):
             stream = _nameless(path.parent) or partial.open("x+b")
         stack.callback(partial.unlink, missing_ok=True)
-        stack.callback(_close, stream)
+        stack.push(suppress(OSError))  # newer versions of Python try to write the rest once more
+        stack.callback(stream.close)
         with suppress(OSError):  # a file system may know no locks
-            _lock(stream)
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield stream
         with _failing_to_write(path):
             stream.flush()
@@ -111,20 +105,8 @@ def _remove_left(path: Path) -> None:
         for left in path.parent.iterdir():
             if name.fullmatch(left.name) and left.is_file() and not left.is_symlink():
                 with suppress(OSError), left.open("rb") as stream:
-                    _lock(stream)
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     left.unlink()
-
-
-def _lock(stream: IO[bytes]) -> None:
-    """Lock a file as long as it is open; BlockingIOError if another process has done so."""
-    if fcntl is not None:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _close(stream: IO[bytes]) -> None:
-    """Close a file of which nothing is left to write, or that is given up."""
-    with suppress(OSError):  # newer versions of Python try to write the rest once more
-        stream.close()
 
 
 def _nameless(folder: Path) -> IO[bytes] | None:
@@ -169,33 +151,27 @@ def put_in_place(partial: Path, path: Path, *, sync_name: bool = True) -> None:
         sync_folder(path.parent)
 
 
-def first_file(path: Path, partial: Path, content: bytes) -> bool:
-    """Return whether a file was written, which it is not where there is one.
+def first_file(path: Path, partial: Path, content: bytes) -> None:
+    """Write a file unless there is one.
 
     Of several processes one writes it, and all see it whole: it gets its name as a link, which no
     file system makes where the name is taken. On a file system without links the last one wins, so
     a caller that needs to have won reads the file again.
     """
-    try:
-        partial.write_bytes(content)
-        sync_file(partial)
+    with _failing_to_write(path):
         try:
+            partial.write_bytes(content)
+            sync_file(partial)
             os.link(partial, path)
-        except FileExistsError:
-            return False
         except OSError as error:
-            if error.errno not in _CANNOT_LINK:
-                raise
-            if path.exists():
-                return False
-            partial.replace(path)
+            if not path.exists():
+                if error.errno not in _CANNOT_LINK:
+                    raise
+                partial.replace(path)
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
         sync_folder(path.parent)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-    return True
 
 
 def sync_file(path: Path) -> None:
@@ -206,8 +182,6 @@ def sync_file(path: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Return when the names in a folder are on the disk, where the file system can tell."""
-    if os.name == "nt":  # which opens no folders
-        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -234,52 +208,25 @@ class HashedReader(io.BufferedReader):
 
     Every byte is taken from the file once, in order, so the digest is of what readers were given,
     even if the file changes meanwhile. It cannot seek.
+
+    Attributes:
+        n_bytes: how many were taken from the file so far; all of them after ``finish``.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._source = _HashedSource(stream)
-        super().__init__(self._source)
+        self._digest = hashlib.sha256()
+        self.n_bytes = 0
+        super().__init__(Watched(stream, self._hash))
+
+    def _hash(self, part: bytes) -> None:
+        self._digest.update(part)
+        self.n_bytes += len(part)
 
     def finish(self) -> str:
         """Return the SHA-256 of the whole file, in hex, after reading what is left of it."""
         while self.read(_REST_BYTES):
             pass
-        return self._source.digest.hexdigest()
-
-    @property
-    def n_bytes(self) -> int:
-        """The number of bytes taken from the file so far; all of them after ``finish``."""
-        return self._source.n_bytes
-
-
-class _HashedSource(io.RawIOBase):
-    """The bytes of a stream, hashed as they are handed on."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        super().__init__()
-        self._stream = stream
-        self.digest = hashlib.sha256()
-        self.n_bytes = 0
-
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
-
-    def readinto(self, buffer: Buffer) -> int:
-        """Fill a buffer, as far as there are bytes; return how many there were."""
-        room = memoryview(buffer)
-        part = self._stream.read(len(room))
-        room[: len(part)] = part
-        self.digest.update(part)
-        self.n_bytes += len(part)
-        return len(part)
-
-    def close(self) -> None:
-        """Close the stream."""
-        try:
-            self._stream.close()
-        finally:
-            super().close()
+        return self._digest.hexdigest()
 
 
 def open_hashed(path: Path) -> HashedReader:

@@ -17,7 +17,7 @@ from medsim.core import surroundings
 from medsim.core.errors import InputError, MedsimError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from typing_extensions import Buffer
 
@@ -270,8 +270,15 @@ def unpacked(stream: io.BufferedReader, path: Path | str, size: int) -> io.Buffe
     """
     if kind_of(stream.peek(2)[:2]) is not GZIP:
         return stream
+    n_bytes = 0
+
+    def count(part: bytes) -> None:
+        nonlocal n_bytes
+        n_bytes += len(part)
+        check_ratio(path, size, n_bytes)
+
     content = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
-    return io.BufferedReader(_Unpacked(content, path, size))
+    return io.BufferedReader(Watched(content, count))
 
 
 def check_ratio(path: Path | str, n_packed: int, n_bytes: int) -> None:
@@ -283,15 +290,12 @@ def check_ratio(path: Path | str, n_packed: int, n_bytes: int) -> None:
         )
 
 
-class _Unpacked(io.RawIOBase):
-    """The content of a packed stream, as far as its size is in proportion."""
+class Watched(io.RawIOBase):
+    """The bytes of a stream, each part of which is shown to a function before it is handed on."""
 
-    def __init__(self, content: IO[bytes], path: Path | str, size: int) -> None:
+    def __init__(self, stream: IO[bytes], see: Callable[[bytes], object]) -> None:
         super().__init__()
-        self._content = content
-        self._path = path
-        self._size = size
-        self._n_bytes = 0
+        self._stream, self._see = stream, see
 
     def readable(self) -> bool:
         """Return that it can be read."""
@@ -300,11 +304,15 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Buffer) -> int:
         """Fill a buffer, as far as there are bytes; return how many there were."""
         room = memoryview(buffer)
-        part = self._content.read(len(room))
+        part = self._stream.read(len(room))
+        self._see(part)
         room[: len(part)] = part
-        self._n_bytes += len(part)
-        check_ratio(self._path, self._size, self._n_bytes)
         return len(part)
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+        super().close()
 
 
 def too_long(place: str, most: int = LONGEST_LINE) -> InputError:
