@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 
-_KINDS = {
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
 _PANIC = "PanicException"  # of libraries in Rust; it is no Exception, and has no module to import
 _LONGEST_REASON = 200
 _HARMLESS = MIB  # what is no larger does no harm, however little it was packed into
@@ -192,7 +186,8 @@ def reading(
     except MedsimError:
         raise
     except BaseException as error:
-        if surroundings.interrupted() or not (isinstance(error, Exception) or _is_panic(error)):
+        is_exit = not isinstance(error, Exception) and type(error).__name__ != _PANIC
+        if surroundings.interrupted() or is_exit:
             raise
         if found := _other_kind_at(path, form, reads):
             raise found from error
@@ -204,19 +199,18 @@ def reading(
 def reason(error: BaseException) -> str:
     """Return the reason of an error in one short line."""
     if isinstance(error, MemoryError):
-        return "it needs more memory than there is"
+        return "out of memory"
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     text = " ".join(str(error).split())
-    if isinstance(error, (LookupError, TypeError, AttributeError)) or _is_panic(error) or not text:
+    is_plain = isinstance(error, Exception) and not isinstance(
+        error, (LookupError, TypeError, AttributeError)
+    )
+    if not (is_plain and text):
         text = f"{type(error).__name__}: {text}".removesuffix(": ")
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
-
-
-def _is_panic(error: BaseException) -> bool:
-    return type(error).__name__ == _PANIC
 
 
 def is_left_behind(name: str) -> bool:
@@ -234,12 +228,9 @@ def check_file(path: Path) -> None:
     """
     mode = stat.S_IFMT(path.stat().st_mode)
     if mode == stat.S_IFDIR:
-        raise InputError(f"{path} is a folder, and no file; name a file in it")
+        raise InputError(f"{path} is a folder; give a file in it")
     if mode != stat.S_IFREG:
-        raise InputError(
-            f"{path} is {_KINDS.get(mode, 'no file')}, and only files are read; write what it "
-            "gives into a file"
-        )
+        raise InputError(f"{path} is a pipe, socket or device; save what it gives in a file")
 
 
 def open_file(path: Path) -> io.BufferedReader:
@@ -255,8 +246,8 @@ def expanded(path: str | Path) -> Path:
         return Path(path).expanduser()
     except RuntimeError as error:
         raise OptionError(
-            f"{str(path)!r} begins with the home folder of a user that is not known; write ./ "
-            "before it if the tilde is part of a name"
+            f"{str(path)!r} begins with the home folder of an unknown user; write ./ before it if "
+            "the tilde is part of a name"
         ) from error
 
 
@@ -282,11 +273,11 @@ def unpacked(stream: io.BufferedReader, path: Path | str, size: int) -> io.Buffe
 
 
 def check_ratio(path: Path | str, n_packed: int, n_bytes: int) -> None:
-    """Raise InputError where a file unpacks to what no honest one does."""
+    """Raise InputError if a file unpacks to suspiciously many times its size."""
     if n_bytes > _HARMLESS and n_bytes > GREATEST_RATIO * max(1, n_packed):
         raise InputError(
-            f"{path} unpacks from {n_packed:,} bytes to more than {GREATEST_RATIO:,} times as "
-            "many, as a bomb does; if you trust it, unpack it yourself"
+            f"{path} unpacks to more than {GREATEST_RATIO:,} times as many bytes, as a bomb does; "
+            "if you trust it, unpack it yourself"
         )
 
 
@@ -317,9 +308,7 @@ class Watched(io.RawIOBase):
 
 def too_long(place: str, most: int = LONGEST_LINE) -> InputError:
     """Return the error for a line or a record that has too many bytes."""
-    return InputError(
-        f"{place} has more than {most >> 20:,} MiB, which none has; is the file damaged?"
-    )
+    return InputError(f"{place} has more than {most >> 20:,} MiB; is the file damaged?")
 
 
 def decoded(
@@ -354,21 +343,14 @@ def parsed_json(location: object, text: str | bytes, hint: str = "") -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        InputError: it is no JSON, or nested too deeply; the message begins with ``location`` and
+        InputError: it is not JSON, or nested too deeply; the message begins with ``location`` and
             ends with ``hint``.
     """
-    end = f"; {hint}" if hint else ""
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        fault = f"{error.msg}, at character {error.pos + 1:,}"
-        raise InputError(f"{location} is no JSON ({fault}){end}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{location} is not UTF-8 (byte {error.start + 1:,}){end}") from error
-    except ValueError as error:
-        raise InputError(f"{location} has a number with too many digits{end}") from error
-    except RecursionError as error:
-        raise InputError(f"{location} is JSON nested too deeply{end}") from error
+    except (ValueError, RecursionError) as error:
+        end = f"; {hint}" if hint else ""
+        raise InputError(f"{location} is not JSON ({reason(error)}){end}") from error
 
 
 def read_json(path: Path) -> Any:

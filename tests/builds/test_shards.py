@@ -302,8 +302,8 @@ def test_a_damaged_shard_is_named(out: Path, place: float | str) -> None:
             '{"job": {"libraries": "x", "options": "{}"}, "total": 2, "source": "hpo"}',
             "",
         ),
-        ("job.json", None, ".*no file"),
-        ("shard-2-of-2.shard", None, ".*no file"),
+        ("job.json", None, ".*not a file"),
+        ("shard-2-of-2.shard", None, ".*not a file"),
     ],
     ids=["deep note", "no note", "pipe for a note", "pipe for a shard"],
 )

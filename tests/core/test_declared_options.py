@@ -178,7 +178,7 @@ def test_what_cannot_work_is_found_before_anything_is_read(
 
 @pytest.mark.parametrize("text", ["a=~nosuchuser/x", "a=x,vocabulary=~nosuchuser/x"])
 def test_the_home_of_nobody_is_said(text: str) -> None:
-    with pytest.raises(OptionError, match="home folder of a user that is not known"):
+    with pytest.raises(OptionError, match="home folder of an unknown user"):
         parse_embedding(text)
 
 

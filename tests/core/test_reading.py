@@ -40,11 +40,11 @@ def test_only_files_and_links_to_files_are_opened(
     own.bind("socket")
     own.close()
     for name, said in (
-        (Path("socket"), "is a socket"),
-        (tmp_path / "pipe", "is a pipe, and only files are read; write what it gives into a file"),
+        (Path("socket"), "socket"),
+        (tmp_path / "pipe", "is a pipe, socket or device; save what it gives in a file"),
         (tmp_path / "piped", "is a pipe"),
-        (tmp_path, "is a folder, and no file"),
-        (Path("/dev/zero"), "is a device"),
+        (tmp_path, "is a folder; give a file in it"),
+        (Path("/dev/zero"), "device; save"),
     ):
         with pytest.raises(InputError, match=said):
             open_file(name)
@@ -61,7 +61,7 @@ class PanicException(BaseException):
     [
         (ValueError("bad\n  header"), "FILE cannot be read as npy (bad header)"),
         (RecursionError("maximum"), "it is nested too deeply"),
-        (MemoryError(), "it needs more memory than there is"),
+        (MemoryError(), "(out of memory)"),
         (KeyError("descr"), "(KeyError: 'descr')"),
         (AssertionError(), "(AssertionError)"),
         (OSError(5, "Input/output error", "other"), "(Input/output error)"),
@@ -100,10 +100,10 @@ def test_a_packed_file_may_not_grow_out_of_proportion() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[" * 100_000, "is JSON nested too deeply"),
-        ("9" * 5000, "has a number with too many digits"),
-        ('{"a"', r"is no JSON \(Expecting ':' delimiter, at character 5\)"),
-        (b'["\xff"]', r"is not UTF-8 \(byte 3\)"),
+        ("[" * 100_000, r"is not JSON \(it is nested too deeply\)"),
+        ("9" * 5000, r"is not JSON \(Exceeds the limit .*\)"),
+        ('{"a"', r"is not JSON \(Expecting .*\)"),
+        (b'["\xff"]', r"is not JSON \(.utf-8. codec .*\)"),
     ],
 )
 def test_json_is_refused_in_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:

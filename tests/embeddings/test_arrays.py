@@ -288,7 +288,7 @@ def test_a_header_that_lies_is_refused(
         ("v.json", b'["asthma", 1]', "is not a list of words or an object"),
         ("v.json", b'{"asthma": 0, "heart": 2}', "each of the rows 0 to 1"),
         ("v.json", b'{"asthma": true}', "each of the rows 0 to 0"),
-        ("v.json", b'["asthma"', "is no JSON "),
+        ("v.json", b'["asthma"', "is not JSON "),
         (
             "v.csv",
             b"a,b\nx,y\n",

@@ -132,7 +132,7 @@ def test_what_is_no_rated_file_is_refused_with_the_reason(tmp_path, content, say
 
 def test_a_path_that_is_no_file_is_refused(tmp_path):
     for path in (tmp_path, tmp_path / "missing.csv", tmp_path / ("x" * 5000)):
-        with pytest.raises(InputError, match=r"is a folder, and no file|cannot be read"):
+        with pytest.raises(InputError, match=r"is a folder; give a file|cannot be read"):
             read_rated(path)
 
 

@@ -153,8 +153,8 @@ def test_white_space_that_a_spreadsheet_changed_is_no_edit(tmp_path):
         (b"", "is empty"),
         ("entry,left\nMénière".encode("latin-1"), "is not in UTF-8: byte 13 is 0xe9; save it as U"),
         (b"{}", "was edited, damaged or cut short; export it again from the page"),
-        (b"[" * 100_000, "is JSON nested too deeply"),
-        (b'[{"data":', "is no JSON (Expecting value, at character 10)"),
+        (b"[" * 100_000, "is not JSON (it is nested too deeply"),
+        (b'[{"data":', "is not JSON (Expecting value"),
         *(
             (blank, "has no answers")
             for blank in (written_csv(ADA), written_jsonl(ADA, {}), annotated_tasks(ADA, {}), "[]")

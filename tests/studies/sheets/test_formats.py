@@ -316,9 +316,9 @@ REFUSED_LINES: list[tuple[list[object], str]] = [
     ([{**HEAD, "study": None}], "ada.jsonl is of study null, not of '5eed5eed5eed5eed'"),
     ([{**HEAD, "format": 2}], "ada.jsonl: line 1 is not the first line of answers in format 1"),
     ([{**HEAD, "medsim": "end"}], "ada.jsonl: line 1 is not the first line of answers"),
-    ([HEAD, "{]"], "ada.jsonl: line 2 is no JSON"),
-    ([HEAD, "[" * 100_000], "ada.jsonl: line 2 is JSON nested too deeply"),
-    ([HEAD, "9" * 5_000], "ada.jsonl: line 2 has a number with too many digits"),
+    ([HEAD, "{]"], "ada.jsonl: line 2 is not JSON"),
+    ([HEAD, "[" * 100_000], "ada.jsonl: line 2 is not JSON (it is nested too deeply"),
+    ([HEAD, "9" * 5_000], "ada.jsonl: line 2 is not JSON (Exceeds the limit"),
     ([HEAD, "x" * 1_200_000], "ada.jsonl: line 2 has more than 1,048,576 characters"),
     ([HEAD, {"entry": 7, "answer": "same"}], "ada.jsonl: line 2 is not an answer to an entry"),
     (
@@ -340,7 +340,7 @@ REFUSED_SHEETS = [
 ]
 NOT_AS_WRITTEN = "project-7.json: task 1 is not as Label Studio writes it"
 REFUSED_TASKS: list[tuple[object, str]] = [
-    ("[{]", "project-7.json is no JSON (Expecting property name"),
+    ("[{]", "project-7.json is not JSON (Expecting property name"),
     ({"data": data()}, "project-7.json is not a list of tasks; export it as JSON or JSON-MIN"),
     ([7], "project-7.json: task 1 names no entry; is it of a project with other tasks?"),
     ([{"data": {"image": "x.jpg"}}], "project-7.json: task 1 names no entry"),

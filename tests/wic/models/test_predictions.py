@@ -103,7 +103,7 @@ def test_what_cannot_be_matched_is_refused(path: Path, frame: pl.DataFrame, says
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "line 2 is no JSON"),
+        ("{", "line 2 is not JSON"),
         ("3", "line 2 is int, not an object"),
         ("{}", "line 2 has no 'prediction'"),
     ],
