@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
-from medsim.core.errors import OutputError, needing
+from medsim.core.errors import needing
 from medsim.core.files import write_file
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
+from medsim.core.places import check_file_free
 from medsim.core.progress import progress_of
 from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import GENERATOR, rendered
@@ -41,7 +41,7 @@ def write_report(options: ReportOptions) -> Path:
         OutputError: ``out`` is there and is no report of medsim, or cannot be written.
     """
     out = Path(options.out)
-    _check_free(out)
+    check_file_free(out, overwrite=True, is_own=_is_report)
     opened = open_output(folder_of(options.output), *_KINDS)
     progress = progress_of(options.progress)
     with progress.stage("load the library of charts"):  # first: it tells what is not installed
@@ -56,12 +56,7 @@ def write_report(options: ReportOptions) -> Path:
 
 
 _KINDS: tuple[type[Opened[Any]], ...] = (
-    Build,
-    Evaluation,
-    Benchmark,
-    Tagging,
-    ScoresFolder,
-    WicEvaluation,
+    *(Build, Evaluation, Benchmark, Tagging, ScoresFolder, WicEvaluation),
 )
 """The kinds of output that have a report."""
 
@@ -104,20 +99,6 @@ def _library() -> str:
     return script.replace("</script", "<\\/script")
 
 
-def _check_free(out: Path) -> None:
-    """Raise OutputError if a report cannot be at ``out``."""
-    if os.path.lexists(out) and not out.is_file() and not out.is_dir():
-        raise OutputError(f"{out} is no file that can be replaced; name another")
-    if out.is_dir():
-        raise OutputError(f"{out} is a folder; name a file beside it, such as {out}.html")
-    if not out.parent.is_dir():
-        raise OutputError(f"cannot write {out}: there is no folder {out.parent}")
-    try:
-        with out.open("rb") as stream:
-            head = stream.read(_HEAD)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise OutputError(f"{out} cannot be replaced: {error.strerror}") from error
-    if GENERATOR.encode() not in head:
-        raise OutputError(f"{out} is no report of medsim; name another file")
+def _is_report(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return GENERATOR.encode() in stream.read(_HEAD)

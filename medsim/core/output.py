@@ -29,7 +29,7 @@ from medsim.core.files import (
 )
 from medsim.core.manifest import MANIFEST, Output, content_of, fingerprint, kind_of
 from medsim.core.parquet import read_parquet, scan_parquet, write_parquet
-from medsim.core.places import check_free, check_not_read, own_files, resolved, strangers
+from medsim.core.places import check_free, check_not_read, own_files, resolved, unknown_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -61,8 +61,7 @@ class OutputFolder:
         self.folder = out.with_name(f".{out.name}.unfinished")
         self.outputs: dict[str, Output] = {}
         self._prefix = ""
-        self._is_claimed = False
-        self._found: Mapping[str, Any] = {}  # the note of an interrupted run
+        self._found: Mapping[str, Any] | None = None  # the note of an interrupted run, once claimed
         self._job: dict[str, object] | None = None  # of this run, where it can be resumed
         self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
         self._carried: set[str] = set()
@@ -82,9 +81,9 @@ class OutputFolder:
             _name_aside(self._out).lstat()  # fails now, not after hours, where it is too long
         try:
             self.folder.mkdir()
+            self._found = {}
         except FileExistsError:
             self._found = self._note_found()
-        self._is_claimed = True
         if not self._found:
             self._note_job()
         if self._kind.resumed_by is None:
@@ -98,36 +97,31 @@ class OutputFolder:
         The note is replaced whole, so that no killed run and no full disk leaves one that cannot
         be read: the disk is at fault, or somebody's hand.
         """
-        path = self.folder / _JOB
+        path, fault = self.folder / _JOB, f"{self.folder} was not made by medsim; move it away"
         if self.folder.is_symlink() or not self.folder.is_dir():
-            raise OutputError(f"{self.folder} is no folder of medsim's; move it away")
+            raise OutputError(fault)
         try:
             found = read_own_json(path)
             return {"job": found["job"], "digests": dict(found["digests"])}
         except FileNotFoundError as error:
-            partial = self.folder / _PARTIAL
             own = own_files(self.folder, self._kind)
             with suppress(OSError, ValueError):
-                if _EMPTY_NOTE.startswith(partial.read_text(encoding="utf-8")):
+                if _EMPTY_NOTE.startswith((self.folder / _PARTIAL).read_text(encoding="utf-8")):
                     own.add(_PARTIAL)
-            if next(strangers(self.folder, own), None) is None:
-                return {}  # it was killed before its first note, or after its last
-            raise OutputError(
-                f"{self.folder} is where an unfinished {self._kind.noun} would lie, and medsim did "
-                "not make it; move it away"
-            ) from error
+            if next(unknown_files(self.folder, own), None) is not None:
+                raise OutputError(fault) from error
+            return {}  # it was killed before its first note, or after its last
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise OutputError(
-                f"{path} cannot be read ({error}), so what an interrupted run left in "
-                f"{self.folder} is neither taken over nor removed; make it readable, or remove "
-                "that folder to make all anew"
+                f"{path} cannot be read ({error}); make it readable, or remove that folder, which "
+                "an interrupted run left, to start again"
             ) from error
 
     def discard(self) -> None:
         """Remove the folder, unless it has files that took long to make, or may have."""
         with suppress(OSError):
             is_kept = self._kind.resumed_by and (self.folder / self._kind.resumed_by).exists()
-            if self._is_claimed and not is_kept:
+            if self._found is not None and not is_kept:
                 self._clear()
                 remove(self.folder)
 
@@ -143,7 +137,7 @@ class OutputFolder:
         Files of another job are removed, but not what the database of this run has spilled.
         """
         self._job = dict(job)
-        if self._found.get("job") == self._job:
+        if self._found and self._found["job"] == self._job:
             self._digests = self._found["digests"]
             return True
         self._clear(_SPILL)
@@ -215,10 +209,7 @@ class OutputFolder:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"{self._out / name} cannot be read ({error})") from error
         if fingerprint(frame) != self.outputs[name].fingerprint:
-            raise OutputError(
-                f"{self._out / name} does not hold the rows that its manifest tells of; add "
-                "`overwrite` to make all anew"
-            )
+            raise OutputError(f"{self._out / name} was changed; add `overwrite` to make it again")
         return frame
 
     def register_existing(self, name: str, rows: pl.DataFrame | pl.LazyFrame) -> None:
@@ -326,9 +317,8 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
         out.parent.mkdir(parents=True, exist_ok=True)
         lock = _locked(out.with_name(f".{out.name}.lock"))
     except Timeout as error:
-        raise OutputError(
-            f"another {kind.noun} is writing {out}; wait or choose another folder"
-        ) from error
+        said = f"another {kind.noun} is writing {out}; wait or choose another folder"
+        raise OutputError(said) from error
     except FileNotFoundError as error:
         raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
     except OSError as error:
@@ -348,18 +338,14 @@ def _locked(path: Path) -> BaseFileLock:
     with suppress(FileNotFoundError):  # looked at once: its owner may remove it at any time
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode) or found.st_size:
-            raise FileExistsError(
-                errno.EEXIST, "is there, and no lock of medsim; move it away", str(path)
-            )
+            raise FileExistsError(errno.EEXIST, "is not a lock of medsim; move it away", str(path))
     lock = FileLock(path, timeout=0)
     for _ in range(_MOST_TRIED):
         try:
-            lock.acquire()
-        except Timeout:
+            return lock.acquire().lock
+        except Timeout:  # unless its owner has just removed it, or none can be made there
             if os.path.lexists(path):
                 raise
-        else:
-            return lock  # else its owner has just removed it, or none can be made there
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 

@@ -27,7 +27,7 @@ def resolved(out: Path) -> Path:
         # Python 3.13 follows links in a circle as far as it can.
         raise OutputError(f"cannot write {out}: its links lead in a circle")
     if not place.name:
-        raise OutputError(f"{place} cannot be replaced; name a folder in it")
+        raise OutputError(f"{place} cannot be replaced; give a folder in it")
     if not is_text(place):
         raise OutputError(f"cannot write {str(place)!r}: its name is not UTF-8; choose another")
     return place
@@ -57,26 +57,23 @@ def check_free(
     if not os.path.lexists(out):
         return
     if not out.is_dir():
-        raise OutputError(f"{out} is a file; name a folder")
+        raise OutputError(f"{out} is a file; give a folder")
     if out.is_mount():
-        raise OutputError(f"{out} cannot be replaced, as a disk is mounted there; name one in it")
+        raise OutputError(f"{out} is the root of a disk; give a folder in it")
     if not any(out.iterdir()):
         return
     own = own_files(out, kind)
     if not own:
-        raise OutputError(
-            f"{out} holds files that are no {kind.noun} of medsim; choose another folder"
-        )
-    grows = kind.grows and not overwrite
-    if not (overwrite or grows):
+        raise OutputError(f"{out} holds files that are not {kind.with_article}; choose another")
+    if not (overwrite or kind.grows):
         raise OutputError(f"{out} holds {kind.with_article} already; add `overwrite` to replace it")
-    for name in strangers(out, own):
+    for name in unknown_files(out, own):
         path = out / name
-        is_plain = path.is_file() and not path.is_symlink()
-        if not (grows and is_plain if known is None else name in known):
+        is_kept = kind.grows and not overwrite and path.is_file() and not path.is_symlink()
+        if not (is_kept if known is None else name in known):
             raise OutputError(
-                f"{out} holds {name}, which is no part of the {kind.noun}; move it away, or choose "
-                "another folder"
+                f"{out} holds {name}, which is not part of the {kind.noun}; move it away, or "
+                "choose another folder"
             )
 
 
@@ -89,7 +86,7 @@ def own_files(folder: Path, kind: Kind[Any]) -> set[str]:
     return set()
 
 
-def strangers(folder: Path, own: Collection[str]) -> Iterator[str]:
+def unknown_files(folder: Path, own: Collection[str]) -> Iterator[str]:
     """Yield the paths in a folder that are not among some: files, links and empty folders."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -109,7 +106,7 @@ def check_file_free(
         is_own: whether a file is such as medsim writes, the only ones that may be replaced.
     """
     if out.is_dir():
-        raise OutputError(f"cannot write {out}: it is a folder; name a file")
+        raise OutputError(f"cannot write {out}: it is a folder; give a file")
     if not out.parent.is_dir():
         raise OutputError(f"cannot write {out}: there is no folder {out.parent}")
     if not os.access(out.parent, os.W_OK | os.X_OK):
@@ -117,11 +114,11 @@ def check_file_free(
     if not os.path.lexists(out):
         return
     if not out.is_file():
-        raise OutputError(f"{out} is no file that can be replaced; name another")
+        raise OutputError(f"{out} is not a file and cannot be replaced; choose another")
     if not overwrite:
         raise OutputError(f"{out} is there already; add `overwrite` to replace it")
     if is_own is not None and not is_own(out):
-        raise OutputError(f"{out} was not written by medsim; name another file")
+        raise OutputError(f"{out} was not written by medsim; choose another file")
 
 
 def check_not_read(out: Path, read: Iterable[Path], whole: Iterable[Path] = ()) -> None:
@@ -140,13 +137,11 @@ def check_not_read(out: Path, read: Iterable[Path], whole: Iterable[Path] = ()) 
     for path in (*of_all, *read):
         source = Path(os.path.realpath(path))
         found = _identity(source)
-        if found == own:
-            known_as = "" if Path(out) == Path(path) else f" {path}, which is"
-            raise OutputError(f"{out} is{known_as} read; choose another place")
-        if own in set(map(_identity, source.parents)):
-            raise OutputError(f"{out} holds {path}, which is read; choose another place")
-        if found in above and (path in of_all or (source / MANIFEST).exists()):
-            raise OutputError(f"{out} lies in {path}, which is read; choose a place outside of it")
+        is_inside = found in above and (path in of_all or (source / MANIFEST).exists())
+        if is_inside or own in map(_identity, (source, *source.parents)):
+            how = "is inside" if is_inside else "is" if found == own else "holds"
+            known = f"{how} {path}," if Path(out) != Path(path) else "is"
+            raise OutputError(f"{out} {known} an input of this command; choose another place")
 
 
 def _identity(path: Path) -> tuple[int, int] | str:

@@ -18,7 +18,7 @@ from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.places import own_files, strangers
+from medsim.core.places import own_files, unknown_files
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.core.terms import lowered
@@ -124,7 +124,7 @@ class _Contents:
 def check_files(splits: Splits) -> list[Finding]:
     """Return whether the files of splits are those of their manifests."""
     promised = splits.manifest.outputs
-    wrong = list(strangers(splits.folder, own_files(splits.folder, SPLITS)))
+    wrong = list(unknown_files(splits.folder, own_files(splits.folder, SPLITS)))
     changed = []
     for table in (CONCEPT_SPLIT, SPLIT_STATS):
         name = table.files

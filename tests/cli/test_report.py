@@ -76,15 +76,15 @@ def test_the_same_output_gives_the_same_file_whatever_report_lay_there(
 def test_what_cannot_be_written_is_told_and_leaves_nothing(made: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="there is no folder"):
         medsim.write_report(made / "build", tmp_path / "missing" / "report.html")
-    with pytest.raises(OutputError, match="is a folder; name a file"):
+    with pytest.raises(OutputError, match="it is a folder; give a file"):
         medsim.write_report(made / "build", tmp_path)
     with pytest.raises(InputError, match="not a finished build"):
         medsim.write_report(tmp_path, tmp_path / "report.html")
     (link := tmp_path / "link.html").symlink_to(tmp_path / "missing.html")
-    with pytest.raises(OutputError, match="no file that can be replaced"):
+    with pytest.raises(OutputError, match="not a file and cannot be replaced"):
         medsim.write_report(made / "build", link)
     (mine := tmp_path / "mine.html").write_text("<!doctype html><title>mine</title>")
-    with pytest.raises(OutputError, match=r"mine\.html is no report of medsim"):
+    with pytest.raises(OutputError, match=r"mine\.html was not written by medsim"):
         medsim.write_report(made / "build", mine)
     assert "mine" in mine.read_text()
     assert {*tmp_path.iterdir()} == {link, mine}

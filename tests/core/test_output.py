@@ -53,8 +53,8 @@ def names(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        (".out.unfinished", "medsim did not make it; move it away"),
-        ("mine", r"\.out\.unfinished is no folder of medsim's; move it"),  # to which a link leads
+        (".out.unfinished", "was not made by medsim; move it away"),
+        ("mine", r"\.out\.unfinished was not made by medsim; move it"),  # to which a link leads
     ],
 )
 def test_a_folder_or_link_of_the_user_s_with_the_name_of_the_unfinished_one_stays(
@@ -108,13 +108,13 @@ def test_a_folder_of_the_user_s_that_is_named_like_one_set_aside_stays(
 def test_a_file_of_the_user_s_that_is_named_like_the_lock_stays(tmp_path: Path) -> None:
     lock = tmp_path / ".out.lock"
     lock.write_text("precious")
-    with pytest.raises(OutputError, match=r"\.out\.lock: is there, and no lock of medsim"):
+    with pytest.raises(OutputError, match=r"\.out\.lock: is not a lock of medsim"):
         make(tmp_path / "out")
     assert lock.read_text() == "precious"
 
     lock.unlink()
     os.mkfifo(lock)
-    with pytest.raises(OutputError, match="no lock of medsim"):
+    with pytest.raises(OutputError, match="not a lock of medsim"):
         make(tmp_path / "out")
     assert lock.is_fifo()
 
@@ -159,7 +159,7 @@ def test_what_is_put_at_the_place_meanwhile_stays(tmp_path: Path, kind, *, overw
         out.mkdir(exist_ok=True)
         (out / "diary.txt").write_text("precious")
 
-    with pytest.raises(OutputError, match=r"holds (diary\.txt, which is no|files that are no)"):
+    with pytest.raises(OutputError, match=r"holds (diary\.txt, which is not|files that are not)"):
         make(out, kind, overwrite=overwrite, meanwhile=meanwhile)
 
     assert (out / "diary.txt").read_text() == "precious"
@@ -244,7 +244,7 @@ def test_a_folder_set_aside_stays_as_long_as_another_is_in_its_place(
     if kind is not None:
         (out / MANIFEST).write_text(json.dumps({"kind": kind, "outputs": {}}))
 
-    with pytest.raises(OutputError, match="files that are no build"):
+    with pytest.raises(OutputError, match="files that are not a build"):
         make(out)
     (aside,) = tmp_path.glob(".out.*.replaced")
     assert names(aside) == [MANIFEST, "pairs"]
@@ -266,7 +266,7 @@ def test_an_evaluation_with_what_cannot_be_taken_over_is_not_added_to(tmp_path: 
     make(tmp_path / "out", EVALUATION)
     (tmp_path / "out" / "mine").symlink_to(diary(tmp_path / "elsewhere").parent)
 
-    with pytest.raises(OutputError, match="holds mine, which is no part of the evaluation"):
+    with pytest.raises(OutputError, match="holds mine, which is not part of the evaluation"):
         make(tmp_path / "out", EVALUATION)
 
 

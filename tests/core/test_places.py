@@ -33,14 +33,14 @@ def source(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("out", "told"),
     [
-        ("in/source.obo", "source.obo is read; choose another place"),
-        ("in/../in/deep/../source.obo", "is .*source.obo, which is read"),
-        ("link", "is .*source.obo, which is read"),
-        ("hard", "is .*source.obo, which is read"),
-        ("folder/source.obo", "is .*source.obo, which is read"),
-        ("in", "holds .*source.obo, which is read"),
-        ("folder", "holds .*source.obo, which is read"),
-        (".", "holds .*source.obo, which is read"),
+        ("in/source.obo", "source.obo is an input of this command; choose another place"),
+        ("in/../in/deep/../source.obo", "is .*source.obo, an input"),
+        ("link", "is .*source.obo, an input"),
+        ("hard", "is .*source.obo, an input"),
+        ("folder/source.obo", "is .*source.obo, an input"),
+        ("in", "holds .*source.obo, an input"),
+        ("folder", "holds .*source.obo, an input"),
+        (".", "holds .*source.obo, an input"),
     ],
 )
 def test_what_is_read_is_not_written_to(tmp_path: Path, source: Path, out: str, told: str) -> None:
@@ -51,17 +51,17 @@ def test_what_is_read_is_not_written_to(tmp_path: Path, source: Path, out: str, 
 def test_what_is_read_is_not_named_twice(source: Path) -> None:
     with pytest.raises(OutputError) as error:
         check_not_read(source, [source])
-    assert str(error.value) == f"{source} is read; choose another place"
+    assert str(error.value) == f"{source} is an input of this command; choose another place"
 
 
 @pytest.mark.parametrize("out", ["in/out", "in/deep/out", "folder/out", "in"])
 def test_nothing_is_written_into_a_folder_that_is_read(
     tmp_path: Path, source: Path, out: str
 ) -> None:
-    with pytest.raises(OutputError, match=r"in(, which)? is read"):
+    with pytest.raises(OutputError, match=r"in(,| is) an input"):
         check_not_read(tmp_path / out, [], [source.parent])
     (source.parent / "manifest.json").touch()  # an output of medsim, which holds nothing else
-    with pytest.raises(OutputError, match=r"in(, which)? is read"):
+    with pytest.raises(OutputError, match=r"in(,| is) an input"):
         check_not_read(tmp_path / out, [source.parent])
 
 
@@ -122,5 +122,5 @@ def test_a_file_is_replaced_only_where_it_may_be(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="it is a folder"):
         check_file_free(tmp_path, overwrite=True)
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(OutputError, match="is no file that can be replaced"):
+    with pytest.raises(OutputError, match="is not a file and cannot be replaced"):
         check_file_free(tmp_path / "fifo", overwrite=True)

@@ -395,7 +395,7 @@ def test_a_vocabulary_may_lie_anywhere(
 def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
     with pytest.raises(medsim.MedsimError, match="no build of medsim"):
         medsim.build(made / "release.zip", out.folder, overwrite=True)
-    with pytest.raises(medsim.MedsimError, match="build is read; choose another place"):
+    with pytest.raises(medsim.MedsimError, match="build is an input of this command"):
         run(made, made / "build", "one")
     with pytest.raises(medsim.MedsimError, match="no evaluation of medsim"):
         run(made, made / "build", "one", inputs=made / "rated.csv")

@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_made_is_named(source: Path, tmp_path: Path) -> 
 
     with pytest.raises(medsim.MedsimError, match="cannot write"):
         medsim.build(source, tmp_path / "file" / "out")
-    with pytest.raises(medsim.MedsimError, match="is a file; name a folder"):
+    with pytest.raises(medsim.MedsimError, match="is a file; give a folder"):
         medsim.build(source, tmp_path / "file")
 
 

@@ -404,7 +404,7 @@ def test_the_build_is_never_written_to(shared_build: medsim.Build, tmp_path: Pat
     folder = tmp_path / "build"
     shutil.copytree(shared_build.folder, folder)
     for out in (folder, folder / "splits", tmp_path):
-        with pytest.raises(OutputError, match="is read; choose"):
+        with pytest.raises(OutputError, match="an input of this command"):
             medsim.split(folder, out, overwrite=True)
 
 

@@ -141,7 +141,7 @@ def test_a_study_with_answers_is_not_replaced_and_a_changed_key_is_noticed(
     first = medsim.sample_study(shared_build, tmp_path / "study", per_class=2)
     (tmp_path / "study" / "annotators" / "annotator-1" / "answers.jsonl").write_text("{}")
 
-    with pytest.raises(OutputError, match=r"answers\.jsonl, which is no part of the study"):
+    with pytest.raises(OutputError, match=r"answers\.jsonl, which is not part of the study"):
         medsim.sample_study(shared_build, tmp_path / "study", per_class=3, overwrite=True)
     assert Study(tmp_path / "study").manifest == first.manifest
     judge(first, tmp_path / "answers", dict.fromkeys(first.manifest.annotators, 0.0))

@@ -110,7 +110,7 @@ def test_views_have_the_declared_columns(made: medsim.Tagging) -> None:
     for view, one in made.kind.views.items():
         for file in made.folder.glob(one.files):
             found = pl.read_parquet_schema(file)
-            further = ["velps"] if one.further else []
+            further = ["velps"] if one.some_columns else []
             assert list(found) == [*one.dtypes, *further], view
             assert all(found[name] == kind for name, kind in one.dtypes.items()), view
     assert made.views()["rows"].min() > 0
@@ -239,7 +239,7 @@ def test_an_embedding_that_knows_no_word_is_refused(corpus: Path, tmp_path: Path
 
     with pytest.raises(InputError, match="own has no vector of any word of velps"):
         medsim.tag(corpus, {"own": path}, tmp_path / "t", **OPTIONS)
-    with pytest.raises(OutputError, match="which is read"):
+    with pytest.raises(OutputError, match="an input of this command"):
         medsim.tag(corpus, {"own": path}, corpus.parent, **OPTIONS)
 
 
