@@ -64,7 +64,7 @@ def check_free(
         return
     own = own_files(out, kind)
     if not own:
-        raise OutputError(f"{out} holds files that are not {kind.with_article}; choose another")
+        raise OutputError(f"{out} holds files, not {kind.with_article}; choose another folder")
     if not (overwrite or kind.grows):
         raise OutputError(f"{out} holds {kind.with_article} already; add `overwrite` to replace it")
     for name in unknown_files(out, own):

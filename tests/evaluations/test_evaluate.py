@@ -237,7 +237,7 @@ def test_files_that_a_user_put_there_stay_when_something_is_added(made: Path) ->
     (folder / "notes.txt").write_text("mine")
     run(made, folder, "two", inputs=made / "rated.csv")
     assert (folder / "notes.txt").read_text() == "mine"
-    with pytest.raises(medsim.MedsimError, match=r"notes\.txt, which is no part"):
+    with pytest.raises(medsim.MedsimError, match=r"notes\.txt, which is not part"):
         run(made, folder, "two", inputs=made / "rated.csv", overwrite=True)
 
 
@@ -393,11 +393,11 @@ def test_a_vocabulary_may_lie_anywhere(
 
 
 def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
-    with pytest.raises(medsim.MedsimError, match="no build of medsim"):
+    with pytest.raises(medsim.MedsimError, match="holds files, not a build"):
         medsim.build(made / "release.zip", out.folder, overwrite=True)
     with pytest.raises(medsim.MedsimError, match="build is an input of this command"):
         run(made, made / "build", "one")
-    with pytest.raises(medsim.MedsimError, match="no evaluation of medsim"):
+    with pytest.raises(medsim.MedsimError, match="holds files, not an evaluation"):
         run(made, made / "build", "one", inputs=made / "rated.csv")
 
 
@@ -457,6 +457,6 @@ def test_results_that_were_altered_are_not_added_to(made: Path, tmp_path: Path) 
     path = next(folder.glob("scores/*/*/metric=avg_cos/data.parquet"))
     changed = pl.read_parquet(path, hive_partitioning=False).with_columns(pl.col("similarity") / 2)
     changed.write_parquet(path)
-    with pytest.raises(medsim.MedsimError, match="does not hold the rows that its manifest tells"):
+    with pytest.raises(medsim.MedsimError, match="was changed; add `overwrite`"):
         run(made, folder, "two", inputs=made / "rated.csv")
     run(made, folder, "two", inputs=made / "rated.csv", overwrite=True)
