@@ -87,29 +87,6 @@ class Limits(NamedTuple):
     components: Ids
 
 
-class FlatIndex:
-    """Compares with every point, in the calling thread."""
-
-    def __init__(self, n_dimensions: int) -> None:
-        self._index = faiss.IndexFlatIP(n_dimensions)
-
-    def add(self, units: Vectors) -> None:
-        """Add points."""
-        self._index.add(units)
-
-    def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
-        """Return cosines of the nearest points, descending, and these; -1 where there are none."""
-        found: tuple[Vectors, Places] = self._index.search(units, n_asked)
-        return found
-
-    def cosines(self, units: Vectors, begin: int, end: int) -> Vectors:
-        """Return cosines with a slice of the points: float32[n_units, n_points]."""
-        shape = (self._index.ntotal, self._index.d)
-        stored = faiss.rev_swig_ptr(self._index.get_xb(), shape[0] * shape[1]).reshape(shape)
-        products: Vectors = units @ stored[begin:end].T
-        return products
-
-
 class TorchIndex:
     """Compares with every point on a device of PyTorch, while ``precise`` lasts."""
 
@@ -123,7 +100,7 @@ class TorchIndex:
             self._blocks.append(self._there(units))
 
     def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
-        """Return the nearest points; see ``FlatIndex``."""
+        """Return cosines of the nearest points, descending, and these."""
         with self._telling():
             own, first = self._there(units), 0
             values: Any = []
@@ -206,9 +183,7 @@ class TorchIndex:
             if not re.search("CUDA|CUBLAS|memory", str(error)):
                 raise
             reason = str(error).splitlines()[0]
-            raise OptionError(
-                f"the GPU cannot compare terms ({reason}); `device` cpu leaves it to the processor"
-            ) from None
+            raise OptionError(f"the GPU failed ({reason}); try `device` cpu") from None
 
 
 def made_index(
@@ -227,7 +202,7 @@ def made_index(
     try:
         if index == "flat" or n_points < FEWEST_POINTS:
             torch = gpu_library() if device == "auto" else None
-            made = TorchIndex(torch, "cuda") if torch else FlatIndex(n_dimensions)
+            made = TorchIndex(torch, "cuda") if torch else faiss.IndexFlatIP(n_dimensions)
         elif index == "ivf":
             n_cells = max(1, min(int(_CELLS * n_points**0.5), n_points // _POINTS_A_CELL))
             made = faiss.IndexIVFFlat(
@@ -466,8 +441,10 @@ class CosineSearch:
         distinct, of_queries = np.unique(self._row_of[queries], return_inverse=True)
         units = self._units(distinct)
         counts = np.zeros(len(queries), np.int64)
+        shape = (self._index.ntotal, self._index.d)
+        stored = faiss.rev_swig_ptr(self._index.get_xb(), shape[0] * shape[1]).reshape(shape)
         for begin, end in self._blocks():
-            cosines = self._index.cosines(units, begin, end)
+            cosines = units @ stored[begin:end].T
             estimates = Candidates(_NO_IDS, cosines, of_queries, self._error)
             counts += count_as_similar(
                 self._points, queries, thresholds, components, begin, estimates

@@ -23,7 +23,6 @@ from medsim.core.errors import InputError, OptionError, ServiceError, needing
 from medsim.core.reading import parsed_json
 from medsim.embeddings import TERMS, VectorSource
 from medsim.embeddings.encoders import LAYOUT, Part, collected
-from medsim.embeddings.formats import first_not_finite
 from medsim.embeddings.options import ASKING, KEY, SERVICE
 
 if TYPE_CHECKING:
@@ -541,8 +540,6 @@ class _Asking:
             fault = f"vectors of {n_dimensions:,} dimensions, not the {wanted:,} of dimensions="
         elif self._n_dimensions not in {None, n_dimensions}:
             fault = "vectors of different dimensions"
-        elif (at := first_not_finite(vectors)) is not None:
-            fault = f"a vector of {terms[at]!r} that is not finite"
         else:
             self._n_dimensions = n_dimensions
             return vectors

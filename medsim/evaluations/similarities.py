@@ -37,8 +37,7 @@ def write_similarities(
     if run.has(of_terms, of_words, *paths.values()):
         return
     with run.progress.stage(f"compare {one.name} by {name}") as stage:
-        costs = {metric: compares.cost(has.n_dimensions) for metric, compares in metrics.items()}
-        stage.total(pairs.height * sum(costs.values()))
+        stage.total(pairs.height * len(metrics))
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
         first, second = (rows_of(has, pairs[side]) for side in ("term1", "term2"))
         rows = np.union1d(first, second)
@@ -47,14 +46,13 @@ def write_similarities(
         covered = has.covered[first] & has.covered[second]
         left, right = first[covered], second[covered]
         for metric, path in paths.items():
-            own = workers.costing(costs[metric])
             if run.has(path):
-                own.advance(len(pairs))
+                stage.advance(len(pairs))
                 continue
             found = np.full(len(pairs), np.nan, np.float32)
-            similarities = metrics[metric].similarities(has.embedded, left, right, own)
+            similarities = metrics[metric].similarities(has.embedded, left, right, workers)
             found[covered] = finite(similarities, metric)
-            own.advance(len(pairs) - len(left))
+            stage.advance(len(pairs) - len(left))
             similarity = pl.Series("similarity", found).fill_nan(None)
             run.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
         n_pairs, n_metrics = counted(pairs.height, "pair"), counted(len(metrics), "metric")

@@ -17,14 +17,13 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import re
 import shutil
 import sys
 import time
 import uuid
 import warnings
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -41,7 +40,7 @@ from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from numba.core.dispatcher import Dispatcher
 
@@ -128,17 +127,15 @@ def _warn(reason: str) -> None:
     """Say once that code cannot be kept; no setting of warnings makes that an error."""
     with suppress(UserWarning):
         warnings.warn(
-            f"compiled kernels cannot be kept ({reason}), so every run compiles them anew, which "
-            "takes up to a minute; let the environment variable NUMBA_CACHE_DIR name a folder",
+            f"compiled kernels cannot be kept ({reason}), so every run compiles them again, up to "
+            "a minute; let the environment variable NUMBA_CACHE_DIR name a folder",
             stacklevel=2,
         )
 
 
 F = TypeVar("F", bound=Callable[..., object])
 
-_DAY_SECONDS = 24 * 60 * 60
-_UNUSED_DAYS = 30
-_NAME = re.compile(r"kernels-[0-9a-f]{16}")
+_MONTH_SECONDS = 30 * 24 * 60 * 60
 
 
 def kernel(function: F) -> Dispatcher[F]:
@@ -159,18 +156,13 @@ def inner_kernel(function: F) -> Dispatcher[F]:
     for bounds and an eighth of that of the search. Compiled as by ``kernel``; a call from Python
     raises TypeError.
     """
-    return _inner(function, _nrt=False)
+    return array_kernel(function, _nrt=False)
 
 
-def array_kernel(function: F) -> Dispatcher[F]:
-    """Return a function that only kernels may call and that may make arrays; see ``kernel``."""
-    return _inner(function)
+def array_kernel(function: F, **options: bool) -> Dispatcher[F]:
+    """Return a function that only kernels may call and that may make arrays; see ``kernel``.
 
-
-def _inner(function: F, **options: bool) -> Dispatcher[F]:
-    """Return a function compiled without what calls from Python need, which refuses them.
-
-    So all kernels take a quarter less time to compile.
+    It is compiled without what calls from Python need, so all kernels take a quarter less time.
     """
     alone: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
     compiled = njit(function, nogil=True, **alone)
@@ -199,8 +191,6 @@ def _cached(function: F, compiled: Dispatcher[F]) -> Dispatcher[F]:
     """Return a compiled function with its cache."""
     if isinstance(compiled, CompiledFunction):  # not where compiling is switched off
         folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
-        if folder:
-            _keep_house(folder)
         # As its method enable_caching does.
         compiled._cache = CodeCache(function, folder)  # type: ignore[attr-defined]  # noqa: SLF001
     return compiled
@@ -220,41 +210,26 @@ def compiled_mark() -> Path | None:
 
 @cache
 def _folder(chosen: str) -> str:
-    """Return the folder of the cache, or nothing where the user has no place for it."""
+    """Return the folder of the cache, or nothing where the user has no place for it.
+
+    It counts as used now, and those of other sources that were not used for a month are removed.
+    """
     try:
-        base = Path(chosen or _users_folder())
+        caches = os.environ.get("XDG_CACHE_HOME") or ("" if chosen else Path.home() / ".cache")
     except RuntimeError:  # a user without a home
         return ""
+    base = Path(chosen) if chosen else Path(caches, "medsim")
     sources = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         sources.update(file.read_bytes())
-    return str(base / f"kernels-{sources.hexdigest()[:16]}")
-
-
-def _users_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "medsim")
-
-
-@cache
-def _keep_house(folder: str) -> None:
-    """Say once a day that a folder is in use, and then remove those not used for a month.
-
-    A process says so before it reads anything there, so none removes what another has just begun
-    to use; and where one does all the same, code is compiled again.
-    """
-    own, now = Path(folder), time.time()
+    own = base / f"kernels-{sources.hexdigest()[:16]}"
     with suppress(OSError):
-        with suppress(FileNotFoundError):  # these sources are new, or were never compiled
-            if now - own.stat().st_mtime < _DAY_SECONDS:
-                return
+        if own.exists():
             os.utime(own)
-        with os.scandir(own.parent) as entries:
-            others = [one for one in entries if one.name != own.name and _NAME.fullmatch(one.name)]
-        for entry in others:
-            is_folder = entry.is_dir(follow_symlinks=False)
-            last_used = entry.stat(follow_symlinks=False).st_mtime
-            if is_folder and now - last_used > _UNUSED_DAYS * _DAY_SECONDS:
-                shutil.rmtree(entry.path, ignore_errors=True)
+        for other in base.glob(f"kernels-{'[0-9a-f]' * 16}"):
+            if other != own and time.time() - other.lstat().st_mtime > _MONTH_SECONDS:
+                shutil.rmtree(other, ignore_errors=True)
+    return str(own)
 
 
 @inner_kernel
@@ -271,19 +246,18 @@ class CompileTimes(Listener):
     """
 
     def __init__(self, begins: Callable[[], None]) -> None:
-        self._begins = begins
+        self._begins: Callable[[], None] | None = begins
         self._depth = 0
         self._began = 0.0
-        self.is_begun = False
         self.seconds = 0.0
 
     def on_start(self, event: Event) -> None:  # noqa: ARG002 — Numba's
         """Count a kernel that begins to compile."""
         if self._depth == 0:
             self._began = time.monotonic()
-            if not self.is_begun:
-                self.is_begun = True
+            if self._begins is not None:
                 self._begins()
+                self._begins = None
         self._depth += 1
 
     def on_end(self, event: Event) -> None:  # noqa: ARG002 — Numba's
@@ -293,9 +267,6 @@ class CompileTimes(Listener):
             self.seconds += time.monotonic() - self._began
 
 
-@contextmanager
-def compile_watch(begins: Callable[[], None]) -> Iterator[CompileTimes]:
+def compile_watch(begins: Callable[[], None]) -> AbstractContextManager[CompileTimes]:
     """Give the body the times of what is compiled in it; code that was kept takes none."""
-    times = CompileTimes(begins)
-    with install_listener("numba:compile", times):
-        yield times
+    return install_listener("numba:compile", CompileTimes(begins))

@@ -60,12 +60,6 @@ def draw_distinct(firsts: Ids, seeds: Hashes, components: Ids, n_wanted: int) ->
 
 
 @kernel
-def draw_of(seed: np.uint64, one: np.uint64, other: np.uint64) -> np.uint64:
-    """Return the draw of a pair of mentions, given by their hashes, whichever comes first."""
-    return tie_of(seed, min(one, other), max(one, other))
-
-
-@kernel
 def pairs_between(
     blocks: Places, hashes: Hashes, seed: np.uint64, span: Hashes, pairs: Places, draws: Hashes
 ) -> int:
@@ -83,7 +77,8 @@ def pairs_between(
         begin, end, begin2, end2 = blocks[block]
         for one in range(begin, end):
             for other in range(one + 1 if begin == begin2 else begin2, end2):
-                draw = draw_of(seed, hashes[one], hashes[other])
+                first, second = hashes[one], hashes[other]
+                draw = tie_of(seed, min(first, second), max(first, second))
                 if span[0] <= draw <= span[1]:
                     if n_found < len(draws):
                         pairs[n_found] = block, min(one, other), max(one, other)

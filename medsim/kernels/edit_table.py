@@ -391,12 +391,6 @@ class Screen(NamedTuple):
 
 
 @inner_kernel
-def can_screen(pool: Pool, screen: Screen, stride: int) -> bool:
-    """Return whether there is room for the windows of queries of up to some length."""
-    return (pool.n_characters * stride + 1) * WORDS <= len(screen.windows)
-
-
-@inner_kernel
 def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
     """Let every term miss every character, for queries of up to some length."""
     n_words = pool.n_characters * stride * WORDS

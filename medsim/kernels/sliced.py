@@ -35,7 +35,6 @@ from medsim.kernels.edit_table import (
     Slate,
     begin,
     begin_screen,
-    can_screen,
     clear,
     clear_windows,
     fill_windows,
@@ -395,7 +394,7 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
     pool = task.pool
     low, high = length_of(task, int(group[0])), length_of(task, int(group[-1]))
     looks = np.empty((len(group), 0), np.uint32)
-    if can_screen(pool, slate.screen, high):
+    if (pool.n_characters * high + 1) * WORDS <= len(slate.screen.windows):
         begin_screen(pool, slate.screen, high)
         looks = offsets_of(pool, pool.places[task.queries[group]], high)
     order = new_order(len(group), looks)

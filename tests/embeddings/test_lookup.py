@@ -348,7 +348,7 @@ def test_a_gpu_that_fails_says_what_does_without(
         made.nearest(queries, sizes)
         made.count_as_similar(queries, np.zeros(90, np.float32), groups)
 
-    with pytest.raises(OptionError, match=r"\(CUDA error: out of memory\); `device` cpu leaves it"):
+    with pytest.raises(OptionError, match=r"\(CUDA error: out of memory\); try `device` cpu"):
         search()
 
 

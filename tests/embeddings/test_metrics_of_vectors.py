@@ -133,15 +133,6 @@ def test_metrics_tell_how_far_they_are_while_they_compare(
     assert max(told) < 200
 
 
-def test_kendall_is_said_to_cost_more_the_more_dimensions_there_are() -> None:
-    costs = {name: METRICS.get(name).cost for name in ("avg_cos", "avg_kendall", "pair_kendall")}
-
-    assert all(cost(50) < cost(300) for cost in costs.values())
-    assert costs["avg_kendall"](300) > 5 * costs["avg_cos"](300)
-    assert costs["pair_kendall"](300) > 2 * costs["avg_kendall"](300)
-    assert {type(cost(1)) for cost in costs.values()} == {int}
-
-
 @pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
 def test_no_pairs_have_no_similarities_and_no_terms_an_empty_table(name: str) -> None:
     bags = random_bags(1, n_words=3, n_terms=2, width=4, steps=2)

@@ -32,62 +32,35 @@ assert not config.CACHE_DIR, config.CACHE_DIR
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
-def test_compiled_kernels_lie_in_a_folder_named_by_their_sources(tmp_path: Path) -> None:
+def test_kernels_are_kept_in_a_folder_named_by_their_sources_and_compiled_once(
+    tmp_path: Path,
+) -> None:
     package = tmp_path / "package" / "medsim"
     shutil.copytree(Path(medsim.__file__).parent, package, ignore=lambda *_: ["__pycache__"])
-    folders = []
-    for addition in ("", "# changed\n"):
+    seen = []
+    for addition in ("", "", "# changed\n"):
         with (package / "kernels" / "best.py").open("a") as file:
             file.write(addition)
-        folders.append(_used(package.parent, tmp_path / "cache"))
+        folders = _used(package.parent, tmp_path / "cache")
+        seen.append({one: one.stat().st_mtime_ns for folder in folders for one in folder.iterdir()})
 
-    first, second = folders
-    assert len(first) == 1
-    assert len(second - first) == 1
-    for folder in second:
-        assert list(folder.rglob("packing.mixed-*.nbc"))
+    assert seen[0] == seen[1]
+    assert [len({file.parent for file in files}) for files in seen] == [1, 1, 2]
+    assert seen[1].items() < seen[2].items()
+    assert any(file.match("packing.mixed-*.nbc") for file in seen[0])
     assert not list(package.rglob("*.nbc"))
 
 
-def test_the_setting_of_others_is_not_touched_while_a_kernel_is_made(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    before, seen = config.CACHE_DIR, []
-
-    def watched(*arguments: object, **options: object) -> object:
-        seen.append(config.CACHE_DIR)
-        return njit(*arguments, **options)
-
-    monkeypatch.setattr(compiler, "njit", watched)
-    kernel(_doubled)
-
-    assert seen == [before]
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
-def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
-    compiled = []
-    for _ in range(2):
-        (folder,) = _used(Path(medsim.__file__).parent.parent, tmp_path)
-        compiled.append({file: file.stat().st_mtime_ns for file in folder.rglob("*.nb?")})
-
-    assert compiled[0]
-    assert compiled[0] == compiled[1]
-
-
-DAMAGES = [
-    pytest.param(lambda _content: b"", id="empty"),
-    pytest.param(lambda content: content[:-1], id="cut at its end"),
-    pytest.param(lambda content: content[: len(content) // 2], id="cut in its middle"),
-    pytest.param(lambda content: b"\0" * len(content), id="zeros, as after a crash"),
-    pytest.param(lambda content: content[:999] + b"\1" + content[1000:], id="another byte"),
-    pytest.param(lambda _content: b"no pickle", id="other content"),
-]
-
-
-@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _content: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:999] + b"\1" + content[1000:],
+        lambda _content: b"no pickle",
+    ],
+)
 def test_a_damaged_file_of_compiled_code_is_made_anew(
     kept: tuple[Path, bytes], monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
 ) -> None:
@@ -205,32 +178,22 @@ def _is(function: ast.FunctionDef, decorator: str) -> bool:
 
 
 def test_folders_that_nobody_used_for_a_month_are_removed_and_nothing_else(tmp_path: Path) -> None:
-    own, young, old = (tmp_path / f"kernels-{digit * 16}" for digit in "012")
+    own = Path(compiler._folder(str(tmp_path)))
+    young, old = (tmp_path / f"kernels-{digit * 16}" for digit in "12")
     others = [tmp_path / name for name in ("vectors", "kernels-of-mine", f"kernels-{'4' * 16}.old")]
     link, target = tmp_path / f"kernels-{'5' * 16}", tmp_path / "target"
     for folder in (own, young, old, *others, target):
-        _unused_for(folder, 29 if folder == young else 31)
+        folder.mkdir()
+        (folder / "file").touch()
+        then = time.time() - (29 if folder == young else 31) * 24 * 3600
+        os.utime(folder, (then, then))
     link.symlink_to(target)
+    compiler._folder.cache_clear()
 
-    _keep_house(own)
+    assert compiler._folder(str(tmp_path)) == str(own)
 
     assert {*tmp_path.iterdir()} == {own, young, *others, link, target}
     assert time.time() - own.stat().st_mtime < 3600
-
-
-def test_where_a_folder_was_used_today_nothing_is_looked_for(tmp_path: Path) -> None:
-    own, old = (tmp_path / f"kernels-{digit * 16}" for digit in "01")
-    own.mkdir()
-    _unused_for(old, 31)
-
-    _keep_house(own)
-
-    assert old.exists()
-
-
-def test_the_folder_lies_in_the_one_that_numba_was_given() -> None:
-    assert Path(compiler._folder("/somewhere")).parent == Path("/somewhere")
-    assert Path(compiler._folder("")).parent.name == "medsim"
 
 
 def test_users_without_a_home_have_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,19 +208,6 @@ def test_users_without_a_home_have_no_folder(monkeypatch: pytest.MonkeyPatch) ->
         assert Path(compiler._folder("/somewhere")).parent == Path("/somewhere")
     finally:
         compiler._folder.cache_clear()
-
-
-def _keep_house(folder: Path) -> None:
-    compiler._keep_house.cache_clear()
-    compiler._keep_house(str(folder))
-
-
-def _unused_for(folder: Path, days: int) -> None:
-    """Make a folder with a file, as if it was used some days ago."""
-    folder.mkdir()
-    (folder / "file").touch()
-    then = time.time() - days * 24 * 3600
-    os.utime(folder, (then, then))
 
 
 def _doubled(number: int) -> int:

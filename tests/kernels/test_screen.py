@@ -19,7 +19,6 @@ from medsim.kernels.edit_table import (
     STEP,
     Screen,
     begin_screen,
-    can_screen,
     fill_windows,
     filled,
     offsets_of,
@@ -36,15 +35,14 @@ pytestmark = pytest.mark.skipif(
 
 @njit
 def _ruled_out(pool, slate, screen, place, length, first, stop, bounds):  # noqa: ANN202, PLR0913, PLR0917 — inner kernels need the compiler
-    """Return whether there is room for a screen, and whether all of a block are ruled out."""
-    has_room = can_screen(pool, screen, length)
+    """Return whether all of a block are ruled out."""
     begin_screen(pool, screen, length)
     looks = offsets_of(pool, np.array([place], np.int32), length)
     block = filled(pool, first, stop, slate.equals, screen.present)
     for bound in bounds:
         table = outlined(length, block, bound)
         fill_windows(pool, slate.equals, screen, block, table, length)
-    return has_room, rules_out(
+    return rules_out(
         np.uint64(screen.windows.ctypes.data),
         np.uint64(looks.ctypes.data),
         np.uint64(looks.shape[1] // STEP),
@@ -83,10 +81,7 @@ def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int]
         reach=np.zeros(3, np.int64),
     )
     stop = first + len(terms)
-    has_room, out = _ruled_out(
-        pool, slate, screen, place, len(query), first, stop, np.array(bounds)
-    )
-    assert has_room
+    out = _ruled_out(pool, slate, screen, place, len(query), first, stop, np.array(bounds))
     lanes = np.unpackbits(screen.ruled_out.view(np.uint8), bitorder="little").astype(bool)
     assert out == lanes.all()
     return screen.windows.tolist(), lanes.tolist()

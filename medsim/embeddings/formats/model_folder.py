@@ -59,14 +59,7 @@ _AFTER_PADDING = {
 _NO_LIMIT = 1 << 31  # transformers writes 10**30 where there is none
 _OWN_STEPS = {"Transformer", "Pooling", "Normalize"}
 _OTHER_BACKENDS = {"onnx", "openvino"}
-_POOLING_FLAGS = {
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
-    "pooling_mode_weightedmean_tokens": "weightedmean",
-    "pooling_mode_lasttoken": "lasttoken",
-}
+_POOLINGS = {"cls_token": "cls", "max_tokens": "max", "mean_tokens": "mean"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +208,9 @@ def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
     for subfolder, module in modules:
         if module.endswith(".Pooling"):
             settings = read_object(folder / subfolder / CONFIG)
-            flagged = [mode for flag, mode in _POOLING_FLAGS.items() if settings.get(flag) is True]
+            flags = [flag for flag in settings if flag.startswith("pooling_mode_")]
+            own = [flag.removeprefix("pooling_mode_") for flag in flags if settings[flag] is True]
+            flagged = [_POOLINGS.get(one, one) for one in own]
             mode = settings.get("pooling_mode", flagged or "mean")
             return "+".join(map(str, mode)) if isinstance(mode, list) else str(mode)
     return None

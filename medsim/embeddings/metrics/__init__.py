@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -19,24 +19,6 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Starts, Values, Vectors
 
 
-Cost = Callable[[int], int]
-"""Takes a number of dimensions and returns the time of a pair of terms, from 1.
-
-The unit is a tenth of a microsecond of one core where they were measured, on 100,000 to 150,000
-pairs of terms of HPO (of three words) with vectors of 50 and of 300 dimensions; only how they stand
-to each other counts.
-"""
-
-
-def cost(of_pair: float, per_dimension: float = 0.0, per_square: float = 0.0) -> Cost:
-    """Return the cost of a metric whose time is a polynomial of the dimensions, in microseconds."""
-    return lambda n: max(1, round(10 * (of_pair + per_dimension * n + per_square * n**2)))
-
-
-OF_ROWS = cost(0.2, per_dimension=0.0046)
-"""The cost of a cosine of two vectors."""
-
-
 FilledTable = TypeVar("FilledTable", bound=np.ndarray[Any, Any])
 
 _ROWS_A_TASK = 8192
@@ -49,10 +31,6 @@ class Workers:
 
     threads: int
     advance: Callable[[int], None] = lambda _n_rows: None
-
-    def costing(self, cost: int) -> Workers:
-        """Return these for rows that take so many times the time of others."""
-        return replace(self, advance=lambda n_rows: self.advance(n_rows * cost))
 
     def spread(
         self,
@@ -154,14 +132,12 @@ class Metric:
         describes: it in a few words, for help and reports.
         similarities: see ``Similarities``.
         tabulate: see ``Tabulate``; without it terms are compared pair by pair.
-        cost: the time that a pair takes, for estimates.
     """
 
     of: type[WordBags | TermPoints]
     describes: str
     similarities: Similarities
     tabulate: Tabulate | None = None
-    cost: Cost = OF_ROWS
 
     def tabulated(
         self, embedded: Embedded, terms: Ids, workers: Workers

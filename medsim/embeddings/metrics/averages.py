@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.embeddings.metrics import METRICS, OF_ROWS, Embedded, Metric, TermPoints, WordBags, cost
+from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
 from medsim.kernels.bags import averaged
 from medsim.kernels.vectors import (
     centred_cosines,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from medsim.embeddings.metrics import Cost, Workers
+    from medsim.embeddings.metrics import Workers
     from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
 
 BLOCK_VALUES = 1 << 28  # of prepared vectors that are held at once: 1 GiB
@@ -47,7 +47,6 @@ class Comparison:
             their numbers on the left and on the right.
         prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows; by default
             these.
-        cost: the time that a pair of vectors takes; see ``Cost``.
     """
 
     describes: str
@@ -55,7 +54,6 @@ class Comparison:
     compare: Callable[[Vectors, NDArray[Any], Ids, Ids], Values]
     tabulate: Callable[[Vectors, NDArray[Any], Vectors, NDArray[Any]], Table]
     prepare: Callable[[Vectors], Vectors] = lambda vectors: vectors
-    cost: Cost = OF_ROWS
 
 
 _centred = partial(Comparison, compare=centred_cosines, tabulate=cosine_table)
@@ -67,7 +65,6 @@ COMPARISONS = {
         describes="Spearman's rank correlation",
         prepare=mean_ranks,
         weigh=means,
-        cost=cost(0.05, per_dimension=0.0138),
     ),
     "kendall": Comparison(
         describes="Kendall's tau-b",
@@ -75,7 +72,6 @@ COMPARISONS = {
         weigh=untied_pairs,
         compare=kendalls,
         tabulate=kendall_table,
-        cost=cost(0.5, per_square=0.000165),
     ),
 }
 """Ways to compare two vectors; 0 where one of them is constant, or zero for the cosine."""
@@ -159,7 +155,6 @@ def row_metric(
         describes=f"{comparison.describes} of {compared}",
         similarities=similarities,
         tabulate=tabulate,
-        cost=comparison.cost,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.config import in_threads
-from medsim.embeddings.metrics import METRICS, Metric, WordBags, Workers, cost
+from medsim.embeddings.metrics import METRICS, Metric, WordBags, Workers
 from medsim.embeddings.metrics.averages import (
     COMPARISONS,
     Comparison,
@@ -35,7 +35,6 @@ from medsim.kernels.vectors import centred_products, overlap_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from medsim.embeddings.metrics import Cost
     from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
 
 
@@ -148,16 +147,7 @@ WORD_PAIRS_AT_ONCE = 1 << 24  # keys of 8 bytes, and as many places
 _LOW_BITS = (1 << 32) - 1
 
 
-_COSTS = {
-    "cos": cost(4.8, per_dimension=0.0036),
-    "pearson": cost(4.8, per_dimension=0.0036),
-    "spearman": cost(4.3, per_dimension=0.0067),
-    "kendall": cost(4.5, per_square=0.0006),
-}
-"""The time of the pairs of words of two terms of three words."""
-
-
-def _metric(comparison: Comparison, costs: Cost) -> Metric:
+def _metric(comparison: Comparison) -> Metric:
     def similarities(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
         found = np.empty(len(first))
         for part in _blocks(bags, first, second):
@@ -182,7 +172,6 @@ def _metric(comparison: Comparison, costs: Cost) -> Metric:
         describes=f"mean of {comparison.describes} over all pairs of the terms' words",
         similarities=similarities,
         tabulate=tabulate,
-        cost=costs,
     )
 
 
@@ -227,7 +216,7 @@ def _means(
 
 
 for _name, _comparison in COMPARISONS.items():
-    METRICS.register(f"pair_{_name}", _metric(_comparison, _COSTS[_name]))
+    METRICS.register(f"pair_{_name}", _metric(_comparison))
 
 
 def _fuzzy(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
@@ -271,7 +260,6 @@ METRICS.register(
         describes="DynaMax-Jaccard of the terms' words",
         similarities=_fuzzy,
         tabulate=_tabulate_fuzzy,
-        cost=cost(0.1, per_dimension=0.034),
     ),
 )
 METRICS.register(
