@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import OptionError
@@ -55,15 +56,12 @@ class Document:
 def corpus_names(paths: Sequence[Path]) -> list[str]:
     """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is in use."""
     if not paths:
-        raise OptionError("no corpus is named; one at least is needed")
+        raise OptionError("name at least one corpus")
     names: list[str] = []
     for number, path in enumerate(paths):
         if path.resolve() in {other.resolve() for other in paths[:number]}:
-            raise OptionError(f"the corpus {path} is named twice; once is enough")
-        name = stem = path.name.removesuffix(".gz").removesuffix(".txt")
-        copy = 1
-        while name in names:
-            copy += 1
-            name = f"{stem}-{copy}"
-        names.append(name)
+            raise OptionError(f"the corpus {path} is named twice; name it once")
+        stem = path.name.removesuffix(".gz").removesuffix(".txt")
+        candidates = chain([stem], (f"{stem}-{copy}" for copy in count(2)))
+        names.append(next(name for name in candidates if name not in names))
     return names

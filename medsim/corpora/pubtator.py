@@ -13,9 +13,11 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import (
     BEGINNING,
     GZIP,
+    LONGEST_LINE,
     decoded,
     other_kind,
     reading,
+    too_long,
     unpacked,
 )
 from medsim.corpora import Annotation, Document
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
 
 
 _LONGEST_VALUE = 100
-
-LONGEST_LINE = 1 << 24
-"""The most bytes that a line may have."""
 
 UNLINKED = ("", "")
 """The code of a part of a mention that is linked to nothing."""
@@ -63,9 +62,8 @@ class Problems:
     def add(self, reason: str, where: str, value: str) -> None:
         """Count a fault."""
         self.count(reason)
-        if reason not in self._first:
-            short = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
-            self._first[reason] = f"{where}: {short}"
+        short = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
+        self._first.setdefault(reason, f"{where}: {short}")
 
     def skipped(self) -> tuple[Skipped, ...]:
         """Return all counts, in order of reason."""
@@ -112,10 +110,7 @@ def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator
         while data := stream.readline(LONGEST_LINE + 1):
             number += 1
             if len(data) > LONGEST_LINE:
-                raise InputError(
-                    f"{path}: line {number} is longer than {LONGEST_LINE >> 20} MiB, more than "
-                    "a title or an abstract has"
-                )
+                raise too_long(f"{path}: line {number:,}", LONGEST_LINE)
             line = decoded(data, path, number).removesuffix("\n").removesuffix("\r")
             if blank or line.strip():
                 yield number, line
@@ -203,7 +198,11 @@ def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) ->
     text = f"{draft.title} {abstract}"
     annotations: list[Annotation] = []
     for number, line in draft.lines:
-        columns = _in_order(line).split("\t", 3)
+        columns = line.split("\t", 3)
+        if own := _OF_FBK.fullmatch(line):
+            document_id, kind, start, end, rest = own.groups()
+            term, *codes = rest.split("\t")
+            columns = [document_id, start, end, "\t".join([term, kind, *codes])]
         if columns[1][:1].isalpha():
             problems.count("line states a relation")
             continue
@@ -219,18 +218,6 @@ def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) ->
         abstract=abstract,
         annotations=tuple(sorted(annotations, key=lambda one: (one.start, one.end))),
     )
-
-
-def _in_order(line: str) -> str:
-    """Return a line with the columns of PubTator; FBK's corpora have a number and the type first.
-
-    Such a line is ``ID, T1, type, start, end, text`` and maybe codes.
-    """
-    if (own := _OF_FBK.fullmatch(line)) is None:
-        return line
-    document_id, kind, start, end, rest = own.groups()
-    term, *codes = rest.split("\t")
-    return "\t".join([document_id, start, end, term, kind, *codes])
 
 
 def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | tuple[str, str]:

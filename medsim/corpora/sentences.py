@@ -106,8 +106,8 @@ def cut_documents(
                 yield from zip(done, spans.result(), strict=True)
     except BrokenProcessPool as error:
         raise OptionError(
-            f"{threads} processes for sentences cannot be started; a script must stand below "
-            "if __name__ == '__main__', or ask for one thread"
+            f"cannot start {threads} processes for sentences; put the code of a script below "
+            "if __name__ == '__main__', or use one thread"
         ) from error
 
 
@@ -145,10 +145,8 @@ def _placed(text: str, sentences: Iterable[str]) -> Spans:
 def _trimmed(text: str, start: int, end: int) -> Spans:
     """Return a stretch of text without white space around it; none where it has nothing else."""
     inner = text[start:end].strip()
-    if not inner:
-        return []
     begin = text.index(inner, start)
-    return [(begin, begin + len(inner))]
+    return [(begin, begin + len(inner))] if inner else []
 
 
 @lru_cache(maxsize=2)
@@ -162,10 +160,8 @@ def _segmenter(language: str) -> Any:
             import pysbd  # noqa: PLC0415 — an extra
             from pysbd.languages import LANGUAGE_CODES  # noqa: PLC0415 — an extra
     if language not in LANGUAGE_CODES:
-        raise OptionError(
-            f"`language` {language} has no rules of sentences (PySBD); accepted: "
-            f"{', '.join(sorted(LANGUAGE_CODES))}"
-        )
+        known = ", ".join(sorted(LANGUAGE_CODES))
+        raise OptionError(f"PySBD has no sentence rules for `language` {language}; it has {known}")
     return pysbd.Segmenter(language=language, clean=False)
 
 
@@ -177,6 +173,6 @@ def check_language(language: str) -> None:
     known = sorted(LANGUAGE_CODES.keys() & dictionary_factory.SUPPORTED_LANGUAGES)
     if language not in known:
         raise OptionError(
-            f"`language` {language} has no rules of sentences (PySBD) or no lemmas (simplemma); "
-            f"accepted: {', '.join(known)}"
+            f"PySBD has no sentence rules for `language` {language}, or simplemma no lemmas; both "
+            f"have {', '.join(known)}"
         )

@@ -243,7 +243,7 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(path: Path, mo
     monkeypatch.setattr(pubtator, "LONGEST_LINE", 1 << 20)
     path.write_bytes(gzip.compress(b"7|t|" + bytes(1 << 20), 0))
 
-    with pytest.raises(InputError, match="line 1 is longer than 1 MiB"):
+    with pytest.raises(InputError, match="line 1 has more than 1 MiB"):
         next(read_pubtator(path, Problems()))
     with pytest.raises(InputError, match="is a folder; name the corpora in it"):
         next(read_pubtator(path.parent, Problems()))
@@ -324,5 +324,5 @@ def test_corpora_are_named_after_their_files_and_each_is_read_once(tmp_path: Pat
     assert corpus_names(paths) == ["orl", "orl-2", "orl-3", "orl-2.v1"]
     with pytest.raises(OptionError, match=r"orl\.txt is named twice"):
         corpus_names([tmp_path / "orl.txt", tmp_path / "a" / ".." / "orl.txt"])
-    with pytest.raises(OptionError, match="no corpus is named"):
+    with pytest.raises(OptionError, match="name at least one corpus"):
         corpus_names([])

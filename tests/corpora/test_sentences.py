@@ -144,7 +144,7 @@ def test_a_script_that_does_not_expect_processes_is_told(tmp_path: Path) -> None
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
 
     assert ended.returncode == 1
-    assert "OptionError: 2 processes for sentences cannot be started; a script must" in ended.stderr
+    assert "OptionError: cannot start 2 processes for sentences; put the code of a" in ended.stderr
 
 
 @pytest.mark.parametrize(

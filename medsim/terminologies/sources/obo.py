@@ -77,19 +77,21 @@ def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str
     scopes: dict[str, str] = {}
     licence = NO_LICENCE
     for line, tag, text in header.clauses:
-        where = _place(line, f"{tag}:{text}" if tag else text)
+        reason = ""
         if tag == "import":
-            rows.skip("import is not followed", where)
+            reason = "import is not followed"
         elif not tag:
-            rows.skip("malformed line of the header", where)
+            reason = "malformed line of the header"
         elif tag == "synonymtypedef" and (values := SYNONYM_TYPE.fullmatch(text)):
             scopes[unescaped(values[1])] = values[3] or _DEFAULT_SCOPE
         elif tag == "property_value":
             values = _PROPERTY.fullmatch(text)
             if not values:
-                rows.skip("malformed property_value of the header", where)
+                reason = "malformed property_value of the header"
             elif licence == NO_LICENCE and LICENCE_PROPERTY.search(unescaped(values[1])):
                 licence = f"as stated by the ontology: {unescaped(values[2] or values[3])}"
+        if reason:
+            rows.skip(reason, _place(line, f"{tag}:{text}" if tag else text))
     return scopes, licence
 
 
