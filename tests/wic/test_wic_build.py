@@ -200,7 +200,7 @@ def test_sentences_and_lemmas_are_of_the_language_of_the_corpora(tmp_path: Path)
 def test_a_language_without_sentences_or_lemmas_is_refused(tmp_path: Path) -> None:
     corpus, source = spanish(tmp_path)
     for unknown in ("ja", "xx"):
-        with pytest.raises(OptionError, match=rf"`language` {unknown} .*both have ar, .*, es, "):
+        with pytest.raises(OptionError, match=rf"`language` {unknown}, .*both have ar, .*, es, "):
             build_wic([corpus], source, tmp_path / "wic", language=unknown)
 
 
