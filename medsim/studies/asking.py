@@ -94,9 +94,8 @@ def sample_study(options: SampleOptions) -> Study:
             "name": source.get("name"),
         }
         parts = [presentations_of(options.seed, name, items) for name in names]
-        return write_study(
-            JUDGEMENT, items, parts, options, progress, source=recorded, notice=notice, page_size=0
-        )
+        of_manifest = {"source": recorded, "notice": notice}
+        return write_study(JUDGEMENT, items, parts, options, progress, **of_manifest)
 
 
 def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
@@ -192,16 +191,12 @@ def grade_study(options: GradeOptions) -> Study:
         most = max(part.height for part in parts)
         stage.found(f"{items.height:,} pairs, up to {most:,} for each of {len(raters)}")
     with progress.stage("write sheets"):
-        return write_study(
-            GRADED,
-            items,
-            parts,
-            options,
-            progress,
-            notice=options.notice,
-            page_size=math.ceil(n_seen / n_pages) if options.page_size else 0,
-            source=_source("pairs", path, table.sha256),
-        )
+        of_manifest = {
+            "source": _source("pairs", path, table.sha256),
+            "notice": options.notice,
+            "page_size": math.ceil(n_seen / n_pages) if options.page_size else 0,
+        }
+        return write_study(GRADED, items, parts, options, progress, **of_manifest)
 
 
 def shares_of(study: Study) -> pl.DataFrame:
@@ -436,13 +431,5 @@ def _write_asked(
             own = items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
             parts.append(presentations_of(options.seed, name, own, shown=shown))
         stage.found(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
-        return write_study(
-            scale,
-            items,
-            parts,
-            options,
-            progress,
-            source=source,
-            notice=options.notice,
-            page_size=0,
-        )
+        of_manifest = {"source": source, "notice": options.notice}
+        return write_study(scale, items, parts, options, progress, **of_manifest)

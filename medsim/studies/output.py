@@ -439,10 +439,10 @@ class StudyManifest(Manifest):
     scale: str
     title: str
     instructions: list[str]
-    page_size: int
     annotators: list[str]
     source: dict[str, object]
     notice: str | None
+    page_size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -510,7 +510,6 @@ SCORES = Kind(
             key=("annotator", "position"),
         ),
     },
-    others={"label_studio/*.json": "The answers of an annotator, as Label Studio imports them."},
 )
 
 

@@ -26,7 +26,6 @@ from medsim.studies.options import Place, ScoreOptions
 from medsim.studies.output import SCORE_TABLES, SCORES, WHY_MISSING, ScoresManifest
 from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
-from medsim.studies.sheets.written import annotated_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +77,7 @@ class Scores(Shown):
 def score_study(options: ScoreOptions) -> Scores:
     """Return the scores of a study by the answers to it, and write them where a folder is named.
 
-    The folder gets every table as CSV, and the answers as Label Studio imports them.
+    The folder gets every table as CSV.
 
     Raises:
         InputError: the folder holds no study, or an answer is wrong: of another study, unknown,
@@ -144,7 +143,7 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
 
 
 def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, out: Path) -> None:
-    """Write tables as CSV, and answers for Label Studio, to a folder that appears whole or not."""
+    """Write tables as CSV to a folder that appears whole or not at all."""
     with claimed(out, SCORES, overwrite=options.overwrite, read=options.paths_read()) as output:
         for name, table in scores.tables.items():
             texts = [] if name == "rated" else table.select(pl.col(pl.String)).columns
@@ -153,11 +152,6 @@ def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, 
             )
             text = harmless.write_csv(include_bom=True)
             output.write_text(f"{name}.csv", text, table.height)
-        for sheet in study.sheets():
-            own = found.frame.filter(annotator=sheet.annotator)
-            if own.height:
-                text = annotated_tasks(sheet, dict(own["entry_id", "value"].iter_rows()))
-                output.write_text(f"label_studio/{sheet.annotator}.json", text, own.height)
         ScoresManifest(
             medsim=medsim_version(),
             study_id=scores.study_id,

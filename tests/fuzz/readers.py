@@ -22,7 +22,7 @@ from fixtures.release import random_release
 from fixtures.rxnorm import random_drugs
 from fixtures.services import answer_to, says
 from fixtures.sources import read_source
-from fixtures.studies import STUDY_ID, assignment_of, sheet, written_jsonl
+from fixtures.studies import STUDY_ID, annotated_tasks, assignment_of, sheet, written_jsonl
 from fixtures.umls import random_metathesaurus
 from fixtures.wic import invented_instances, write_instances
 from typer.main import get_command
@@ -44,7 +44,7 @@ from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
-from medsim.studies.sheets.written import annotated_tasks, written_csv
+from medsim.studies.sheets.written import written_csv
 from medsim.tagging.corpus import read_conll
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_wic

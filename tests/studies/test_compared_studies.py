@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fixtures.simulated import answer
+from fixtures.studies import annotated_tasks
 from fixtures.wic import invented_instances, write_instances
 
 import medsim
@@ -255,24 +256,22 @@ def test_the_page_the_sheet_and_label_studio_give_the_same_scores(
         tmp_path / "answers",
         lambda name, item: study.scale.answers[crc32(f"{name} {item['item_id']}".encode()) % 2],
     )
-    known = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
-    given = pl.concat(
-        pl.DataFrame([json.loads(line) for line in path.read_text().splitlines()[1:-1]])
-        for path in (tmp_path / "answers").iterdir()
-    )
+    known = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
     labels = {one.name: one.label for one in study.scale.choices}
 
-    for name in NAMES:
-        sheet = pl.read_csv(
-            study.folder / f"annotators/{name}/sheet-{name}.csv", infer_schema=False
-        )
-        assert sheet.columns == ["entry", *study.scale.parts, "answer"]
-        own = sheet.with_columns(key=pl.col("entry").str.strip_prefix("'")).drop("answer")
-        filled = own.join(given, left_on="key", right_on="entry").drop("key")
-        filled.with_columns(pl.col("answer").replace(labels)).write_csv(tmp_path / f"{name}.csv")
-    sheets = medsim.score_study(study, [tmp_path / f"{name}.csv" for name in NAMES], resamples=0)
-    exports = medsim.score_study(study, [tmp_path / "scores/label_studio"], resamples=0)
-
-    for name, table in known.tables.items():
-        assert sheets.table(name).equals(table)
-        assert exports.table(name).equals(table)
+    for sheet in study.sheets():
+        name = sheet.annotator
+        lines = (tmp_path / f"answers/{name}.jsonl").read_text().splitlines()[1:-1]
+        given = {one["entry"]: one["answer"] for one in map(json.loads, lines)}
+        own = study.folder / f"annotators/{name}/sheet-{name}.csv"
+        rows = pl.read_csv(own, infer_schema=False)
+        assert rows.columns == ["entry", *study.scale.parts, "answer"]
+        key = pl.col("entry").str.strip_chars_start("'")
+        answers = key.replace_strict(given, default=None).replace(labels)
+        rows.with_columns(answer=answers).write_csv(tmp_path / f"{name}.csv")
+        values = {entry: study.scale.answers.index(one) for entry, one in given.items()}
+        (tmp_path / f"{name}.json").write_text(annotated_tasks(sheet, values))
+    for ending in ("csv", "json"):
+        files = [tmp_path / f"{name}.{ending}" for name in NAMES]
+        found = medsim.score_study(study, files, resamples=0)
+        assert all(found.table(name).equals(table) for name, table in known.tables.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from medsim.core.tables import guarded
@@ -13,9 +13,9 @@ from medsim.pages.markup import asset, document, embedded_json
 from medsim.studies.sheets import CONTROL, FORMAT, MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from medsim.studies.sheets import Entry, Scale, Sheet
+    from medsim.studies.sheets import Scale, Sheet
 
 _HERE = "medsim.studies.sheets"
 _BYTE_ORDER_MARK = "\ufeff"  # without it Excel reads UTF-8 as something else
@@ -78,27 +78,13 @@ def written_csv(sheet: Sheet) -> str:
 
 def tasks(sheet: Sheet) -> str:
     """Return a sheet as the tasks that Label Studio imports, in JSON, a line a task."""
-    return _listed({"data": _data(sheet, entry)} for entry in sheet.entries)
-
-
-def annotated_tasks(sheet: Sheet, values: Mapping[str, int]) -> str:
-    """Return a sheet as tasks with the answers to it as annotations, to be looked at.
-
-    Label Studio ascribes them to whoever imports them; the annotator stands in the data.
-
-    Args:
-        sheet: of one annotator.
-        values: entry_id → place in the sheet's scale; entries may be missing.
-    """
-    choice = {"from_name": CONTROL, "to_name": sheet.scale.parts[0], "type": "choices"}
-    annotations = {
-        entry_id: [{"result": [{**choice, "value": {"choices": [sheet.scale.answers[value]]}}]}]
-        for entry_id, value in values.items()
-    }
-    return _listed(
-        {"data": _data(sheet, entry), "annotations": annotations.get(entry.entry_id, [])}
+    known = {"study": sheet.study_id, "annotator": sheet.annotator}
+    found = (
+        {"data": {**known, "entry": entry.entry_id, **entry.texts(sheet.scale)}}
         for entry in sheet.entries
     )
+    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in found)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
@@ -119,16 +105,3 @@ def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
         ET.SubElement(choices, "Choice", value=one.label, alias=one.name, hotkey=one.key)
     ET.indent(view)
     return ET.tostring(view, encoding="unicode") + "\n"
-
-
-def _data(sheet: Sheet, entry: Entry) -> dict[str, str]:
-    return {
-        "study": sheet.study_id,
-        "annotator": sheet.annotator,
-        "entry": entry.entry_id,
-    } | entry.texts(sheet.scale)
-
-
-def _listed(found: Iterable[dict[str, Any]]) -> str:
-    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in found)
-    return "[\n" + ",\n".join(lines) + "\n]\n"

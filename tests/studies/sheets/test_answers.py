@@ -7,13 +7,22 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.studies import PAIRS, STUDY_ID, assignment_of, entry_id, put, sheet, written_jsonl
+from fixtures.studies import (
+    PAIRS,
+    STUDY_ID,
+    annotated_tasks,
+    assignment_of,
+    entry_id,
+    put,
+    sheet,
+    written_jsonl,
+)
 
 from medsim.core.errors import InputError
 from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet
 from medsim.studies.sheets.answers import Answers, StudyIdentity, read_answers
-from medsim.studies.sheets.written import annotated_tasks, written_csv
+from medsim.studies.sheets.written import written_csv
 
 STUDY = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
 SHEETS = [sheet(PAIRS[:3], annotator=name) for name in ("cy", "ada", "ben")]

@@ -11,7 +11,15 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from fixtures.studies import PAIRS, STUDY_ID, closed, entry_id, sheet, written_jsonl
+from fixtures.studies import (
+    PAIRS,
+    STUDY_ID,
+    annotated_tasks,
+    closed,
+    entry_id,
+    sheet,
+    written_jsonl,
+)
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +33,7 @@ from medsim.studies.sheets.answers import (
     read_jsonl,
     read_label_studio,
 )
-from medsim.studies.sheets.written import annotated_tasks, labelling_config, tasks, written_csv
+from medsim.studies.sheets.written import labelling_config, tasks, written_csv
 
 IDS = [entry_id("ada", position) for position in (1, 2, 3)]
 
