@@ -12,8 +12,6 @@ from fixtures.cards import CARD, metadata_of, rows_in_table
 
 import medsim
 from medsim.core.errors import OptionError
-from medsim.core.opened import open_output
-from medsim.exports import formats
 
 pytestmark = pytest.mark.slow
 
@@ -68,22 +66,6 @@ def test_each_set_is_a_configuration_with_the_rows_of_the_build(shared_splits, o
     assert sorted(listed) == sorted(known)
     assert set(shared_splits.names) == files_of(metadata, "pairs").keys()
     assert len(files_of(metadata, "positives")) == 3
-
-
-def test_a_table_is_cut_into_files_of_bounded_size(
-    shared_build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(formats, "MOST_ROWS", 100)
-
-    folder = exported(shared_build, tmp_path / "out", private=True)
-
-    pairs = shared_build.pairs().collect()
-    paths = files_of(metadata_of(folder), "pairs")["train"]
-    n_files = -(-pairs.height // 100)
-    assert paths == [f"pairs/train-{at:05}-of-{n_files:05}.parquet" for at in range(n_files)]
-    frames = [pl.read_parquet(folder / path) for path in paths]
-    assert {frame.height for frame in frames[:-1]} == {100}
-    assert pl.concat(frames).equals(pairs)
 
 
 def test_all_pairs_have_the_similarity_where_some_do(similar_build, tmp_path: Path) -> None:
@@ -150,35 +132,3 @@ def test_the_description_names_every_file_with_its_digest(of_splits: Path) -> No
         content = (of_splits / one["contentUrl"]).read_bytes()
         assert one["sha256"] == hashlib.sha256(content).hexdigest()
         assert one["contentSize"] == f"{len(content)} B"
-
-
-def test_the_description_has_every_column_of_every_configuration(of_splits: Path) -> None:
-    described = json.loads((of_splits / "croissant.json").read_text("utf-8"))
-    metadata = metadata_of(of_splits)
-
-    names = {pl.String: "sc:Text", pl.Int8: "sc:Integer", pl.Int32: "sc:Integer"}
-    assert len(described["recordSet"]) == len(metadata["configs"])
-    for records in described["recordSet"]:
-        path = next(iter(files_of(metadata, records["name"]).values()))[0]
-        schema = pl.read_parquet_schema(of_splits / path)
-        fields = {one["name"]: one for one in records["field"]}
-        assert list(fields) == ["split", *schema]
-        for name, kind in schema.items():
-            many = isinstance(kind, pl.List)
-            assert fields[name]["dataType"] == names[kind.inner if many else kind]
-            assert fields[name].get("repeated", False) == many
-            assert len(fields[name]["description"]) > len(name)
-
-
-def test_the_manifest_names_all_files_and_another_export_replaces_them(
-    shared_build, tmp_path: Path
-) -> None:
-    exported(shared_build, tmp_path / "out", private=True)
-    folder = exported(shared_build, tmp_path / "out", private=True, overwrite=True)
-
-    known = open_output(folder)
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert found == {"manifest.json", *known.manifest.outputs}
-    assert known.manifest.options["private"] is True
-    with pytest.raises(OptionError, match="`private` does not apply to exports for jsonl"):
-        medsim.export(shared_build, tmp_path / "lines", to="jsonl", private=True)

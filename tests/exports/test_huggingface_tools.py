@@ -58,16 +58,6 @@ def test_every_configuration_is_loaded_with_the_rows_that_its_card_tells(
     assert load(folder)["train" if kind != "split" else "test"].num_rows > 100
 
 
-def test_a_build_is_loaded_without_the_columns_that_folders_name(shared_build, load) -> None:
-    whole = frame_of(load(shared_build.folder)["train"])
-    one = frame_of(load(shared_build.folder, "fsn_syn-hard-levenshtein")["train"])
-
-    named = ["dataset", "difficulty", "negatives"]
-    expected = shared_build.pairs().drop(named).collect()
-    assert whole.sort(pl.all()).equals(expected.sort(pl.all()))
-    assert one.equals(shared_build.pairs("fsn_syn", "hard", "levenshtein").drop(named).collect())
-
-
 def test_losses_get_their_columns_in_order(shared_build, load, tmp_path: Path) -> None:
     made = medsim.export(shared_build, tmp_path / "out", "sentence-transformers", n_negatives=2)
 

@@ -42,7 +42,7 @@ def answers_of(given: dict[str, dict[str, int]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
 
 
-def test_table_3_of_three_pairs_is_as_counted_by_hand() -> None:
+def test_corrections_and_disagreements_are_as_counted_by_hand() -> None:
     items = items_of({"fsn_syn": [1, 1, 0, 0], "same_as": [1]})
     ids = items["item_id"].to_list()
     given = {
@@ -53,20 +53,11 @@ def test_table_3_of_three_pairs_is_as_counted_by_hand() -> None:
 
     found = judged_tables(items, answers_of(given), RESAMPLING)
 
-    quality = found["quality"].filter(dataset="fsn_syn").row(0, named=True)
-    assert quality["n_pairs"] == 4
-    assert quality["no_ground_truth"] == 0.0
-    assert (quality["accuracy"], quality["recall"], quality["precision"]) == (0.5, 0.5, 0.5)
-    whole = found["quality"].filter(dataset="all").row(0, named=True)
-    assert (whole["n_pairs"], whole["no_ground_truth"]) == (5, 0.2)
     assert found["quality"].filter(dataset="same_as")["accuracy"].item() is None
     wrong = found["corrections"].select("term1", "judged", "n_same", "n_not_same", "n_dont_know")
     assert wrong.rows() == [("a1", "not_same", 1, 2, 0), ("a3", "same", 2, 1, 0)]
-    assert Counter(found["disagreements"]["why"]) == {
-        "judged otherwise": 2,
-        "no ground truth": 1,
-        "not judged alike": 1,
-    }
+    why = {"judged otherwise": 2, "no ground truth": 1, "not judged alike": 1}
+    assert Counter(found["disagreements"]["why"]) == why
     annotators = found["annotators"].rows_by_key("annotator", named=True, unique=True)
     assert annotators["eva"]["n_dont_know"] == 1
     assert annotators["ben"]["with_majority"] == 1.0

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.embeddings import write_words
-from fixtures.simulated import rate
 from fixtures.studies import put
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -377,23 +375,3 @@ def test_a_place_that_takes_no_file_is_an_error(
 ) -> None:
     with pytest.raises(OutputError, match=said):
         usual.write(tmp_path / name)
-
-
-def test_words_that_were_chosen_and_rated_evaluate_an_embedding_by_domain(
-    usual: medsim.WordPairs, tmp_path: Path
-) -> None:
-    pairs, answers, scores = (tmp_path / name for name in ("pairs.csv", "answers", "scores"))
-    usual.write(pairs)
-    study = medsim.grade_study(pairs, tmp_path / "study", raters=3, groups=1, duplicates=2)
-    rate(study, answers, frozenset())
-    medsim.score_study(study, [answers], scores, resamples=0)
-    words = write_words(tmp_path / "words.vec", [*BIOMEDICAL, *GENERAL], 1)
-
-    results = medsim.evaluate(
-        [scores / "rated.csv"], {"invented": words}, tmp_path / "results", metrics=["avg_cos"]
-    ).results()
-
-    sizes = dict(results.filter(statistic="spearman").select("dataset", "n_pairs").iter_rows())
-    assert sizes["rating"] == sizes["rating/count=10-99"] == 24
-    assert sizes["rating/domain=biomedical"] == sizes["rating/domain=general"] == 12
-    assert sizes["rating/associated=yes"] == sizes["rating/associated=no"] == 12
