@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, counted, unknown_name
+from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import read_rows, reading_output
 from medsim.core.options import public
@@ -51,6 +51,7 @@ COLUMNS: Columns = (
 """The columns of correlations, a row per intrinsic set and extrinsic task."""
 
 _MOST_NAMED = 5
+_TOO_FEW = "too few models: "
 
 
 @public(CorrelateOptions)
@@ -80,10 +81,9 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
     for (name, _), values in chain.from_iterable(side.items() for side in sides):
         missing = [model for model, value in zip(models, values, strict=True) if np.isnan(value)]
         if missing:
-            have = "has no score and is" if len(missing) == 1 else "have no score and are"
+            without = f"{len(missing)} of {counted(len(models), 'model')}"
             progress.warn(
-                f"{name}: {len(missing)} of {len(models)} models {have} left out there: "
-                f"{_listed(missing)}"
+                f"{name}: left out {without} without a score: {listed(missing, _MOST_NAMED)}"
             )
     names, tests = [], []
     for key, scores in sides[0].items():
@@ -91,9 +91,18 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
             both = ~np.isnan(scores) & ~np.isnan(performance)
             names.append((*key, task))
             tests.append(pearson_test(scores[both], performance[both]))
-    if (warning := _too_few(max(test.n for test in tests))) is not None:
-        progress.warn(warning)
-    return _rows(names, tests)
+    if (reach := _reach(max(test.n for test in tests))).startswith(_TOO_FEW):
+        progress.warn(reach)
+    corrected = holm(np.array([test.p for test in tests]))
+    n_tests = int(np.count_nonzero(~np.isnan(corrected)))
+    rows = [
+        (
+            *(*name, test.r.value, test.r.low, test.r.high, test.t, test.p, p_holm, test.n),
+            *(smallest_detectable(test.n), _verdict(test, p_holm, n_tests)),
+        )
+        for name, test, p_holm in zip(names, tests, corrected.tolist(), strict=True)
+    ]
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row").fill_nan(None)
 
 
 def _intrinsic_scores(options: CorrelateOptions, progress: Progress) -> pl.DataFrame:
@@ -108,7 +117,7 @@ def _intrinsic_scores(options: CorrelateOptions, progress: Progress) -> pl.DataF
         if value is not None:
             raise OptionError(f"`{name}` {value} is for the folder of an evaluation, not a table")
     if not isinstance(intrinsic, (str, Path, pl.DataFrame)):
-        raise OptionError(f"`intrinsic` {intrinsic.folder} is no evaluation")
+        raise OptionError(f"`intrinsic` {intrinsic.folder} is not an evaluation")
     return read_model_scores(intrinsic, progress)
 
 
@@ -145,13 +154,14 @@ def _common_models(of_sets: pl.DataFrame, of_tasks: pl.DataFrame, progress: Prog
     )
     if len(common) < FEWEST_FOR_TEST:
         raise InputError(
-            f"{counted(len(common), 'model has', 'models have')} both intrinsic and extrinsic "
-            f"scores, and a correlation needs {FEWEST_FOR_TEST}; only intrinsic: "
-            f"{_listed(only_left)}; only extrinsic: {_listed(only_right)}; names must be equal"
+            f"{counted(len(common), 'model has', 'models have')} both scores, and a correlation "
+            f"needs {FEWEST_FOR_TEST}; use the same names; only intrinsic: "
+            f"{listed(only_left, _MOST_NAMED) or 'none'}; only extrinsic: "
+            f"{listed(only_right, _MOST_NAMED) or 'none'}"
         )
     for kind, only in (("intrinsic", only_left), ("extrinsic", only_right)):
         if only:
-            progress.warn(f"only {kind} scores, so left out: {_listed(only)}")
+            progress.warn(f"only {kind} scores, so left out: {listed(only, _MOST_NAMED)}")
     return common
 
 
@@ -168,43 +178,12 @@ def _by_set(scores: pl.DataFrame, models: Sequence[str]) -> dict[tuple[str, str 
     }
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"{', '.join(names[:_MOST_NAMED])}{more}" if names else "none"
-
-
-def _rows(
-    names: Sequence[tuple[str, str | None, str]], tests: Sequence[PearsonTest]
-) -> pl.DataFrame:
-    corrected = holm(np.array([test.p for test in tests]))
-    n_tests = int(np.count_nonzero(~np.isnan(corrected)))
-    rows = [
-        (
-            *name,
-            test.r.value,
-            test.r.low,
-            test.r.high,
-            test.t,
-            test.p,
-            p_holm,
-            test.n,
-            smallest_detectable(test.n),
-            _verdict(test, p_holm, n_tests),
-        )
-        for name, test, p_holm in zip(names, tests, corrected.tolist(), strict=True)
-    ]
-    return pl.DataFrame(rows, schema=COLUMNS, orient="row").fill_nan(None)
-
-
-def _too_few(n_models: int) -> str | None:
-    """Return a warning where so few models could hardly show a large correlation, else None."""
+def _reach(n_models: int) -> str:
+    """Return the correlations that so many models could show."""
     if n_models <= FEWEST_FOR_TEST:
-        return f"too few models: {n_models} cannot show any correlation"
+        return f"{_TOO_FEW}{n_models} cannot show any correlation"
     smallest = smallest_detectable(n_models)
-    return None if smallest <= STRONG else f"too few models: {_detectable(smallest, 'only ')}"
-
-
-def _detectable(smallest: float, only: str = "") -> str:
+    only = "" if smallest <= STRONG else f"{_TOO_FEW}only "
     return f"{only}|r| ≥ {smallest:.2f} could show at 80% power"
 
 
@@ -218,8 +197,7 @@ def _verdict(found: PearsonTest, p_holm: float, n_tests: int) -> str:
     if p_holm < ALPHA:
         return "significant"
     before = f" after correction for {counted(n_tests, 'test')}" if found.p < ALPHA else ""
-    detectable = _too_few(found.n) or _detectable(smallest_detectable(found.n))
-    return f"not significant{before}; {detectable}"
+    return f"not significant{before}; {_reach(found.n)}"
 
 
 SCORE_COLUMNS = columns(pl.String, "set", "statistic", "model") | columns(pl.Float64, "value")
@@ -308,7 +286,6 @@ def _column(table: Table, cells: pl.Series) -> pl.Series:
     table.refuse(
         pl.Series(wrong, dtype=pl.Boolean),
         cells.name,
-        "is no number such as 0.85, as others of the column are; where there is no score, write "
-        "nothing",
+        "is not a number such as 0.85; leave the cell empty if there is no score",
     )
     return pl.Series(cells.name, values, pl.Float64)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from medsim.evaluations.options import EvaluateOptions
     from medsim.evaluations.ratings import RatedPairs
     from medsim.evaluations.statistic import Kind
-    from medsim.evaluations.strata import Strata
     from medsim.evaluations.targets import Categories
     from medsim.kernels.types import Ids, Values
 
@@ -285,7 +284,7 @@ def _of_rated_file(
     path: Path, columns: RatedColumns | None, stratification: Stratification
 ) -> EvaluationInput:
     rated = read_rated(path, columns)
-    strata = strata_of(rated, stratification)
+    parts, of_parts = strata_of(rated, stratification)
     skipped = [f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped]
     agreement = {}
     if (found := rated.agreement) is not None:
@@ -297,7 +296,7 @@ def _of_rated_file(
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
-        frame=_rated_rows(rated, strata),
+        frame=_rated_rows(rated, parts),
         provenance={
             "kind": "rated",
             "path": str(path),
@@ -307,16 +306,16 @@ def _of_rated_file(
             "range": rated.range,
             "higher_is_similar": rated.higher_is_similar,
             "skipped": [asdict(one) for one in rated.skipped],
-            "parts": None if strata.rows.is_empty() else stratification.provenance(),
+            "parts": None if parts.is_empty() else stratification.provenance(),
             **agreement,
         },
         warnings=tuple(
-            f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *strata.warnings)
+            f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *of_parts)
         ),
     )
 
 
-def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:
+def _rated_rows(rated: RatedPairs, parts: pl.DataFrame) -> pl.DataFrame:
     """Return ``PAIRS``, a row per pair and rating, and again for each of its parts."""
     ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
     pairs = rated.pairs.select("term1", "term2", pair_id=pl.Series(ids, dtype=pl.String))
@@ -327,7 +326,7 @@ def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:
         for rating in rated.pairs.iter_columns()
         if rating.name not in {"term1", "term2"}
     )
-    of_parts = whole.join(strata.rows, on="row", maintain_order="left").with_columns(
+    of_parts = whole.join(parts, on="row", maintain_order="left").with_columns(
         pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
     )
     empty = pl.DataFrame(schema=PAIRS.dtypes)

@@ -329,6 +329,10 @@ SEPARATION_PARTS = Table(
 )
 
 
+TABLES = (RESULTS, COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARATION)
+"""The tables that every run makes again, from all that was computed."""
+
+
 def path_of(table: Table, *names: str) -> str:
     """Return the path of a file of a table; the names take the place of the stars."""
     return table.files.replace("*", "{}").format(*names)

@@ -136,13 +136,13 @@ def _first_of_repeats(frame: pl.DataFrame, raters: pl.DataFrame) -> pl.Series:
 
 def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
     if not upward:
-        yield "a higher rating means less similar in the file; ratings were turned round"
+        yield "ratings were reversed, since higher means less similar"
     sides = {"term1": lowered(frame["term1"].to_list()), "term2": lowered(frame["term2"].to_list())}
     pair = (pl.min_horizontal(*sides).alias("least"), pl.max_horizontal(*sides).alias("greatest"))
     n_ratings = pl.struct(frame.columns[2:]).n_unique().alias("n_ratings")
     same = frame.with_columns(pl.Series(*side, pl.String) for side in sides.items()).group_by(pair)
     if n_pairs := same.agg(n_ratings).filter(pl.col("n_ratings") > 1).height:
-        yield f"pairs that have several ratings, which differ: {n_pairs}; all are kept"
+        yield f"{counted(n_pairs, 'pair has', 'pairs have')} several different ratings; all are kept"
     for rating in frame.columns[2:]:
         if len(frame) > 1 and frame[rating].n_unique() == 1:
             yield f"every {rating} is {frame[rating][0]:g}, so no correlation with it is defined"
@@ -392,9 +392,7 @@ def _is_number(name: str) -> bool:
 
 
 def _no_column(name: str, cells: list[str]) -> str:
-    if _is_number(name):
-        return f"there is no column {name}; the first line has {len(cells)}"
-    if _is_data(cells):
+    if _is_number(name) or _is_data(cells):
         return f"there is no column {name!r}: {_description(cells)}"
     return unknown_name("column", name, _shown(cells))
 

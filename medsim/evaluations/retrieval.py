@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -113,15 +113,8 @@ class _Pool:
 
     def searched(self, by: SearchSettings) -> CosineSearch:
         """Return the search for the nearest other points of a point."""
-        return CosineSearch(
-            self.vectors,
-            np.arange(len(self.terms), dtype=np.int32),
-            self.hashes,
-            index=by.index,
-            seed=by.seed,
-            threads=by.threads,
-            device=by.device,
-        )
+        rows = np.arange(len(self.terms), dtype=np.int32)
+        return CosineSearch(self.vectors, rows, self.hashes, **asdict(by))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

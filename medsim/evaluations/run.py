@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 from medsim.core import manifest
 from medsim.core.errors import InputError, OutputError
 from medsim.embeddings.objects import VECTORS_USED
-from medsim.evaluations.output import (
-    COMPARISONS,
-    COVERAGE,
-    OVERLAP,
-    RESULTS,
-    RETRIEVAL,
-    SEPARATION,
-    Evaluation,
-)
+from medsim.evaluations.output import TABLES, Evaluation
 from medsim.statistics.resampling import RESAMPLES, Resampling
 
 if TYPE_CHECKING:
@@ -34,9 +26,6 @@ if TYPE_CHECKING:
 
 Provenance = dict[str, dict[str, Any]]
 """Plain JSON on inputs or embeddings, by name."""
-
-TABLES = (RESULTS, COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARATION)
-"""The tables that every run makes again, from all that was computed."""
 
 _REPLACED = "add `overwrite` to replace it, or choose another folder"
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from medsim.evaluations.ratings import RatedPairs
@@ -71,12 +71,12 @@ def property_in(column: str, cell: str) -> float | str | None:
         return text
     if kind == "associated":
         if text.lower() not in _TRUTHS:
-            raise _refused(column, cell, "neither yes nor no")
+            raise InputError(f"{column} {cell!r} is not yes or no")
         return _TRUTHS[text.lower()]
     topics = topic_names(cell) if kind == "topics" else None
     count = number_in(cell) if topics is None else len(topics)
     if count is None or count < 0:
-        raise _refused(column, cell, "no count such as 120")
+        raise InputError(f"{column} {cell!r} is not a count such as 120")
     return count
 
 
@@ -85,10 +85,6 @@ def topic_names(cell: str) -> frozenset[str] | None:
     if number_in(cell) is not None:
         return None
     return frozenset(name for name in map(str.strip, cell.split(";")) if name)
-
-
-def _refused(column: str, cell: str, why: str) -> InputError:
-    return InputError(f"{column} {cell!r} is {why}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,35 +102,6 @@ class WordTable:
     digest: str
     frame: pl.DataFrame
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class _Word:
-    """The properties of a word, from all its rows."""
-
-    count: float | None = None
-    n_topics: float | None = None
-    topics: set[str] = field(default_factory=set)
-    domains: set[str] = field(default_factory=set)
-
-    def add(self, cells: Mapping[str, str]) -> None:
-        """Add a row."""
-        for name, cell in cells.items():
-            found = property_in(name, cell)
-            if found is None:
-                continue
-            if name == "count":
-                self.count = (self.count or 0) + float(found)
-            elif name == "domain":
-                self.domains.add(str(found))
-            else:
-                self.topics |= topic_names(cell) or set()
-                self.n_topics = max(self.n_topics or 0, float(found), len(self.topics))
-
-    def values(self) -> tuple[float | None, float | None, str | None]:
-        """Return count, number of topics, and the domain if there is one only."""
-        domain = next(iter(self.domains)) if len(self.domains) == 1 else None
-        return self.count, self.n_topics, domain
 
 
 def read_words(path: Path) -> WordTable:
@@ -155,19 +122,31 @@ def read_words(path: Path) -> WordTable:
     names = table.frame.columns[1:]
     if not names:
         raise InputError(
-            f"{path} has none of the columns {', '.join(WORD_PROPERTIES)}; a table of words has "
-            "word and count, and may have topics and domain"
+            f"{path} has none of the columns {', '.join(WORD_PROPERTIES)} beside word; add one"
         )
-    words: dict[str, _Word] = {}
-    for place, (cell, *cells) in table.rows():
-        (word,) = lowered([cell])
+    rows = []
+    for place, (word, *cells) in table.rows():
+        row = dict(zip(names, cells, strict=True))
         try:
-            words.setdefault(word, _Word()).add(dict(zip(names, cells, strict=True)))
+            found = {name: property_in(name, cell) for name, cell in row.items()}
         except InputError as error:
             raise InputError(f"{path}: {place}: {error}") from error
+        topics = None if found.get("topics") is None else topic_names(row["topics"])
+        rows.append({"word": word, **found, "names": None if topics is None else [*topics]})
     schema = {"word": pl.String, "count": pl.Float64, "topics": pl.Float64, "domain": pl.String}
-    frame = pl.DataFrame(
-        [(word, *one.values()) for word, one in words.items()], schema, orient="row"
+    frame = pl.DataFrame(rows, {**schema, "names": pl.List(pl.String)})
+    count, domain = pl.col("count"), pl.col("domain").drop_nulls()
+    n_topics = pl.max_horizontal(
+        pl.col("topics").max(), pl.col("names").explode().drop_nulls().n_unique()
+    )
+    frame = (
+        frame.with_columns(word=pl.Series(lowered(frame["word"].to_list()), dtype=pl.String))
+        .group_by("word", maintain_order=True)
+        .agg(
+            count=pl.when(count.count() > 0).then(count.sum()),
+            topics=pl.when(pl.col("topics").count() > 0).then(n_topics),
+            domain=pl.when(domain.n_unique() == 1).then(domain.first()),
+        )
     )
     return WordTable(
         name=path.name,
@@ -224,50 +203,40 @@ class Stratification:
         return (self.topic_bins or TOPIC_BINS) if name == "topics" else self.bins or POWERS_OF_TEN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Strata:
-    """The parts of a rated file.
-
-    Attributes:
-        rows: row (UInt32, of the file's pairs), part and part_value, such as "count" and "10-99";
-            a row for every part that a pair belongs to.
-    """
-
-    rows: pl.DataFrame
-    warnings: tuple[str, ...]
-
-
-def strata_of(rated: RatedPairs, stratification: Stratification) -> Strata:
+def strata_of(
+    rated: RatedPairs, stratification: Stratification
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the parts of a rated file: by count, number of topics, domain and association.
 
     A pair belongs to a bin of counts, a bin of topics or a domain where both of its words do, as
     in Chiu et al. (BMC Bioinformatics 2018). A table of words goes before the columns of the file.
+
+    Returns:
+        Row (UInt32, of the file's pairs), part and part_value, such as "count" and "10-99", for
+        every part that a pair belongs to; and warnings of pairs that belong to none.
     """
-    known = _known(rated, stratification.words)
     frames = [pl.DataFrame(schema=_MEMBER_COLUMNS)]
     warnings = []
-    for name, first, second in _divided(known, stratification):
-        unknown = first.is_null() | second.is_null()
+    for name, first, second in _divided(_known(rated, stratification.words), stratification):
         members = _members(name, first, second)
         n_values = members["part_value"].n_unique()
         if name == "domain" and n_values > _MOST_VALUES:
             raise InputError(
-                f"{rated.name}: its pairs have {n_values:,} values of {name}; at most "
-                f"{_MOST_VALUES} make parts: rename the column if it is none"
+                f"{rated.name} has {n_values:,} domains, and at most {_MOST_VALUES} make parts; "
+                "if the column holds something else, rename it"
             )
         frames.append(members)
         if n_none := rated.pairs.height - members.height:
-            are = "is" if n_none == 1 else "are"
+            n_pairs = counted(rated.pairs.height, "pair")
             warnings.append(
-                f"{n_none:,} of {rated.pairs.height:,} pairs {are} in no part by {name}: "
-                f"{int(unknown.sum()):,} with a word in none, and "
-                f"{n_none - int(unknown.sum()):,} whose words are in different ones"
+                f"{n_none:,} of {n_pairs} left out of parts by {name}: a word has none, or the two "
+                "words differ"
             )
-    return Strata(rows=pl.concat(frames), warnings=tuple(warnings))
+    return pl.concat(frames), tuple(warnings)
 
 
 def parts_of(known: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
-    """Return the parts that pairs belong to: row, part and part_value, as ``Strata.rows`` has them.
+    """Return the parts that pairs belong to: see ``strata_of``.
 
     Args:
         known: what is known of each pair, such as count1 and count2 (Float64); of a pair as a
@@ -347,18 +316,15 @@ def _known(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
     )
     if words is None:
         return known
-    named = [name for name in words.frame.columns if name != "word"]
-    known = known.drop((f"{name}{side}" for name in named for side in "12"), strict=False)
-    return pl.concat([known, *_of_words(rated, words)], how="horizontal")
-
-
-def _of_words(rated: RatedPairs, words: WordTable) -> Iterator[pl.DataFrame]:
-    """Yield the properties of the first words of all pairs, and of the second."""
+    frames = [known]
     for side in "12":
-        texts = rated.pairs[f"term{side}"].to_list()
-        terms = pl.DataFrame({"word": lowered(texts)}, schema={"word": pl.String})
+        terms = pl.DataFrame(
+            {"word": lowered(rated.pairs[f"term{side}"].to_list())}, {"word": pl.String}
+        )
         found = terms.join(words.frame, on="word", how="left", maintain_order="left").drop("word")
-        yield found.rename(lambda name: f"{name}{side}")  # noqa: B023 — called at once
+        frames.append(found.rename({name: f"{name}{side}" for name in found.columns}))
+        frames[0] = frames[0].drop(frames[-1].columns, strict=False)
+    return pl.concat(frames, how="horizontal")
 
 
 def _binned(values: pl.Series, begins: Sequence[float]) -> pl.Series:

@@ -20,6 +20,7 @@ from medsim.evaluations.output import (
     PAIRS,
     RESULTS,
     SCORES,
+    TABLES,
     TERMS,
     VOCABULARIES,
     WORDS,
@@ -27,7 +28,7 @@ from medsim.evaluations.output import (
     path_of,
 )
 from medsim.evaluations.retrieval import retrieval_tables
-from medsim.evaluations.run import TABLES, resampling_of
+from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, dominated_sets, score_sets, warn_of_reach
 from medsim.evaluations.separation import separation_tables
 from medsim.evaluations.sets import SET_COLUMNS

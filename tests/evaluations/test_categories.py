@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -16,7 +15,7 @@ from fixtures.tables import put, put_terms
 
 import medsim
 from medsim.builds.output import Build
-from medsim.core.errors import InputError, MedsimError, OptionError
+from medsim.core.errors import OptionError
 from medsim.evaluations.targets import categories_of
 
 if TYPE_CHECKING:
@@ -134,24 +133,6 @@ def test_other_sources_have_no_default(copy: Path) -> None:
     with pytest.raises(OptionError, match="no default categories; name two by `near`"):
         categories_of(other, None, 1)
     assert len(categories_of(other, list(TOPS), 1).categories) == 3
-
-
-@pytest.mark.parametrize("named", [(), ("410607006", "277132007")])
-def test_a_manifest_without_the_kind_of_source_is_incomplete(
-    copy: Path, named: tuple[str, ...]
-) -> None:
-    manifest = json.loads((copy / "manifest.json").read_text())
-    del manifest["source"]["rf2_rules"]
-    (copy / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(InputError, match="'rf2_rules'"):
-        categories_of(Build(copy), named, 1)
-
-
-def test_a_damaged_table_is_named(copy: Path) -> None:
-    path = copy / "terminology/is_a.parquet"
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(MedsimError, match=re.escape(str(path))):
-        categories_of(Build(copy), None, 1)
 
 
 def members_of(store: Store) -> list[tuple[object, ...]]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import polars as pl
 import pytest
 from fixtures.categories import WORDS, categorised_release
 from fixtures.embeddings import write_words
-from oracles.metrics import METRICS as TWINS
 
 import medsim
 from medsim.core.errors import InputError, OptionError, OutputError
@@ -145,10 +143,7 @@ def test_separation_depends_neither_on_threads_nor_on_blocks(
     assert one.mean_similarity.tobytes() == many.mean_similarity.tobytes()
 
 
-NEAR = 1e-6  # single precision moves a similarity by less
 OF_WORDS = metrics_of(WordBags)
-KINDS = ("avg_cos", "pair_kendall", "max_jaccard")
-"""A metric of each family; test_similarities compares all with their twins."""
 
 
 @pytest.fixture(scope="module")
@@ -201,138 +196,52 @@ def written(
         return separation_tables(run, "build")["separation.parquet"]
 
 
-@pytest.fixture(scope="module")
-def table(
-    categories: Categories, has: EmbeddedTerms, tmp_path_factory: pytest.TempPathFactory
-) -> pl.DataFrame:
-    return written(categories, has, tmp_path_factory.mktemp("written"))
-
-
-def covered_terms(categories: Categories, has: EmbeddedTerms) -> dict[str, dict[str, np.ndarray]]:
-    """Return the word vectors of every covered term, by category."""
-    bags, rows = has.embedded, has.terms["term"].to_list()
-    assert isinstance(bags, WordBags)
-    of = {
-        term: bags.vectors[bags.words[bags.starts[row] : bags.starts[row + 1]]]
-        for row, term in enumerate(rows)
-    }
-    return {
-        one.name: {term: of[term] for term in one.terms if len(of[term])}
-        for one in categories.categories
-    }
-
-
-@pytest.fixture(scope="module")
-def by_twin(
-    categories: Categories, has: EmbeddedTerms
-) -> Callable[[str], dict[tuple[str, str], float]]:
-    """The similarity of any two covered terms under a metric, each computed once."""
-    every = {
-        term: vectors
-        for some in covered_terms(categories, has).values()
-        for term, vectors in some.items()
-    }
-
-    @cache
-    def similarities(metric: str) -> dict[tuple[str, str], float]:
-        found = {(a, b): TWINS[metric](every[a], every[b]) for a, b in combinations(every, 2)}
-        own = {(a, a): TWINS[metric](every[a], every[a]) for a in every}
-        return found | own | {(b, a): similarity for (a, b), similarity in found.items()}
-
-    return similarities
-
-
-@pytest.mark.parametrize("metric", KINDS)
-def test_errors_and_means_are_those_of_a_loop_over_triples(
-    metric: str, table: pl.DataFrame, categories: Categories, has: EmbeddedTerms, by_twin
+@pytest.mark.parametrize("metric", ["avg_cos", "pair_kendall", "max_jaccard"])
+@pytest.mark.parametrize("n_far", [0, 1, 2])
+def test_files_have_the_counts_of_the_terms_that_have_vectors(
+    metric: str, n_far: int, categories: Categories, has: EmbeddedTerms, tmp_path: Path
 ) -> None:
-    terms = covered_terms(categories, has)
-    every = {term for some in terms.values() for term in some}
-    sim = by_twin(metric)
-    rows = {
-        (row["category1"], row["category2"]): row
-        for row in table.filter(metric=metric).iter_rows(named=True)
-    }
-    assert len(rows) == 10
-    n_ties = 0
-    for x, y in product(terms, repeat=2):
-        row = rows[x, y]
-        assert (row["n_terms1"], row["n_terms2"]) == (len(terms[x]), len(terms[y]))
-        pairs = list(combinations(terms[x], 2)) if x == y else list(product(terms[x], terms[y]))
-        mean = sum(sim[pair] for pair in pairs) / len(pairs)
-        assert row["mean_similarity"] == pytest.approx(mean, abs=NEAR)
-        if x == y:
-            assert row["n_triples"] is row["n_errors"] is row["category_error"] is None
-            continue
-        triples = [
-            (sim[a, b], sim[a, c]) for a in terms[x] for b in terms[x] if a != b for c in terms[y]
-        ]
-        inner, outer = np.array(triples).T
-        errors = np.sum(inner - outer <= NEAR)
-        n_ties += np.sum(abs(inner - outer) <= NEAR)
-        # What is mathematically equal ties, but for zeros, of which rounding leaves different bits.
-        zeros = np.sum(abs(inner) + abs(outer) <= NEAR)
-        assert errors - zeros <= row["n_errors"] <= errors
-        assert row["n_triples"] == len(triples)
-        assert row["category_error"] == row["n_errors"] / len(triples)
-    assert n_ties > 20
-    across = [row for (x, y), row in rows.items() if x != y]
-    overall = rows[None, None]
-    assert overall["n_terms1"] == len(every)
-    assert overall["n_triples"] == sum(row["n_triples"] for row in across)
-    assert overall["n_errors"] == sum(row["n_errors"] for row in across)
-    assert overall["category_error"] == overall["n_errors"] / overall["n_triples"]
-    assert table["overlap_error"].null_count() == table.height
-    assert overall["n_terms2"] is overall["mean_similarity"] is None
-
-
-@pytest.mark.parametrize("metric", KINDS)
-@pytest.mark.parametrize("n_far", [1, 2])
-def test_the_overlap_error_is_that_of_a_loop_over_triples(
-    metric: str, n_far: int, categories: Categories, has: EmbeddedTerms, by_twin, tmp_path: Path
-) -> None:
-    sim = by_twin(metric)
     parts = categories.categories
     if n_far == 2:  # the last category is cut in two
         half = len(parts[2].terms) // 2
         halves = (parts[2].terms[:half], parts[2].terms[half:])
-        both = (replace(parts[2], name=f"far {at}", terms=t) for at, t in enumerate(halves))
-        parts = (*parts[:2], *both)
-    near = replace(categories, categories=parts, n_far=n_far)
-    chosen = {metric: OF_WORDS[metric]}
-    with new_run(tmp_path, near) as run:
-        write_separation(run, "build", near, "words", has, chosen)
-        rows = separation_tables(run, "build")["separation.parquet"]
-        of_terms = run.output.load(path_of(SEPARATED, "build", "words", metric))
-    first, second, *far = covered_terms(near, has).values()
-    assert sum(map(len, (first, second, *far))) < len(near.terms())  # some have no vector
-
-    overall = []
-    for name, others in zip((one.name for one in parts[2:]), far, strict=True):
-        row = rows.filter(category1=parts[0].name, category2=name).row(0, named=True)
-        least, most = [], []
-        for term in first:
-            inner = [sim[term, other] for other in second]
-            outer = [sim[term, other] for other in others]
-            differences = [a - b for a in inner for b in outer]
-            # What is mathematically equal ties; zeros, of which rounding leaves bits, may not.
-            ties = sum(abs(a) + abs(b) <= NEAR for a in inner for b in outer)
-            most.append(sum(one <= NEAR for one in differences))
-            least.append(most[-1] - ties)
-        found = of_terms.filter(far=name)
-        assert found["term"].to_list() == list(first)
-        assert (found["n_triples"] == len(second) * len(others)).all()
-        assert all(
-            low <= n <= high for low, n, high in zip(least, found["n_errors"], most, strict=True)
+        parts = (
+            *parts[:2],
+            *(replace(parts[2], name=f"{n}", terms=t) for n, t in enumerate(halves)),
         )
-        n_triples = len(first) * len(second) * len(others)
-        assert (row["n_triples"], row["n_errors"]) == (n_triples, found["n_errors"].sum())
-        assert row["overlap_error"] == row["n_errors"] / n_triples
-        overall.append((row["n_triples"], row["n_errors"]))
-    every = rows.filter(pl.col("category1").is_null()).row(0, named=True)
-    assert (every["n_triples"], every["n_errors"]) == tuple(np.sum(overall, axis=0))
-    assert rows["category_error"].null_count() == rows.height
-    assert rows["overlap_error"].drop_nulls().len() == n_far + 1
+    names = [one.name for one in parts]
+    at = {term: row for row, term in enumerate(has.terms["term"]) if has.covered[row]}
+    known = [[term for term in one.terms if term in at] for one in parts]
+    sizes, rows = list(map(len, known)), [at[term] for terms in known for term in terms]
+    assert sum(sizes) < sum(len(one.terms) for one in parts)
+    table = OF_WORDS[metric].tabulated(has.embedded, np.array(rows, np.int32), Workers(threads=1))
+    expected = separated(table(slice(len(rows))), sizes, near=n_far > 0)
+    measure, other = ("overlap_error", "category_error")[:: 1 if n_far else -1]
+
+    some = replace(categories, categories=parts, n_far=n_far)
+    with new_run(tmp_path, some) as run:
+        write_separation(run, "build", some, "words", has, {metric: OF_WORDS[metric]})
+        found = separation_tables(run, "build")["separation.parquet"]
+        of_terms = run.output.load(path_of(SEPARATED, "build", "words", metric)) if n_far else None
+
+    *pairs, every = found.iter_rows(named=True)
+    assert [(row["category1"], row["category2"]) for row in pairs] == [*product(names, repeat=2)]
+    counts = ("n_triples", "n_errors", measure)
+    for row, (x, y) in zip(pairs, product(range(len(names)), repeat=2), strict=True):
+        n_triples, n_errors = expected.n_triples[x, y], expected.n_errors[x, y]
+        told = (n_triples, n_errors, n_errors / n_triples) if n_triples else (None, None, None)
+        assert tuple(row[name] for name in counts) == told
+        assert (row["n_terms1"], row["n_terms2"]) == (sizes[x], sizes[y])
+        assert row["mean_similarity"] == pytest.approx(expected.mean_similarity[x, y])
+    n_triples, n_errors = expected.n_triples.sum(), expected.n_errors.sum()
+    assert tuple(every[name] for name in counts) == (n_triples, n_errors, n_errors / n_triples)
+    assert (every["n_terms1"], every["n_terms2"]) == (sum(sizes), None)
+    assert found[other].null_count() == found.height
+    for place in range(len(names) - n_far, len(names)):
+        rows = of_terms.filter(far=names[place])
+        assert rows["term"].to_list() == known[0]
+        assert rows["n_errors"].to_list() == expected.errors[: sizes[0], place].tolist()
+        assert set(rows["n_triples"]) == {sizes[1] * sizes[place]}
 
 
 def test_what_is_there_is_not_made_again(

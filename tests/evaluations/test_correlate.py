@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import medsim
 from medsim.cli import app
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 from medsim.core.progress import Progress
 from medsim.evaluations.correlate import COLUMNS
 from medsim.evaluations.readable import readable_correlations
@@ -86,7 +86,7 @@ def test_models_of_one_side_alone_are_left_out_by_name() -> None:
     found = medsim.correlate(sets, tasks, progress=told)
 
     assert found["n_models"].to_list() == [6]
-    assert "only intrinsic scores, so left out: m0, m1" in told.warnings
+    assert "only intrinsic scores, so left out: m0 and m1" in told.warnings
     assert "only extrinsic scores, so left out: other" in told.warnings
 
 
@@ -101,7 +101,7 @@ def test_missing_scores_are_left_out_where_they_are_missing() -> None:
     kept = [0, 2, 3, 4, 6, 7]
     expected = stats.pearsonr(sets["hole"].gather(kept), tasks["ner"].gather(kept))
     assert found["r"][1] == pytest.approx(expected.statistic)
-    assert "hole: 2 of 8 models have no score and are left out there: m1, m5" in told.warnings
+    assert "hole: left out 2 of 8 models without a score: m1 and m5" in told.warnings
 
 
 def test_what_has_no_correlation_says_why() -> None:
@@ -134,13 +134,11 @@ def test_too_few_models_are_said_to_be_too_few() -> None:
 
 
 def test_many_models_without_correlation_are_not_too_few() -> None:
-    told = Progress()
+    told, draw = Progress(), np.random.default_rng(5)
     models = [f"m{number}" for number in range(40)]
-    rng = np.random.default_rng(5)
-    sets = pl.DataFrame({"model": models, "s": rng.normal(size=40)})
-    tasks = pl.DataFrame({"model": models, "t": rng.normal(size=40)})
+    sides = (pl.DataFrame({"model": models, name: draw.normal(size=40)}) for name in "st")
 
-    found = medsim.correlate(sets, tasks, progress=told)
+    found = medsim.correlate(*sides, progress=told)
 
     assert found["verdict"].to_list() == ["not significant; |r| ≥ 0.43 could show at 80% power"]
     assert not told.warnings
@@ -181,7 +179,7 @@ def test_a_readable_table_has_a_row_a_set_and_a_column_a_task() -> None:
     [
         (
             "model,ner\na,1\nb,good\nc,2\n",
-            "line 3: ner 'good' is no number such as 0.85, as others",
+            "line 3: ner 'good' is not a number such as 0.85",
         ),
         ("model,ner\na,1\na,2\nb,3\n", "has model 'a' twice"),
         ("model,ner\na,1\n,2\nb,3\n", "row 2 has no model"),
@@ -190,7 +188,7 @@ def test_a_readable_table_has_a_row_a_set_and_a_column_a_task() -> None:
         ("model,ner\n", "0 models have both"),
         (
             "model,ner\nx,1\ny,2\nm1,2\n",
-            "1 model has both .* extrinsic: x, y; names must be equal",
+            "1 model has both .*use the same names; .* extrinsic: x and y",
         ),
     ],
 )
@@ -203,12 +201,7 @@ def test_tables_that_are_none_are_refused_by_line_and_value(
         medsim.correlate(scores(1, "simlex"), path)
 
 
-def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    written(tmp_path, "bad.parquet", "model,ner\n")
-    with pytest.raises(InputError, match=r"bad\.parquet cannot be read"):
-        medsim.correlate(scores(1, "simlex"), tmp_path / "bad.parquet")
-    with pytest.raises(InputError, match=r"none\.csv cannot be read"):
-        medsim.correlate(scores(1, "simlex"), tmp_path / "none.csv")
+def test_an_infinite_score_is_refused() -> None:
     endless = scores(2, "ner").with_columns(ner=pl.Series([math.inf, *range(7)]))
     with pytest.raises(InputError, match="column 'ner' of model 'm0' is infinite"):
         medsim.correlate(scores(1, "simlex"), endless)
@@ -260,18 +253,14 @@ def test_an_evaluation_gives_each_embedding_at_its_best_metric_or_at_one(
         ({"metric": "avg-cos"}, "did you mean avg_cos"),
         ({"statistic": "spearmann"}, "did you mean spearman"),
         ({"statistic": "threshold"}, "unknown statistic 'threshold'"),
+        ({"statistic": "auc"}, "has no auc under a metric"),
         ({"subset": "all"}, "unknown subset 'all'"),
         ({"intrinsic": TASKS, "metric": "cos"}, "`metric` cos is for the folder of an evaluation"),
     ],
 )
 def test_unknown_names_are_met_with_suggestions(evaluation, options, message: str) -> None:
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises(medsim.MedsimError, match=message):
         medsim.correlate(**{"intrinsic": evaluation, "extrinsic": TASKS, **options})
-
-
-def test_a_statistic_that_an_evaluation_lacks_is_refused(evaluation) -> None:
-    with pytest.raises(InputError, match="has no auc under a metric"):
-        medsim.correlate(evaluation, TASKS, statistic="auc")
 
 
 def test_the_command_prints_a_table_to_read_and_one_to_compute_with(

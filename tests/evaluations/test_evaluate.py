@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import re
 import shutil
 from functools import cache
 from pathlib import Path
@@ -158,16 +156,11 @@ def test_values_of_a_comparison_are_those_of_the_results(out: medsim.Evaluation)
         assert matched["value"].equals(matched[f"value{side}"].alias("value"), null_equal=True)
 
 
-def test_the_same_comes_out_for_any_number_of_threads(made: Path, out: medsim.Evaluation) -> None:
-    again = run(made, made / "again", threads=1)
-    assert again.manifest.outputs == out.manifest.outputs
-
-
-def test_the_order_of_inputs_and_embeddings_does_not_matter(
+def test_neither_threads_nor_the_order_of_inputs_and_embeddings_matter(
     made: Path, out: medsim.Evaluation
 ) -> None:
     inputs = [made / "rated.csv", medsim.open(made / "build")]
-    again = run(made, made / "turned", "two", "one", inputs=inputs)
+    again = run(made, made / "turned", "two", "one", inputs=inputs, threads=1)
     key = [*SET, "subset", "embedding", "metric", "statistic"]
     assert_frame_equal(again.results().sort(key), out.results().sort(key))
 
@@ -200,25 +193,6 @@ def test_adding_what_is_there_computes_no_similarity_again(
     assert second.manifest.outputs == first.manifest.outputs
 
 
-def test_progress_counts_one_metric_in_the_singular(made: Path, tmp_path: Path) -> None:
-    told = io.StringIO()
-
-    for metrics in (["avg_cos"], ["avg_cos", "max_jaccard"]):
-        run(
-            made,
-            tmp_path / str(len(metrics)),
-            "one",
-            inputs=[made / "rated.csv"],
-            metrics=metrics,
-            progress=medsim.Progress(told),
-        )
-
-    assert re.findall(r"60 pairs under (\d metrics?)\b", told.getvalue()) == [
-        "1 metric",
-        "2 metrics",
-    ]
-
-
 def test_an_input_can_be_added_and_earlier_ones_stay(made: Path, out: medsim.Evaluation) -> None:
     run(made, made / "grown", inputs=medsim.open(made / "build"))
     grown = run(made, made / "grown", inputs=made / "rated.csv")
@@ -237,8 +211,6 @@ def test_files_that_a_user_put_there_stay_when_something_is_added(made: Path) ->
     (folder / "notes.txt").write_text("mine")
     run(made, folder, "two", inputs=made / "rated.csv")
     assert (folder / "notes.txt").read_text() == "mine"
-    with pytest.raises(medsim.MedsimError, match=r"notes\.txt, which is not part"):
-        run(made, folder, "two", inputs=made / "rated.csv", overwrite=True)
 
 
 def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
@@ -256,22 +228,30 @@ def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
     assert (folder / "manifest.json").read_bytes() == before
 
 
-def test_results_of_other_options_are_not_added_to(made: Path) -> None:
-    folder = run(made, made / "seeded", "one", inputs=made / "rated.csv").folder
-    with pytest.raises(medsim.MedsimError, match="was made with `seed` 0, not 1"):
-        run(made, folder, "one", inputs=made / "rated.csv", seed=1)
-    again = run(made, folder, "one", inputs=made / "rated.csv", seed=1, overwrite=True)
-    assert again.manifest.options["seed"] == 1
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"seed": 1}, "was made with `seed` 0, not 1"),
+        ({"coverage": "all"}, "made with `coverage` any, not all; use any to add to it"),
+        ({"independent_pairs": True}, "made with `independent_pairs` False, not True; use False"),
+    ],
+)
+def test_results_of_other_options_are_not_added_to(
+    made: Path, tmp_path: Path, options, says: str
+) -> None:
+    folder = run(made, tmp_path / "out", "one", inputs=made / "rated.csv").folder
+    with pytest.raises(medsim.MedsimError, match=says):
+        run(made, folder, "one", inputs=made / "rated.csv", **options)
+    again = run(made, folder, "one", inputs=made / "rated.csv", **options, overwrite=True)
+    assert again.manifest.options.items() >= options.items()
 
 
-def test_results_of_another_version_are_not_added_to(made: Path) -> None:
-    folder = run(made, made / "versioned", "one", inputs=made / "rated.csv").folder
+def test_results_of_another_version_are_not_added_to(made: Path, tmp_path: Path) -> None:
+    folder = run(made, tmp_path / "out", "one", inputs=made / "rated.csv").folder
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     (folder / "manifest.json").write_text(json.dumps(manifest | {"medsim": "0.0.1"}))
     with pytest.raises(medsim.MedsimError, match=r"by medsim 0\.0\.1; .*; add `overwrite`"):
         run(made, folder, "one", inputs=made / "rated.csv")
-    again = run(made, folder, "one", inputs=made / "rated.csv", overwrite=True)
-    assert again.manifest.medsim == manifest["medsim"]
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(
@@ -298,19 +278,6 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 
 def _interrupt(*_arguments: object) -> None:
     raise KeyboardInterrupt
-
-
-def test_no_pair_in_common_is_told_and_gives_no_numbers(made: Path, tmp_path: Path) -> None:
-    write_words(tmp_path / "none.vec", ["zzzz"], 3)
-    embeddings = {"one": made / "one.vec", "none": tmp_path / "none.vec"}
-
-    found = medsim.evaluate(made / "rated.csv", embeddings, tmp_path / "out", resamples=200)
-
-    common = found.results().filter(subset="common")
-    assert common["n_covered"].unique().to_list() == [0]
-    assert common["value"].null_count() == common.height
-    assert found.comparisons()["p"].null_count() == found.comparisons().height
-    assert any("no pair of rated" in warning for warning in found.manifest.warnings)
 
 
 def test_pair_ids_are_those_of_a_build(out: medsim.Evaluation, made: Path) -> None:
@@ -438,18 +405,6 @@ def test_huge_values_give_similarities_all_the_same(made: Path, tmp_path: Path) 
     scores = found.scores().collect().pivot("embedding", values="similarity")
     assert scores["usual"].null_count() == scores["huge"].null_count()
     assert (scores["usual"] - scores["huge"]).abs().max() < 1e-5
-
-
-def test_columns_of_a_file_stand_behind_its_path(made: Path, tmp_path: Path) -> None:
-    text = (made / "rated.csv").read_text()
-    (tmp_path / "a.csv").write_text(text.replace(RATED, "x,y,m1,m2,z\n"))
-    (tmp_path / "b.csv").write_text(text.replace(RATED, "term1,term2,m1,m2,rating\n"))
-    named = f"{tmp_path / 'a.csv'},term1=x,term2=y,rating=z"
-    inputs = [named, tmp_path / "b.csv", made / "rated.csv"]
-    found = run(made, tmp_path / "out", "one", inputs=inputs).results()
-    of = {"subset": "own", "metric": "avg_cos", "statistic": "kendall"}
-    assert found.filter(**of)["value"].n_unique() == 1
-    assert found.filter(**of).height == 3
 
 
 def test_results_that_were_altered_are_not_added_to(made: Path, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ import medsim
 from medsim.core.shown import MISSING
 from medsim.evaluations.output import COVERAGE
 from medsim.evaluations.readable import readable, readable_coverage, why_missing_in
-from medsim.evaluations.summary import overlap_of_vocabularies
 
 RATED = """term 1,term 2,mesh 1,mesh 2,score
 renal failure,kidney,D1,D2,0.5
@@ -177,7 +176,3 @@ def test_vocabularies_are_compared_whole_in_either_direction(evaluation) -> None
             other: f"{share:.2f}" for other, share in shares.items()
         }
         assert row["average"] == f"{sum(shares.values()) / len(shares):.2f}"
-
-
-def test_one_vocabulary_alone_overlaps_with_none() -> None:
-    assert overlap_of_vocabularies({"one": pl.DataFrame({"word": ["a"]})}).is_empty()

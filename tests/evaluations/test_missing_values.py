@@ -73,6 +73,7 @@ def test_ratings_that_are_all_equal_are_warned_of(evaluation: medsim.Evaluation)
     said = "constant.csv: every rating is 3, so no correlation with it is defined"
 
     assert said in evaluation.manifest.warnings
+    assert any("no pair of unknown" in line for line in evaluation.manifest.warnings)
     assert sum("no correlation" in line for line in evaluation.manifest.warnings) == 1
 
 

@@ -61,10 +61,10 @@ def test_a_column_that_holds_ratings_is_no_property(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "says"),
     [
-        (",,many,,,", "line 2: count1 'many' is no count such as 120"),
-        (",,,-1,,", "line 2: count2 '-1' is no count"),
-        (",,,,,-2", "line 2: topics2 '-2' is no count"),
-        (",maybe,,,,", "line 2: associated 'maybe' is neither yes nor no"),
+        (",,many,,,", "line 2: count1 'many' is not a count such as 120"),
+        (",,,-1,,", "line 2: count2 '-1' is not a count"),
+        (",,,,,-2", "line 2: topics2 '-2' is not a count"),
+        (",maybe,,,,", "line 2: associated 'maybe' is not yes or no"),
     ],
 )
 def test_a_cell_that_holds_something_else_is_named(tmp_path: Path, cells: str, says: str) -> None:
@@ -93,13 +93,6 @@ def test_rows_of_one_word_are_taken_together_whatever_their_case(tmp_path: Path)
     ]
 
 
-def test_a_table_may_have_counts_alone(tmp_path: Path) -> None:
-    found = words_of(tmp_path, "rank,count,word\n1,20,the\n2,9,ache\n")
-
-    assert found.frame.columns == ["word", "count"]
-    assert found.frame.rows() == [("the", 20.0), ("ache", 9.0)]
-
-
 def test_parquet_gives_what_text_gives(tmp_path: Path) -> None:
     frame = pl.DataFrame({"word": ["Ache", "run"], "count": [7, None], "topics": [["a", "b"], []]})
     frame.write_parquet(tmp_path / "words.parquet")
@@ -114,19 +107,11 @@ def test_parquet_gives_what_text_gives(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("word,freq\na,1\n", "has none of the columns count, topics, domain; a table of words has"),
+        ("word,freq\na,1\n", "has none of the columns count, topics, domain beside word"),
         ("term,count\na,1\n", "has no column 'word'; it needs word and has 'term, count'"),
-        ("word,count\na,x\n", "line 2: count 'x' is no count"),
+        ("word,count\na,x\n", "line 2: count 'x' is not a count"),
     ],
 )
 def test_what_is_no_table_of_words_is_refused(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         words_of(tmp_path, text)
-
-
-@pytest.mark.parametrize("name", ["missing.csv", "missing.parquet", "text.parquet"])
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
-    (tmp_path / "text.parquet").write_text("word,count\n", encoding="utf-8")
-
-    with pytest.raises(InputError, match=rf"{name} cannot be read"):
-        read_words(tmp_path / name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -90,21 +89,3 @@ def test_too_few_resamples_are_warned_of_with_the_number_that_is_enough(
     progress = medsim.Progress()
     medsim.compare(few, "spearman", metrics=["avg_cos"], progress=progress)
     assert progress.warnings == [warning]
-
-
-@pytest.mark.slow
-def test_on_an_eighth_of_bio_simlex_one_that_follows_the_ratings_is_better_than_22_others(
-    tmp_path: Path,
-) -> None:
-    if "MEDSIM_DATA" not in os.environ:
-        pytest.skip("MEDSIM_DATA names no folder of published data")
-    published = Path(os.environ["MEDSIM_DATA"], "ratings", "Bio-SimLex.txt")
-    lines = [line for line in published.read_text(encoding="utf-8").splitlines() if line][::8]
-    (rated := tmp_path / published.name).write_text("\n".join(lines), encoding="utf-8")
-    rows = [line.split("\t")[:3] for line in lines]
-    pairs = [(one, other, float(rating) / 10) for one, other, rating in rows]
-    embeddings = write_embeddings(tmp_path, pairs, 1)
-
-    found = medsim.evaluate(rated, embeddings, tmp_path / "out", metrics=["avg_cos"])
-
-    assert standing_of_good(found) == (N_OTHERS, 0)

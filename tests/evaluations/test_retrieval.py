@@ -16,7 +16,6 @@ from fixtures.release import random_release
 import medsim
 from medsim.core.errors import OptionError
 from medsim.core.progress import Stage
-from medsim.embeddings import lookup
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints
@@ -344,24 +343,6 @@ def test_an_embedding_that_knows_nothing_finds_nothing(made: Path) -> None:
     table = none.retrieval().filter(subset="common")
     assert set(none.retrieval()["n_covered"]) == {0}
     assert set(table["value"].drop_nulls()) <= {0.0}
-
-
-@pytest.mark.parametrize("device", ["auto", "cpu"])
-def test_the_device_reaches_the_index(
-    made: Path, monkeypatch: pytest.MonkeyPatch, device: str
-) -> None:
-    asked_for = []
-
-    def watch(*given: object, **options: object) -> object:
-        asked_for.append(options["device"])
-        return made_index(*given, **options)
-
-    made_index = lookup.made_index
-    monkeypatch.setattr(lookup, "made_index", watch)
-    monkeypatch.setattr(lookup, "gpu_library", lambda: None)
-    evaluate(made, f"on-{device}", device=device)
-
-    assert set(asked_for) == {device}
 
 
 def test_an_index_without_retrieval_is_refused(made: Path) -> None:

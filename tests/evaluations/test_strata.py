@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import defaultdict
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,8 +19,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import medsim
-from medsim.core.errors import InputError, OptionError
-from medsim.evaluations.options import EvaluateOptions
+from medsim.core.errors import InputError
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.readable import readable
 from medsim.evaluations.sets import in_order_of_parts, parts_of_sets, whole_sets
@@ -44,14 +45,9 @@ def rated(folder: Path, header: str, *lines: str):
     return read_rated(folder / "pairs.csv")
 
 
-def table(**counts: float) -> WordTable:
-    frame = pl.DataFrame({"word": list(counts), "count": [float(n) for n in counts.values()]})
-    return WordTable(name="words.csv", digest="0" * 64, frame=frame)
-
-
-def parts_in(found) -> dict[str, list[int]]:
+def parts_of(*given: Any) -> dict[str, list[int]]:
     members = defaultdict(list)
-    for row, part, value in found.rows.iter_rows():
+    for row, part, value in strata_of(*given)[0].iter_rows():
         members[f"{part}={value}"].append(row)
     return {part: sorted(rows) for part, rows in members.items()}
 
@@ -70,7 +66,7 @@ def test_a_pair_is_in_a_bin_of_counts_if_both_words_are(
     lines = [f"a{n},b{n},{n},{first},{second}" for n, (first, second) in enumerate(told)]
     read = rated(tmp_path_factory.getbasetemp(), ",count1,count2", *lines)
 
-    found = strata_of(read, Stratification(bins=tuple(bins)))
+    given = read, Stratification(bins=tuple(bins))
 
     begins = bins or [10**power for power in range(12)]
     expected = defaultdict(list)
@@ -78,9 +74,9 @@ def test_a_pair_is_in_a_bin_of_counts_if_both_words_are(
         first, second = (bin_of(count, begins) for count in pair)
         if first is not None and first == second:
             expected[f"count={first}"].append(row)
-    assert parts_in(found) == expected
+    assert parts_of(*given) == expected
     n_none = len(pairs) - sum(map(len, expected.values()))
-    assert [said.split()[0] for said in found.warnings] == ([str(n_none)] if n_none else [])
+    assert [said.split()[0] for said in strata_of(*given)[1]] == ([str(n_none)] if n_none else [])
 
 
 def sizes_of(pairs: list, begins: list[float]) -> list[int]:
@@ -119,28 +115,18 @@ def test_equal_parts_are_of_about_the_same_size_and_say_where_they_begin(tmp_pat
     lines = [f"a{n},b{n},{n},{one},{two},{one % 9},7" for n, (one, two) in enumerate(counts)]
     read = rated(tmp_path, ",count1,count2,topics1,topics2", *lines)
 
-    found = strata_of(read, Stratification(equal_parts=3))
+    found, _ = strata_of(read, Stratification(equal_parts=3))
 
-    of_counts = found.rows.filter(part="count")
+    of_counts = found.filter(part="count")
     sizes = dict(of_counts.group_by("part_value").len().iter_rows())
     assert len(sizes) == 3
     assert min(sizes.values()) > 190
-    for name, (low, high) in {
-        name: (int(name.split("-")[0].rstrip("+")), name) for name in sizes
-    }.items():
-        last = float("inf") if high.endswith("+") else int(high.split("-")[1])
+    for name in sizes:
+        low, _, high = name.rstrip("+").partition("-")
+        last = int(high) if high else math.inf
         rows = of_counts.filter(part_value=name)["row"].to_list()
-        inside = [n for n, pair in enumerate(counts) if all(low <= one <= last for one in pair)]
+        inside = [n for n, two in enumerate(counts) if all(int(low) <= one <= last for one in two)]
         assert rows == inside
-
-
-def test_bins_of_topics_can_be_named(tmp_path: Path) -> None:
-    lines = ["a,b,1,1,9", "c,d,2,10,39", "e,f,3,40,125", "g,h,4,9,10"]
-    read = rated(tmp_path, ",topics1,topics2", *lines)
-
-    found = strata_of(read, Stratification(topic_bins=(1, 10, 40)))
-
-    assert parts_in(found) == {"topics=1-9": [0], "topics=10-39": [1], "topics=40+": [2]}
 
 
 def test_bins_are_in_order_of_where_they_begin() -> None:
@@ -152,80 +138,72 @@ def test_bins_are_in_order_of_where_they_begin() -> None:
     ]
 
 
-def test_topics_domains_and_associations_make_parts(tmp_path: Path) -> None:
-    lines = ["a,b,1,1,1,general,true", "c,d,2,2,4,medical,no", "e,f,3,4,5,medical,no"]
-    lines += ["g,h,4,5,90,,yes", "i,j,5,0,0,general,"]
-
-    found = strata_of(
-        rated(tmp_path, ",topics1,topics2,domain,associated", *lines), Stratification()
-    )
-
-    assert parts_in(found) == {
-        "topics=1": [0],
-        "topics=2-4": [1],
-        "topics=5+": [3],
-        "domain=general": [0, 4],
-        "domain=medical": [1, 2],
-        "associated=yes": [0, 3],
-        "associated=no": [1, 2],
-    }
-    by_topics, by_domain, by_association = found.warnings
-    assert by_topics == (
-        "2 of 5 pairs are in no part by topics: 1 with a word in none, and 1 whose words are in "
-        "different ones"
-    )
-    assert by_domain.startswith("1 of 5 pairs is in no part by domain: 1 with a word in none")
-    assert by_association.startswith("1 of 5 pairs is in no part by associated")
+LINES = ["a,b,1,1,1,general,true", "c,d,2,2,4,medical,no", "e,f,3,4,5,medical,no"]
+LINES += ["g,h,4,5,90,,yes", "i,j,5,0,0,general,"]
+OF_PAIRS = {
+    "domain=general": [0, 4],
+    "domain=medical": [1, 2],
+    "associated=yes": [0, 3],
+    "associated=no": [1, 2],
+}
 
 
-def test_a_table_of_words_goes_before_the_columns_of_the_file_and_ignores_case(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("bins", "of_topics"),
+    [
+        ((), {"topics=1": [0], "topics=2-4": [1], "topics=5+": [3]}),
+        ((1, 10, 40), {"topics=1-9": [0, 1, 2]}),
+    ],
+)
+def test_topics_domains_and_associations_make_parts(tmp_path: Path, bins, of_topics) -> None:
+    read = rated(tmp_path, ",topics1,topics2,domain,associated", *LINES)
+
+    assert parts_of(read, Stratification(topic_bins=bins)) == of_topics | OF_PAIRS
+    _, (by_topics, *others) = strata_of(read, Stratification())
+    assert by_topics.startswith("2 of 5 pairs left out of parts by topics: a word has none, or")
+    assert [said.split(":")[0] for said in others] == [
+        f"1 of 5 pairs left out of parts by {name}" for name in ("domain", "associated")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "lines", "words", "expected"),
+    [
+        (
+            ",count1,count2,domain",
+            ["Heart,HEART failure,1,5,5,a", "heart,lung,2,50,50,a", "lung,x,3,5,5,b"],
+            {"word": ["heart", "lung", "heart failure"], "count": [20.0, 99.0, 11.0]},
+            {"count=10-99": [0, 1], "domain=a": [0, 1], "domain=b": [2]},
+        ),
+        (
+            "",
+            ["a,b,1", "b,c,2", "c,d,3", "c,C,4"],
+            {"word": ["a", "b", "c"], "domain": ["one", "one", "two"]},
+            {"domain=one": [0], "domain=two": [3]},
+        ),
+        ("", ["a,b,1"], None, {}),
+        (",count1,domain", ["hand,foot,4,5,body"], None, {"domain=body": [0]}),
+    ],
+    ids=[
+        "a table of words goes before the file",
+        "a word of another domain",
+        "nothing",
+        "one word",
+    ],
+)
+def test_parts_are_by_what_is_known_of_both_words(
+    tmp_path: Path, header: str, lines: list[str], words, expected
 ) -> None:
-    lines = (
-        "Heart,HEART failure,1,5,5,general",
-        "heart,lung,2,50,50,general",
-        "lung,x,3,5,5,medical",
-    )
-    read = rated(tmp_path, ",count1,count2,domain", *lines)
+    table = words and WordTable(name="words.csv", digest="0" * 64, frame=pl.DataFrame(words))
 
-    found = strata_of(read, Stratification(words=table(heart=20, lung=99, **{"heart failure": 11})))
-
-    assert parts_in(found) == {
-        "count=10-99": [0, 1],
-        "domain=general": [0, 1],
-        "domain=medical": [2],
-    }
-
-
-def test_a_word_of_another_domain_takes_its_pair_out(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"word": ["a", "b", "c"], "domain": ["one", "one", "two"]})
-    words = WordTable(name="words.csv", digest="0" * 64, frame=frame)
-    read = rated(tmp_path, "", "a,b,1", "b,c,2", "c,d,3", "c,C,4")
-
-    assert parts_in(strata_of(read, Stratification(words=words))) == {
-        "domain=one": [0],
-        "domain=two": [3],
-    }
+    assert parts_of(rated(tmp_path, header, *lines), Stratification(words=table)) == expected
 
 
 def test_what_has_too_many_values_is_no_domain(tmp_path: Path) -> None:
     read = rated(tmp_path, ",domain", *(f"a{n},b{n},{n},{n}" for n in range(21)))
 
-    with pytest.raises(InputError, match="have 21 values of domain; at most 20 make parts"):
+    with pytest.raises(InputError, match="has 21 domains, and at most 20 make parts"):
         strata_of(read, Stratification())
-
-
-def test_a_file_that_tells_nothing_has_no_parts(tmp_path: Path) -> None:
-    found = strata_of(rated(tmp_path, "", "a,b,1"), Stratification(bins=(5, 50)))
-
-    assert found.rows.is_empty()
-    assert found.warnings == ()
-
-
-@pytest.mark.parametrize("text", ["5,x", "5,,6", "-1", "1.5"])
-def test_bins_that_are_no_counts_are_refused(text: str) -> None:
-    with pytest.raises(OptionError, match="must be ascending counts from 1, such as 5,50,500"):
-        EvaluateOptions("rated.csv", {"a": "a.vec"}, "out", bins=text.split(","))
 
 
 # From end to end
@@ -394,6 +372,10 @@ def test_equal_parts_and_bins_of_topics_are_recorded_and_signed(made: Path) -> N
         ({"bins": [1, 10]}, "`bins` needs word counts"),
         ({"bins": [10, 1]}, "`bins` 10,1 must be ascending counts from 1"),
         ({"bins": [0, 5]}, "`bins` 0,5 must be ascending counts from 1"),
+        *(
+            ({"bins": text.split(",")}, "must be ascending")
+            for text in ("5,x", "5,,6", "-1", "1.5")
+        ),
         ({"words": "nowhere.csv"}, "nowhere.csv cannot be read"),
     ],
 )
@@ -401,8 +383,3 @@ def test_what_cannot_cut_anything_is_refused(made: Path, tmp_path: Path, options
     with pytest.raises(medsim.MedsimError, match=says):
         run(made, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_count_of_one_word_makes_no_parts(tmp_path: Path) -> None:
-    found = strata_of(rated(tmp_path, ",count1,domain", "hand,foot,4,5,body"), Stratification())
-    assert found.rows.rows() == [(0, "domain", "body")]

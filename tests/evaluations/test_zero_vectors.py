@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
-from fixtures.embeddings import write_array, write_text, write_word2vec
-from fixtures.services import Handler, LocalService
+from fixtures.embeddings import write_text
 
 import medsim
 from medsim.core.progress import Progress
@@ -41,25 +38,11 @@ def of_texts(texts: Sequence[str]) -> np.ndarray:
     return np.array([WORDS[text] for text in texts])
 
 
-def to_table(path: Path, key: str) -> Path:
-    pl.DataFrame({key: list(WORDS), "vector": list(WORDS.values())}).write_parquet(path)
-    return path
-
-
 SOURCES: dict[str, Callable[[Path], Any]] = {
     "function": lambda _: of_texts,
-    "model of a version": lambda _: medsim.Embedding(SimpleNamespace(encode=of_texts), version="1"),
     "mapping": lambda _: WORDS,
     "mapping of terms": lambda _: medsim.Embedding(WORDS, keys="terms"),
-    "array": lambda _: medsim.Embedding(list(WORDS.values()), words=list(WORDS)),
-    "lists": lambda _: medsim.Embedding(list(WORDS.values()), words=pl.Series(list(WORDS))),
     "text": lambda folder: write_text(folder / "words.txt", WORDS, header=False),
-    "word2vec": lambda folder: write_word2vec(folder / "words.bin", WORDS),
-    "file of an array": lambda folder: write_array(
-        folder / "words.npy", list(WORDS), np.array(list(WORDS.values()))
-    ),
-    "table": lambda folder: to_table(folder / "words.parquet", "word"),
-    "table of terms": lambda folder: to_table(folder / "terms.parquet", "term"),
 }
 
 
@@ -116,27 +99,6 @@ def test_pairs_with_a_zero_vector_are_left_out_whatever_gives_it(
     make: Callable[[Path], Any], rated: Path
 ) -> None:
     check_rule(evaluated(rated, make(rated.parent)))
-
-
-@pytest.fixture
-def service() -> Iterator[LocalService]:
-    pytest.importorskip("httpx2", reason="medsim[api] is not installed")
-    found = LocalService()
-
-    def answer(handler: Handler, body: dict[str, Any]) -> None:
-        vectors = [{"index": at, "embedding": WORDS[text]} for at, text in enumerate(body["input"])]
-        handler.reply({"data": vectors, "model": "m"})
-
-    found.always = answer
-    with found.running():
-        yield found
-
-
-@pytest.mark.slow
-def test_pairs_with_a_zero_vector_of_a_service_are_left_out(
-    rated: Path, service: LocalService
-) -> None:
-    check_rule(evaluated(rated, f"api:{service.url},model=m"))
 
 
 @pytest.mark.parametrize(("coverage", "n_covered"), [("all", 1), ("any", 2)])
