@@ -142,7 +142,7 @@ def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
     n_ratings = pl.struct(frame.columns[2:]).n_unique().alias("n_ratings")
     same = frame.with_columns(pl.Series(*side, pl.String) for side in sides.items()).group_by(pair)
     if n_pairs := same.agg(n_ratings).filter(pl.col("n_ratings") > 1).height:
-        yield f"{counted(n_pairs, 'pair has', 'pairs have')} several different ratings; all are kept"
+        yield f"{counted(n_pairs, 'pair has', 'pairs have')} several ratings; all are kept"
     for rating in frame.columns[2:]:
         if len(frame) > 1 and frame[rating].n_unique() == 1:
             yield f"every {rating} is {frame[rating][0]:g}, so no correlation with it is defined"

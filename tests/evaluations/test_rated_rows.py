@@ -51,7 +51,7 @@ def test_lines_without_all_ratings_or_a_term_are_left_out_and_counted(tmp_path):
             "x,y,1 Y,X,2 x,y,3 u,v,1 u,w,2 p,q,1 p,q,2",
             7,
             0,
-            ("2 pairs have several different ratings; all are kept",),
+            ("2 pairs have several ratings; all are kept",),
         ),
     ],
     ids=["one rating, either direction", "letter case differs", "one term", "contradictory"],
