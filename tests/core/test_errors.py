@@ -32,15 +32,9 @@ def test_a_long_message_keeps_what_to_do_at_its_end() -> None:
 @pytest.mark.parametrize(
     ("character", "shown"),
     [
-        ("\n", r"\n"),
-        ("\r", r"\r"),
-        ("\0", r"\x00"),
-        ("\x1b[31m", r"\x1b[31m"),
-        ("\x9b", r"\x9b"),
-        ("\u2028", r"\u2028"),
-        ("\u202e", r"\u202e"),
-        ("\u2066", r"\u2066"),
-        ("\u200f", r"\u200f"),
+        *(("\n", r"\n"), ("\r", r"\r"), ("\0", r"\x00"), ("\x1b[31m", r"\x1b[31m")),
+        *(("\x9b", r"\x9b"), ("\u2028", r"\u2028"), ("\u202e", r"\u202e")),
+        *(("\u2066", r"\u2066"), ("\u200f", r"\u200f")),
         ("\udcff", r"\udcff"),  # a byte of a file's name that is no UTF-8
     ],
 )

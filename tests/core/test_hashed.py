@@ -13,11 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.files import HashedReader, open_hashed
-from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.core.tables import read_table
-from medsim.evaluations import inputs, strata
-from medsim.evaluations.options import EvaluateOptions
+from medsim.evaluations import strata
 from medsim.evaluations.strata import read_words
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
@@ -87,27 +85,6 @@ def test_a_corpus_that_is_replaced_has_the_digest_of_what_was_parsed(
 
     assert found.mentions["term"].to_list() == ["Zirel fever"]
     assert found.digests == (digest(data),)
-
-
-def test_a_rated_file_that_is_replaced_has_the_fingerprint_of_what_was_parsed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "rated.csv"
-    path.write_text("a,b,score\nzirel,dovak,1\nbrin,telo,2\n")
-    named = f"{path},term1=a,term2=b,rating=score"
-    options = EvaluateOptions([named], {"one": "one.vec"}, "out")
-    (untouched,) = inputs.read_inputs(options, Progress())
-    strata_of = inputs.strata_of
-
-    def replaced(*arguments: object) -> object:
-        path.write_text("a,b,score\nzirel,dovak,1\nbrin,telo,5\n")
-        return strata_of(*arguments)  # type: ignore[arg-type]  # as they came
-
-    monkeypatch.setattr(inputs, "strata_of", replaced)
-    (found,) = inputs.read_inputs(options, Progress())
-
-    assert found.frame.equals(untouched.frame)
-    assert found.provenance["fingerprint"] == untouched.provenance["fingerprint"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -51,7 +51,6 @@ def rows_of_files(folder: Path) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("output", "folder"),
     [
-        ("shared_build", "pairs"),
         ("similar_build", "pairs"),
         ("shared_evaluation", "pairs"),
         ("shared_evaluation", "scores"),

@@ -33,7 +33,7 @@ def source(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("out", "told"),
     [
-        ("in/source.obo", "source.obo is an input of this command; choose another place"),
+        ("in/source.obo", "source.obo is an input of this command; choose another place$"),
         ("in/../in/deep/../source.obo", "is .*source.obo, an input"),
         ("link", "is .*source.obo, an input"),
         ("hard", "is .*source.obo, an input"),
@@ -46,12 +46,6 @@ def source(tmp_path: Path) -> Path:
 def test_what_is_read_is_not_written_to(tmp_path: Path, source: Path, out: str, told: str) -> None:
     with pytest.raises(OutputError, match=told):
         check_not_read(tmp_path / out, [source])
-
-
-def test_what_is_read_is_not_named_twice(source: Path) -> None:
-    with pytest.raises(OutputError) as error:
-        check_not_read(source, [source])
-    assert str(error.value) == f"{source} is an input of this command; choose another place"
 
 
 @pytest.mark.parametrize("out", ["in/out", "in/deep/out", "folder/out", "in"])

@@ -57,8 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.usefixtures("folder")
 def test_a_header_gives_a_sentence_and_fields() -> None:
     query = queries.query("builds/datasets/paired")
-    assert query.name == "builds/datasets/paired"
-    assert query.text == QUERY
+    assert (query.name, query.text) == ("builds/datasets/paired", QUERY)
     assert query.sentence == "Pairs of names, and of more names."
     assert query.header == {
         "reads": ("name; term",),
@@ -72,13 +71,8 @@ def test_a_header_gives_a_sentence_and_fields() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_folder_names_its_queries_in_order() -> None:
-    assert queries.names("builds/datasets") == ["builds/datasets/early", "builds/datasets/paired"]
-    assert queries.names("builds/checks") == ["builds/checks/odd"]
-
-
-@pytest.mark.usefixtures("folder")
 def test_a_dataset_is_registered_by_its_header() -> None:
+    assert queries.names("builds/checks") == ["builds/checks/odd"]
     early, paired = queries.datasets()
     assert (early.name, early.order) == ("early", 2)
     assert (paired.name, paired.order, paired.query) == ("paired", 7, "builds/datasets/paired")
@@ -94,10 +88,3 @@ def test_the_datasets_are_these_in_this_order() -> None:
     assert list(found) == [*associations, "fsn_syn", "syn_syn"]
     assert found.pop("syn_syn") == {"fsn_syn"}
     assert not any(found.values())
-
-
-def test_the_folder_of_queries_is_found_whatever_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert (queries.sql_folder() / "macros" / "trimmed.sql").is_file()
