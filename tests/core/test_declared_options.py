@@ -35,12 +35,9 @@ from medsim.wic.options import WicEvaluateOptions
 def test_one_text_or_path_stands_for_several_of_one() -> None:
     assert BuildOptions(negatives="random").negatives == ("random",)
     assert ScoreOptions("study", "answers").answers == ("answers",)
+    assert BuildOptions("mesh", corrections="corrections.csv").corrections == "corrections.csv"
     with pytest.raises(OptionError, match="did you mean random"):
         BuildOptions(negatives="randm")
-
-
-def test_a_text_stays_one_where_it_may_be_one() -> None:
-    assert BuildOptions("mesh", corrections="corrections.csv").corrections == "corrections.csv"
 
 
 def test_a_list_or_a_number_of_numpy_is_kept_as_plain_python_has_it() -> None:
@@ -55,13 +52,9 @@ def test_a_list_or_a_number_of_numpy_is_kept_as_plain_python_has_it() -> None:
     for number in (np.float32("nan"), np.float32(7)):
         with pytest.raises(OptionError, match=r"`outlier_share` .* is out of range"):
             ScoreOptions("study", "answers", outlier_share=number)
+    rated = ExportOptions("build", "out", to="mteb", rated=[Path("rated.csv")])
+    assert rated.recorded()["rated"] == ["rated.csv"]
     assert BuildOptions("x", as_of=datetime(2020, 1, 31, 5)).as_of == date(2020, 1, 31)  # noqa: DTZ001
-
-
-def test_a_path_is_recorded_as_text() -> None:
-    options = ExportOptions("build", "out", to="mteb", rated=[Path("rated.csv")])
-
-    assert options.recorded()["rated"] == ["rated.csv"]
 
 
 @pytest.mark.parametrize(

@@ -112,15 +112,6 @@ def test_an_ontology_of_another_kind_is_named_as_such(
         medsim.build(path, tmp_path / "build")
 
 
-def test_an_ontology_that_gzip_packed_is_read_whatever_its_name(tmp_path: Path) -> None:
-    path = tmp_path / "onto.obo"
-    path.write_bytes(gzip.compress(OBO.encode()))
-
-    build = medsim.build(path, tmp_path / "build", negatives=["random"])
-
-    assert build.pairs(dataset="fsn_syn").filter(label=1).select(pl.len()).collect().item() > 0
-
-
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

@@ -92,17 +92,14 @@ def test_links_in_an_unfinished_folder_are_removed_and_not_followed(
 
 
 @KINDS
-@pytest.mark.parametrize("name", [".out.replaced", ".out.00000000.replaced"])
-def test_a_folder_of_the_user_s_that_is_named_like_one_set_aside_stays(
-    tmp_path: Path, kind, name: str
-) -> None:
-    precious = diary(tmp_path / name)
+def test_folders_of_the_user_s_that_are_named_like_one_set_aside_stay(tmp_path: Path, kind) -> None:
+    kept = [diary(tmp_path / name) for name in (".out.replaced", ".out.00000000.replaced")]
 
     make(tmp_path / "out", kind)
     make(tmp_path / "out", kind, overwrite=True)
 
-    assert precious.read_text() == "precious"
-    assert names(tmp_path) == [name, "out"]
+    assert [path.read_text() for path in kept] == ["precious"] * 2
+    assert names(tmp_path) == [".out.00000000.replaced", ".out.replaced", "out"]
 
 
 def test_a_file_of_the_user_s_that_is_named_like_the_lock_stays(tmp_path: Path) -> None:
@@ -172,9 +169,6 @@ def test_an_empty_folder_stays_where_a_run_fails(tmp_path: Path) -> None:
         raise KeyboardInterrupt
     assert names(tmp_path) == ["out"]
 
-    make(out)
-    assert names(out) == [MANIFEST, "pairs"]
-
 
 def killed_between_renames(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace an output, and stop where the earlier one is set aside."""
@@ -195,21 +189,17 @@ def killed_between_renames(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @KINDS
-@pytest.mark.parametrize("note", ["", '{"job": n'])
-def test_a_folder_that_was_only_just_made_is_taken_over(tmp_path: Path, kind, note: str) -> None:
+@pytest.mark.parametrize("note", ["", '{"job": n', None])
+def test_a_folder_that_was_only_just_made_or_whole_is_made_anew(
+    tmp_path: Path, kind, note: str | None
+) -> None:
     folder = tmp_path / ".out.unfinished"
-    folder.mkdir()
-    (folder / "job.json.partial").write_text(note)
-
-    make(tmp_path / "out", kind)
-
-    assert names(tmp_path) == ["out"]
-
-
-@KINDS
-def test_a_whole_output_that_was_not_yet_in_its_place_is_made_anew(tmp_path: Path, kind) -> None:
-    make(tmp_path / "out", kind)
-    (tmp_path / "out").rename(tmp_path / ".out.unfinished")
+    if note is None:  # killed before it had its place
+        make(tmp_path / "out", kind)
+        (tmp_path / "out").rename(folder)
+    else:
+        folder.mkdir()
+        (folder / "job.json.partial").write_text(note)
 
     make(tmp_path / "out", kind)
 
@@ -270,20 +260,15 @@ def test_an_evaluation_with_what_cannot_be_taken_over_is_not_added_to(tmp_path: 
         make(tmp_path / "out", EVALUATION)
 
 
-def test_a_loop_of_links_and_the_root_are_no_place(tmp_path: Path) -> None:
+def test_links_are_followed_unless_they_lead_in_a_circle(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
-    for place, told in (("/", "cannot be replaced"), (tmp_path / "loop", "cannot write")):
-        with pytest.raises(OutputError, match=told):
+    for place, said in (("/", "cannot be replaced"), (tmp_path / "loop", "cannot write")):
+        with pytest.raises(OutputError, match=said):
             make(Path(place))
-
-
-def test_a_link_to_nothing_is_followed_to_where_it_leads(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("out")
-
     make(tmp_path / "link")
-
-    assert names(tmp_path) == ["link", "out"]
     assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "out" / MANIFEST).exists()
 
 
 def test_rows_that_the_database_has_spilled_outlast_the_files_of_another_run(
