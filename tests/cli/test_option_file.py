@@ -26,10 +26,16 @@ def run(*arguments: object, text: str = "", name: str = OWN) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("name", "head"), [(OWN, "[stats]"), (SHARED, "[tool.medsim.stats]")], ids=["own", "shared"]
+    ("name", "text"),
+    [
+        (OWN, "[stats]\nformat = 'csv'\n"),
+        (SHARED, "[tool.medsim.stats]\nformat = 'csv'\n"),
+        (SHARED, "[tool]\nmedsim.stats.format = 'csv'\n"),
+    ],
 )
-def test_a_file_gives_options_and_the_command_line_wins(shared_build, name: str, head: str) -> None:
-    text = f"{head}\nformat = 'csv'\n"
+def test_a_file_gives_options_and_the_command_line_wins(shared_build, name: str, text: str) -> None:
+    if name == OWN:  # which goes first
+        Path(SHARED).write_text("[tool.medsim.stats]\nformat = 'json'\n", encoding="utf-8")
 
     assert run("stats", shared_build.folder, text=text, name=name).stdout.startswith("dataset,")
     said = run("stats", shared_build.folder, "--format", "json", text=text, name=name)
@@ -42,12 +48,6 @@ def test_a_message_says_where_options_come_from_if_asked(shared_build) -> None:
     assert run("stats", shared_build.folder, text=text).stderr == ""
     said = run("stats", shared_build.folder, "--verbose", text=text).stderr
     assert said == "options: --format from medsim.toml\n"
-
-
-def test_its_own_file_goes_first(shared_build) -> None:
-    Path(SHARED).write_text("[tool.medsim.stats]\nformat = 'json'\n", encoding="utf-8")
-
-    assert run("stats", shared_build.folder, text="[stats]\nformat='csv'").stdout.startswith("data")
 
 
 def test_lists_and_tables_of_values_are_those_of_the_command_line() -> None:
@@ -113,11 +113,6 @@ def test_help_does_not_read_the_file() -> None:
 def test_values_between_commas_have_commas_in_quotes(text: str, values: tuple[str, ...]) -> None:
     assert between_commas(text) == values
     assert between_commas(comma_joined(values)) == values
-
-
-def test_the_shared_table_may_be_written_with_dots(shared_build) -> None:
-    text = "[tool]\nmedsim.stats.format = 'csv'\n"
-    assert run("stats", shared_build.folder, text=text, name=SHARED).stdout.startswith("dataset,")
 
 
 def test_what_is_no_table_is_one_line(shared_build) -> None:

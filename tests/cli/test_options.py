@@ -82,17 +82,12 @@ def test_commands_have_the_options_of_their_declarations_and_those_listed_here()
         assert set(names[len(options) :]) <= OF_THE_COMMAND_LINE[command] <= set(names), command
 
 
-def test_functions_take_the_options_of_their_commands() -> None:
-    for command in FUNCTIONS.keys() & DECLARED.keys():
-        own = OF_THE_COMMAND_LINE[command]
-        names = {parameter.name for parameter in COMMANDS[command].params} - own
-        assert set(inspect.signature(function_of(command)).parameters) - OF_PYTHON == names, command
-
-
 @pytest.mark.parametrize("command", [name for name in FUNCTIONS if name in DECLARED])
 def test_options_are_the_same_on_the_command_line_and_in_python(command: str) -> None:
     signature = inspect.signature(function_of(command)).parameters
     hints = get_type_hints(COMMANDS[command].callback.options)
+    names = {parameter.name for parameter in COMMANDS[command].params}
+    assert {*signature} - OF_PYTHON == names - OF_THE_COMMAND_LINE[command]
     for parameter in COMMANDS[command].params:
         if parameter.name not in OF_THE_COMMAND_LINE[command]:
             check_option(parameter, signature[parameter.name], hints[parameter.name])

