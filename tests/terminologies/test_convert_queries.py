@@ -120,12 +120,11 @@ def test_is_a_becomes_relationships(store: Store) -> None:
 
 def test_identifiers_that_changed_are_mapped_to_those_of_the_source(store: Store) -> None:
     put_identifiers(store)
-    map_set = "900000000000496009"
-    assert converted(store, "simple_map") == sorted(
-        [
-            (member_id("map X:1"), DAY, True, CORE, map_set, "1001", "X:1"),
-            (member_id("map X:2"), DAY, True, CORE, map_set, "1002", "X:2"),
-        ]
+    found = converted(store, "simple_map")
+    ends = (DAY, True, CORE, "900000000000496009")
+    assert found == sorted(
+        (member_id(f"map {old}"), *ends, new, old)
+        for new, old in (("1001", "X:1"), ("1002", "X:2"))
     )
 
 

@@ -145,21 +145,18 @@ def described(
 
 
 def test_a_concept_bears_the_tag_of_its_fully_specified_name(store: Store) -> None:
-    concepts = [("10", True, CORE), ("20", False, MODEL), ("30", True, CORE), ("40", True, CORE)]
-    put(store, "rf2_concept", *((concept, Y20, *state) for concept, *state in concepts))
+    put(store, "rf2_concept", *((concept, Y20, True, CORE) for concept in ("10", "30", "40")))
     put(
         store,
         "description_as_of",
         described("1", "10", tag="finding"),
         described("3", "10", tag="synonym's", kind="synonym"),
-        described("5", "20", tag="metadata"),
         described("6", "30", tag="inactive", active=False),
         described("7", "40", tag="of an empty term", term=""),
     )
     store.run("terminologies/rf2/concept", as_of=None, language="en")
     assert store.table("concept").rows() == [
         ("10", True, CORE, "finding"),
-        ("20", False, MODEL, "metadata"),
         ("30", True, CORE, ""),
         ("40", True, CORE, ""),
     ]

@@ -50,8 +50,7 @@ class Release:
         with zipfile.ZipFile(path) as archive:
             assert archive.testzip() is None
             self.origin = json.loads(archive.read(archive.namelist()[0]))
-            self.full = _read(archive, "Full")
-            self.snapshot = _read(archive, "Snapshot")
+            self.full, self.snapshot = (_read(archive, kind) for kind in ("Full", "Snapshot"))
         self.concept = {row["id"]: row for row in self.snapshot["concept"]}
 
     def is_active_clinical(self, concept: str) -> bool:
@@ -64,8 +63,7 @@ class Release:
         return [
             row
             for row in self.snapshot["description"]
-            if row["active"] == "1"
-            and row["languageCode"] == language
+            if (row["active"], row["languageCode"]) == ("1", language)
             and row["typeId"] != DEFINITION
             and self.is_active_clinical(row["conceptId"])
         ]
@@ -80,27 +78,13 @@ class Release:
 
 
 def _read(archive: zipfile.ZipFile, release_type: str) -> Files:
-    return {
-        table: _rows(
-            archive, next(name for name in archive.namelist() if f"{part}{release_type}" in name)
-        )
-        for table, part in TABLES.items()
-    }
-
-
-def _rows(archive: zipfile.ZipFile, name: str) -> list[Row]:
-    with archive.open(name) as binary:
-        text = io.TextIOWrapper(binary, "utf-8", newline="")
+    files = {}
+    for table, part in TABLES.items():
+        name = next(name for name in archive.namelist() if f"{part}{release_type}" in name)
+        text = io.StringIO(archive.read(name).decode(), newline="")
         header, *rows = csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
-        return [dict(zip(header, row, strict=True)) for row in rows]
-
-
-def newest(rows: list[Row]) -> dict[str, Row]:
-    latest: dict[str, Row] = {}
-    for row in rows:
-        if row["id"] not in latest or latest[row["id"]]["effectiveTime"] < row["effectiveTime"]:
-            latest[row["id"]] = row
-    return latest
+        files[table] = [dict(zip(header, row, strict=True)) for row in rows]
+    return files
 
 
 def untagged(term: str) -> str:
@@ -108,10 +92,14 @@ def untagged(term: str) -> str:
 
 
 def histories(rows: list[Row]) -> dict[str, list[Row]]:
-    by_id = defaultdict(list)
+    by_id: dict[str, list[Row]] = {row["id"]: [] for row in rows}
     for row in sorted(rows, key=lambda row: row["effectiveTime"]):
         by_id[row["id"]].append(row)
     return by_id
+
+
+def newest(history: dict[str, list[Row]]) -> dict[str, Row]:
+    return {one: rows[-1] for one, rows in history.items()}
 
 
 @pytest.fixture(scope="module")
@@ -133,14 +121,11 @@ def test_the_counts_are_those_of_what_is_there(release: Release) -> None:
 def test_components_have_histories_of_which_the_snapshot_has_the_end(
     release: Release, table: str
 ) -> None:
-    latest = newest(release.full[table])
+    history = histories(release.full[table])
     times = Counter((row["id"], row["effectiveTime"]) for row in release.full[table])
-    courses = {
-        "".join(row["active"] for row in rows) for rows in histories(release.full[table]).values()
-    }
+    courses = {"".join(row["active"] for row in rows) for rows in history.values()}
 
-    assert release.snapshot[table] == [latest[row["id"]] for row in release.snapshot[table]]
-    assert len(release.snapshot[table]) == len(latest)
+    assert newest(history) == {row["id"]: row for row in release.snapshot[table]}
     assert max(times.values()) == 1
     assert max(time for _, time in times) <= "20260101"
     assert {"1", "11", "10"} <= courses
@@ -225,8 +210,7 @@ def test_other_relationships_and_inactive_ones_occur(release: Release) -> None:
     kinds = Counter((row["typeId"], row["active"]) for row in release.snapshot["relationship"])
     others = {kind for kind, _ in kinds} - {IS_A}
 
-    assert len(others) == 2
-    assert all(release.concept[kind]["moduleId"] == MODEL_MODULE for kind in others)
+    assert [release.concept[kind]["moduleId"] for kind in others] == [MODEL_MODULE] * 2
     assert all(kinds[kind, active] > 20 for kind in (*others, IS_A) for active in "01")
 
 
@@ -297,22 +281,16 @@ def test_names_of_concepts_resemble_those_of_others(release: Release) -> None:
 
 def test_positives_of_every_kind_are_easy_and_hard(release: Release) -> None:
     fsns = {concept: untagged(term).lower() for concept, term in release.fsns().items()}
-    pairs = {
-        "fsn_syn": [
-            (fsns[row["conceptId"]], row["term"].lower())
-            for row in release.active_names()
-            if row["typeId"] == SYNONYM
-        ]
-    } | {
-        kind: [
-            (fsns[row["referencedComponentId"]], fsns[row["targetComponentId"]])
-            for row in release.snapshot["association"]
-            if row["refsetId"] == kind
-            and row["active"] == "1"
-            and {row["referencedComponentId"], row["targetComponentId"]} <= set(fsns)
-        ]
-        for kind in (SAME_AS, REPLACED_BY, POSSIBLY_EQUIVALENT_TO)
-    }
+    pairs = defaultdict(list)
+    for row in release.active_names():
+        if row["typeId"] == SYNONYM:
+            pairs[SYNONYM].append((fsns[row["conceptId"]], row["term"].lower()))
+    for row in release.snapshot["association"]:
+        ends = fsns.get(row["referencedComponentId"]), fsns.get(row["targetComponentId"])
+        if row["active"] == "1" and row["refsetId"] != MOVED_TO and all(ends):
+            pairs[row["refsetId"]].append(ends)
+
+    assert pairs.keys() == {SYNONYM, SAME_AS, REPLACED_BY, POSSIBLY_EQUIVALENT_TO}
     for found in pairs.values():
         distances = np.array([Levenshtein.distance(*pair) for pair in found])
         easy, hard = np.sum((distances > 0) & (distances <= 5)), np.sum(distances > 5)
@@ -352,7 +330,8 @@ def test_a_tiny_release_is_whole(tmp_path: Path, concepts: int) -> None:
 
     fsns = [row for row in tiny.active_names() if row["typeId"] == FSN]
     assert len(fsns) == sum(map(tiny.is_active_clinical, tiny.concept)) == concepts
-    assert all(list(newest(tiny.full[table]).values()) == tiny.snapshot[table] for table in TABLES)
+    for table in TABLES:
+        assert [*newest(histories(tiny.full[table])).values()] == tiny.snapshot[table]
 
 
 @pytest.mark.parametrize("concepts", [0, -5, 10_000_000])
