@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -198,20 +197,6 @@ def test_what_is_written_is_read_back(tmp_path_factory, texts) -> None:
 
     assert read_back == documents
     assert counts == {}
-
-
-def test_every_line_is_read_or_counted_once(path: Path) -> None:
-    content = pubtator_text(invented_names(2, 30), seed=2, n_documents=60)
-
-    documents, counts, _ = read(path, content)
-
-    n_lines = Counter(bool("|t|" in line or "|a|" in line) for line in content.split("\n") if line)
-    assert len(documents) == n_lines[True] / 2 == 60
-    assert n_lines[False] == sum(len(one.annotations) for one in documents) + sum(counts.values())
-    assert set(counts) == {"line states a relation", NOT_THERE}
-    for document in documents:
-        text = f"{document.title} {document.abstract}"
-        assert all(text[one.start : one.end] == one.text for one in document.annotations)
 
 
 @pytest.mark.parametrize(

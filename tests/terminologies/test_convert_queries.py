@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fixtures.tables import put
 
-from medsim.terminologies.releases import convert, synth
 from medsim.terminologies.rf2_writer import COLUMNS
 
 if TYPE_CHECKING:
@@ -126,15 +123,3 @@ def test_identifiers_that_changed_are_mapped_to_those_of_the_source(store: Store
         (member_id(f"map {old}"), *ends, new, old)
         for new, old in (("1001", "X:1"), ("1002", "X:2"))
     )
-
-
-def test_a_state_of_another_day_is_converted(tmp_path: Path) -> None:
-    synth(tmp_path / "release.zip", concepts=50)
-    early, newest = (
-        convert(tmp_path / "release.zip", tmp_path / "state.zip", as_of=day, overwrite=True)
-        for day in (date(2012, 1, 1), None)
-    )
-
-    n_rows = [dict(one.select("table", "rows").iter_rows()) for one in (early, newest)]
-    assert n_rows[0]["association"] == 0 < n_rows[1]["association"]
-    assert 0 < n_rows[0]["description"] <= n_rows[1]["description"]

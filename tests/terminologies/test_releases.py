@@ -96,13 +96,7 @@ def test_inputs_of_every_kind_are_not_written_to(tmp_path: Path, source: Path) -
     for write in (
         lambda: medsim.evaluate(f"{out / 'rated.csv'},term1=A", {"w": tmp_path / "words.vec"}, out),
         lambda: medsim.evaluate(source, {"w": f"{out / 'words.vec'},case=keep"}, out),
-        lambda: medsim.evaluate(
-            source, {"w": tmp_path / "words.vec"}, out, words=out / "rated.csv"
-        ),
         lambda: medsim.build(source, out, corrections=out / "corrections.csv", overwrite=True),
-        lambda: medsim.build(
-            source, out, negatives=("embedding",), embedding=f"m={out / 'model.onnx'},pooling=cls"
-        ),
         lambda: medsim.evaluate_wic(source, out, models=[f"m={out / 'model.onnx'},input=quoted"]),
     ):
         with pytest.raises(OutputError, match=r"out holds .*, an input of this command"):

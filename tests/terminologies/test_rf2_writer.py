@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from datetime import date
 from typing import TYPE_CHECKING
@@ -86,20 +85,6 @@ def test_rows_are_written_without_quotes_and_escapes(tmp_path: Path) -> None:
         "12\t20260101\t0\t1\t21\ten\t3\tBéranger's µ ΛΟΙΜΟΣ & [D]\t4",
         "",
     ]
-
-
-def test_the_origin_says_whether_the_content_may_be_passed_on(tmp_path: Path) -> None:
-    origin = {"origin": "hpo", "redistributable": None, "terms": "Ask «them»."}
-    path, day = tmp_path / "r.zip", date(2026, 1, 1)
-    with release_writer(path, release_date=day, origin=origin, edition="HPO"):
-        pass
-
-    with zipfile.ZipFile(path) as archive:
-        found = json.loads(
-            archive.read("SnomedCT_HPO_PRODUCTION_20260101T120000Z/medsim-origin.json")
-        )
-    assert found.pop("writer").startswith("medsim")
-    assert found == {"origin": "hpo", "redistributable": None, "terms": "Ask «them»."}
 
 
 @pytest.mark.parametrize("broken", ["a\tb", "a\rb", "a\nb"])
