@@ -87,42 +87,37 @@ def properties(**values: str) -> list[dict[str, str]]:
     ]
 
 
+def values(*texts: str) -> list[dict[str, str]]:
+    return [{"val": text} for text in texts]
+
+
+def term(iri: str, label: str, **meta: object) -> dict[str, Any]:
+    return {"id": iri, "type": "CLASS", "lbl": label} | ({"meta": meta} if meta else {})
+
+
+def edge(sub: str, pred: str, obj: str) -> dict[str, str]:
+    return {"sub": sub, "pred": pred, "obj": obj}
+
+
 def graphs() -> list[dict[str, Any]]:
     """Return the ontology of ``OBO`` as two graphs, with the variants that versions have."""
     exact = synonym("Exact", "alderling", synonymType="http://x/layperson", xrefs=["IN:a"])
-    alder = {
-        "definition": {"val": "A tree.", "xrefs": ["IN:a"]},
-        "synonyms": [
-            synonym("Related", 'Ærle "wild" {red} ! here'),
-            synonym("Broad", "Alders"),
-            exact,
-            dict(exact),
-        ],
-        "xrefs": [
-            {"val": value}
-            for value in (
-                *("Wiki:Alder:red", "MESH:D000001", "DPNL 2003:13063"),
-                "https://invented.example/alder",
-            )
-        ],
-    }
-    cedar = {
-        "deprecated": True,
-        "basicPropertyValues": [
-            *properties(replaced=f"{IN}1", consider=f"{IN}2"),
-            *properties(consider="http://invented.example/in_wood_12"),
-        ],
-    }
-    merged = {
-        "deprecated": True,
-        "basicPropertyValues": properties(replaced="IN:2", reason=f"{IAO}0000227"),
-    }
-    dogwood = [{"pred": "http://www.w3.org/2002/07/owl#deprecated", "val": "true"}]
+    red = synonym("Related", 'Ærle "wild" {red} ! here')
+    alder = term(
+        f"{IN}1",
+        "Alder (red)",
+        definition={"val": "A tree.", "xrefs": ["IN:a"]},
+        synonyms=[red, synonym("Broad", "Alders"), exact, dict(exact)],
+        xrefs=values("Wiki:Alder:red", "MESH:D000001", "DPNL 2003:13063")
+        + values("https://invented.example/alder"),
+    )
+    stands_for = properties(replaced=f"{IN}1", consider=f"{IN}2")
+    stands_for += properties(consider="http://invented.example/in_wood_12")
+    cedar = term(f"{IN}3", "obsolete Cedar", deprecated=True, basicPropertyValues=stands_for)
+    into = properties(replaced="IN:2", reason=f"{IAO}0000227")
+    merged = term(f"{IN}9", "obsolete Birken", deprecated=True, basicPropertyValues=into)
     nodes: list[dict[str, Any]] = [
-        {"id": f"{IN}1", "type": "CLASS", "lbl": "Alder (red)", "meta": alder},
-        {"id": f"{IN}2", "type": "CLASS", "lbl": "Birch"},
-        {"id": f"{IN}3", "type": "CLASS", "lbl": "obsolete Cedar", "meta": cedar},
-        {"id": f"{IN}9", "type": "CLASS", "lbl": "obsolete Birken", "meta": merged},
+        *(alder, term(f"{IN}2", "Birch"), cedar, merged),
         {"id": f"{IN}6", "type": "CLASS"},
         {"id": f"{IN}8", "type": "CLASS"},
         {"id": f"{IN}P", "type": "PROPERTY", "lbl": "part of"},
@@ -131,41 +126,30 @@ def graphs() -> list[dict[str, Any]]:
         {"id": f"{IN}5", "lbl": "Elder", "meta": {"synonyms": [synonym("Exact", "bourtree")]}},
     ]
     edges = [
-        {"sub": f"{IN}1", "pred": "is_a", "obj": f"{IN}2"},
-        {"sub": f"{IN}1", "pred": "is_a", "obj": "http://www.other.example/Other_7"},
-        {"sub": f"{IN}1", "pred": f"{IN}P", "obj": f"{IN}8"},
-        {"sub": f"{IN}P", "pred": "subPropertyOf", "obj": f"{IN}P"},
-        {"sub": f"{IN}5", "pred": "is_a", "obj": f"{IN}2"},
+        edge(f"{IN}1", "is_a", f"{IN}2"),
+        edge(f"{IN}1", "is_a", "http://www.other.example/Other_7"),
+        edge(f"{IN}1", f"{IN}P", f"{IN}8"),
+        edge(f"{IN}P", "subPropertyOf", f"{IN}P"),
+        edge(f"{IN}5", "is_a", f"{IN}2"),
     ]
-    only = [{"sub": f"{IN}6", "pred": f"{IN}P", "obj": f"{IN}2"}]
+    only = [edge(f"{IN}6", f"{IN}P", f"{IN}2")]
+    old = properties(hasDbXref="http://old.example/x/Old_4")
+    dogwood = [{"pred": "http://www.w3.org/2002/07/owl#deprecated", "val": "true"}]
     more = [
-        {
-            "id": f"{IN}4",
-            "type": "CLASS",
-            "lbl": "obsolete in name only",
-            "meta": {"basicPropertyValues": properties(hasDbXref="http://old.example/x/Old_4")},
-        },
-        {
-            "id": "https://invented.example/ids/7",
-            "type": "CLASS",
-            "lbl": "Obsolete Dogwood",
-            "meta": {"basicPropertyValues": dogwood},
-        },
+        term(f"{IN}4", "obsolete in name only", basicPropertyValues=old),
+        term("https://invented.example/ids/7", "Obsolete Dogwood", basicPropertyValues=dogwood),
     ]
-    return [
-        {
-            "id": "http://invented.example/in.owl",
-            "meta": {
-                "version": "http://invented.example/releases/2026-01-31/in.owl",
-                "basicPropertyValues": properties(license="https://invented.example/free"),
-            },
-            "nodes": nodes,
-            "edges": edges,
-            "domainRangeAxioms": [{"predicateId": f"{IN}P", "allValuesFromEdges": only}],
-            "logicalDefinitionAxioms": [{"definedClassId": f"{IN}1"}],
-        },
-        {"nodes": more},
-    ]
+    licence = properties(license="https://invented.example/free")
+    version = "http://invented.example/releases/2026-01-31/in.owl"
+    first = {
+        "id": "http://invented.example/in.owl",
+        "meta": {"version": version, "basicPropertyValues": licence},
+        "nodes": nodes,
+        "edges": edges,
+        "domainRangeAxioms": [{"predicateId": f"{IN}P", "allValuesFromEdges": only}],
+        "logicalDefinitionAxioms": [{"definedClassId": f"{IN}1"}],
+    }
+    return [first, {"nodes": more}]
 
 
 def write(path: Path, content: object) -> Path:

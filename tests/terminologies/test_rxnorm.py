@@ -119,9 +119,8 @@ def test_a_full_release_is_read_without_its_prescribable_part(tmp_path: Path) ->
         for path in sorted(tmp_path.rglob("*")):
             if path.suffix in {".RRF", ".txt"}:
                 archive.write(path, path.relative_to(tmp_path).as_posix())
-    _, expected = read_source(folder)
+    (_, expected), (_, subset) = read_source(folder), read_source(tmp_path / "prescribe")
     terminology, zipped = read_source(tmp_path / "drugs.zip")
-    _, subset = read_source(tmp_path / "prescribe")
 
     assert f"{terminology.release_date}" == "2026-01-05"
     assert terminology.files[0].name == "rrf/RXNCONSO.RRF"
