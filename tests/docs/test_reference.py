@@ -95,24 +95,6 @@ def test_every_function_with_options_has_a_command() -> None:
     assert linked - functions <= {"Build"}
 
 
-def test_what_a_command_tells_to_do_next_is_on_its_page() -> None:
-    n_told = 0
-    for path in (ROOT / "medsim").glob("*/commands.py"):
-        text = path.read_text(encoding="utf-8")
-        for body in (one.partition("\n\n\n")[0] for one in re.split(r"\n@command\(", text)[1:]):
-            told = re.findall(r"f?\"medsim ((?:study |wic )\w+|\w+) [^\"]*\"", body)
-            name = next(
-                one
-                for one, command in COMMANDS.items()
-                if re.search(rf"\b{command.callback.options.__name__}\b", body.partition("def ")[0])
-            )
-            following = command_page(name).partition("## What comes next")[2]
-            for one in told if "tell_next" in body else ():
-                assert f"`medsim {one}`" in following, (name, one)
-                n_told += 1
-    assert n_told > 5
-
-
 def test_the_environment_has_every_exit_code_and_variable() -> None:
     page = text_of("environment.md")
     codes = {code for one in COMMANDS.values() for code in one.callback.exit_codes}
@@ -272,16 +254,6 @@ def test_every_file_that_is_written_is_listed_with_its_columns(manifests) -> Non
         path.stem.replace("-", "_") for path in (REFERENCE / "tables").glob("*.md")
     } - {"index"}
     assert n_tables > 100
-
-
-@pytest.mark.slow
-def test_a_scale_and_a_tool_have_their_own_tables(manifests) -> None:
-    scales = {one["scale"] for one in manifests.values() if one["kind"] == "study"}
-    tools = {one["options"]["to"] for one in manifests.values() if one["kind"] == "export"}
-
-    assert scales == set(re.findall(r"(?m)^## Scale (\w+)$", text_of("tables/study.md")))
-    assert scales == set(re.findall(r"(?m)^## Scale (\w+)$", text_of("tables/scores.md")))
-    assert tools == set(re.findall(r"(?m)^## For ([\w-]+)$", text_of("tables/export.md")))
 
 
 @pytest.mark.slow

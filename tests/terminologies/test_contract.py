@@ -137,17 +137,14 @@ def test_kinds_are_known_and_a_concept_has_one_active_full_name_in_a_language(lo
     assert set(loaded[1]["association"]["kind"]) <= known
 
 
-def test_the_source_says_what_it_read_and_under_which_terms(loaded) -> None:
-    terminology = loaded[0]
-    assert terminology.files
-    assert all(file.size > 0 and len(file.sha256) == 64 for file in terminology.files)
-    assert terminology.terms_of_use
-    assert len({one.reason for one in terminology.skipped}) == len(terminology.skipped)
-
-
-def test_the_source_says_whose_codes_it_has_and_whether_they_may_be_passed_on(
+def test_the_source_says_what_it_read_and_under_which_terms(
     loaded, request: pytest.FixtureRequest
 ) -> None:
+    found = loaded[0]
+    assert found.files
+    assert all(file.size > 0 and len(file.sha256) == 64 for file in found.files)
+    assert found.terms_of_use
+    assert len({one.reason for one in found.skipped}) == len(found.skipped)
     vocabulary, redistributable = {
         "rf2": ("SNOMEDCT_US", False),
         "hpo": ("HPO", True),
@@ -157,9 +154,8 @@ def test_the_source_says_whose_codes_it_has_and_whether_they_may_be_passed_on(
         "rxnorm": ("RXNORM", None),
         "loinc": ("LNC", None),
     }.get(name := request.node.callspec.params["loaded"], (None, None))
-
-    assert (loaded[0].vocabulary, loaded[0].redistributable) == (vocabulary, redistributable)
-    assert loaded[0].rf2_rules == (name == "rf2")
+    assert (found.vocabulary, found.redistributable) == (vocabulary, redistributable)
+    assert found.rf2_rules == (name == "rf2")
 
 
 def test_what_the_obo_sample_leaves_out_is_counted_and_its_references_are_codes(
