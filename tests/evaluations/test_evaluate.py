@@ -307,7 +307,7 @@ def test_the_manifest_tells_what_was_read(out: medsim.Evaluation) -> None:
     [
         ({}, "name at least one of `embeddings`"),
         ({"one": "nowhere.vec"}, r"nowhere\.vec does not exist"),
-        ({"a/b": "one.vec"}, "a name has no slash"),
+        ({"a/b": "one.vec"}, "a name has at most 100 characters, no slash"),
         ({"one": "one.vec,casing=lower"}, "did you mean case"),
         ({"one": "one.vec,pooling=cls"}, "pooling=cls does not fit"),
     ],
