@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.tables import SEPARATORS
@@ -16,9 +15,8 @@ DIRECTIONS = {"similar": True, "different": False}
 HOW_TO_NAME = "FILE,term1=NAME,term2=NAME,rating=NAME, with names or numbers of columns"
 """The text by which a user names the columns of a file, for messages."""
 
-T = TypeVar("T")
-
 _OPTIONS = ("term1", "term2", "rating", "rater", "separator", "higher")
+_CHOICES = {"separator": list(SEPARATORS), "higher": list(DIRECTIONS)}
 _COMMA_BEFORE_OPTION = re.compile(r",(?=[a-z][a-z0-9_]*=)")
 
 
@@ -51,10 +49,8 @@ class RatedColumns:
         """Return the names of all columns; none where they are left to a layout.
 
         Raises:
-            OptionError: a column is missing or given twice, or the separator is unknown.
+            OptionError: a column is missing or given twice.
         """
-        if self.separator is not None and self.separator not in SEPARATORS.values():
-            raise OptionError(unknown_name("separator", self.separator, [*SEPARATORS.values()]))
         rated = (*self.ratings, *self.raters)
         if self.term1 is None and self.term2 is None and not rated:
             return ()
@@ -95,28 +91,22 @@ def parse_columns(text: str) -> RatedColumns:
             raise OptionError(f"{text!r}: {part!r} is not NAME=VALUE; use {HOW_TO_NAME}")
         if name not in given:
             raise OptionError(f"{text!r}: {unknown_name('option', name, list(_OPTIONS))}")
+        if value not in _CHOICES.get(name, [value]):
+            raise OptionError(unknown_name(name, value, list(_CHOICES[name])))
         if given[name] and name not in {"rating", "rater"}:
             raise OptionError(f"{text!r} gives {name} twice")
         given[name].append(value)
+    first = {name: values[0] for name, values in given.items() if values}
     columns = RatedColumns(
-        term1=next(iter(given["term1"]), None),
-        term2=next(iter(given["term2"]), None),
+        term1=first.get("term1"),
+        term2=first.get("term2"),
         ratings=tuple(given["rating"]),
         raters=tuple(given["rater"]),
-        separator=_choice("separator", given["separator"], SEPARATORS),
-        higher_is_similar=_choice("higher", given["higher"], DIRECTIONS),
+        separator=SEPARATORS.get(first.get("separator", "")),
+        higher_is_similar=DIRECTIONS.get(first.get("higher", "")),
     )
     columns.named()
     return columns
-
-
-def _choice(option: str, values: list[str], choices: dict[str, T]) -> T | None:
-    """Return the value of a choice, None for none."""
-    for value in values:
-        if value not in choices:
-            raise OptionError(unknown_name(option, value, list(choices)))
-        return choices[value]
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,23 +47,13 @@ _INTERVAL = {
 _SEPARATION = {
     "category1": _text("Category of the first term; null in the row of all triples."),
     "category2": _text("The other, or far, category; null in the row of all triples."),
-    "n_terms1": _whole(
-        "Number of terms with a vector in the first category; in the row of all triples, in all."
-    ),
+    "n_terms1": _whole("Number of terms with a vector in category1; of all, for all triples."),
     "n_terms2": _whole("The same for the second category; null in the row of all triples."),
     "n_triples": _whole("Number of triples; null where the two categories make none."),
     "n_errors": _whole("Number of wrong triples; null where the two categories make none."),
-    "overlap_error": _number(
-        "Share of wrong triples of two near categories and a far one, 0 to 1; null in other rows."
-    ),
-    "category_error": _number(
-        "Share of wrong triples of two terms of one category and one of another, 0 to 1; null in "
-        "other rows, and in evaluations with far categories."
-    ),
-    "mean_similarity": _number(
-        "Mean similarity of a term of either category; null where there is none, and in the row of "
-        "all triples."
-    ),
+    "overlap_error": _number("Share (0 to 1) of wrong near-far triples; null in other rows."),
+    "category_error": _number("Share (0 to 1) of wrong triples of two categories; else null."),
+    "mean_similarity": _number("Mean similarity across the categories; null where undefined."),
 }
 
 RESULTS = Table(
@@ -164,10 +154,7 @@ PAIRS = Table(
     "A row per pair and set of the input.",
     {
         "input": _INPUT,
-        "pair_id": _text(
-            "Identifier of the pair, the first 16 hexadecimal digits of an MD5 of its two terms in "
-            "their order; as in builds."
-        ),
+        "pair_id": _text("First 16 hexadecimal digits of an MD5 of both terms, as in builds."),
         "term1": _text("The first term."),
         "term2": _text("The second term."),
         **_IN_INPUT,
@@ -186,9 +173,7 @@ TERMS = Table(
         "term": _text("Term as it is spelled in the input."),
         "covered": _flag("Whether the term has a vector."),
         "n_words": _short("Number of its words; null for embeddings of whole terms."),
-        "n_unknown_words": _short(
-            "Number of its words without a vector; null for embeddings of whole terms."
-        ),
+        "n_unknown_words": _short("Words without a vector; null for embeddings of whole terms."),
     },
     key=("term",),
     order="By term.",
@@ -234,10 +219,7 @@ RETRIEVAL = Table(
         **_INTERVAL,
         "n_terms": _whole("Number of linked terms of that difficulty and length."),
         "n_covered": _whole("Number of those in the subset own."),
-        "recall": _number(
-            "Mean share of the ten nearest terms that the index found, over sampled terms; null "
-            "for exact search."
-        ),
+        "recall": _number("Mean share of the ten nearest that the index found; null if exact."),
         "signature": _SIGNATURE,
     },
     key=(
@@ -258,22 +240,13 @@ RETRIEVED = Table(
         "n_words": _short("Number of words of the term."),
         "component": _short("Connected component of the term, as in the build."),
         "covered": _flag("Whether the term has a vector."),
-        "rank": _whole(
-            "Rank of the most similar linked term among all others, from 1, ties counted against "
-            "the embedding; null where none was found."
-        ),
-        "linked_term": _text(
-            "That linked term; where an approximate index found none, the most similar one by "
-            "exact search; null where none has a vector."
-        ),
+        "rank": _whole("Rank of the nearest linked term, ties counted against it; null if none."),
+        "linked_term": _text("That term; by exact search if the index found none; null if none."),
         "linked_similarity": _single("Cosine with the linked term; null where there is none."),
         "nearest_term": _text("The nearest of all other terms; null without a vector."),
         "nearest_similarity": _single("Cosine with the nearest term; null where there is none."),
         "nearest_linked": _flag("Whether the nearest is a linked one; null where there is none."),
-        "recall": _single(
-            "Share of the ten nearest terms that the index found; null for exact search and for "
-            "terms that were not sampled."
-        ),
+        "recall": _single("Share of the ten nearest the index found; null if exact or unsampled."),
     },
     key=("term",),
     order="By term.",
@@ -311,9 +284,7 @@ SCORES = Table(
     {
         **_IN_FOLDERS,
         "pair_id": _text("Identifier of the pair, as in the view pair."),
-        "similarity": _single(
-            "Similarity of its terms, larger for more similar; null where a term is not covered."
-        ),
+        "similarity": _single("Larger for more similar terms; null where a term is not covered."),
     },
     key=("pair_id",),
     order="By pair_id.",

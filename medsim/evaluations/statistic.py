@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.evaluations.retrieval import RankSample
-    from medsim.evaluations.separation import TripleCounts
     from medsim.statistics.estimates import Estimate
-    from medsim.statistics.scores import LabelledSample, RatedSample
     from medsim.statistics.significance import Test
 
 Sample = TypeVar("Sample")
@@ -81,7 +78,7 @@ def tabulated_names(*, best: bool = False) -> tuple[str, ...]:
     return tuple(one.name for one in STATISTICS.values() if one.table in tables)
 
 
-_LABELLED: tuple[Statistic[LabelledSample], ...] = (
+_DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="auc",
         label="AUC",
@@ -132,9 +129,6 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         compute=lambda pairs: pairs.threshold,
         higher_is_better=None,
     ),
-)
-
-_RATED: tuple[Statistic[RatedSample], ...] = (
     Statistic(
         name="spearman",
         label="Spearman's correlation",
@@ -159,10 +153,6 @@ _RATED: tuple[Statistic[RatedSample], ...] = (
         of="rated",
         compute=lambda pairs: pairs.kendall,
     ),
-)
-
-
-_RETRIEVAL: tuple[Statistic[RankSample], ...] = (
     Statistic(
         name="accuracy_at_1",
         label="found first",
@@ -191,9 +181,6 @@ _RETRIEVAL: tuple[Statistic[RankSample], ...] = (
         compute=lambda terms: terms.mean_reciprocal_rank(),
         test=lambda terms, other: terms.reciprocal_difference(other),
     ),
-)
-
-_SEPARATION: tuple[Statistic[TripleCounts], ...] = (
     Statistic(
         name="overlap_error",
         label="overlap error",
@@ -215,6 +202,5 @@ _SEPARATION: tuple[Statistic[TripleCounts], ...] = (
     ),
 )
 
-_DECLARED: tuple[Statistic[Any], ...] = (*_LABELLED, *_RATED, *_RETRIEVAL, *_SEPARATION)
 for _statistic in _DECLARED:
     declare(_statistic)

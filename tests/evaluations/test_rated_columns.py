@@ -61,17 +61,6 @@ def test_terms_and_rating_need_no_naming_in_any_case(tmp_path, header):
     assert found.pairs.rows() == [("a", "b", 1.0), ("c", "d", 2.0)]
 
 
-def test_columns_given_in_python_are_checked_too(tmp_path):
-    (tmp_path / "pairs.csv").write_text("a,b,r\nx,y,1\n")
-    for columns, says in (
-        (RatedColumns(term1="a"), "name two terms"),
-        (RatedColumns(term1="a", term2="b", ratings=("",)), "name two terms"),
-        (RatedColumns(term1="a", term2="b", ratings=("r",), separator=":"), "separator ':'"),
-    ):
-        with pytest.raises(OptionError, match=says):
-            read_rated(tmp_path / "pairs.csv", columns)
-
-
 @pytest.mark.parametrize(
     ("text", "columns", "ratings", "rows"),
     [
