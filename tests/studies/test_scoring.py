@@ -106,7 +106,7 @@ def test_what_cannot_be_written_or_shown_is_told_before_anything_is_read(
     (tmp_path / "scores").mkdir()
     (tmp_path / "scores" / "mine.txt").write_text("mine")
 
-    with pytest.raises(OutputError, match="no set of scores of medsim"):
+    with pytest.raises(OutputError, match="not a set of scores"):
         medsim.score_study(study, [tmp_path / "none"], tmp_path / "scores")
     result = CliRunner().invoke(
         app, ["study", "score", str(study.folder), str(tmp_path / "none"), "--table", "qualit"]
