@@ -83,22 +83,14 @@ PairsFile = Annotated[
     str | Path, Option("Table with columns term1 and term2; others are kept.", argument=True)
 ]
 Seed = Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyOptions(Options):
-    """The options of every command that writes a study."""
-
-    instructions: Annotated[
-        str | Path | None, Option("Text file to be read first; a few sentences by default.")
-    ] = None
-    seed: Seed = 0
-    overwrite: Annotated[bool, Option("Replace a study; its answers will no longer match.")] = False
-    progress: Reporting = None
+Instructions = Annotated[
+    str | Path | None, Option("Text file to be read first; a few sentences by default.")
+]
+Overwrite = Annotated[bool, Option("Replace a study; its answers will no longer match.")]
 
 
 @dataclass(frozen=True, slots=True)
-class SampleOptions(StudyOptions):
+class SampleOptions(Options):
     """The options of ``medsim study sample``."""
 
     build: Annotated[Place, Option("Folder of a build.", argument=True, metavar="OUT")]
@@ -109,6 +101,10 @@ class SampleOptions(StudyOptions):
     ] = PER_CLASS
     annotators: Annotated[CountOrNames, Option("How many, or their names: ada,ben,eva.")] = 3
     title: Title = "Do these terms mean the same?"
+    instructions: Instructions = None
+    seed: Seed = 0
+    overwrite: Overwrite = False
+    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError if `annotators` are not names or a number."""
@@ -116,7 +112,7 @@ class SampleOptions(StudyOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class GradeOptions(StudyOptions):
+class GradeOptions(Options):
     """The options of ``medsim study grade``."""
 
     pairs: PairsFile
@@ -138,6 +134,10 @@ class GradeOptions(StudyOptions):
     ] = PAGE_SIZE
     title: Title = "How similar are these words?"
     notice: Notice = None
+    instructions: Instructions = None
+    seed: Seed = 0
+    overwrite: Overwrite = False
+    progress: Reporting = None
 
     @property
     def n_consistency(self) -> int:
@@ -217,11 +217,15 @@ class ScoreOptions(Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskingOptions(StudyOptions):
+class AskingOptions(Options):
     """The options of every study in which a few people answer the same questions."""
 
     annotators: Annotated[CountOrNames, Option("How many, or their names: ada,ben.")] = 2
     notice: Notice = None
+    instructions: Instructions = None
+    seed: Seed = 0
+    overwrite: Overwrite = False
+    progress: Reporting = None
 
     @property
     def names(self) -> tuple[str, ...]:
