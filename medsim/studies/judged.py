@@ -36,7 +36,7 @@ from medsim.studies.sheets import (
 from medsim.studies.words import AMBIGUOUS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -230,23 +230,16 @@ def _counts(scale: Scale, own: Rows) -> dict[str, int]:
 def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
     """Return pairs that were judged otherwise than labelled, or not by all alike."""
     given = np.ma.masked_equal(table, NONE)
-    differ = pl.Series(np.asarray(given.min(axis=1) != given.max(axis=1)))
     label = pl.when(label=1).then(pl.lit("positive")).otherwise(pl.lit("negative")).alias("label")
-    why = (
-        pl.when("wrong")
-        .then(pl.lit("judged otherwise"))
-        .when(pl.col("judged").is_null())
-        .then(pl.lit("no ground truth"))
-        .when(differ)
-        .then(pl.lit("not judged alike"))
-    )
-    shown = ("term1", "term2", label, pl.col("judged").alias("truth"), *SET_COLUMNS, "pair_id")
-    return (
-        items.select(why.alias("why"), *shown)
-        .hstack(_answers_of(JUDGEMENT, table, names))
-        .drop_nulls("why")
-        .sort("why", *SET_COLUMNS, "pair_id")
-    )
+    reasons: dict[str, pl.Expr | pl.Series] = {
+        "judged otherwise": pl.col("wrong"),
+        "no ground truth": pl.col("judged").is_null(),
+        "not judged alike": pl.Series(np.asarray(given.min(axis=1) != given.max(axis=1))),
+    }
+    truth = pl.col("judged").alias("truth")
+    shown = ("term1", "term2", label, truth, *SET_COLUMNS, "pair_id")
+    listed = _listed(items, shown, reasons, _answers_of(JUDGEMENT, table, names))
+    return listed.sort("why", *SET_COLUMNS, "pair_id")
 
 
 def _corrections(items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
@@ -306,18 +299,23 @@ def _disagreements(
         labels = items["label"].to_numpy()
         otherwise = (least != NONE) & (most != labels)
         shown = shown.with_columns(pl.Series("label", _named(scale, labels)))
-    why = (
-        pl.when(pl.Series(least != most))
-        .then(pl.lit("not answered alike"))
-        .when(pl.Series(otherwise))
-        .then(pl.lit("otherwise than labelled"))
-    )
-    return (
-        shown.select(why.alias("why"), pl.all())
-        .hstack(_answers_of(scale, table, names))
-        .drop_nulls("why")
-        .sort("why", *shown.columns)
-    )
+    reasons = {
+        "not answered alike": pl.Series(least != most),
+        "otherwise than labelled": pl.Series(otherwise),
+    }
+    listed = _listed(shown, shown.columns, reasons, _answers_of(scale, table, names))
+    return listed.sort("why", *shown.columns)
+
+
+def _listed(
+    items: pl.DataFrame,
+    shown: Iterable[str | pl.Expr],
+    reasons: Mapping[str, pl.Expr | pl.Series],
+    answers: pl.DataFrame,
+) -> pl.DataFrame:
+    """Return the items that have a reason, with the first one, what is shown, and the answers."""
+    why = pl.coalesce(pl.when(which).then(pl.lit(text)) for text, which in reasons.items())
+    return items.select(why.alias("why"), *shown).hstack(answers).drop_nulls("why")
 
 
 def _answers_of(scale: Scale, table: Judgements, names: Sequence[str]) -> pl.DataFrame:

@@ -153,8 +153,8 @@ def test_pairs_keep_their_other_columns_as_text(tmp_path: Path) -> None:
         ("term1,term2\na,\n", "line 2: term2 '' is empty"),
         ("term1,term2\na,A\n", "line 2: both terms are 'a'"),
         ("term1,term2,group\na,b,1\n", "medsim writes a column 'group' itself"),
-        ("term1,term2,count1\na,b,3\nc,d,many\n", "line 3: count1 'many' is no count"),
-        ("term1,term2,associated\na,b,perhaps\n", "associated 'perhaps' is neither yes nor no"),
+        ("term1,term2,count1\na,b,3\nc,d,many\n", "line 3: count1 'many' is not a count"),
+        ("term1,term2,associated\na,b,perhaps\n", "associated 'perhaps' is not yes or no"),
     ],
 )
 def test_a_wrong_file_of_pairs_is_refused(tmp_path: Path, text: str, says: str) -> None:

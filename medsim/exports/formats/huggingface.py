@@ -186,27 +186,21 @@ def _file(path: str, output: OutputFolder) -> dict[str, object]:
 
 def _record_set(config: Config) -> dict[str, object]:
     notes = BUILD.views[config.view].notes
-    split = {
-        "@type": "cr:Field",
-        "@id": f"{config.name}/split",
-        "name": "split",
-        "description": "The split that the row is in.",
-        "dataType": "sc:Text",
-        "source": {
-            "fileSet": {"@id": f"{config.name}-files"},
-            "extract": {"fileProperty": "fullpath"},
-            "transform": {"regex": _SPLIT_IN_PATH},
-        },
-    }
-    fields = [
-        {
+
+    def field(name: str, about: str, kind: dict[str, object], **source: object) -> object:
+        return {
             "@type": "cr:Field",
             "@id": f"{config.name}/{name}",
             "name": name,
-            "description": notes.get(name, name),
-            **_type(kind),
-            "source": {"fileSet": {"@id": f"{config.name}-files"}, "extract": {"column": name}},
+            "description": about,
+            **kind,
+            "source": {"fileSet": {"@id": f"{config.name}-files"}, **source},
         }
+
+    path = {"extract": {"fileProperty": "fullpath"}, "transform": {"regex": _SPLIT_IN_PATH}}
+    split = field("split", "The split that the row is in.", {"dataType": "sc:Text"}, **path)
+    fields = [
+        field(name, notes.get(name, name), _type(kind), extract={"column": name})
         for name, kind in config.columns.items()
     ]
     return {
