@@ -312,7 +312,7 @@ def test_a_file_that_is_cut_short_missing_or_there_twice_is_named(
     again.parent.mkdir()
     for to in (path, again):
         to.write_bytes(whole)
-    with pytest.raises(InputError, match=rf"{file} and .*{file}; one {file} is expected"):
+    with pytest.raises(InputError, match=rf"{file} and .*{file}; name the folder of one"):
         read_source(tmp_path)
     again.unlink()
     path.unlink()

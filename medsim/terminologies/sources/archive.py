@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 
     from medsim.core.reading import FileKind
 
-MAX_ENTRIES = 100_000
-"""More entries than any release has."""
-
-_ENCRYPTED = 0x1
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseFile:
@@ -140,8 +135,8 @@ def file_named(
     found = [file for file in files if is_named(file, name)]
     if len(found) > 1:
         raise InputError(
-            f"{release}: {found[0].inner} and {found[1].inner}; one {name} is expected, so name "
-            f"the folder of one of them, such as {PurePosixPath(found[0].inner).parent}"
+            f"{release} has {found[0].inner} and {found[1].inner}; name the folder of one of them, "
+            f"such as {PurePosixPath(found[0].inner).parent}"
         )
     if missing is not None and not found:
         raise InputError(f"{release}: no {name}; {missing}")
@@ -171,8 +166,6 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
         zipfile.ZipFile(stream) as archive,
     ):
         entries = archive.infolist()
-    if len(entries) > MAX_ENTRIES:
-        raise InputError(f"{path}: {len(entries):,} entries, more than {MAX_ENTRIES:,}")
     if sum(entry.compress_size for entry in entries) > path.stat().st_size:
         raise InputError(f"{path}: its entries claim more bytes than it has; unpack it yourself")
     files: dict[str, ReleaseFile] = {}
@@ -181,8 +174,6 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
         name = entry.filename.replace("\\", "/")
         if name in files or min(name, default="") < " " or _is_outside(name, entry):
             raise InputError(f"{path}: entry {name!r} is unsafe; unpack the zip yourself")
-        if entry.flag_bits & _ENCRYPTED:
-            raise InputError(f"{path}: entry {name!r} is encrypted; unpack the zip yourself")
         files[name] = ReleaseFile(release=path, inner=name, size=entry.file_size, entry=entry)
     return [file for name, file in files.items() if not name.endswith("/")]
 

@@ -268,9 +268,9 @@ def _row_fault(kind: RF2File, row: str) -> str:
     if not component:
         return "has no id"
     if not _EIGHT_DIGITS.fullmatch(effective_time) or _day(effective_time) is None:
-        return f"has effectiveTime {effective_time!r}; a date such as 20260131 is expected"
+        return f"has effectiveTime {effective_time!r}; expected a date such as 20260131"
     if active not in {"0", "1"}:
-        return f"has active {active!r}; 0 or 1 is expected"
+        return f"has active {active!r}; expected 0 or 1"
     return ""
 
 
@@ -339,7 +339,7 @@ def reference_set(dialect: str) -> str:
     known = DIALECTS.get(dialect.strip().lower())
     if known is None:
         near = unknown_name("dialect", dialect.lower(), list(DIALECTS))
-        raise OptionError(f"{near} Or give the identifier of a language reference set")
+        raise OptionError(f"`dialect` needs a name or the identifier of a reference set; {near}")
     return known
 
 
