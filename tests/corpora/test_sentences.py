@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,16 +9,12 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
-from fixtures.corpora import read_pubtator
 from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import OptionError
 from medsim.corpora import Document, sentences
-from medsim.corpora.pubtator import Problems
 from medsim.corpora.sentences import cut_documents, sentences_of, sentences_of_document
-
-DATA = os.environ.get("MEDSIM_DATA")
 
 PIECES = [
     "The p = 0.05 (n = 3). ",
@@ -81,12 +76,6 @@ def test_sentences_have_places_of_their_own_and_abbreviations_and_numbers_end_no
     assert sentences_of(text) == [(2, 40), (42, 50)]
     assert told(text) == ["Dr. Orl et al. gave 3.5 mg (p = 0.05).", "It fell."]
     assert sentences_of("It fell. It rose. It fell.") == [(0, 8), (9, 17), (18, 26)]
-
-
-def test_separators_of_old_files_are_white_space() -> None:
-    text = "{0}1. one 2. two{0}It fell."
-    for separator in "\x1c\x1d\x1e\x1f":
-        assert sentences_of(text.format(separator)) == sentences_of(text.format(" "))
 
 
 def test_what_pysbd_loses_is_a_sentence_of_its_own() -> None:
@@ -176,15 +165,3 @@ def test_the_extra_is_asked_for_where_it_is_missing(monkeypatch) -> None:
 
     with pytest.raises(OptionError, match="install medsim with its extra tag or wic"):
         sentences_of("It fell.")
-
-
-@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
-@pytest.mark.parametrize("name", ["BC5CDR", "NCBI"])
-def test_published_abstracts_are_cut_as_pysbd_cuts_them(name: str) -> None:
-    documents = read_pubtator(Path(str(DATA)) / "wic" / f"{name}.txt", Problems())
-
-    for one in islice(documents, 20):
-        whole = [*by_pysbd(one.title), *by_pysbd(one.abstract)]
-        text = f"{one.title} {one.abstract}"
-        spans = sentences_of_document(one.title, one.abstract)
-        assert [text[start:end] for start, end in spans] == [sentence.strip() for sentence in whole]

@@ -326,14 +326,3 @@ def test_real_files_say_what_fastobo_reads(tmp_path: Path, path: Path) -> None:
 
     expected = oracle.tables(path.read_bytes())
     assert found == {table: expected[table] for table in found}
-
-
-@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
-@pytest.mark.parametrize("name", ["kidney_upper_slim", "eye_upper_slim"])
-def test_slims_that_fastobo_refuses_are_read(name: str) -> None:
-    terminology, tables = read_source(Path(str(DATA)) / "obo" / f"{name}.obo")
-
-    reasons = [why for why in n_skipped(terminology) if "first in line" in why]
-    assert [why.partition(",")[0] for why in reasons] == ["malformed xref"]
-    assert tables["concept"].height > 900
-    assert not tables["description"].filter(pl.col("kind") == "fsn").is_empty()

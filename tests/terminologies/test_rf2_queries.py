@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
 
 CORE, MODEL = "900000000000207008", "900000000000012004"
-FSN, SYNONYM, DEFINITION = "900000000000003001", "900000000000013009", "900000000000550004"
+FSN, SYNONYM = "900000000000003001", "900000000000013009"
 SAME_AS, REPLACED_BY = "900000000000527005", "900000000000526001"
 WAS_A = "900000000000528000"
 IS_A = "116680003"
@@ -50,17 +50,6 @@ def test_only_is_a_relationships_are_kept(store: Store) -> None:
 # The state as of a day
 
 
-def put_concept_history(store: Store) -> None:
-    put(
-        store,
-        "rf2_concept",
-        ("10", Y20, False, CORE),
-        ("10", Y18, True, MODEL),
-        ("10", Y19, True, CORE),
-        ("20", Y20, True, CORE),
-    )
-
-
 @pytest.mark.parametrize(
     ("as_of", "rows"),
     [
@@ -73,7 +62,14 @@ def put_concept_history(store: Store) -> None:
 def test_a_concept_stands_as_its_newest_row_says_that_is_not_after_the_day(
     store: Store, as_of: str | None, rows: list[tuple[object, ...]]
 ) -> None:
-    put_concept_history(store)
+    put(
+        store,
+        "rf2_concept",
+        ("10", Y20, False, CORE),
+        ("10", Y18, True, MODEL),
+        ("10", Y19, True, CORE),
+        ("20", Y20, True, CORE),
+    )
     put(store, "description_as_of")
     store.run("terminologies/rf2/concept", as_of=as_of, language="en")
     assert store.table("concept").drop("semantic_tag").rows() == rows
@@ -210,26 +206,3 @@ def test_what_is_left_out_is_counted_by_reason(store: Store) -> None:
     put(store, "rf2_association")
     none = [(reason, 0) for reason, _ in skipped]
     assert store.frame("terminologies/rf2/skipped", as_of=None).rows() == none
-
-
-def test_rows_of_the_same_id_and_day_are_found(store: Store) -> None:
-    put_concept_history(store)
-    assert store.frame("terminologies/rf2/repeated_row", rows="rf2_concept").rows() == []
-    days = [("20", Y20), ("20", Y20), ("10", Y20), *[("10", Y19)] * 3]
-    put(store, "rf2_concept", *((*row, True, CORE) for row in days))
-    assert store.frame("terminologies/rf2/repeated_row", rows="rf2_concept").rows() == [
-        ("10", "20190731"),
-        ("20", "20200731"),
-    ]
-
-
-def test_the_oldest_description_tells_from_when_on_there_is_a_state(store: Store) -> None:
-    put(
-        store,
-        "rf2_description",
-        ("1", Y20, True, "10", "en", SYNONYM, "late"),
-        ("2", Y18, False, "10", "en", SYNONYM, "early"),
-    )
-    assert store.frame("terminologies/rf2/oldest_description").rows() == [(Y18,)]
-    put(store, "rf2_description")
-    assert store.frame("terminologies/rf2/oldest_description").rows() == [(None,)]

@@ -17,9 +17,7 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.core.errors import OptionError
 from medsim.terminologies import synthetic
-from medsim.terminologies.releases import synth
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
@@ -332,11 +330,3 @@ def test_a_tiny_release_is_whole(tmp_path: Path, concepts: int) -> None:
     assert len(fsns) == sum(map(tiny.is_active_clinical, tiny.concept)) == concepts
     for table in TABLES:
         assert [*newest(histories(tiny.full[table])).values()] == tiny.snapshot[table]
-
-
-@pytest.mark.parametrize("concepts", [0, -5, 10_000_000])
-def test_an_impossible_size_is_refused(tmp_path: Path, concepts: int) -> None:
-    with pytest.raises(OptionError, match=f"`concepts` {concepts} is out of range; 1 to 9000000"):
-        synth(tmp_path / "r.zip", concepts=concepts)
-
-    assert list(tmp_path.iterdir()) == []
