@@ -117,14 +117,8 @@ def test_a_folder_of_one_array_and_its_vocabulary_is_an_embedding(
     assert FORMATS.get("array").files(tmp_path, parse_options({})) == [path, tmp_path / "v.txt"]
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     assert not FORMATS.get("array").recognises(tmp_path)  # a model
-
-
-def test_a_folder_of_two_arrays_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, "v.npy")
     np.savez(tmp_path / "w.npz", VECTORS)
-
-    assert not FORMATS.get("array").recognises(tmp_path)
-    with pytest.raises(InputError, match=r"must have one array .* it has v\.npy, w\.npz"):
+    with pytest.raises(InputError, match=r"must have one array .* it has v\..*, w\.npz"):
         words_in("array", tmp_path, WORDS)
 
 
@@ -143,19 +137,14 @@ def test_a_vocabulary_must_be_there_and_be_the_only_one_meant(tmp_path: Path) ->
     np.save(tmp_path / "v.npy", VECTORS)
     with pytest.raises(InputError, match=r"none beside it does .* add ,vocabulary=FILE"):
         words_in("array", tmp_path / "v.npy", WORDS)
+    for file, says in (("none.txt", r"cannot be read \(No such file"), ("v.npy", "not a vocab")):
+        with pytest.raises(InputError, match=says):
+            words_in("array", tmp_path / "v.npy", WORDS, vocabulary=str(tmp_path / file))
 
     for name in ("a.txt", "b.json"):
         write_lines(tmp_path / name, WORDS)
     with pytest.raises(InputError, match=r"several could \(a\.txt, b\.json\)"):
         words_in("array", tmp_path / "v.npy", WORDS)
-
-
-@pytest.mark.parametrize("words", [WORDS[:3], [*WORDS, "lung"]])
-def test_a_vocabulary_of_the_wrong_size_is_refused(tmp_path: Path, words: list[str]) -> None:
-    path = write(tmp_path, "v.npy", words)
-
-    with pytest.raises(InputError, match=rf"has 4 rows and .*v\.txt names {len(words)}"):
-        words_in("array", path, WORDS)
 
 
 @every
@@ -197,6 +186,7 @@ def test_a_key_that_is_looked_up_and_comes_twice_is_refused(tmp_path: Path, keys
         (np.zeros((4, 3), np.int32), "expected float16, float32, float64 or int8"),
         (np.zeros((4, 3), np.complex64), "expected float16, float32, float64 or int8|cannot be"),
         (np.zeros((1, 65_537)), "expected 1 to 65,536"),
+        (np.zeros((3, 2)), r"has 3 rows and .*v\.txt names 4"),
     ],
 )
 def test_an_array_without_a_vector_a_row_is_refused(
@@ -306,12 +296,3 @@ def test_a_faulty_vocabulary_is_refused(
 
     with pytest.raises(InputError, match=message):
         words_in("array", tmp_path / "v.npy", WORDS)
-
-
-def test_a_vocabulary_that_is_missing_or_of_another_kind_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, "v.npy")
-
-    with pytest.raises(InputError, match=r"none\.txt cannot be read \(No such file"):
-        words_in("array", path, WORDS, vocabulary=str(tmp_path / "none.txt"))
-    with pytest.raises(InputError, match=r"is not a vocabulary \(\.txt, \.json"):
-        words_in("array", path, WORDS, vocabulary=str(path))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from fixtures.embeddings import (
     ROWS,
@@ -17,6 +15,8 @@ from fixtures.embeddings import (
     request,
     words_in,
     write_array,
+    write_fasttext,
+    write_table,
     write_text,
     write_word2vec,
 )
@@ -33,42 +33,18 @@ Words = st.text(
 Numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
-def write_fasttext(path: Path, rows: Rows) -> Path:
-    """Write a model without n-grams, field by field."""
-    n_dimensions = len(next(iter(rows.values())))
-    options = (n_dimensions, 5, 1, 1, 5, 1, 2, 1, 0, 0, 0, 100)
-    content = struct.pack("<2i12id", 793712314, 12, *options, 1e-4)
-    content += struct.pack("<3i2q", len(rows), len(rows), 0, 100, -1)
-    for word in rows:
-        content += word.encode() + b"\0" + struct.pack("<qb", 9, 0)
-    for matrix in (list(rows.values()), np.zeros((len(rows), n_dimensions))):
-        content += struct.pack("<?2q", 0, *np.shape(matrix)) + np.array(matrix, "<f4").tobytes()
-    path.write_bytes(content)
-    return path
+Write = Callable[[Path, Rows], Path]
 
 
 def write_rows(path: Path, rows: Rows) -> Path:
     return write_array(path, list(rows), np.array(list(rows.values())))
 
 
-def write_table(path: Path, rows: Rows) -> Path:
-    frame = pl.DataFrame({"word": list(rows), "vector": list(rows.values())})
-    match path.suffix:
-        case ".parquet":
-            frame.write_parquet(path, row_group_size=2)
-        case ".arrow":
-            frame.write_ipc(path)
-        case ".feather":
-            frame.write_ipc(path, compression="lz4")
-    return path
-
-
-Write = Callable[[Path, Rows], Path]
 SAMPLES: dict[str, tuple[str, Write]] = {
     "word2vec.bin": ("word2vec", lambda path, rows: write_word2vec(path, rows, b"")),
     "text.vec": ("word2vec-text", lambda path, rows: write_text(path, rows, header=True)),
     "glove.txt": ("glove", lambda path, rows: write_text(path, rows, header=False)),
-    "fasttext.bin": ("fasttext", write_fasttext),
+    "fasttext.bin": ("fasttext", lambda path, rows: write_fasttext(path, rows, 0)),
     **{f"v.{kind}": ("array", write_rows) for kind in ("npy", "npz", "safetensors")},
     **{f"v.{kind}": ("table", write_table) for kind in ("parquet", "arrow", "feather")},
 }

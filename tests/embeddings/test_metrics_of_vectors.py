@@ -55,17 +55,6 @@ def test_the_metrics_of_the_paper_are_there() -> None:
     assert set(OF_WORDS) >= of_words | {"fuzzy_jaccard", "max_jaccard"} == set(TWINS)
 
 
-@pytest.mark.parametrize("name", TWINS)
-@pytest.mark.parametrize(("width", "steps"), [(1, 2), (7, 1), (129, 2000)])
-def test_a_metric_of_words_is_its_twin(name: str, width: int, steps: int) -> None:
-    bags = random_bags(width * steps, n_words=9, n_terms=8, width=width, steps=steps)
-    first, second = all_pairs(8)
-
-    found = METRICS.get(name).similarities(bags, first, second, ONE)
-
-    assert found == pytest.approx(twins_of(name, bags, first, second), abs=1e-6)
-
-
 @pytest.mark.parametrize("name", SIMILARITIES)
 @pytest.mark.parametrize(("width", "steps"), [(1, 1), (9, 1), (200, 10**6)])
 def test_a_metric_of_terms_is_its_twin(name: str, width: int, steps: int) -> None:
@@ -83,7 +72,11 @@ def test_a_metric_of_terms_is_its_twin(name: str, width: int, steps: int) -> Non
 
 
 @settings(max_examples=20)  # each compares 90 similarities with plain Python
-@given(seed=st.integers(0, 2**32), width=st.integers(1, 12), steps=st.sampled_from([1, 2, 1000]))
+@given(
+    seed=st.integers(0, 2**32),
+    width=st.sampled_from([1, 2, 7, 12, 129]),
+    steps=st.sampled_from([1, 2, 2000]),
+)
 def test_all_metrics_are_their_twins_on_any_words(seed: int, width: int, steps: int) -> None:
     bags = random_bags(seed, n_words=4, n_terms=3, width=width, steps=steps)
     first, second = all_pairs(3)

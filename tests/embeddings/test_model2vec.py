@@ -20,13 +20,8 @@ load = FORMAT.load
 model2vec = pytest.importorskip("model2vec", reason="medsim[model2vec] is not installed")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a folder that model2vec saved."""
-    return saved(tmp_path / "model")
-
-
 def saved(path: Path, *, normalize: bool = False) -> Path:
+    """Return a folder that model2vec saved."""
     from tokenizers import Tokenizer
 
     path.mkdir()
@@ -43,7 +38,8 @@ def means_of(terms: tuple[str, ...]) -> np.ndarray:
     return np.array([TABLE[ids].mean(axis=0) if ids else np.zeros(6) for ids in known])
 
 
-def test_a_vector_is_the_mean_of_its_tokens_and_of_those_of_a_prefix(folder: Path) -> None:
+def test_a_vector_is_the_mean_of_its_tokens_and_of_those_of_a_prefix(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model")
     found = load(folder, asked(TERMS))
 
     assert found.vectors.dtype == np.float32
@@ -84,8 +80,9 @@ def test_the_cache_is_of_the_content_of_the_model(tmp_path: Path, monkeypatch) -
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"nonsense"])
 def test_a_damaged_folder_is_an_input_error_or_not_used(
-    folder: Path, file: str, content: bytes | None
+    tmp_path: Path, file: str, content: bytes | None
 ) -> None:
+    folder = saved(tmp_path / "model")
     if content is None:
         (folder / file).unlink()
     else:
@@ -97,14 +94,16 @@ def test_a_damaged_folder_is_an_input_error_or_not_used(
         load(folder, asked(TERMS))
 
 
-def test_its_folder_is_told_from_others(folder: Path) -> None:
+def test_its_folder_is_told_from_others(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model")
     (folder / "onnx").mkdir()
     (folder / "onnx" / "model.onnx").write_bytes(b"")
 
     assert find_format(folder, EmbeddingOptions()) == ("model2vec", FORMATS.get("model2vec"))
 
 
-def test_a_loaded_model_gives_the_vectors_of_its_folder(folder: Path) -> None:
+def test_a_loaded_model_gives_the_vectors_of_its_folder(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model")
     model = model2vec.StaticModel.from_pretrained(folder)
 
     found = open_source(embedding_spec(model, "loaded")).read(asked(TERMS))

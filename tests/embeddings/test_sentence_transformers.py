@@ -147,16 +147,6 @@ def test_a_damaged_folder_names_itself(folder: Path) -> None:
         load(folder, asked(["a"]))
 
 
-def test_another_model_under_the_same_name_has_a_cache_of_its_own(
-    folder: Path, tmp_path: Path
-) -> None:
-    for content in (b"weights", b"other weights"):
-        (folder / "model.safetensors").write_bytes(content)
-        load(folder, asked(["a"], tmp_path / "cache"))
-
-        assert len(StandIn.asked) == 2  # the probe, and the term
-
-
 def test_its_folder_is_told_from_others(folder: Path) -> None:
     own = ("sentence-transformers", FORMATS.get("sentence-transformers"))
     assert find_format(folder, EmbeddingOptions()) == own
@@ -175,13 +165,6 @@ def test_what_is_no_folder_of_a_model_is_not_recognised(tmp_path: Path, name: st
     formats = ("model2vec", "onnx", "sentence-transformers")
     for path in (tmp_path, tmp_path / "inner" / name, tmp_path / "missing"):
         assert not any(FORMATS.get(one).recognises(path) for one in formats)
-
-
-def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-
-    with pytest.raises(OptionError, match=r"install medsim with its extra sentence-transformers"):
-        load(folder, asked(["a"]))
 
 
 def test_vectors_of_a_gpu_are_kept_apart(folder: Path, tmp_path: Path, monkeypatch) -> None:
@@ -233,9 +216,7 @@ def with_weights(plain: Path, *names: str, content: bytes = WEIGHTS) -> None:
 def test_a_plain_folder_is_found_by_its_files(plain: Path) -> None:
     own = ("transformers", FORMATS.get("transformers"))
     assert find_format(plain, EmbeddingOptions()) == own
-
     write_shards(plain)
-
     assert find_format(plain, EmbeddingOptions()) == own
     (plain / "modules.json").write_text("[]")
     assert find_format(plain, EmbeddingOptions())[0] == "sentence-transformers"
@@ -259,6 +240,7 @@ def test_its_fingerprint_is_of_what_decides_the_vectors(plain: Path) -> None:
 
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "no tokenizer": (lambda plain: (plain / "tokenizer.json").unlink(), "has no tokenizer"),
+    "adapters": (lambda plain: (plain / "adapter_config.json").touch(), r"adapters \(PEFT\) only"),
     "pickle": (
         lambda plain: with_weights(plain, "pytorch_model.bin"),
         r"pytorch_model\.bin is a pickle.* convert the folder to safetensors in Python",
@@ -285,35 +267,16 @@ def test_what_is_not_whole_is_refused_in_one_line(plain: Path, case: str) -> Non
     assert "\n" not in str(caught.value)
 
 
-def test_adapters_are_found_and_refused(plain: Path, tmp_path: Path) -> None:
-    (tmp_path / "adapter_model.safetensors").write_bytes(WEIGHTS)
-    (tmp_path / "adapter_model.txt").write_text("a\n")
-    for folder in (plain, tmp_path):
-        (folder / "adapter_config.json").write_text("{}")
+def test_a_folder_that_is_no_model_says_what_it_lacks(plain: Path, tmp_path: Path) -> None:
+    def says(folder: Path, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            find_format(folder, EmbeddingOptions())
 
-        name, found = find_format(folder, EmbeddingOptions())
-
-        assert name == "transformers"
-        with pytest.raises(InputError, match=r"has adapters \(PEFT\) only"):
-            fingerprint(folder, found, EmbeddingOptions())
-
-
-@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
-def test_a_folder_that_looks_like_a_model_says_what_it_lacks(plain: Path, name: str) -> None:
-    (plain / name).unlink()
-
-    with pytest.raises(
-        InputError, match=r"in no known format: it needs config\.json and model\.safe"
-    ):
-        find_format(plain, EmbeddingOptions())
-
-
-def test_a_folder_around_a_model_says_so(plain: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a model is in its folder model"):
-        find_format(plain.parent, EmbeddingOptions())
+    says(plain.parent, "a model is in its folder model")
+    (plain / "config.json").unlink()
+    says(plain, r"in no known format: it needs config\.json and model\.safe")
     (tmp_path / "cache" / "snapshots").mkdir(parents=True)
-    with pytest.raises(InputError, match="name the model as hf:NAME"):
-        find_format(tmp_path / "cache", EmbeddingOptions())
+    says(tmp_path / "cache", "name the model as hf:NAME")
 
 
 @pytest.mark.parametrize(

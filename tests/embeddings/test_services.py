@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fixtures.encoders import Recording, asked
+from fixtures.encoders import Recording
 from fixtures.release import random_release
 from fixtures.services import Fault, Handler, LocalService, answer_to, vector_of
 
 import medsim
 from medsim.core.errors import InputError, OptionError, ServiceError
-from medsim.embeddings import FORMATS, Request, TermVectors
+from medsim.embeddings import Request, TermVectors
 from medsim.embeddings import services as client
 from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.options import parse_embedding
@@ -115,17 +115,6 @@ def test_vectors_are_those_of_the_service_in_the_order_of_the_request(
         f"120 terms to ask for, an estimated {n_characters // 4:,} tokens (4 characters each)",
         "the service counted 120 tokens",
     ]
-
-
-def test_batches_have_terms_of_about_one_length_and_at_most_as_many_as_is_said(
-    service: LocalService,
-) -> None:
-    read(service, options="batch=50,concurrency=1")
-
-    batches = [body["input"] for _, _, body in service.requests]
-    assert [len(batch) for batch in batches] == [50, 50, 20]
-    lengths = [len(term) for batch in batches for term in batch]
-    assert lengths == sorted(lengths)
 
 
 def test_prefix_and_dimensions_are_sent_and_decide_what_is_kept(
@@ -259,11 +248,9 @@ BAD = {
         "answered text/html that is not a JSON object; is it the address of the API",
     ),
     "nested too deeply": (with_status(200, b"[" * 10**6), "that is not a JSON object"),
-    "no object": (with_status(200, [1]), "that is not a JSON object"),
     "10 GB": (endless, "answers with more than 2 MiB"),
     "no data": (with_status(200, {"error": "x"}), NO_VECTORS),
     "one more": (changed(lambda answer: answer["data"].append({"embedding": [1]})), NO_VECTORS),
-    "one fewer": (changed(lambda answer: answer["data"].pop()), NO_VECTORS),
     "an index twice": (changed(lambda answer: answer["data"][0].update(index=1)), NO_VECTORS),
     "another size": (changed(lambda answer: answer["data"][0]["embedding"].pop()), NO_VECTORS),
     "NaN": (
@@ -275,17 +262,11 @@ BAD = {
         ),
         "the vector of 'bb' is not finite",
     ),
-    "too large": (
-        changed(lambda answer: answer["data"][0]["embedding"].__setitem__(0, 1e300)),
-        "the vector of 'a' is not finite",
-    ),
+    "too large": (with_embedding([0.5, 1e300]), "the vector of 'a' is not finite"),
     "a number of 400 digits": (with_embedding([10**400, 1]), NO_VECTORS),
-    "true among numbers": (with_embedding([True, 0.5]), NO_VECTORS),
-    "a list in a list": (with_embedding([[0.5, 1.5]]), NO_VECTORS),
-    "an object": (with_embedding({"0": 0.5}), NO_VECTORS),
+    "a list in a list": (with_embedding([[True, 1.5]]), NO_VECTORS),
     "base64": (with_embedding("AAAA"), NO_VECTORS),
     "infinity": (with_embedding([0.5, float("inf")]), "the vector of 'a' is not finite"),
-    "another encoding": (with_status(200, '{"data": []}'.encode("utf-16")), "that is not a JSON"),
     "refused": (with_status(404, {"error": {"message": "no model m"}}), "HTTP 404, no model m"),
     "a key is missing": (with_status(401), "HTTP 401; it needs a key, in the environment variable"),
     "a long wait": (with_status(429, Retry_After="86400"), "asks to wait 86,400 seconds"),
@@ -308,18 +289,10 @@ def test_a_bad_answer_is_one_line_and_nothing_is_kept(
     assert not list(tmp_path.rglob("*.vectors"))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda answer: answer["data"].reverse(),
-        lambda answer: [one.pop("index") for one in answer["data"]],
-    ],
-)
-def test_vectors_are_taken_by_their_index_or_in_order(
-    service: LocalService, change: Callable[[dict[str, Any]], object]
-) -> None:
-    service.always = changed(change)
-
+def test_vectors_are_taken_by_their_index_or_in_order(service: LocalService) -> None:
+    service.always = changed(lambda answer: answer["data"].reverse())
+    assert np.array_equal(read(service).vectors, expected(TERMS))
+    service.always = changed(lambda answer: [one.pop("index") for one in answer["data"]])
     assert np.array_equal(read(service).vectors, expected(TERMS))
 
 
@@ -327,14 +300,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 @pytest.mark.parametrize(
-    ("beginning", "part"),
-    [
-        (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
-        (b"HTTP/1.1 200 OK\r\nX: ", b"a"),
-        (CHUNKED, b"1\r\n \r\n"),
-        (CHUNKED + b"2\r\n{}\r\n0\r\nX: ", b"a"),
-    ],
-    ids=["hints", "a header", "chunks", "a trailer"],
+    ("beginning", "part"), [(b"HTTP/1.1 200 OK\r\nX: ", b"a"), (CHUNKED, b"1\r\n \r\n")]
 )
 def test_a_service_that_draws_its_answer_out_is_given_up(
     service: LocalService, monkeypatch: pytest.MonkeyPatch, beginning: bytes, part: bytes
@@ -369,8 +335,11 @@ def test_a_batch_that_is_too_large_for_the_service_is_divided(
     found = read(service, options="batch=64,concurrency=1")
 
     assert np.array_equal(found.vectors, expected(TERMS))
-    assert [len(body["input"]) for _, _, body in service.requests][:4] == [64, 32, 16, 16]
-    assert max(len(body["input"]) for _, _, body in service.requests[2:]) == 16
+    batches = [body["input"] for _, _, body in service.requests]
+    assert [len(batch) for batch in batches][:4] == [64, 32, 16, 16]
+    assert max(map(len, batches[2:])) == 16
+    lengths = [len(term) for batch in batches[2:] for term in batch]
+    assert lengths == sorted(lengths)
 
 
 def test_a_term_that_is_refused_is_named(service: LocalService) -> None:
@@ -611,13 +580,6 @@ def test_a_wrong_address_or_option_is_one_line(text: str, message: str) -> None:
 
     assert message in str(raised.value)
     assert "pass-word" not in str(raised.value)
-
-
-def test_options_of_services_do_not_fit_files(tmp_path: Path) -> None:
-    path = tmp_path / "words.txt"
-    path.write_text("2 1\na 1\nb 2\n")
-    with pytest.raises(OptionError, match="option model=m does not fit"):
-        FORMATS.get("word2vec-text").read(path, asked(["a"], model="m"))
 
 
 @pytest.mark.parametrize(

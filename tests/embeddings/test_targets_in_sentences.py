@@ -7,18 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fixtures.encoders import (
-    LOOKUP,
-    VOCABULARY,
-    hidden_of,
-    write_encoder,
-    write_plain_encoder,
-    write_tokenizer,
-)
+from fixtures.encoders import VOCABULARY, hidden_of, write_encoder, write_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.core.errors import OptionError
 from medsim.embeddings.formats.onnx import OnnxEncoder, Target
 from medsim.embeddings.options import parse_options
 
@@ -163,11 +155,3 @@ def test_vectors_of_targets_depend_neither_on_threads_nor_but_for_rounding_on_ot
     alone = [opened(whole).encode_targets([one]).vectors[0] for one in targets]
     assert np.allclose(together, alone, atol=1e-6)
     assert np.array_equal(opened(whole, 3).encode_targets(targets).vectors, together)
-
-
-def test_a_model_that_gives_one_vector_a_text_has_none_of_targets(tmp_path: Path) -> None:
-    steps = [LOOKUP, ("ReduceSum", ["hidden", "middle"], ["pooled"], {"keepdims": 0})]
-    path = write_plain_encoder(tmp_path, *steps, outputs={"pooled": 2})
-
-    with pytest.raises(OptionError, match="one vector per text"):
-        opened(path).encode_targets([target("pain", "pain")])

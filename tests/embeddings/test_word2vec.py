@@ -202,11 +202,6 @@ def test_a_binary_header_that_lies_is_refused(tmp_path: Path, header: bytes, mes
 
     with pytest.raises(InputError, match=message):
         words_in("word2vec", path, ["heart"])
-
-
-def test_a_row_without_a_word_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.bin"
     path.write_bytes(b"2 1\n" + b"\xff" * 70_000)
-
     with pytest.raises(InputError, match="row 1 has no word"):
         words_in("word2vec", path, ["heart"])

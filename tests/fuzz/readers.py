@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import struct
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +12,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from fixtures.corpora import invented_names, write_corpus, write_ontology
-from fixtures.embeddings import ROWS, request, write_array, write_text, write_word2vec
+from fixtures.embeddings import (
+    ROWS,
+    request,
+    write_array,
+    write_fasttext,
+    write_table,
+    write_text,
+    write_word2vec,
+)
 from fixtures.encoders import TABLE, asked, write_encoder, write_tokenizer
 from fixtures.loinc import random_observations
 from fixtures.mesh import write_mesh
@@ -85,7 +92,7 @@ def _answer(path: Path) -> dict[str, object]:
     with open_file(path) as stream:
         found = parsed_json("the answer", stream.read())
     if not isinstance(found, dict):
-        raise ServiceError("answers with JSON that is no object")
+        raise ServiceError("it answered JSON that is not an object")
     return found
 
 
@@ -102,8 +109,12 @@ def _rf2(folder: Path) -> Path:
 
 
 def _rf2_zip(folder: Path) -> Path:
-    whole = folder.parent / f"{folder.name}.whole"
-    return _zipped(folder / "release.zip", _rf2(whole))
+    return _zipped(folder / "release.zip", _rf2(folder.parent / f"{folder.name}.whole"))
+
+
+def _packed(path: Path, content: bytes) -> Path:
+    path.write_bytes(gzip.compress(content, mtime=0))
+    return path
 
 
 def _mesh(folder: Path) -> Path:
@@ -111,48 +122,17 @@ def _mesh(folder: Path) -> Path:
 
 
 def _mesh_gz(folder: Path) -> Path:
-    whole = folder.parent / f"{folder.name}.whole"
-    path = folder / "desc2026.xml.gz"
-    path.write_bytes(gzip.compress((_mesh(whole) / "desc2026.xml").read_bytes(), mtime=0))
-    return path
+    whole = _mesh(folder.parent / f"{folder.name}.whole") / "desc2026.xml"
+    return _packed(folder / "desc2026.xml.gz", whole.read_bytes())
 
 
 def _obo(folder: Path) -> Path:
     return write_ontology(folder, invented_names(1, 8))
 
 
-def _fasttext(folder: Path) -> Path:
-    path = folder / "model.bin"
-    words, n_buckets, width = ["</s>", "heart", "asthma", "pain"], 7, 3
-    numbers = np.arange((len(words) + n_buckets) * width, dtype="<f4")
-    content = struct.pack(
-        "<2i12id", 793712314, 12, width, 5, 5, 1, 5, 1, 2, 1, n_buckets, 2, 3, 100, 1e-4
-    )
-    content += struct.pack("<3i2q", len(words), len(words), 0, 40, -1)
-    content += b"".join(one.encode() + b"\0" + struct.pack("<qb", 10, 0) for one in words)
-    content += struct.pack("<?2q", False, len(words) + n_buckets, width) + numbers.tobytes()
-    content += (
-        struct.pack("<?2q", False, len(words), width) + numbers[: len(words) * width].tobytes()
-    )
-    path.write_bytes(content)
-    return path
-
-
 def _array(suffix: str) -> Callable[[Path], Path]:
     vectors = np.array(list(ROWS.values()), np.float32)
     return lambda folder: write_array(folder / f"v{suffix}", list(ROWS), vectors)
-
-
-def _table(folder: Path) -> Path:
-    path = folder / "v.parquet"
-    pl.DataFrame({"word": list(ROWS), "vector": list(map(list, ROWS.values()))}).write_parquet(path)
-    return path
-
-
-def _arrow(folder: Path) -> Path:
-    path = folder / "v.arrow"
-    pl.DataFrame({"word": list(ROWS), "vector": list(map(list, ROWS.values()))}).write_ipc(path)
-    return path
 
 
 def _model2vec(folder: Path) -> Path:
@@ -194,10 +174,9 @@ def _pubtator(folder: Path) -> Path:
 
 def _pubtator_gz(folder: Path) -> Path:
     plain = _pubtator(folder)
-    path = folder / "corpus.txt.gz"
-    path.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
+    content = plain.read_bytes()
     plain.unlink()
-    return path
+    return _packed(folder / "corpus.txt.gz", content)
 
 
 def _answers(path: Path) -> object:
@@ -245,34 +224,17 @@ _FILLED = "".join(
     f"{line}not_same\r\n" if at else f"{line}\r\n"
     for at, line in enumerate(written_csv(SHEET).splitlines())
 )
-_GRAPHS = json.dumps(
-    {
-        "graphs": [
-            {
-                "id": "http://purl.obolibrary.org/obo/in.json",
-                "nodes": [
-                    {
-                        "id": f"http://purl.obolibrary.org/obo/IN_{number}",
-                        "lbl": f"fever {number}",
-                        "type": "CLASS",
-                        "meta": {
-                            "synonyms": [{"pred": "hasExactSynonym", "val": f"heat {number}"}],
-                            "xrefs": [{"val": f"MESH:D{number}"}],
-                        },
-                    }
-                    for number in range(4)
-                ],
-                "edges": [
-                    {
-                        "sub": "http://purl.obolibrary.org/obo/IN_1",
-                        "pred": "is_a",
-                        "obj": "http://purl.obolibrary.org/obo/IN_2",
-                    }
-                ],
-            }
-        ]
-    }
-)
+_PURL = "http://purl.obolibrary.org/obo/IN_"
+_META = {
+    "synonyms": [{"pred": "hasExactSynonym", "val": "heat"}],
+    "xrefs": [{"val": "MESH:D1"}],
+}
+_NODES = [
+    {"id": f"{_PURL}{number}", "lbl": f"fever {number}", "type": "CLASS", "meta": _META}
+    for number in range(4)
+]
+_EDGES = [{"sub": f"{_PURL}1", "pred": "is_a", "obj": f"{_PURL}2"}]
+_GRAPHS = json.dumps({"graphs": [{"id": f"{_PURL}.json", "nodes": _NODES, "edges": _EDGES}]})
 _WORDS = "word,frequency,topics,domain\nheart,12,3,medicine\nasthma,2.5,1,\n"
 _LEXICON = "E1|hearts|noun|count(thr_plur)|heart|heart|\nE2|pains|noun|x|pain|pain|\n"
 
@@ -302,12 +264,18 @@ READERS: dict[str, Reader] = {
     "word2vec": Reader(
         write=lambda folder: write_word2vec(folder / "v.bin", ROWS), read=_embedding
     ),
-    "fasttext": Reader(write=_fasttext, read=_embedding),
+    "fasttext": Reader(
+        write=lambda folder: write_fasttext(folder / "model.bin", ROWS, 7), read=_embedding
+    ),
     "npy": Reader(write=_array(".npy"), read=_embedding),
     "npz": Reader(write=_array(".npz"), read=_embedding),
     "safetensors": Reader(write=_array(".safetensors"), read=_embedding),
-    "parquet-vectors": Reader(write=_table, read=_embedding),
-    "arrow-vectors": Reader(write=_arrow, read=_embedding),
+    "parquet-vectors": Reader(
+        write=lambda folder: write_table(folder / "v.parquet", ROWS), read=_embedding
+    ),
+    "arrow-vectors": Reader(
+        write=lambda folder: write_table(folder / "v.arrow", ROWS), read=_embedding
+    ),
     "model2vec": Reader(write=_model2vec, read=_encoder),
     "onnx": Reader(write=write_encoder, read=_encoder),
     "rated": Reader(write=_file("rated.csv", _RATED), read=read_rated),

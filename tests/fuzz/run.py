@@ -2,8 +2,8 @@
 
     just fuzz --reader npy
 
-An input is made of a reader's good files and a seed, and read in a process of its own that may end
-in any way. Those at fault are kept with their seed, by which ``--seed`` reads one again.
+An input is made of a reader's good files and a seed, and read in another process, which may end in
+any way. Those at fault are kept with their seed, by which ``--seed`` reads one again.
 """
 
 from __future__ import annotations
@@ -19,34 +19,25 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from dataclasses import dataclass, field
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fuzz.mutations import mutated
-from fuzz.readers import READERS, Reader
+from fuzz.readers import READERS
 
 from medsim.core.errors import MedsimError
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
+    from collections.abc import Iterator
 
 LONGEST_MESSAGE = 1_000
 MEMORY = 6 << 30
 """Bytes of addresses that a reader may have; a file that asks for more is no reason to die."""
 
-_KEPT = Path(tempfile.gettempdir()) / "medsim-fuzz"
-_LONGEST_START = 300  # seconds, for imports and the compiler
-
 READ, REFUSED = "read", "refused"
-
-
-@dataclass(slots=True)
-class Counts:
-    """The outcomes of the inputs of one reader, and the faults with their seeds."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    faults: list[tuple[int, str]] = field(default_factory=list)
 
 
 def main() -> int:
@@ -57,24 +48,27 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, help="read one input, and show what becomes of it")
     parser.add_argument("--limit", type=float, default=20, help="seconds that an input may take")
-    parser.add_argument("--keep", type=Path, default=_KEPT, help="folder of faulty inputs")
+    parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir(), "medsim-fuzz"))
     given = parser.parse_args()
-    n_faults = 0
+    has_faults = False
     for name in given.reader or READERS:
         with tempfile.TemporaryDirectory() as scratch:
-            work = Work(READERS[name], Path(scratch))
             if given.seed is not None:
-                _say(work.outcome(given.seed))
+                _say(outcome(name, scratch, given.seed))
                 continue
-            counts = _fuzzed(name, Path(scratch), given)
-            for seed, fault in counts.faults[:20]:
-                kept = given.keep / f"{name}-{seed}"
-                shutil.rmtree(kept, ignore_errors=True)
-                shutil.copytree(work.damaged(seed), kept)
-                _say(f"{name}: seed {seed}: {fault}\n  kept in {kept}")
-            n_faults += len(counts.faults)
-            _say(f"{name} {dict(counts.outcomes)}, {len(counts.faults)} faults")
-    return int(n_faults > 0)
+            outcomes: Counter[str] = Counter()
+            for seed, found in _fuzzed(name, scratch, given):
+                is_fault = found not in {READ, REFUSED}
+                outcomes["fault" if is_fault else found] += 1
+                if is_fault and outcomes["fault"] <= 20:
+                    kept = given.keep / f"{name}-{seed}"
+                    shutil.rmtree(kept, ignore_errors=True)
+                    _damaged(name, scratch, seed)
+                    shutil.copytree(Path(scratch, "bad"), kept)
+                    _say(f"{name}: seed {seed}: {found}\n  kept in {kept}")
+            _say(f"{name} {dict(outcomes)}")
+            has_faults |= outcomes["fault"] > 0
+    return int(has_faults)
 
 
 def _say(line: str) -> None:
@@ -82,105 +76,74 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-class Work:
-    """The good files of a reader and the inputs made of them."""
-
-    def __init__(self, reader: Reader, scratch: Path) -> None:
-        self._reader = reader
-        self._good, self._bad = scratch / "good", scratch / "bad"
-        path = scratch / "path"
-        if not self._good.exists():
-            self._good.mkdir()
-            path.write_text(str(reader.write(self._good).relative_to(self._good)))
-        self._path = Path(path.read_text())
-
-    def read_good(self) -> None:
-        """Read the good files, so that all is imported and compiled."""
-        self._reader.read(self._good / self._path)
-
-    def damaged(self, seed: int) -> Path:
-        """Return the folder of an input."""
-        shutil.rmtree(self._bad, ignore_errors=True)
-        shutil.copytree(self._good, self._bad)
-        draw = random.Random(seed)  # noqa: S311 — nothing is secret
-        root = self._bad / self._path
-        files = [root] if root.is_file() else sorted(root.glob(self._reader.damaged))
-        file = draw.choice([one for one in files if one.is_file()])
-        file.write_bytes(mutated(file.read_bytes(), draw))
-        return self._bad
-
-    def outcome(self, seed: int) -> str:
-        """Return what becomes of an input: read, refused, or a fault in words."""
-        folder = self.damaged(seed)
-        try:
-            self._reader.read(folder / self._path)
-        except MedsimError as error:
-            message = str(error)
-            if len(message) > LONGEST_MESSAGE + len(str(folder)) or "\n" in message:
-                return f"message of {len(message):,} characters: {message[:300]!r}"
-            return REFUSED
-        except BaseException:  # noqa: BLE001 — whatever a reader raises is a fault
-            return traceback.format_exc()[-1500:]
-        return READ
+def _fuzzed(name: str, scratch: str, given: argparse.Namespace) -> Iterator[tuple[int, str]]:
+    """Yield the outcome of each seed until the time is over."""
+    seed, end = given.first, time.monotonic() + given.seconds
+    while time.monotonic() < end:
+        spawning = multiprocessing.get_context(
+            "spawn"
+        )  # a fork would lack the threads of libraries
+        with ProcessPoolExecutor(1, spawning, _begin, (name, scratch)) as pool:
+            found = READ
+            while time.monotonic() < end and found in {READ, REFUSED}:
+                limit = 300 if seed == given.first else given.limit  # for imports and the compiler
+                try:
+                    found = pool.submit(outcome, name, scratch, seed).result(limit)
+                except TimeoutError:
+                    found = f"more than {given.limit:g} seconds"
+                    for child in multiprocessing.active_children():
+                        child.kill()
+                except BrokenProcessPool:
+                    found = "the process died"
+                yield seed, found
+                seed += 1
 
 
-def _fuzzed(name: str, scratch: Path, given: argparse.Namespace) -> Counts:
-    """Return the outcomes of as many seeds as there is time for."""
-    counts, seed, left = Counts(), given.first, given.seconds
-    while left > 0:
-        begin = time.monotonic()
-        seed = _batch((name, scratch), seed, left, given.limit, counts)
-        left -= time.monotonic() - begin
-    return counts
-
-
-def _batch(work: tuple[str, Path], seed: int, seconds: float, limit: float, counts: Counts) -> int:
-    """Read inputs in one process until it dies or the time is over; return the next seed."""
-    spawning = multiprocessing.get_context("spawn")  # a fork would lack the threads of libraries
-    reading, writing = spawning.Pipe(duplex=False)
-    child = spawning.Process(target=_serve, args=(*work, seed, seconds, writing))
-    child.start()
-    writing.close()
-    try:
-        if not reading.poll(_LONGEST_START) or reading.recv() is not None:
-            raise RuntimeError(f"{work[0]}: the process does not start")
-        while True:
-            outcome = reading.recv() if reading.poll(limit) else f"more than {limit:g} seconds"
-            if outcome is None:
-                return seed
-            _count(counts, seed, outcome)
-            seed += 1
-            if outcome.startswith("more than"):
-                return seed
-    except EOFError:
-        _count(counts, seed, "the process died")
-        return seed + 1
-    finally:
-        child.kill()
-        child.join()
-
-
-def _count(counts: Counts, seed: int, outcome: str) -> None:
-    if outcome in {READ, REFUSED}:
-        counts.outcomes[outcome] += 1
-    else:
-        counts.outcomes["fault"] += 1
-        counts.faults.append((seed, outcome))
-
-
-def _serve(name: str, scratch: Path, seed: int, seconds: float, writing: Connection) -> None:
-    """Read inputs and send their outcomes, None when it begins and when the time is over."""
+def _begin(name: str, scratch: str) -> None:
+    """Bound what a process may use, and read the good files, so that all is imported."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # libraries in Rust write of their panics there
-    work = Work(READERS[name], scratch)
-    work.read_good()
-    writing.send(None)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        writing.send(work.outcome(seed))
-        seed += 1
-    writing.send(None)
+    READERS[name].read(_good(name, scratch))
+
+
+@cache
+def _good(name: str, scratch: str) -> Path:
+    """Return the path that is read of a reader's good files, after writing them once."""
+    folder, note = Path(scratch, "good"), Path(scratch, "path")
+    if not folder.exists():
+        folder.mkdir()
+        note.write_text(str(READERS[name].write(folder)))
+    return Path(note.read_text())
+
+
+def _damaged(name: str, scratch: str, seed: int) -> Path:
+    """Return the path that is read of an input."""
+    good = _good(name, scratch)
+    folder = Path(scratch, "bad")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(Path(scratch, "good"), folder)
+    path = folder / good.relative_to(Path(scratch, "good"))
+    draw = random.Random(seed)  # noqa: S311 — nothing is secret
+    files = [path] if path.is_file() else sorted(path.glob(READERS[name].damaged))
+    file = draw.choice([one for one in files if one.is_file()])
+    file.write_bytes(mutated(file.read_bytes(), draw))
+    return path
+
+
+def outcome(name: str, scratch: str, seed: int) -> str:
+    """Return what becomes of an input: read, refused, or a fault in words."""
+    path = _damaged(name, scratch, seed)
+    try:
+        READERS[name].read(path)
+    except MedsimError as error:
+        message = str(error)
+        if len(message) > LONGEST_MESSAGE + len(str(path)) or "\n" in message:
+            return f"message of {len(message):,} characters: {message[:300]!r}"
+        return REFUSED
+    except BaseException:  # noqa: BLE001 — whatever a reader raises is a fault
+        return traceback.format_exc()[-1500:]
+    return READ
 
 
 if __name__ == "__main__":

@@ -422,17 +422,6 @@ def test_a_search_can_be_asked_again(large_pool: Pool) -> None:
     assert again.distances.tolist() == first.distances.tolist()
 
 
-def test_terms_are_searched_by_one_call() -> None:
-    terms = ["cardiac arrest", "hearing loss", "heart attack", "heart attacks"]
-    queries, wanted = np.array([2, 0], np.int32), np.array([2, 0], np.int32)
-
-    found = nearest(Candidates.of(terms), queries, wanted)
-
-    assert [terms[row] for row in found.ids] == ["heart attacks", "hearing loss"]
-    assert found.distances.tolist() == [1, levenshtein("heart attack", "hearing loss")]
-    assert found.starts.tolist() == [0, 2, 2]
-
-
 @pytest.mark.kernels
 @given(st.lists(st.text(f"ab{ASTRAL}", max_size=4), max_size=6))
 def test_only_distinct_terms_in_order_of_code_points_are_taken(terms: list[str]) -> None:
@@ -445,19 +434,6 @@ def test_only_distinct_terms_in_order_of_code_points_are_taken(terms: list[str])
 
 
 @pytest.mark.parametrize(
-    ("terms", "components", "message"),
-    [
-        (["b", "a"], None, "distinct and in order"),
-        (["a", "a"], None, "distinct and in order"),
-        (["a", "b"], np.zeros(1, np.int32), "component"),
-    ],
-)
-def test_terms_must_be_in_order_with_a_component_each(terms, components, message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        Candidates.of(terms, components)
-
-
-@pytest.mark.parametrize(
     ("query", "wanted"),
     [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], []), ([0], [1.5]), ([[0]], [[1]])],
 )
@@ -466,10 +442,12 @@ def test_queries_that_are_no_rows_are_refused(query: list[int], wanted: list[int
         nearest(Candidates.of(["a", "b"]), np.array(query), np.array(wanted))
 
 
-@pytest.mark.parametrize("seed", [-1, 1 << 64])
-def test_seeds_out_of_range_are_refused(seed: int) -> None:
-    with pytest.raises(OptionError, match="out of range"):
-        NearestSearch(Candidates.of(["a", "b"]), seed=seed, threads=1)
+def test_seeds_out_of_range_and_terms_without_a_component_are_refused() -> None:
+    for seed in (-1, 1 << 64):
+        with pytest.raises(OptionError, match="out of range"):
+            NearestSearch(Candidates.of(["a", "b"]), seed=seed, threads=1)
+    with pytest.raises(OptionError, match="component"):
+        Candidates.of(["a", "b"], np.zeros(1, np.int32))
 
 
 def test_numbers_may_be_of_any_whole_type() -> None:

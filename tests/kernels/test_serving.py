@@ -57,14 +57,6 @@ def test_the_used_pairs_are_those_given_in_either_direction(pairs: Pairs, n_more
         assert keys_in(table_of(either, n_more)) == expected
 
 
-@pytest.mark.kernels
-@pytest.mark.parametrize(("n_pairs", "n_more"), [(0, 0), (1, 7), (8, 0), (9, 0), (3, 500)])
-def test_the_table_is_a_power_of_two_and_stays_at_most_half_full(n_pairs: int, n_more: int) -> None:
-    size = len(table_of([(at, at + 1) for at in range(n_pairs)], n_more))
-    assert size & (size - 1) == 0
-    assert size >= 2 * (n_pairs + n_more)
-
-
 # The nearest that are left
 
 
