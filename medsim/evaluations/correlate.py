@@ -125,22 +125,22 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
     """Return the scores of embeddings on every whole set, at their best metric or at one."""
     results = whole_sets(evaluation.results())
     metric, statistic = options.metric, options.statistic
-    if metric is not None:
-        known = sorted(results["metric"].unique())
-        if metric not in known:
-            raise OptionError(unknown_name("metric", metric, known))
-        results = results.filter(metric=metric)
     of_pairs = (*statistics_of("labelled"), *statistics_of("rated"))
-    known = [one.name for one in of_pairs if one.higher_is_better]
-    if statistic is not None and statistic not in known:
-        raise OptionError(unknown_name("statistic", statistic, known))
+    for noun, name, known in (
+        ("metric", metric, sorted(results["metric"].unique())),
+        ("statistic", statistic, [one.name for one in of_pairs if one.higher_is_better]),
+    ):
+        if name is not None and name not in known:
+            raise OptionError(unknown_name(noun, name, known))
+    if metric is not None:
+        results = results.filter(metric=metric)
     statistics = tabulated_names(best=True) if statistic is None else (statistic,)
     untested = pl.DataFrame(schema=COMPARISONS.dtypes)  # standings are not used
     best = best_metrics(results, untested, statistics, subset=options.subset)
     if best.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]} under {metric or 'a metric'}")
-    name = pl.concat_str(*SET, separator="/", ignore_nulls=True).alias("set")
-    return best.select(name, "statistic", pl.col("embedding").alias("model"), "value").cast(
+    of_set = pl.concat_str(*SET, separator="/", ignore_nulls=True).alias("set")
+    return best.select(of_set, "statistic", pl.col("embedding").alias("model"), "value").cast(
         pl.Schema(SCORE_COLUMNS)
     )
 
@@ -277,7 +277,7 @@ def _model_column(frame: pl.DataFrame, is_text: Callable[[pl.Series], bool]) -> 
 
 def _column(table: Table, cells: pl.Series) -> pl.Series:
     """Return a column as numbers where there are any, else as text."""
-    values = [None if is_missing(cell) else number_in(cell) for cell in cells]
+    values = [number_in(cell) for cell in cells]
     wrong = [
         value is None and not is_missing(cell) for value, cell in zip(values, cells, strict=True)
     ]

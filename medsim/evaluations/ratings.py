@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -203,16 +204,14 @@ def cells_of(
     """
     if separator == JSON:
         return _json_cells(text, set(used))
-    quoted = cells_of_lines(text, separator)
     if not sentences or separator != TAB:
-        return quoted
-    try:
-        n_rows = sum(1 for _ in quoted)
-    except InputError:
-        return unquoted_cells(text)
+        return cells_of_lines(text, separator)
     # Where quotes enclose cells, every line is a row of its own, as without them.
-    is_quoted = n_rows == sum(1 for _ in unquoted_cells(text))
-    return cells_of_lines(text, separator) if is_quoted else unquoted_cells(text)
+    with suppress(InputError):
+        n_rows = sum(1 for _ in cells_of_lines(text, separator))
+        if n_rows == sum(1 for _ in unquoted_cells(text)):
+            return cells_of_lines(text, separator)
+    return unquoted_cells(text)
 
 
 def _json_cells(text: Text, used: set[int]) -> Iterator[tuple[int, list[str]]]:

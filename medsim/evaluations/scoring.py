@@ -134,7 +134,9 @@ def score_sets(
     """
     covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     common = np.logical_and.reduce(list(covered.values()))
-    held_out = held_out_half(one.pairs["pair_id"], resampling.seed)
+    # No threshold is chosen on a half of the pairs, drawn from their own content.
+    ids = np.array([int(pair_id, 16) for pair_id in one.pairs["pair_id"]], np.uint64)
+    held_out: Flags = tie_hashes(np.uint64(resampling.seed), np.uint64(0), ids) % np.uint64(2) == 1
     results: list[Row] = []
     comparisons: list[Row] = []
     stage.total(sum(len(pair_set.rows) for pair_set in one.sets))
@@ -170,17 +172,9 @@ def dominated_sets(one: EvaluationInput) -> Iterator[str]:
         named = listed([repr(term) for term in terms])
         yield (
             f"{one.name} {pair_set}: {sizes[largest] / len(pair_set.rows):.0%} of the pairs share "
-            f"terms with each other, such as {named}; the largest of "
-            f"{n_clusters:,} clusters decides every score, so there are no confidence intervals "
-            "and no tests"
+            f"terms, such as {named}; this cluster decides every score, so there are no confidence "
+            "intervals and no tests"
         )
-
-
-def held_out_half(pair_ids: pl.Series, seed: int) -> Flags:
-    """Return which pairs no threshold is chosen on: a half drawn from their own content."""
-    ids = np.array([int(pair_id, 16) for pair_id in pair_ids], np.uint64)
-    held_out: Flags = tie_hashes(np.uint64(seed), np.uint64(0), ids) % np.uint64(2) == 1
-    return held_out
 
 
 def _scores(
@@ -284,10 +278,10 @@ def warn_of_reach(
     n_largest = math.comb(max(len(metrics), *metrics.values(), 2), 2)
     if resampling.least_p(n_largest) < ALPHA:
         return
+    enough = fewest_for(n_largest, ALPHA)
     line = (
-        f"{resampling.resamples:,} resamples bring none of {n_largest:,} comparisons on rated "
-        f"pairs below {ALPHA} after Bonferroni's correction; {fewest_for(n_largest, ALPHA):,} do, "
-        "as does the default of `resamples`"
+        f"with {resampling.resamples:,} resamples none of {n_largest:,} comparisons on rated pairs "
+        f"can reach p < {ALPHA} after Bonferroni's correction; {enough:,} `resamples` are enough"
     )
     if line not in progress.warnings:
         progress.warn(line)

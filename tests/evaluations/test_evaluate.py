@@ -178,19 +178,11 @@ def test_an_embedding_that_is_added_later_gives_the_same_as_at_once(
     )
 
     added = run(made, made / "added", "two")
+    again = run(made, made / "added", "one")
 
     assert embedded == ["two"]
-    assert added.manifest.outputs == out.manifest.outputs
+    assert again.manifest.outputs == added.manifest.outputs == out.manifest.outputs
     assert_frame_equal(added.results(), out.results())
-
-
-def test_adding_what_is_there_computes_no_similarity_again(
-    made: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = run(made, made / "twice", "one")
-    monkeypatch.setattr(evaluate_module, "embed_terms", None)
-    second = run(made, made / "twice", "one")
-    assert second.manifest.outputs == first.manifest.outputs
 
 
 def test_an_input_can_be_added_and_earlier_ones_stay(made: Path, out: medsim.Evaluation) -> None:
@@ -330,6 +322,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
         ({"metrics": ["cos"]}, "no metric fits one; those that do: avg_cos"),
         ({"metrics": ["avg_coz"]}, "did you mean avg_cos"),
         ({"index": "ifv", "retrieval": True}, "unknown index"),
+        ({"index": "ivf"}, "`index` ivf needs `retrieval`"),
         ({"inputs": ["rated.csv", "./rated.csv"]}, "two inputs are named 'rated'"),
         ({"inputs": []}, "name at least one input"),
     ],

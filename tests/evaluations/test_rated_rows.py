@@ -128,12 +128,6 @@ def test_what_is_no_rated_file_is_refused_with_the_reason(tmp_path, content, say
     assert str(tmp_path / "pairs.csv") in str(caught.value)
 
 
-def test_a_path_that_is_no_file_is_refused(tmp_path):
-    for path in (tmp_path, tmp_path / "missing.csv", tmp_path / ("x" * 5000)):
-        with pytest.raises(InputError, match=r"is a folder; give a file|cannot be read"):
-            read_rated(path)
-
-
 @pytest.mark.parametrize(
     ("module", "limit", "most", "says"),
     [

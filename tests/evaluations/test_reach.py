@@ -82,8 +82,8 @@ def test_too_few_resamples_are_warned_of_with_the_number_that_is_enough(
 
     assert standing_of_good(few) == (0, 0)
     (warning,) = few.manifest.warnings
-    assert "100 resamples bring none of 3 comparisons" in warning
-    enough = int(re.findall(r"([\d,]+) do", warning)[0].replace(",", ""))
+    assert "with 100 resamples none of 3 comparisons" in warning
+    enough = int(re.findall(r"([\d,]+) `resamples` are", warning)[0].replace(",", ""))
     assert 2 * 3 / (enough + 1) < 0.05 <= 2 * 3 / enough
     assert few.comparisons()["p_bonferroni"].min() >= 0.05
     progress = medsim.Progress()

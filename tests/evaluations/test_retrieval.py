@@ -14,7 +14,6 @@ from fixtures.embeddings import write_words
 from fixtures.release import random_release
 
 import medsim
-from medsim.core.errors import OptionError
 from medsim.core.progress import Stage
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
@@ -343,8 +342,3 @@ def test_an_embedding_that_knows_nothing_finds_nothing(made: Path) -> None:
     table = none.retrieval().filter(subset="common")
     assert set(none.retrieval()["n_covered"]) == {0}
     assert set(table["value"].drop_nulls()) <= {0.0}
-
-
-def test_an_index_without_retrieval_is_refused(made: Path) -> None:
-    with pytest.raises(OptionError, match="`index` ivf needs `retrieval`"):
-        evaluate(made, "index", retrieval=False, index="ivf")
