@@ -34,27 +34,28 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
     from medsim.evaluations.readable import readable
 
     _print_compared(table_of(call(run, options)), form, readable, options.progress)
-    asked = {
-        "retrieval": options.retrieval,
-        "separation": options.separates,
-        "parts": options.words,
-    }
-    tables = ["standings", *(name for name, wanted in asked.items() if wanted)]
+    asked = (
+        (options.retrieval, "retrieval"),
+        (options.separates, "separation"),
+        (options.words, "parts"),
+    )
+    tables = ["standings", *(name for wanted, name in asked if wanted)]
+    place = quoted(options.out)
     tell_next(
         options.progress,
-        f"medsim compare {quoted(options.out)} --table {' or '.join(tables)} sums up",
-        f"medsim report {quoted(options.out)} -o report.html draws it",
+        f"for a summary, run medsim compare {place} --table {' or '.join(tables)}",
+        f"for a report, run medsim report {place} -o report.html",
     )
 
 
 @command(app, CompareOptions, then=("report", "correlate"))
 def compare(options: CompareOptions, *, form: Format = "table") -> None:
-    """Print a table of an evaluation: which embedding, under which metric, and how surely.
+    """Compare embeddings: scores, metrics and significance.
 
     Writes nothing. As table, md and latex it is to be read; json and csv have a row per value.
     A cell has a value, a metric, how many others it is significantly better (+) and worse (\u2212)
-    than, and a star for the best and those that cannot be told from it. A table of the paper has a
-    row per embedding and a column per set.
+    than, and a star for the best and those not significantly different from it. A table of the
+    paper has a row per embedding and a column per set.
 
     Example: medsim compare results --table all-auc --format latex
     """
@@ -73,19 +74,14 @@ def _print_compared(
     """Print a table of comparisons, and what its signs say where they are printed."""
     from medsim.evaluations.readable import why_missing_in
 
-    frames: list[pl.DataFrame] = []
-
-    def kept(found: pl.DataFrame) -> Sequence[pl.DataFrame]:
-        frames.extend(readable(found))
-        return frames
-
-    print_table(rows, form, readable=kept)
+    frames = readable(rows)
+    print_table(rows, form, readable=lambda _: frames)
     tell_missing(progress, form, why_missing_in(rows, frames))
     if {"n_better", "value"} <= set(rows.columns):
-        signs = "+1-0: significantly better than 1, worse than 0; *: best, or not told from it"
+        signs = "+1-0: significantly better than 1, worse than 0; *: best, or not different from it"
         tell_signs(progress, form, signs)
     elif any(re.search(r"\(\d", str(one.rows())) for one in frames):
-        tell_signs(progress, form, "(12): of so many pairs")
+        tell_signs(progress, form, "(12): number of pairs")
 
 
 @command(app, CorrelateOptions)
@@ -105,7 +101,7 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
     print_table(found, form, readable=lambda frame: [readable_correlations(frame)])
     signs = (
         "Pearson's r; *, **, ***: p below 0.05, 0.01, 0.001 after Holm's correction; "
-        "detectable r: the least that so many models show at 80% power"
+        "detectable r: the least that so many models can show at 80% power"
     )
     tell_signs(options.progress, form, signs)
     for verdict in found["verdict"].filter(found["r"].is_null()).unique(maintain_order=True):

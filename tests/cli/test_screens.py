@@ -233,7 +233,10 @@ def test_verify_ends_with_a_sentence_unless_it_is_to_be_quiet(folders: dict[str,
 
 def test_signs_are_explained_where_they_are_printed(folders: dict[str, Path]) -> None:
     missing, signs = run("compare RESULTS", folders).stderr.splitlines()
-    assert signs == "+1-0: significantly better than 1, worse than 0; *: best, or not told from it"
+    assert (
+        signs
+        == "+1-0: significantly better than 1, worse than 0; *: best, or not different from it"
+    )
     assert missing.startswith("\N{EN DASH}: no pair is covered (build possibly_equivalent_to easy ")
     assert run("compare RESULTS --format json", folders).stderr == ""
     assert run("compare RESULTS --table rated", folders).stderr == ""
