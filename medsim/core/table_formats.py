@@ -76,8 +76,8 @@ def _fitted_table(frame: pl.DataFrame, width: int) -> str:
         return whole
     cells = [tuple(_STAR.sub(_BOUND_STAR, one) for one in row) for row in readable(frame)]
     numeric = [kind.is_numeric() for kind in frame.dtypes]
-    grid = _Grid(columns=list(zip(*cells, strict=True)), numeric=numeric, width=width)
-    hoisted = grid.hoisted()
+    columns = list(zip(zip(*cells, strict=True), numeric, strict=True))
+    hoisted = _Grid(columns=columns, width=width).hoisted()
     named = hoisted.with_folded_names(spaced=False)
     turned = hoisted.turned() if frame.height < len(hoisted.columns) else named
     for choice in (hoisted, named, turned, hoisted.with_folded_names(spaced=True)):
@@ -94,8 +94,7 @@ class _Grid:
     another, by their names.
     """
 
-    columns: Sequence[tuple[str, ...]]
-    numeric: Sequence[bool]
+    columns: Sequence[tuple[tuple[str, ...], bool]]  # texts, and whether they are numbers
     width: int
     hidden: Mapping[str, str] = field(default_factory=dict)
     like: Mapping[str, str] = field(default_factory=dict)
@@ -103,41 +102,33 @@ class _Grid:
 
     def hoisted(self) -> _Grid:
         """Return a grid with the columns of one value, or like another, in a line above."""
-        n_rows = len(self.columns[0]) - 1
         hidden, like, left = {}, {}, []
         first: dict[tuple[str, ...], str] = {}
-        for at, (name, *values) in enumerate(self.columns):
+        for (name, *values), number in self.columns:
             other = first.setdefault(tuple(values), name)
-            if n_rows > 1 and len(set(values)) == 1:
+            if len(values) > 1 and len(set(values)) == 1:
                 hidden[name] = f"{name} {values[0] or 'empty'}"
-            elif n_rows >= _ROWS_ALIKE and other != name:
+            elif len(values) >= _ROWS_ALIKE and other != name:
                 like[name] = other
                 hidden[name] = f"{name} = {other}"
             else:
-                left.append(at)
-        if not left:
-            return self
-        return replace(
-            self,
-            columns=[self.columns[at] for at in left],
-            numeric=[self.numeric[at] for at in left],
-            hidden=hidden,
-            like=like,
-        )
+                left.append(((name, *values), number))
+        return replace(self, columns=left, hidden=hidden, like=like) if left else self
 
     def with_folded_names(self, *, spaced: bool) -> _Grid:
         """Return a grid with names cut at underscores, maybe in values with spaces as well."""
-        return replace(self, columns=[_at_underscores(texts, spaced) for texts in self.columns])
+        folded = [(_at_underscores(texts, spaced), number) for texts, number in self.columns]
+        return replace(self, columns=folded)
 
     def turned(self) -> _Grid:
         """Return a grid whose rows are columns; the first column has their names."""
-        rows = list(zip(*self.columns, strict=True))
-        return replace(self, columns=rows, numeric=[False] * len(rows))
+        rows = zip(*(texts for texts, _ in self.columns), strict=True)
+        return replace(self, columns=[(row, False) for row in rows])
 
     @property
     def n_fitting(self) -> int:
         """The number of columns that fit when what has spaces is folded."""
-        least = (_least_width(texts, number) + _NARROW_GAP for texts, number in self._shown())
+        least = (_least_width(*column) + _NARROW_GAP for column in self.columns)
         return sum(used - _NARROW_GAP < self.width for used in accumulate(least))
 
     def without_last(self) -> _Grid:
@@ -146,36 +137,24 @@ class _Grid:
         It names those like one of these too, since nothing would show their values.
         """
         kept = max(1, self.n_fitting)
-        missing = [texts[0].replace("\n", "") for texts in self.columns[kept:]]
+        missing = [texts[0].replace("\n", "") for texts, _ in self.columns[kept:]]
         missing += [name for name, other in self.like.items() if other in missing]
         below = (
             f"{counted(len(missing), 'more column')}: {listed(missing, most=12)}; "
             "the format csv, or a wider terminal, has all"
         )
-        return replace(
-            self,
-            columns=self.columns[:kept],
-            numeric=self.numeric[:kept],
-            hidden={name: fact for name, fact in self.hidden.items() if name not in missing},
-            below=below,
-        )
+        hidden = {name: fact for name, fact in self.hidden.items() if name not in missing}
+        return replace(self, columns=self.columns[:kept], hidden=hidden, below=below)
 
     def text(self) -> str:
         """Return the lines, folded where a column has to be narrower than its texts."""
-        from rich import box  # noqa: PLC0415 — help and pipes do without it
-        from rich.console import Console  # noqa: PLC0415 — as above
-        from rich.table import Table  # noqa: PLC0415 — as above
+        from rich import box, console, table  # noqa: PLC0415 — help and pipes do without it
         from rich.text import Text  # noqa: PLC0415 — as above
 
-        table = Table(
-            box=box.SIMPLE_HEAD,
-            show_edge=False,
-            padding=(0, 1),
-            pad_edge=False,
-            collapse_padding=True,
-        )
-        for ((name, *values), number), width in zip(self._shown(), self._widths(), strict=True):
-            table.add_column(
+        grid = table.Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False, pad_edge=False)
+        grid.collapse_padding = True
+        for ((name, *values), number), width in zip(self.columns, self._widths(), strict=True):
+            grid.add_column(
                 Text(name),
                 justify="right" if number else "left",
                 vertical="top",
@@ -183,20 +162,20 @@ class _Grid:
                 overflow="fold",
                 no_wrap=not any(" " in one for one in values),
             )
-        for row in zip(*(texts[1:] for texts, _ in self._shown()), strict=True):
-            table.add_row(*map(Text, row))
-        console = Console(width=self.width - 1, color_system=None, highlight=False, quiet=False)
+        for row in zip(*(texts[1:] for texts, _ in self.columns), strict=True):
+            grid.add_row(*map(Text, row))
+        out = console.Console(width=self.width - 1, color_system=None, highlight=False, quiet=False)
         above = f"in every row: {', '.join(self.hidden.values())}" if self.hidden else ""
-        with console.capture() as captured:
-            for part in filter(None, (Text(above), table, Text(self.below))):
-                console.print(part)
+        with out.capture() as captured:
+            for part in filter(None, (Text(above), grid, Text(self.below))):
+                out.print(part)
         lines = captured.get().replace(_BOUND_STAR, " *").splitlines()
         return "\n".join(f" {line}".rstrip() for line in lines)
 
     def _widths(self) -> list[int]:
         """Return the widths of columns; the widest give way, but not below their words."""
-        widths = [max(map(cell_len, "\n".join(texts).split("\n"))) for texts in self.columns]
-        least = [_least_width(texts, number) for texts, number in self._shown()]
+        widths = [max(map(cell_len, "\n".join(texts).split("\n"))) for texts, _ in self.columns]
+        least = [_least_width(*column) for column in self.columns]
         widths[-1] -= 1  # no space follows it, so of equal ones the others give way first
         least[-1] -= 1
         room = self.width - 2 - _NARROW_GAP * (len(widths) - 1)
@@ -213,14 +192,9 @@ class _Grid:
         widths[-1] += 1
         return widths
 
-    def _shown(self) -> list[tuple[tuple[str, ...], bool]]:
-        return list(zip(self.columns, self.numeric, strict=True))
 
-
-class _AtUnderscores(TextWrapper):
-    """Folds texts at spaces, and names after underscores, but not for a piece of few letters."""
-
-    wordsep_simple_re = re.compile(r"( +|(?<=\w{3}_)(?=\w{3}))")
+_PIECES = re.compile(r"( +|(?<=\w{3}_)(?=\w{3}))")
+"""Where texts are folded: at spaces, and names after underscores but not for a few letters."""
 
 
 def _at_underscores(texts: tuple[str, ...], spaced: bool) -> tuple[str, ...]:  # noqa: FBT001
@@ -230,16 +204,12 @@ def _at_underscores(texts: tuple[str, ...], spaced: bool) -> tuple[str, ...]:  #
         texts: the name of the column, and its values.
         spaced: whether texts with spaces are folded as well, which need not be narrower.
     """
-    pieces = _AtUnderscores.wordsep_simple_re
-    words = (
-        word
-        for text in texts
-        for word in (pieces.split if spaced or " " not in text else str.split)(text)
-    )
-    wrapper = _AtUnderscores(max(map(len, words), default=1), break_on_hyphens=False)
-    return tuple(
-        "\n".join(wrapper.wrap(text)) if spaced or " " not in text else text for text in texts
-    )
+    is_folded = [spaced or " " not in text for text in texts]
+    both = list(zip(texts, is_folded, strict=True))
+    words = (word for text, fold in both for word in (_PIECES.split if fold else str.split)(text))
+    wrapper = TextWrapper(max(map(len, words), default=1), break_on_hyphens=False)
+    wrapper.wordsep_simple_re = _PIECES
+    return tuple("\n".join(wrapper.wrap(text)) if fold else text for text, fold in both)
 
 
 def _least_width(texts: tuple[str, ...], number: bool) -> int:  # noqa: FBT001
@@ -310,16 +280,13 @@ def _latex(frame: pl.DataFrame) -> str:
 
 
 TABLE_FORMATS = {
-    "csv": TableFormat(
-        render=lambda frame: "".join(_csv_pieces(iter([frame]))),
-        pieces=_csv_pieces,
+    name: TableFormat(
+        render=lambda frame, pieces=pieces: "".join(pieces(iter([frame]))),  # type: ignore[misc]
+        pieces=pieces,
         for_people=False,
-    ),
-    "json": TableFormat(
-        render=lambda frame: "".join(_json_pieces(iter([frame]))),
-        pieces=_json_pieces,
-        for_people=False,
-    ),
+    )
+    for name, pieces in (("csv", _csv_pieces), ("json", _json_pieces))
+} | {
     "latex": TableFormat(render=_latex, for_people=True),
     "md": TableFormat(render=markdown, for_people=True),
     "table": TableFormat(render=_table, fitted=_fitted_table, for_people=True),
