@@ -162,17 +162,16 @@ def _few(frames: Iterator[pl.DataFrame], most_rows: int | None) -> pl.DataFrame:
     """
     import polars as pl  # noqa: PLC0415 — help does without it
 
-    found, n_rows, n_cells = [], 0, 0
+    found, n_rows = [], 0
     for frame in frames:
         found.append(frame)
         n_rows += frame.height
         if most_rows is not None and n_rows > most_rows:
             break
-        n_cells += frame.height * frame.width
-        if n_cells > _MOST_CELLS:
+        if n_rows * frame.width > _MOST_CELLS:
             raise StatementError(
-                f"the rows have more than {_MOST_CELLS:,} values, too many for a table to be read; "
-                "take fewer by a limit, or print them as csv or json"
+                f"the rows have more than {_MOST_CELLS:,} values, too many for a table; add a "
+                "limit, or print them as csv or json"
             )
     return pl.concat(found)
 
@@ -190,8 +189,8 @@ def _print(pieces: Iterable[str], form: str) -> None:
             if not is_warned and not _is_encodable(text):
                 is_warned = True
                 typer.echo(
-                    f"warning: standard output is {sys.stdout.encoding}, which lacks characters of "
-                    "the table; each is replaced by '?' (PYTHONIOENCODING=utf-8 keeps them)",
+                    f"warning: standard output is {sys.stdout.encoding}; characters that it lacks "
+                    "are replaced by '?' (PYTHONIOENCODING=utf-8 keeps them)",
                     err=True,
                 )
             sys.stdout.write(text)  # to a file or a pipe as it is, whatever is in it

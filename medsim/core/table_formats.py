@@ -25,16 +25,19 @@ class TableFormat:
 
     Attributes:
         render: returns a frame as text, without a line feed at its end.
-        for_people: whether it is to be read rather than parsed: then numbers are rounded and tables
-            are laid out for a reader.
         fitted: returns a frame as text whose lines have at most so many columns of a terminal.
-        pieces: yields the text of frames as one, for more rows than are to be held at once.
+        pieces: of a format for programs: yields the text of frames as one, for more rows than are
+            to be held at once.
     """
 
     render: Callable[[pl.DataFrame], str]
-    for_people: bool
     fitted: Callable[[pl.DataFrame, int], str] | None = None
     pieces: Callable[[Iterator[pl.DataFrame]], Iterator[str]] | None = None
+
+    @property
+    def for_people(self) -> bool:
+        """Whether it is read, not parsed: numbers are rounded, and tables laid out for a reader."""
+        return self.pieces is None
 
 
 _GAP = "   "  # between columns
@@ -280,15 +283,10 @@ def _latex(frame: pl.DataFrame) -> str:
 
 
 TABLE_FORMATS = {
-    name: TableFormat(
-        render=lambda frame, pieces=pieces: "".join(pieces(iter([frame]))),  # type: ignore[misc]
-        pieces=pieces,
-        for_people=False,
-    )
-    for name, pieces in (("csv", _csv_pieces), ("json", _json_pieces))
-} | {
-    "latex": TableFormat(render=_latex, for_people=True),
-    "md": TableFormat(render=markdown, for_people=True),
-    "table": TableFormat(render=_table, fitted=_fitted_table, for_people=True),
+    "csv": TableFormat(render=lambda one: "".join(_csv_pieces(iter([one]))), pieces=_csv_pieces),
+    "json": TableFormat(render=lambda one: "".join(_json_pieces(iter([one]))), pieces=_json_pieces),
+    "latex": TableFormat(render=_latex),
+    "md": TableFormat(render=markdown),
+    "table": TableFormat(render=_table, fitted=_fitted_table),
 }
 """The formats by their names, which ``printing`` has as well, for help that needs no Polars."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -68,10 +69,8 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
         content = data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         if not guess or encoding == "UTF-16":
-            raise InputError(
-                f"{path} is not in {encoding}: byte {error.start + 1} is "
-                f"0x{data[error.start]:02x}; save it as UTF-8"
-            ) from error
+            fault = f"byte {error.start + 1} is 0x{data[error.start]:02x}"
+            raise InputError(f"{path} is not in {encoding}: {fault}; save it as UTF-8") from error
         content = data.decode("latin-1")
         warnings = (f"{path.name} is not UTF-8 and was read as latin-1",)
     if (found := (_CONTROL if warnings else _NUL).search(content)) is not None:
@@ -137,9 +136,8 @@ def cells_of_lines(
                 yield number, cells if trimmed else row
             number = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(
-            f"{text.path}: line {number} cannot be cut into cells ({error})"
-        ) from error
+        said = f"{text.path}: line {number} cannot be cut into cells ({error})"
+        raise InputError(said) from error
 
 
 def first_lines(
@@ -147,14 +145,14 @@ def first_lines(
 ) -> dict[str, list[str]]:
     """Return the cells of the first line that is not blank, for each separator that can cut it."""
     first: dict[str, list[str]] = {}
-    failures: list[InputError] = []
+    failure = InputError(f"{text.path} is empty")
     for separator in separators:
         try:
             _, first[separator] = next(cells_of_lines(text, separator), (0, []))
         except InputError as error:
-            failures.append(error)
+            failure = error
     if not any(first.values()):
-        raise failures[-1] if failures else InputError(f"{text.path} is empty")
+        raise failure
     return first
 
 
@@ -301,9 +299,7 @@ def _hashed_parquet(path: Path) -> tuple[pl.DataFrame, str]:
         file = ParquetFile(io.BytesIO(data))
         n_rows = file.metadata.num_rows
         if n_rows > len(data):  # as few bytes hold as many rows of nothing as one likes
-            raise InputError(
-                f"{path} claims {n_rows:,} rows in {len(data):,} bytes, which no table of terms has"
-            )
+            raise InputError(f"{path} has {n_rows:,} rows in {len(data):,} bytes; it is damaged")
         return checked_frame(file.read()), sha256
 
 
@@ -328,16 +324,15 @@ def _places(
                 f"{path} has no column {name!r}; it needs {', '.join(needed)} and has "
                 f"{', '.join(plain)[:_LONGEST_SHOWN]!r}"
             )
-    places: dict[str, int] = {}
-    for name in [*needed, *(name for name in known or () if name in plain)]:
-        if plain.count(name) > 1:
-            raise InputError(f"{path} has two columns {name!r}; each needs a name of its own")
-        places[name] = plain.index(name)
-    taken = {*places.values()}
-    for at, name in enumerate(header if known is None else ()):
-        own = name.strip() or f"column{at + 1}"
-        if own in places and at not in taken:
-            raise InputError(f"{path} has two columns {own!r}; each needs a name of its own")
-        if at not in taken:
-            places[own] = at
-    return places
+    wanted = [*needed, *(name for name in known or () if name in plain)]
+    places = {name: plain.index(name) for name in wanted}
+    others = {
+        at: name.strip() or f"column{at + 1}"
+        for at, name in enumerate(header)
+        if known is None and at not in places.values()
+    }
+    found = Counter([one for one in plain if one in wanted] + list(others.values()))
+    for name, number in found.items():
+        if number > 1:
+            raise InputError(f"{path} has two columns {name!r}; names must be unique")
+    return places | {name: at for at, name in others.items()}

@@ -106,9 +106,9 @@ def test_all_other_columns_are_kept_under_their_own_names(tmp_path: Path) -> Non
     [
         ("a,b\n", "has no column 'term'; it needs term and has 'a, b'"),
         ("\x1b[2J\n", r"has no column 'term'; it needs term and has '\x1b[2j'"),
-        ("term,TERM\n", "has two columns 'term'; each needs a name of its own"),
-        ("term,x,x\n", "has two columns 'x'; each needs a name of its own"),
-        ("term,,column2\n", "has two columns 'column2'; each needs a name of its own"),
+        ("term,TERM\n", "has two columns 'term'; names must be unique"),
+        ("term,x,x\n", "has two columns 'x'; names must be unique"),
+        ("term,,column2\n", "has two columns 'column2'; names must be unique"),
         ('term,x\n"a\nb",c\n\nd\n', "line 5 has 1 cells, and the first 2"),
         ("term,x\na,b,c\n", "line 2 has 3 cells, and the first 2"),
         ('term,x\na,b\n"c,d\n', "line 3 cannot be cut into cells (unexpected end of data)"),
