@@ -13,7 +13,7 @@ from medsim.core.reading import read_json, reading
 if TYPE_CHECKING:
     from pathlib import Path
 
-_MOST = 1 << 31
+_MOST = (1 << 31) - 1
 _LONGEST_SHOWN = 60
 
 
@@ -53,18 +53,10 @@ def _row(path: Path, number: int, one: object) -> list[object]:
     if not isinstance(one, dict):
         raise InputError(f"{path}: instance {number} is {type(one).__name__}, not an object")
     for name, kind in WIC_COLUMNS.items():
-        if name not in one:
-            raise InputError(f"{path}: instance {number} has no {name!r}")
-        text = kind == pl.String
-        if type(one[name]) is not (str if text else int):
-            expected = "a text" if text else "a whole number"
-            found = repr(one[name])[:_LONGEST_SHOWN]
+        value, most = one.get(name), 1 if name == "label" else _MOST
+        is_number = type(value) is int and 0 <= value <= most
+        if not (type(value) is str if kind == pl.String else is_number):
+            expected = "a text" if kind == pl.String else f"a whole number from 0 to {most:,}"
+            found = repr(value)[:_LONGEST_SHOWN] if name in one else "missing"
             raise InputError(f"{path}: instance {number}: {name} is {found}, not {expected}")
-        if not text and not 0 <= one[name] < _MOST:
-            raise InputError(
-                f"{path}: instance {number}: {name} is "
-                f"{str(one[name])[:_LONGEST_SHOWN]}, out of range"
-            )
-    if one["label"] > 1:
-        raise InputError(f"{path}: instance {number}: label is neither 0 nor 1")
     return [one[name] for name in WIC_COLUMNS]

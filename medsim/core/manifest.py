@@ -18,7 +18,6 @@ from medsim.core.canonical import text_parts
 from medsim.core.files import read_own_json, whole_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 MANIFEST = "manifest.json"
@@ -140,7 +139,11 @@ def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
     rows a column is in memory at a time.
     """
     digest, n_rows = hashlib.sha256(), 0
-    for column in _columns(rows):
+    if isinstance(rows, pl.DataFrame):
+        columns = iter(rows)
+    else:
+        columns = (rows.select(name).collect().to_series() for name in rows.collect_schema())
+    for column in columns:
         n_rows = len(column)
         digest.update(f"{column.name} {column.dtype} {n_rows}\n".encode())
         has_null = column.null_count() > 0
@@ -161,11 +164,3 @@ def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
 def fingerprint(rows: pl.DataFrame | pl.LazyFrame) -> str:
     """Return the fingerprint of ``content_of``."""
     return content_of(rows).fingerprint
-
-
-def _columns(rows: pl.DataFrame | pl.LazyFrame) -> Iterator[pl.Series]:
-    if isinstance(rows, pl.DataFrame):
-        yield from rows.iter_columns()
-    else:
-        for name in rows.collect_schema():
-            yield rows.select(name).collect().to_series()

@@ -366,7 +366,7 @@ def names_in(hint: Any) -> tuple[str, ...]:
     return next(filter(None, map(names_in, get_args(hint))), ())
 
 
-def fits(value: object, hint: Any) -> bool:
+def fits(value: Any, hint: Any) -> bool:
     """Return whether a value is of a type, and so is all that it holds.
 
     A text is no sequence, True and False are no numbers, and a whole number is a number.
@@ -375,15 +375,13 @@ def fits(value: object, hint: Any) -> bool:
         return any(fits(value, one) for one in members)
     kind, held = get_origin(members[0]) or members[0], get_args(members[0])
     if kind in {Mapping, dict}:
-        return (
-            isinstance(value, Mapping)
-            and isinstance(value, kind)
-            and all(fits(name, held[0]) and fits(one, held[1]) for name, one in value.items())
+        of_name, of_value = held
+        return isinstance(value, kind) and all(
+            fits(name, of_name) and fits(one, of_value) for name, one in value.items()
         )
     if kind in {Sequence, list}:
-        if isinstance(value, (str, bytes)) or not isinstance(value, kind):
-            return False
-        return isinstance(value, Sequence) and all(fits(one, held[0]) for one in value)
+        is_several = isinstance(value, kind) and not isinstance(value, (str, bytes))
+        return is_several and all(fits(one, held[0]) for one in value)
     if isinstance(value, bool):
         return kind in {bool, Any, object}
     return kind is Any or isinstance(value, {int: Integral, float: Real}.get(kind, kind))
@@ -420,15 +418,13 @@ def as_json(value: object) -> object:
 
 def described(hint: Any) -> str:
     """Return the name of a type for a message, such as "a text or a path"."""
-    return " or ".join(map(_described, union_members(hint)))
-
-
-def _described(hint: Any) -> str:
+    if len(members := union_members(hint)) > 1:
+        return " or ".join(map(described, members))
     kind, held = get_origin(hint) or hint, get_args(hint)
     if kind is Mapping:
         return f"a mapping from a name to {described(held[1])}"
     if kind is Sequence:
-        nouns = [_described(one).split(" ", 1)[-1] for one in union_members(held[0])]
+        nouns = [described(one).split(" ", 1)[-1] for one in union_members(held[0])]
         return f"several {' or '.join(f'{noun}s' for noun in nouns)}"
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     return _NOUNS.get(kind, f"{article} {kind.__name__}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import re
@@ -53,23 +52,20 @@ class OutputFolder:
 
     Attributes:
         folder: where it lies until it is published.
+        spill: the folder for rows of the database that do not fit in memory.
         outputs: what has been written, by path.
     """
 
     def __init__(self, out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
         self._out, self._kind, self._overwrite = out, kind, overwrite
         self.folder = out.with_name(f".{out.name}.unfinished")
+        self.spill = self.folder / _SPILL
         self.outputs: dict[str, Output] = {}
         self._prefix = ""
         self._found: Mapping[str, Any] | None = None  # the note of an interrupted run, once claimed
         self._job: dict[str, object] | None = None  # of this run, where it can be resumed
         self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
         self._carried: set[str] = set()
-
-    @property
-    def spill(self) -> Path:
-        """The folder for rows of the database that do not fit in memory."""
-        return self.folder / _SPILL
 
     def claim(self) -> None:
         """Make the folder, or take over the one that an interrupted run left.
@@ -165,10 +161,12 @@ class OutputFolder:
 
     def write_text(self, name: str, text: str, n_rows: int) -> None:
         """Write a text file, which appears whole or not at all."""
-        data = text.encode()
-        with self._whole(name) as partial:
-            partial.write_bytes(data)
-        self._register(name, Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest()))
+
+        def write(path: Path) -> int:
+            path.write_bytes(text.encode())
+            return n_rows
+
+        self.write_file(name, write)
 
     def write_file(self, name: str, write: Callable[[Path], int]) -> None:
         """Write a file of any size, which appears whole or not at all.

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -242,9 +243,7 @@ def _run(connection: Connection) -> None:
     request = json.loads(connection.recv_bytes())
     threading.Thread(target=_end_with, args=[connection], daemon=True).start()
     n_bytes = request["memory"] + _OWN_MEMORY + request["threads"] * _THREAD_MEMORY
-    with suppress(ImportError, OSError, ValueError):
-        import resource  # noqa: PLC0415 — not every operating system has it
-
+    with suppress(OSError, ValueError):
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, most))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import resource
 import signal
 import sys
 import warnings
@@ -38,9 +39,7 @@ def prepare() -> None:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # as arguments are; see text_of
     warnings.showwarning = _show_warning
-    with suppress(ImportError, OSError, ValueError):  # the limit is low on macOS
-        import resource  # noqa: PLC0415 — there are systems without
-
+    with suppress(OSError, ValueError):  # the limit is low on macOS
         files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
         if files != resource.RLIM_INFINITY and files < wanted:
