@@ -164,7 +164,7 @@ def grade_study(options: GradeOptions) -> Study:
     path, progress = Path(options.pairs), progress_of(options.progress)
     with progress.stage("share pairs out") as stage:
         table = read_pairs(path, progress)
-        n_pairs, consistency = table.frame.height, options.n_consistency
+        n_pairs, consistency = table.frame.height, options.consistency or 0
         if n_pairs - consistency < options.groups:
             raise OptionError(
                 f"`consistency` {consistency} leaves too few of {n_pairs:,} pairs for "

@@ -139,19 +139,10 @@ class GradeOptions(Options):
     overwrite: Overwrite = False
     progress: Reporting = None
 
-    @property
-    def n_consistency(self) -> int:
-        """The number of pairs that all rate."""
-        if self.consistency is None:
-            return CONSISTENCY if self.groups > 1 else 0
-        return self.consistency
-
-    def recorded(self) -> dict[str, object]:
-        """Return the options that decide what is shown to whom, as plain JSON values."""
-        return {**Options.recorded(self), "consistency": self.n_consistency}
-
     def check(self) -> None:
         """Raise OptionError if there are too few raters for the groups."""
+        if self.consistency is None:
+            object.__setattr__(self, "consistency", CONSISTENCY if self.groups > 1 else 0)
         n_raters = len(annotators_of(self.raters, stem="rater"))
         if n_raters < _LEAST_RATERS * self.groups:
             raise OptionError(
