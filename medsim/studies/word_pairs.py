@@ -22,6 +22,7 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.core.store import Store
 from medsim.core.terms import pack
+from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.packing import mixed, term_hashes, tie_hashes
 from medsim.studies.options import N_QUARTERS, PairsOptions, paths_of
 from medsim.studies.output import WORD_PAIRS
@@ -137,7 +138,7 @@ class Quarters:
     ) -> None:
         packed = pack(words["word"].to_list())
         self._hashes: Hashes = term_hashes(packed.codes, packed.starts)
-        self._known = self._codes(known)
+        self._known = known
         self._seed = np.uint64(seed)
         self._per_word = per_word
         self._ids = {
@@ -191,7 +192,7 @@ class Quarters:
         sampled = np.sort(sampled)
         sides = np.triu_indices(len(sampled), 1)
         pairs = pl.DataFrame([sampled[side] for side in sides], PAIR)
-        return pairs.filter(~np.isin(self._codes(pairs), self._known))
+        return pairs.join(self._known, on=PAIR, how="anti", maintain_order="left")
 
     def _take(self, pairs: pl.DataFrame, wanted: int, left: Counts) -> pl.DataFrame:
         """Return at most ``wanted`` pairs, and count their words off what is left of each.
@@ -212,19 +213,8 @@ class Quarters:
 
     def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:
         """Return the rows of pairs in order of their hashes."""
-        firsts, seconds = (pairs[side].to_numpy() for side in PAIR)
-        ties = np.empty(len(pairs), np.uint64)
-        grouped = np.argsort(firsts, kind="stable")
-        words, starts = np.unique(firsts[grouped], return_index=True)
-        for word, rows in zip(words, np.split(grouped, starts[1:]), strict=False):
-            ties[rows] = tie_hashes(seed, self._hashes[word], self._hashes[seconds[rows]])
-        return np.argsort(ties, kind="stable")
-
-    def _codes(self, pairs: pl.DataFrame) -> np.ndarray:
-        """Return a number for each pair that no other has."""
-        firsts, seconds = (pairs[side].to_numpy().astype(np.int64) for side in PAIR)
-        codes: np.ndarray = firsts * len(self._hashes) + seconds
-        return codes
+        firsts, seconds = (pairs[side].to_numpy(writable=True) for side in PAIR)
+        return np.argsort(pair_seeds(seed, self._hashes, firsts, seconds), kind="stable")
 
 
 _NAMES = {True: "associated", False: "unassociated"}
