@@ -87,6 +87,31 @@ def needs(once: Once) -> dict[str, Callable[[Path], object]]:
     }
 
 
+REPEATED = ("medsim build hpo -o hpo", "medsim split hpo -o hpo-splits --ratios 80/10/10")
+"""Commands that several pages have."""
+
+
+@pytest.fixture
+def shared(
+    once: Once, needs: dict[str, Callable[[Path], object]]
+) -> dict[str, Callable[[Path], str]]:
+    """Return what runs commands once for all pages."""
+
+    def run(command: str, page_folder: Path) -> str:
+        out = command.split()[4]
+
+        def make(to: Path) -> None:
+            if out != "hpo":
+                needs["the build hpo"](to)
+            (to / "printed.txt").write_text(at_terminal(command, to), encoding="utf-8")
+
+        made = once(f"page-{out}", make)
+        linked(made / out, page_folder / out)
+        return (made / "printed.txt").read_text(encoding="utf-8")
+
+    return {command: partial(run, command) for command in REPEATED}
+
+
 TO_TYPE = [page for page in PAGES if page.parent.name in {"tutorials", "how-to"}]
 
 
@@ -102,7 +127,8 @@ def test_the_examples_of_a_page_do_what_it_says(
     page: Path,
     tmp_path: Path,
     needs: dict[str, Callable[[Path], object]],
+    shared: dict[str, Callable[[Path], str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    Examples(page, tmp_path, needs).run()
+    Examples(page, tmp_path, needs, shared).run()
