@@ -21,8 +21,8 @@ from benchmarks.harness.word_files import (
     write_words,
 )
 from medsim.core.progress import Progress
-from medsim.embeddings import Request, WordVectors, find_format
 from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.sources import Request, WordVectors, find_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,10 +74,7 @@ def measure(settings: Settings) -> Measured:
     The others read a file whole before words can be picked: a loop as people write it, and gensim
     where it is installed. Files are in the system's cache, for each has just been written.
     """
-    n_words = {
-        "binary": settings.size(2_600_000, 62_500),
-        "text": settings.size(200_000, 25_000),
-    }
+    n_words = {"binary": settings.size(2_600_000, 62_500), "text": settings.size(200_000, 25_000)}
     n_wanted = settings.size(50_000, 2_000)
     readers = ["medsim", "plain loop", *(["gensim"] if has_gensim() else [])]
     times, peaks, prints = [], [], ""

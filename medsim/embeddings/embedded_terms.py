@@ -13,7 +13,11 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, counted, needing
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.reading import reading
-from medsim.embeddings import (
+from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
+from medsim.embeddings.metrics import TermPoints, WordBags
+from medsim.embeddings.objects import KnownVectors, ModelSource, object_source
+from medsim.embeddings.options import HUB, is_service
+from medsim.embeddings.sources import (
     Request,
     TermVectors,
     VectorSource,
@@ -21,19 +25,15 @@ from medsim.embeddings import (
     find_format,
     fingerprint,
 )
-from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
-from medsim.embeddings.metrics import TermPoints, WordBags
-from medsim.embeddings.objects import KnownVectors, ModelSource, object_source
-from medsim.embeddings.options import HUB, is_service
 from medsim.embeddings.tokens import forms, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.core.progress import Progress
-    from medsim.embeddings import Format
     from medsim.embeddings.metrics import Embedded
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+    from medsim.embeddings.sources import Format
     from medsim.kernels.types import Flags
 
 
@@ -236,7 +236,7 @@ class FileSource(VectorSource):
         return fingerprint(self.path, self.format, self.options)
 
     def read(self, request: Request) -> WordVectors | TermVectors:
-        """Return the vectors for a request; see ``medsim.embeddings.Load``."""
+        """Return the vectors for a request; see ``medsim.embeddings.sources.Load``."""
         return self.format.read(self.path, request)
 
 

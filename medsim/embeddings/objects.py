@@ -13,19 +13,19 @@ import numpy as np
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import reading, reason
-from medsim.embeddings import TERMS, WORDS, TermVectors, VectorSource
 from medsim.embeddings.encoders import VectorCache, encoded, key_of, unit
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.formats.tables import FITTING, Keys, keyed
+from medsim.embeddings.sources import TERMS, WORDS, TermVectors, VectorSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from medsim.embeddings import Request, WordVectors
     from medsim.embeddings.given import Embedding
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+    from medsim.embeddings.sources import Request, WordVectors
     from medsim.kernels.types import Vectors
 
 OBJECT = "python"
@@ -128,7 +128,7 @@ class TableSource(ObjectSource):
         return super().fingerprint() or _hash_of(keys.kind, keys.values, vectors)
 
     def read(self, request: Request) -> WordVectors | TermVectors:
-        """Return the vectors for a request; see ``medsim.embeddings.Load``."""
+        """Return the vectors for a request; see ``medsim.embeddings.sources.Load``."""
         keys, vectors = self._table
         return keyed(keys, request, lambda rows: vectors[rows])
 
@@ -137,7 +137,7 @@ class ModelSource(ObjectSource):
     """A function or a model, which embeds any term; its vectors are kept if it has a version."""
 
     def read(self, request: Request) -> TermVectors:
-        """Return the vectors for a request; see ``medsim.embeddings.Load``.
+        """Return the vectors for a request; see ``medsim.embeddings.sources.Load``.
 
         Raises:
             InputError: the model fails, or does not return one finite vector for each text; or its

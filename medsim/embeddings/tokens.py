@@ -39,8 +39,8 @@ from medsim.kernels.packing import starts_of, taken
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
-    from medsim.embeddings import WordVectors
     from medsim.embeddings.options import EmbeddingOptions
+    from medsim.embeddings.sources import WordVectors
     from medsim.kernels.types import Flags, Ids, Starts
 
 _DIGIT = re.compile(r"\d")

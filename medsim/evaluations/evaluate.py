@@ -9,11 +9,11 @@ from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
-from medsim.embeddings import WORDS
 from medsim.embeddings.embedded_terms import embed_terms, identify, open_source, settled
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
+from medsim.embeddings.sources import WORDS
 from medsim.evaluations.inputs import distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import (

@@ -24,6 +24,7 @@ import uuid
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -49,22 +50,17 @@ VERSIONS = (sys.version, numba.__version__, llvmlite.__version__)
 """Of what compiled code is made with."""
 
 
+@dataclass
 class CodeCache(_Cache):
     """Compiled code of a kernel, which another process may write or remove at any time.
 
-    Args:
+    Attributes:
         function: the kernel as it is written.
-        folder: where its files lie; nothing where there is no place for them.
+        cache_path: where its files lie; nothing where there is no place for them.
     """
 
-    def __init__(self, function: Callable[..., object], folder: str) -> None:
-        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
-        self._folder = folder
-
-    @property
-    def cache_path(self) -> str:
-        """The folder of the files."""
-        return self._folder
+    function: Callable[..., object]
+    cache_path: str = ""
 
     def enable(self) -> None:
         """Do nothing: the files are always used."""
@@ -78,9 +74,9 @@ class CodeCache(_Cache):
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
         """Return the code for a signature, None where it is not there or not whole."""
         target_context.refresh()
-        key = _key(sig, target_context.codegen())
+        key, file = self._file(sig, target_context.codegen())
         try:
-            content = self._file(key).read_bytes()
+            content = file.read_bytes()
         except OSError:
             return None
         digest, stored = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
@@ -95,31 +91,28 @@ class CodeCache(_Cache):
         """Keep the code for a signature; what cannot be written is told of once."""
         if data.lifted or data.library.has_dynamic_globals:
             return
-        if not self._folder:
+        if not self.cache_path:
             _warn("there is no home folder")
             return
-        key = _key(sig, data.codegen)
+        key, file = self._file(sig, data.codegen)
         stored = dumps((key, data._reduce()))  # type: ignore[no-untyped-call]  # noqa: SLF001
-        file = self._file(key)
         partial = file.with_name(f"{file.name}.{uuid.uuid4().hex[:16]}")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(hashlib.sha256(stored).digest() + stored)
             partial.replace(file)
         except OSError as error:
-            _warn(f"{self._folder}: {error.strerror}")
+            _warn(f"{self.cache_path}: {error.strerror}")
         finally:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
 
-    def _file(self, key: tuple[object, ...]) -> Path:
-        name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-        return Path(self._folder, f"{self._name}-{name}.nbc")
-
-
-def _key(signature: Any, codegen: Any) -> tuple[object, ...]:
-    """Return all that compiled code depends on besides the sources."""
-    return signature, codegen.magic_tuple(), VERSIONS
+    def _file(self, signature: Any, codegen: Any) -> tuple[tuple[object, ...], Path]:
+        """Return all that compiled code depends on besides the sources, and its file."""
+        key = (signature, codegen.magic_tuple(), VERSIONS)
+        name = f"{self.function.__module__.rpartition('.')[2]}.{self.function.__qualname__}"
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        return key, Path(self.cache_path, f"{name}-{digest}.nbc")
 
 
 @cache
@@ -238,26 +231,26 @@ def whole(number: int | np.integer[Any]) -> int:
     return int(np.int64(number))
 
 
+@dataclass
 class CompileTimes(Listener):
     """The seconds that kernels took to compile; what one calls counts as a part of it.
 
-    Args:
+    Attributes:
         begins: called when the first kernel begins to compile.
     """
 
-    def __init__(self, begins: Callable[[], None]) -> None:
-        self._begins: Callable[[], None] | None = begins
-        self._depth = 0
-        self._began = 0.0
-        self.seconds = 0.0
+    begins: Callable[[], None] | None
+    seconds: float = 0.0
+    _depth: int = 0
+    _began: float = 0.0
 
     def on_start(self, event: Event) -> None:  # noqa: ARG002 — Numba's
         """Count a kernel that begins to compile."""
         if self._depth == 0:
             self._began = time.monotonic()
-            if self._begins is not None:
-                self._begins()
-                self._begins = None
+            if self.begins is not None:
+                self.begins()
+                self.begins = None
         self._depth += 1
 
     def on_end(self, event: Event) -> None:  # noqa: ARG002 — Numba's

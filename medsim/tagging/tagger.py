@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from medsim.embeddings import Request, WordVectors
 from medsim.embeddings.embedded_terms import read_vectors
 from medsim.embeddings.metrics import WordBags, Workers
 from medsim.embeddings.metrics.averages import points_of
+from medsim.embeddings.sources import Request, WordVectors
 from medsim.embeddings.tokens import forms, words_of
 from medsim.tagging.corpus import OUTSIDE, entities_of
 

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 from medsim.cli import app
 from medsim.core import opened
-from medsim.embeddings import FORMATS
 from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.sources import FORMATS
 from medsim.evaluations.options import TABLES
 from medsim.terminologies.sources import SOURCES
 

@@ -14,9 +14,9 @@ import pytest
 from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in, write_array
 
 from medsim.core.errors import InputError
-from medsim.embeddings import FORMATS
 from medsim.embeddings.formats import arrays
 from medsim.embeddings.options import parse_options
+from medsim.embeddings.sources import FORMATS
 
 VECTORS = np.array(list(ROWS.values()))
 WORDS = list(ROWS)

@@ -24,8 +24,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings import FORMATS, find_format, fingerprint
 from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.sources import FORMATS, find_format, fingerprint
 
 Words = st.text(
     st.characters(codec="utf-8", exclude_characters="\0\n\r \ufeff"), min_size=1, max_size=5

@@ -9,11 +9,11 @@ import pytest
 from fixtures.encoders import TABLE, TERMS, VOCABULARY, asked, tokens_of, write_tokenizer
 
 from medsim.core.errors import InputError
-from medsim.embeddings import FORMATS, TermVectors, find_format
 from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.formats.model2vec import FORMAT
 from medsim.embeddings.given import embedding_spec
 from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.sources import FORMATS, TermVectors, find_format
 
 load = FORMAT.load
 

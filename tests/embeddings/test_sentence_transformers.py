@@ -15,10 +15,10 @@ import pytest
 from fixtures.encoders import asked, write_modules
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings import FORMATS, find_format, fingerprint
 from medsim.embeddings.formats.model_folder import read_settings
 from medsim.embeddings.formats.sentence_transformers import FORMAT, SentenceEncoder
 from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.sources import FORMATS, find_format, fingerprint
 
 load = FORMAT.load
 

@@ -19,10 +19,10 @@ from fixtures.services import Fault, Handler, LocalService, answer_to, vector_of
 
 import medsim
 from medsim.core.errors import InputError, OptionError, ServiceError
-from medsim.embeddings import Request, TermVectors
 from medsim.embeddings import services as client
 from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.options import parse_embedding
+from medsim.embeddings.sources import Request, TermVectors
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from fixtures.embeddings import (
 )
 
 from medsim.core.errors import InputError
-from medsim.embeddings import FORMATS
 from medsim.embeddings.formats import word2vec
+from medsim.embeddings.sources import FORMATS
 
 NAMES = {"word2vec-text": True, "glove": False}
 """Whether files of a format have a header."""

@@ -42,9 +42,9 @@ from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corpus
-from medsim.embeddings import find_format
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import read_vectors
+from medsim.embeddings.sources import find_format
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.strata import read_words
 from medsim.studies.asking import read_pairs
@@ -225,10 +225,7 @@ _FILLED = "".join(
     for at, line in enumerate(written_csv(SHEET).splitlines())
 )
 _PURL = "http://purl.obolibrary.org/obo/IN_"
-_META = {
-    "synonyms": [{"pred": "hasExactSynonym", "val": "heat"}],
-    "xrefs": [{"val": "MESH:D1"}],
-}
+_META = {"synonyms": [{"pred": "hasExactSynonym", "val": "heat"}], "xrefs": [{"val": "MESH:D1"}]}
 _NODES = [
     {"id": f"{_PURL}{number}", "lbl": f"fever {number}", "type": "CLASS", "meta": _META}
     for number in range(4)

@@ -10,7 +10,6 @@ from safetensors import safe_open
 
 from medsim.core.errors import InputError
 from medsim.core.reading import NPY, ZIP, beginning_of, kind_of, open_file, what_it_is
-from medsim.embeddings import FORMATS, Format
 from medsim.embeddings.formats import BLOCK, check_dimensions
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
 from medsim.embeddings.formats.tables import (
@@ -21,13 +20,14 @@ from medsim.embeddings.formats.tables import (
     read_vocabulary,
     vocabularies_of,
 )
+from medsim.embeddings.sources import FORMATS, Format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from medsim.embeddings import Request, TermVectors, WordVectors
     from medsim.embeddings.options import EmbeddingOptions
+    from medsim.embeddings.sources import Request, TermVectors, WordVectors
     from medsim.kernels.types import Numbers, Rows, Vectors
 
 _DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
@@ -57,7 +57,7 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
 
     Floating-point numbers of 16, 32 or 64 bits and whole numbers of 8 are read.
     """

@@ -10,9 +10,9 @@ import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.core.reading import beginning_of, open_file, what_it_is
-from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
+from medsim.embeddings.sources import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.tokens import unseen
 from medsim.kernels.packing import starts_of
 from medsim.kernels.subwords import Subwords, gram_rows, subword_means
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.progress import Stage
-    from medsim.embeddings import Request
+    from medsim.embeddings.sources import Request
     from medsim.kernels.types import Flags, Rows, Vectors
 
 _DESCRIBES = "fastText, binary (.bin)"
@@ -46,7 +46,7 @@ def _recognises(path: Path) -> bool:
 
 
 def _load(path: Path, request: Request) -> WordVectors:
-    """Return vectors of the wanted words; see ``medsim.embeddings.Load``.
+    """Return vectors of the wanted words; see ``medsim.embeddings.sources.Load``.
 
     A word of the dictionary has the mean of its own row and those of its n-grams, another the mean
     of those of its n-grams. Of words that are not in the dictionary only those are made that

@@ -24,15 +24,15 @@ from medsim.core.reading import (
     what_it_is,
 )
 from medsim.core.terms import lowered
-from medsim.embeddings import FORMATS, TERMS, WORDS, Format, TermVectors, WordVectors
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
+from medsim.embeddings.sources import FORMATS, TERMS, WORDS, Format, TermVectors, WordVectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
     from pathlib import Path
 
-    from medsim.embeddings import Request
+    from medsim.embeddings.sources import Request
     from medsim.kernels.types import Rows, Vectors
 
 FITTING: dict[str, tuple[str, ...]] = {WORDS: ("keys", *TOKEN_OPTIONS), TERMS: ("keys", "case")}
@@ -236,7 +236,7 @@ def _recognises(path: Path) -> bool:
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
 
     Its vectors are lists of numbers, in a column of one of the names ``_VECTORS`` or in its only
     column of lists. A column of text named "term" has terms, any other has words; the option

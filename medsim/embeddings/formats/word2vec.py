@@ -10,16 +10,16 @@ import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.core.reading import GZIP, beginning_of, kind_of, open_file, unpacked, what_it_is
-from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.formats import BLOCK, DEFLATE_RATIO, check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
+from medsim.embeddings.sources import FORMATS, WORDS, Format, WordVectors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from medsim.core.progress import Stage
-    from medsim.embeddings import Load, Request
+    from medsim.embeddings.sources import Load, Request
 
 _BINARY = "word2vec, binary (.bin, .bin.gz)"
 _WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
@@ -101,7 +101,7 @@ def _format_of(path: Path) -> str | None:
 
 
 def _load_binary(path: Path, request: Request) -> WordVectors:
-    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words; see ``medsim.embeddings.sources.Load``.
 
     A word ends at the first space. The file is read in blocks, and only what is wanted is kept.
     """
@@ -160,7 +160,7 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
 
 
 def _load_without_header(path: Path, request: Request) -> WordVectors:
-    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words; see ``medsim.embeddings.sources.Load``.
 
     The first line tells how many numbers a row has.
     """

@@ -12,7 +12,6 @@ import numpy as np
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.registry import Registry
-from medsim.embeddings import TERMS, WORDS
 from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.given import DEFAULT_NAME, as_embedding
 from medsim.embeddings.options import (
@@ -24,6 +23,7 @@ from medsim.embeddings.options import (
     parse_options,
     parse_place,
 )
+from medsim.embeddings.sources import TERMS, WORDS
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import best_threshold
 from medsim.wic.models.training import Training, training_of
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.progress import Progress
-    from medsim.embeddings import VectorSource
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.given import EmbeddingLike
+    from medsim.embeddings.sources import VectorSource
     from medsim.kernels.types import Flags, Rows, Values
     from medsim.wic.dataset import Round, WicDataset
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from medsim.embeddings import WORDS
+from medsim.embeddings.sources import WORDS
 from medsim.wic.models import MODELS, SENTENCE, TARGET, TrainedModel, round_name, threshold_answers
 from medsim.wic.models.perceptron import word_pairs
 from medsim.wic.models.training import TRAINING_OPTIONS, Fitted, Training, prepare_torch, train

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from medsim.core.errors import OptionError
-from medsim.embeddings import TERMS
 from medsim.embeddings.embedded_terms import embed_terms, path_of
 from medsim.embeddings.formats.onnx import NAME, OnnxEncoder, Target
 from medsim.embeddings.metrics import METRICS, TermPoints, Workers
+from medsim.embeddings.sources import TERMS
 from medsim.wic.models import MODELS, QUOTED, TARGET, THRESHOLD, EmbeddedModel, threshold_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from medsim.embeddings import VectorSource
+    from medsim.embeddings.sources import VectorSource
     from medsim.kernels.types import Flags, Ids, Values, Vectors
     from medsim.wic.dataset import WicDataset
     from medsim.wic.models import Context, ModelAnswers

@@ -9,9 +9,9 @@ import numpy as np
 
 from medsim.core.errors import OptionError
 from medsim.core.reading import reading
-from medsim.embeddings import TERMS
 from medsim.embeddings.embedded_terms import path_of
 from medsim.embeddings.formats.sentence_transformers import NAME, SentenceEncoder
+from medsim.embeddings.sources import TERMS
 from medsim.wic.models import MODELS, QUOTED, TrainedModel, round_name, threshold_answers
 from medsim.wic.models.cosine import A_BATCH, cosines, numbered
 from medsim.wic.models.training import TRAINING_OPTIONS, Fitted, Training, train
@@ -19,7 +19,7 @@ from medsim.wic.models.training import TRAINING_OPTIONS, Fitted, Training, train
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from medsim.embeddings import VectorSource
+    from medsim.embeddings.sources import VectorSource
     from medsim.kernels.types import Flags, Rows, Values
     from medsim.wic.dataset import Round, WicDataset
     from medsim.wic.models import Context, ModelAnswers

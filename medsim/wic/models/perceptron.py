@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError, needing
-from medsim.embeddings import WORDS
 from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.metrics import WordBags, Workers
 from medsim.embeddings.metrics.averages import points_of
+from medsim.embeddings.sources import WORDS
 from medsim.wic.models import MODELS, SENTENCE, TARGET, EmbeddedModel, ModelAnswers, majority
 
 if TYPE_CHECKING:

@@ -1,0 +1,211 @@
+"""What is asked of an embedding, what it gives, and the formats that its files may have."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from medsim.core.errors import InputError
+from medsim.core.reading import (
+    LFS_POINTER,
+    beginning_of,
+    check_file,
+    kind_of,
+    open_file,
+    reading,
+    what_it_is,
+)
+from medsim.core.registry import Registry
+from medsim.embeddings.formats.model_folder import lacks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.core.progress import Stage
+    from medsim.embeddings.options import EmbeddingOptions
+    from medsim.kernels.types import Flags, Vectors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The terms and words whose vectors are wanted.
+
+    Attributes:
+        terms: distinct, as they stand in the inputs, in order of code points.
+        words: every form under which a word of a term may be looked up, see ``tokens.forms``.
+        threads: how many may compute; they never change the result.
+        cache: the folder that keeps term vectors that an encoder made; None keeps none.
+    """
+
+    terms: Sequence[str]
+    words: Collection[str]
+    options: EmbeddingOptions
+    threads: int
+    cache: Path | None
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordVectors:
+    """Vectors of those wanted words that an embedding has.
+
+    Attributes:
+        words: distinct, in any order.
+        vectors: float32[n_words, n_dimensions], finite.
+        in_vocabulary: bool[n_words]; False where the vector was made from parts of the word.
+        n_vocabulary: how many words the embedding has in all.
+        vocabulary: all of them in UTF-8, a line each.
+    """
+
+    words: Sequence[str]
+    vectors: Vectors
+    in_vocabulary: Flags
+    n_vocabulary: int
+    vocabulary: bytes | bytearray = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermVectors:
+    """Vectors of the wanted terms.
+
+    Attributes:
+        vectors: float32[n_terms, n_dimensions], finite, a row for every term of the request in its
+            order; zeros where a term has none. May be mapped from a file.
+        covered: bool[n_terms], whether a term has a vector.
+        n_vocabulary: how many terms the embedding has in all; None where it can embed any.
+    """
+
+    vectors: Vectors
+    covered: Flags
+    n_vocabulary: int | None
+
+
+Load: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]
+"""Returns the vectors that an embedding has for a request.
+
+Raises:
+    InputError: a file is missing, damaged, or not of its format; the message names the file,
+        the line or row where it has one, and the value.
+    OptionError: an option does not fit the format.
+"""
+
+
+WORDS, TERMS = "words", "terms"
+"""The kinds of keys that rows of vectors can have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A way in which embeddings are kept.
+
+    Attributes:
+        describes: what it is, for the help and for messages, such as "word2vec, binary".
+        recognises: whether a file or folder is of this format, by its content where that is
+            distinctive, else by its suffix; cheap. What it raises counts as no.
+        load: see ``Load``.
+        files: the files whose content decides the vectors, given the path and the options; by
+            default that of the path.
+        gives: vectors of ``WORDS`` or of ``TERMS``; None where the file or its options tell.
+    """
+
+    describes: str
+    recognises: Callable[[Path], bool]
+    load: Load
+    files: Callable[[Path, EmbeddingOptions], list[Path]] = lambda path, _options: [path]
+    gives: str | None = None
+
+    def read(self, path: Path, request: Request) -> WordVectors | TermVectors:
+        """Return the vectors that an embedding has for a request; see ``Load``."""
+        self.checked_files(path, request.options)
+        with reading(path, self.describes):
+            return self.load(path, request)
+
+    def checked_files(self, path: Path, options: EmbeddingOptions) -> list[Path]:
+        """Return the files whose content decides the vectors, each of them seen to be there."""
+        with reading(path, self.describes):
+            files = self.files(path, options)
+        for file in files:
+            with reading(file):
+                if kind_of(beginning_of(file)) is LFS_POINTER:
+                    raise InputError(f"{file} {LFS_POINTER}")
+        return files
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorSource:
+    """The source of an embedding's vectors: a file, a service, or an object.
+
+    Attributes:
+        location: the path or address, for manifests and messages; with it, a user finds it again.
+        format_name: the name of the format, such as "word2vec".
+        describes: the format in words, for messages.
+        gives: whether vectors are of ``WORDS`` or of ``TERMS``; None where only reading tells.
+        identity: the facts by which an object is known, for manifests; None for other sources.
+    """
+
+    location: str
+    format_name: str
+    describes: str
+    gives: str | None
+    identity: str | None = None
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 of all that decides the vectors, beside the options of reading.
+
+        It is empty where only vectors that were made tell; see ``embedded_terms.settled``.
+        """
+        raise NotImplementedError
+
+    def read(self, request: Request) -> WordVectors | TermVectors:
+        """Return the vectors for a request; see ``Load``."""
+        raise NotImplementedError
+
+
+FORMATS: Registry[Format] = Registry("embedding format", "medsim.embeddings.formats")
+"""Embedding formats by name."""
+
+
+def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
+    """Return the format of an embedding: the one that the options name, or that recognises it.
+
+    Raises:
+        InputError: the path does not exist, or no format recognises it, or several do.
+        OptionError: no format has the name that the options give.
+    """
+    if not path.exists():
+        raise InputError(f"{path} does not exist")
+    if not path.is_dir():
+        check_file(path)
+    if options.format is not None:
+        return options.format, FORMATS.get(options.format)
+    found = {}
+    for name, one in FORMATS.all().items():
+        with suppress(InputError), reading(path):
+            if one.recognises(path):
+                found[name] = one
+    if len(found) == 1:
+        return next(iter(found.items()))
+    if found:
+        fault = "could be in several formats"
+    elif path.is_dir():
+        with reading(path):
+            fault = f"is in no known format{lacks(path)}"
+    else:
+        beginning = beginning_of(path)
+        if (kind := kind_of(beginning)) and (kind.advice or not kind.is_read):
+            raise InputError(f"{path} {kind}")
+        fault = f"is in no known format: it {what_it_is(beginning)}"
+    names = ", ".join(found or FORMATS.all())
+    raise InputError(f"{path} {fault}; add ,format=NAME with one of: {names}")
+
+
+def fingerprint(path: Path, found: Format, options: EmbeddingOptions) -> str:
+    """Return a SHA-256 of the content of the files that decide an embedding's vectors."""
+    digest = hashlib.sha256()
+    for file in found.checked_files(path, options):
+        with reading(file), open_file(file) as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()
