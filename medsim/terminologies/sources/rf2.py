@@ -83,20 +83,26 @@ def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
 
     Editions that lie side by side share rows, which count once.
     """
-    repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
-    if repeated.is_empty():
-        return 0
-    keys = set(repeated.iter_rows())
-    found = locate_rows(files, keys)
-    for key in sorted(keys):
-        (file1, line1, row1), *others = found[key]
-        for file2, line2, row2 in others:
-            if file1 == file2 or row1 != row2:
-                raise InputError(
-                    f"{file2}: line {line2} repeats id {key[0]} and effectiveTime {key[1]} of "
-                    f"line {line1} of {file1}"
-                )
-    return sum(len(rows) - 1 for rows in found.values())
+    keys = set(store.frame("terminologies/rf2/repeated_row", rows=table).iter_rows())
+    first: dict[tuple[str, ...], tuple[str, int, bytes]] = {}
+    n_repeated = 0
+    for file in files if keys else ():
+        with file.open() as stream:
+            for number, line in enumerate(stream, start=1):
+                key = tuple(part.decode() for part in line.split(b"\t", 2)[:2])
+                if key not in keys:
+                    continue
+                found = (file.inner, number, line.rstrip(b"\r\n"))
+                inner, at, row = first.setdefault(key, found)
+                if found == (inner, at, row):
+                    continue
+                if inner == file.inner or row != found[2]:
+                    raise InputError(
+                        f"{file.inner}: line {number} repeats id {key[0]} and effectiveTime "
+                        f"{key[1]} of line {at} of {inner}"
+                    )
+                n_repeated += 1
+    return n_repeated
 
 
 def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> list[Skipped]:
@@ -134,7 +140,6 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
     return False, _LICENCE
 
 
-_TAIL = r"(?P<content>[^_]*)(?P<rest>_.*)?\.txt"
 _RELEASE_TYPE = re.compile(r"(Full|Snapshot|Delta)(?=$|[-_.])", re.IGNORECASE)
 _METADATA_DIGITS = 18  # of the concepts that describe others, such as 900000000000074008
 _LEAST_DIGITS = 6  # of any SNOMED CT identifier
@@ -158,10 +163,6 @@ class RF2File:
     stem: str
     last_digits: int = _METADATA_DIGITS
     required: bool = True
-
-    def is_named(self, file: ReleaseFile) -> bool:
-        """Return whether a file is of this kind by its name."""
-        return bool(re.fullmatch(rf"(?:x|MONO)?{self.stem}{_TAIL}", file.name, re.IGNORECASE))
 
 
 FILES = (
@@ -191,7 +192,8 @@ def find_files(
     """
     chosen: dict[str, list[ReleaseFile]] = {}
     for kind in kinds:
-        matching = [file for file in files if kind.is_named(file)]
+        named = re.compile(rf"(?:x|MONO)?{kind.stem}[^_]*(_.*)?\.txt", re.IGNORECASE)
+        matching = [file for file in files if named.fullmatch(file.name)]
         chosen[kind.name] = _choose(release, matching, as_of)
         if kind.required and not chosen[kind.name]:
             stem = kind.stem.replace("(?:cRefset_)?", "cRefset_")
@@ -242,21 +244,6 @@ def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
             f"{file.inner}: line 1 is not the header of an RF2 {kind.name} file; expected the "
             f"tab-separated columns {' '.join(columns)}"
         )
-
-
-def locate_rows(
-    files: list[ReleaseFile], keys: set[tuple[str, str]]
-) -> dict[tuple[str, str], list[tuple[str, int, bytes]]]:
-    """Return the rows with some (id, effectiveTime), by it: file, line number and text of each."""
-    found: dict[tuple[str, str], list[tuple[str, int, bytes]]] = {}
-    for file in files:
-        with file.open() as stream:
-            for number, line in enumerate(stream, start=1):
-                head = line.split(b"\t", 2)
-                key = (head[0].decode(), head[1].decode()) if len(head) > 1 else ("", "")
-                if number > 1 and key in keys:
-                    found.setdefault(key, []).append((file.inner, number, line.rstrip(b"\r\n")))
-    return found
 
 
 def _row_fault(kind: RF2File, row: str) -> str:
