@@ -99,7 +99,9 @@ class SampleOptions(Options):
     per_class: Annotated[
         int, Option("Pairs per dataset and label.", least=1, most=10_000, key="per_class")
     ] = PER_CLASS
-    annotators: Annotated[CountOrNames, Option("How many, or their names: ada,ben,eva.")] = 3
+    annotators: Annotated[
+        CountOrNames, Option("Number of annotators, or their names: ada,ben.")
+    ] = 3
     title: Title = "Do these terms mean the same?"
     instructions: Instructions = None
     seed: Seed = 0
@@ -118,7 +120,9 @@ class GradeOptions(Options):
     pairs: PairsFile
     out: Out
     _: KW_ONLY
-    raters: Annotated[CountOrNames, Option("How many, or their names, group by group.")] = 12
+    raters: Annotated[CountOrNames, Option("Number of raters, or their names, group by group.")] = (
+        12
+    )
     groups: Annotated[
         int, Option("Groups of raters, each with its own pairs.", least=1, most=500, key="groups")
     ] = 2
@@ -211,7 +215,9 @@ class ScoreOptions(Options):
 class AskingOptions(Options):
     """The options of every study in which a few people answer the same questions."""
 
-    annotators: Annotated[CountOrNames, Option("How many, or their names: ada,ben.")] = 2
+    annotators: Annotated[
+        CountOrNames, Option("Number of annotators, or their names: ada,ben.")
+    ] = 2
     notice: Notice = None
     instructions: Instructions = None
     seed: Seed = 0
