@@ -34,21 +34,11 @@ def executed(folder: Path) -> Any:
     users = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     compiled = os.environ.get("NUMBA_CACHE_DIR") or str(Path(users, "medsim"))  # of all tests
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    client = NotebookClient(
-        notebook,
-        timeout=PATIENCE,
-        record_timing=False,
-        resources={"metadata": {"path": str(folder)}},
-    )
-    client.execute(
-        cwd=str(folder),
-        env={
-            **os.environ,
-            "PYTHONPATH": path,
-            "NUMBA_CACHE_DIR": compiled,
-            "XDG_CACHE_HOME": str(folder / "caches"),
-        },
-    )
+    own = {"PYTHONPATH": path, "NUMBA_CACHE_DIR": compiled}
+    own["XDG_CACHE_HOME"] = str(folder / "caches")
+    place = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, timeout=PATIENCE, record_timing=False, resources=place)
+    client.execute(cwd=str(folder), env={**os.environ, **own})
     for cell in notebook.cells:
         cell.metadata.clear()
         if "outputs" in cell:

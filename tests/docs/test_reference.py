@@ -224,11 +224,7 @@ def faults_of(table: ListedTable, frame: pl.DataFrame, *, typed: bool) -> list[s
             faults.append(f"{name} has nulls")
     key = re.search(r"(?m)^- Key: (.*)$", table.text)
     columns = re.findall(r"`(\w+)`", key[1]) if key else []
-    if (
-        columns
-        and set(columns) <= set(frame.columns)
-        and frame.select(columns).is_duplicated().any()
-    ):
+    if columns and {*columns} <= {*frame.columns} and frame.select(columns).is_duplicated().any():
         faults.append(f"{columns} is no key")
     return faults
 

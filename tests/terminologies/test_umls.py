@@ -21,23 +21,6 @@ def names(tables: dict[str, pl.DataFrame]) -> list[tuple[str, ...]]:
     return tables["description"].select(columns).sort(columns).rows()
 
 
-def test_the_best_name_in_a_language_is_the_full_one(tmp_path: Path) -> None:
-    made = Metathesaurus()
-    made.atom("C1", "preferred atom only", best="S VO Y", aui="A1")
-    made.atom("C1", "preferred form only", best="S PF N", aui="A2")
-    made.atom("C1", "later preferred term", best="P VO N", aui="A4")
-    made.atom("C1", "preferred term", best="P VO N", aui="A3")
-    made.atom("C1", "fiebre", best="S VO N", lat="SPA")
-
-    assert names(read_source(made.write(tmp_path))[1]) == [
-        ("C1", "en", "fsn", "preferred term"),
-        ("C1", "en", "synonym", "later preferred term"),
-        ("C1", "en", "synonym", "preferred atom only"),
-        ("C1", "en", "synonym", "preferred form only"),
-        ("C1", "es", "fsn", "fiebre"),
-    ]
-
-
 def test_equal_names_of_a_concept_count_once_as_the_best_atom_has_them(tmp_path: Path) -> None:
     made = Metathesaurus()
     made.atom("C1", "Fever", best="S VO N", aui="A1")
