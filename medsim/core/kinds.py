@@ -131,19 +131,6 @@ class Kind(Generic[M]):
         """The noun with its article."""
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
 
-    def views_in(self, folder: Path) -> dict[str, str]:
-        """Return the patterns of files by view, without optional views that have no file."""
-        return {
-            name: view.files
-            for name, view in self.views.items()
-            if view.files and (not view.optional or next(folder.glob(view.files), None) is not None)
-        }
-
-    @property
-    def derived(self) -> dict[str, str]:
-        """The queries that make views of others, by view."""
-        return {name: view.query for name, view in self.views.items() if view.query}
-
 
 def read_manifest(folder: Path, kind: Kind[M]) -> M:
     """Return the manifest of a finished output.
@@ -157,10 +144,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
         if (name := found.pop("kind", kind.name)) != kind.name:
             raise TypeError(f"its kind is {name!r}")  # noqa: TRY301 — one of many faults
         if isinstance(version := found.get("medsim"), str) and version != medsim_version():
-            raise InputError(
-                f"{folder} was made by medsim {version}; make it again with {medsim_version()}: "
-                f"{kind.command}"
-            )
+            raise InputError(f"{folder} was made by medsim {version}; run {kind.command} again")
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
         manifest = kind.manifest(**found, outputs=outputs)
         for part in (manifest, *outputs.values()):

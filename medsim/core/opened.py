@@ -14,7 +14,7 @@ from medsim.core.errors import InputError, counted
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, one_within, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
-from medsim.core.parquet import read_damaged, read_parquet, scan_files, scan_parquet
+from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
 from medsim.core.places import is_text
 from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
@@ -62,7 +62,11 @@ class Opened(Shown, Generic[M]):
                 f"{self.kind.command} makes one{one_within(self.folder, self.kind.name)}"
             )
         self.manifest: M = read_manifest(self.folder, self.kind)
-        self._views = self.kind.views_in(self.folder)
+        self._views = {
+            name: view.files
+            for name, view in self.kind.views.items()
+            if view.files and not (view.optional and not any(self.folder.glob(view.files)))
+        }
 
     def _summary(self) -> Summary:
         """Return the summary; classes of kinds have their own facts, calls and table."""
@@ -129,7 +133,8 @@ class Opened(Shown, Generic[M]):
             InputError: a file of a view that the manifest names is not there.
         """
         self._promised(*(view.files for view in self.kind.views.values() if view.files))
-        return self.folder.resolve(), self._views, tuple(self.kind.derived.values())
+        derived = tuple(filter(None, (view.query for view in self.kind.views.values())))
+        return self.folder.resolve(), self._views, derived
 
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
@@ -183,10 +188,7 @@ class Opened(Shown, Generic[M]):
             raise InputError(f"{self.folder} has no {path}; run {self.kind.command} again")
         frame = self.read(path)
         if fingerprint(frame) != known.fingerprint:
-            raise InputError(
-                f"{self.folder / path} does not hold the rows that its manifest describes: it was "
-                f"changed later; run {self.kind.command} again"
-            )
+            raise InputError(f"{self.folder / path} was changed; run {self.kind.command} again")
         return frame
 
 
@@ -223,7 +225,7 @@ def read_damaged_rows(path: Path) -> pl.DataFrame:
     """
     with reading(path, hint=_AGAIN):
         check_own_file(path)
-        return read_damaged(path)
+        return scan_of_users(path).collect()
 
 
 @contextmanager
@@ -268,10 +270,7 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
         raise InputError(f"{place} is not a finished {nouns}: it has no {MANIFEST}{remedy}")
     known: type[Any] | None = _class_of(kind_of(place)) or (accepted[0] if accepted else None)
     if known is None:
-        raise InputError(
-            f"{place / MANIFEST} cannot be read as a manifest of medsim; rebuild the output, or "
-            "copy it again from its source"
-        )
+        raise InputError(f"{place / MANIFEST} cannot be read as a manifest of medsim; {_AGAIN}")
     if accepted and known not in accepted:
         such_as = one_within(place, *(found.kind.name for found in accepted))
         raise InputError(f"{place} is {known.kind.with_article}, not {one}{such_as}")

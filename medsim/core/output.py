@@ -108,10 +108,8 @@ class OutputFolder:
                 raise OutputError(fault) from error
             return {}  # it was killed before its first note, or after its last
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise OutputError(
-                f"{path} cannot be read ({error}); make it readable, or remove that folder, which "
-                "an interrupted run left, to start again"
-            ) from error
+            said = f"{path} cannot be read ({error}); make it readable, or remove that folder"
+            raise OutputError(said) from error
 
     def discard(self) -> None:
         """Remove the folder, unless it has files that took long to make, or may have."""

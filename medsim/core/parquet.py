@@ -33,17 +33,6 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     )
 
 
-def read_damaged(path: Path) -> pl.DataFrame:
-    """Return the rows of a file that may be damaged, read by Arrow; see ``scan_of_users``.
-
-    It takes two to four times as long as Polars does.
-    """
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few files are read so
-
-    with open_file(path) as stream, ParquetFile(stream) as file:
-        return checked_frame(file.read())
-
-
 def checked_frame(rows: Any) -> pl.DataFrame:
     """Return a table or a batch of Arrow after looking at all its values.
 

@@ -71,10 +71,7 @@ def check_free(
         path = out / name
         is_kept = kind.grows and not overwrite and path.is_file() and not path.is_symlink()
         if not (is_kept if known is None else name in known):
-            raise OutputError(
-                f"{out} holds {name}, which is not part of the {kind.noun}; move it away, or "
-                "choose another folder"
-            )
+            raise OutputError(f"{out} holds {name}, not part of the {kind.noun}; move it away")
 
 
 def own_files(folder: Path, kind: Kind[Any]) -> set[str]:

@@ -169,10 +169,7 @@ def _few(frames: Iterator[pl.DataFrame], most_rows: int | None) -> pl.DataFrame:
         if most_rows is not None and n_rows > most_rows:
             break
         if n_rows * frame.width > _MOST_CELLS:
-            raise StatementError(
-                f"the rows have more than {_MOST_CELLS:,} values, too many for a table; add a "
-                "limit, or print them as csv or json"
-            )
+            raise StatementError(f"over {_MOST_CELLS:,} values; add a limit, or print csv or json")
     return pl.concat(found)
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _FIELD = re.compile(r"^-- (reads|writes|params|cites|order|contains) +(.*)$")
 _MORE = re.compile(r"^--  +(\S.*)$")
 _CALL = re.compile(r"\b([a-z_]\w*)\(")
-_PARAM = re.compile(r"\$([a-z_]\w*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +28,6 @@ class Query:
     text: str
     sentence: str
     header: dict[str, tuple[str, ...]]
-
-    @property
-    def params(self) -> frozenset[str]:
-        """The names of the parameters that the body uses."""
-        body = "\n".join(x for x in self.text.splitlines() if not x.startswith("--"))
-        return frozenset(_PARAM.findall(body))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

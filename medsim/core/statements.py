@@ -67,9 +67,7 @@ class StatementOptions(Options):
         number = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([A-Za-z]{2,3})\s*", self.memory)
         units = {name.lower(): n_bytes for name, n_bytes in _UNITS.items()}
         if number is None or number[2].lower() not in units:
-            raise OptionError(
-                f"`memory` {self.memory!r} is no size; write it as 500MB, 4GB, 1.5TB or 2GiB"
-            )
+            raise OptionError(f"`memory` {self.memory!r} is no size; write 500MB, 4GB or 2GiB")
         found = int(float(number[1]) * units[number[2].lower()])
         if not _LEAST_MEMORY <= found <= _MOST_MEMORY:
             raise OptionError(f"`memory` {self.memory} is out of range (64MB to 1000TB)")
@@ -135,9 +133,7 @@ def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.Da
     import polars as pl  # noqa: PLC0415 — the process of a statement does without
 
     if len(statement.text) > LONGEST:
-        raise StatementError(
-            f"the statement has more than {LONGEST:,} characters; join instead of listing values"
-        )
+        raise StatementError(f"the statement has more than {LONGEST:,} characters; shorten it")
     try:
         statement.text.encode()
     except UnicodeEncodeError as error:

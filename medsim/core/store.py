@@ -246,9 +246,7 @@ class Store:
             OutputError: it cannot be written.
         """
         if "?" in str(path.resolve()):  # DuckDB follows links, and cuts the path there
-            raise OutputError(
-                f"cannot write {path}: DuckDB takes no path with a question mark; choose another"
-            )
+            raise OutputError(f"cannot write {path}: it has a question mark; choose another path")
         place = f"{self._plain_path(path.parent)}/{path.name}"
         try:
             with _interruptible():

@@ -110,7 +110,7 @@ def damaged(path: Path) -> None:
     [
         (f"results/{SCORES}", damaged, r"embedding=one/.*/data\.parquet cannot be read"),
         (f"results/{SCORES}", cut_short, "does not hold the pairs of its input"),
-        ("results/results.parquet", altered, "does not hold the rows"),
+        ("results/results.parquet", altered, "was changed; run"),
         ("build/stats.parquet", damaged, r"stats\.parquet cannot be read .*rebuild"),
     ],
 )

@@ -85,7 +85,7 @@ def test_an_output_of_another_version_is_to_be_made_again(
     found = json.loads((shared_study.folder / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps(found | {"medsim": "0.0.1"}))
 
-    with pytest.raises(InputError, match=r"was made by medsim 0\.0\.1; make it again with"):
+    with pytest.raises(InputError, match=r"was made by medsim 0\.0\.1; run medsim study"):
         open_output(tmp_path)
 
 

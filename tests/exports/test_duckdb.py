@@ -96,7 +96,7 @@ def test_a_database_lies_where_it_was_asked_for(
 def test_a_path_that_duckdb_cannot_write_to_is_named(
     shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    with pytest.raises(OutputError, match=r"^cannot write .*\?/.* a question mark; choose another"):
+    with pytest.raises(OutputError, match=r"^cannot write .*\?/.* a question mark; choose"):
         medsim.export(shared_build, tmp_path / "what?" / "out", "duckdb")
 
     assert list((tmp_path / "what?").iterdir()) == []

@@ -51,7 +51,6 @@ def test_the_declared_params_are_those_of_the_body() -> None:
         strings_aside = re.sub(r"'[^']*'", "''", body)
         used = set(re.findall(r"\$[a-z_]\w*", strings_aside))
         assert declared == used, name
-        assert {f"${param}" for param in queries.query(name).params} == used, name
 
 
 def test_a_file_is_one_statement_named_after_it_or_returns_rows_in_order() -> None:
