@@ -82,10 +82,10 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="auc",
         label="AUC",
-        help="AUC is the chance that a positive is more similar than a negative: 1 is perfect, and "
-        "the dashed line at 0.5 is a coin. Bars are 95% confidence intervals: Wilson's at the "
-        "effective size that the jackknife of clusters of pairs gives (unless independent_pairs is "
-        "True: then DeLong's, and Newcombe's at the edge).",
+        help="AUC is the probability that a positive is more similar than a negative: 1 is "
+        "perfect, 0.5 (dashed) is chance. Bars are 95% confidence intervals: Wilson's at the "
+        "effective size from a jackknife of clusters (unless independent_pairs is True: then "
+        "DeLong's, and Newcombe's at the edge).",
         of="labelled",
         compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),
@@ -95,17 +95,15 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="average_precision",
         label="average precision",
-        help="Average precision is the mean precision over the positives, those of one similarity "
-        "found at once.",
+        help="Average precision is the mean precision over the positives; ties are found at once.",
         of="labelled",
         compute=lambda pairs: pairs.average_precision,
     ),
     Statistic(
         name="accuracy",
         label="accuracy",
-        help="Accuracy is the share of pairs classified rightly by the threshold that is best on "
-        "these very pairs, with Wilson's 95% interval for the effective number of pairs, which "
-        "is smaller where pairs share terms (unless independent_pairs is True).",
+        help="Accuracy is the share of pairs classified correctly by the threshold that is best on "
+        "these same pairs, with Wilson's 95% confidence interval at the effective size.",
         of="labelled",
         compute=lambda pairs: pairs.accuracy,
         test=lambda pairs, other: pairs.accuracy_difference(other),
@@ -115,8 +113,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="accuracy_heldout",
         label="held-out accuracy",
-        help="Held-out accuracy is the share of the pairs of one half classified rightly by the "
-        "threshold that is best on the other half, with an interval of the same kind.",
+        help="Held-out accuracy is the accuracy on one half by the best threshold of the other.",
         of="labelled",
         compute=lambda pairs: pairs.accuracy_heldout,
         chance=0.5,
@@ -132,8 +129,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="spearman",
         label="Spearman's correlation",
-        help="Spearman's rank correlation of similarities with ratings: 1 is perfect. Bars are 95% "
-        "intervals of the BCa bootstrap.",
+        help="Spearman's rank correlation of similarities and ratings; bars are 95% BCa intervals.",
         of="rated",
         compute=lambda pairs: pairs.spearman,
         test=lambda pairs, other: pairs.spearman_difference(other),
@@ -156,7 +152,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="accuracy_at_1",
         label="found first",
-        help="Accuracy at 1 is the share of terms whose nearest term means the same.",
+        help="Accuracy at 1 is the share of terms whose nearest term is a synonym.",
         of="retrieval",
         compute=lambda terms: terms.accuracy_at(1),
         test=lambda terms, other: terms.accuracy_difference(other, 1),
@@ -165,8 +161,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         Statistic(
             name=f"accuracy_at_{depth}",
             label=f"among the first {depth}",
-            help=f"Accuracy at {depth} is the share of terms of which one that means the same is "
-            f"among the {depth} nearest.",
+            help=f"Accuracy at {depth}: the share of terms with a synonym among the {depth} nearest.",
             of="retrieval",
             compute=methodcaller("accuracy_at", depth),
         )
@@ -175,8 +170,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="mrr",
         label="mean reciprocal rank",
-        help="The mean over terms of one over the rank of the nearest term that means the same, 0 "
-        "where none was found.",
+        help="The mean reciprocal rank of the nearest synonym, 0 where none was found.",
         of="retrieval",
         compute=lambda terms: terms.mean_reciprocal_rank(),
         test=lambda terms, other: terms.reciprocal_difference(other),
@@ -184,9 +178,8 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="overlap_error",
         label="overlap error",
-        help="The overlap error is the share of triples, a term of each of two near categories and "
-        "one of a far category, in which the first is no more similar to the second than to the "
-        "third.",
+        help="The overlap error is the share of triples, of terms of two near categories and a far "
+        "one, whose first term is no more similar to the second than to the third.",
         of="separation",
         compute=lambda triples: triples.error,
         higher_is_better=False,
@@ -194,8 +187,8 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="category_error",
         label="category error",
-        help="The category error is the share of triples, two terms of one category and one of "
-        "another, in which the first is no more similar to the second than to the third.",
+        help="The category error is the share of triples, of two terms of a category and one of "
+        "another, whose first term is no more similar to the second than to the third.",
         of="separation",
         compute=lambda triples: triples.error,
         higher_is_better=False,
