@@ -161,7 +161,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         Statistic(
             name=f"accuracy_at_{depth}",
             label=f"among the first {depth}",
-            help=f"Accuracy at {depth}: the share of terms with a synonym among the {depth} nearest.",
+            help=f"Accuracy at {depth}: share of terms with a synonym among the {depth} nearest.",
             of="retrieval",
             compute=methodcaller("accuracy_at", depth),
         )

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from medsim.core.errors import InputError
+from medsim.evaluations.layouts import parse_columns
 from medsim.evaluations.ratings import RatedPairs, read_rated
 from medsim.evaluations.strata import WordTable, read_words
 
@@ -50,8 +51,6 @@ def test_properties_stay_with_their_pairs_where_lines_are_left_out(tmp_path: Pat
 
 def test_a_column_that_holds_ratings_is_no_property(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("a,b,count1\nx,y,-3\n", encoding="utf-8")
-    from medsim.evaluations.layouts import parse_columns
-
     found = read_rated(tmp_path / "pairs.csv", parse_columns("term1=a,term2=b,rating=count1"))
 
     assert found.properties.width == 0

@@ -90,19 +90,6 @@ def test_a_rater_s_cell_is_checked_as_a_rating_is(tmp_path: Path) -> None:
             read_rated(path)
 
 
-def test_the_agreement_is_in_the_provenance_of_files_that_tell_it_alone(tmp_path: Path) -> None:
-    path = ehr_rel(tmp_path / "pairs.tsv", rated(5, 20, seed=3).clip(0, 3))
-    plain = tmp_path / "plain.tsv"
-    plain.write_text("term1\tterm2\trating\na\tb\t1\n")
-
-    of_raters, of_none = inputs([path, plain])
-
-    agreement = of_raters.provenance["agreement"]
-    assert agreement["raters"] == 5
-    assert 0 < agreement["iaa1"] < agreement["iaa2"] < 1
-    assert "agreement" not in of_none.provenance
-
-
 def test_other_raters_are_another_input(tmp_path: Path) -> None:
     path = written(tmp_path / "own.tsv", np.ones((3, 1)), ["a", "b", "one", "two", "three"])
     named = [f"{path},term1=a,term2=b,rater=one,rater={other}" for other in ("two", "three")]
