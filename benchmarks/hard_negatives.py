@@ -15,20 +15,13 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.embedded import Sizes, invented_families
 from benchmarks.harness.mining import has_miner, mine, nearest_by_numpy
 from benchmarks.harness.timing import timed
-from medsim.builds.negatives import (
-    STRATEGIES,
-    Embedding,
-    Negatives,
-    PositiveSet,
-    TermIndex,
-    UsedPairs,
-)
+from medsim.builds.negatives import STRATEGIES, Embedding, PositiveSet, TermIndex
 from medsim.core.progress import Progress
 from medsim.core.terms import pack
 from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids, Vectors
+    from medsim.kernels.types import Ids, Ranks, Vectors
 
 _MOST_WANTED = 3
 _SPARE = 8  # of NumPy's nearest, for pairs that earlier first terms took
@@ -118,11 +111,10 @@ def race(job: Job) -> Seen:
         units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         others.append(_others(units, families, positives, job.n_compared))
     check(units, families, positives, made, job.n_compared)
-    term1_ids = positives.term1_ids[made.positive_rows]
-    digest = hashlib.sha256(term1_ids.tobytes() + made.term2_ids.tobytes())
+    digest = hashlib.sha256(made.tobytes())
     return Seen(
         seconds=statistics.median(seconds),
-        n_negatives=len(made.term2_ids),
+        n_negatives=made.shape[1],
         peak_mib=progress.records[0].peak_mib,
         others={name: statistics.median(one[name] for one in others) for name in others[0]},
         ratios={
@@ -151,7 +143,7 @@ def _positives(sizes: Sizes, families: Ids) -> PositiveSet:
     )
 
 
-def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads: int) -> Negatives:
+def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads: int) -> Ranks:
     every = np.arange(len(vectors), dtype=np.int32)
     names = pl.Series(every).cast(pl.String)
     packed = pack(names)
@@ -162,14 +154,15 @@ def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads:
         pool=every,
         embedding=Embedding(vectors=vectors, rows=every),
     )
-    none = UsedPairs(term1_ids=every[:0], term2_ids=every[:0])
+    none = np.empty((2, 0), np.int32)
     make = STRATEGIES.get("embedding")(space, seed=0, threads=threads)
     with Progress().stage("negatives") as stage:
-        return make(positives, none, stage)
+        rows, term2_ids = make(positives, none, stage)
+    return np.stack([positives.term1_ids[rows], term2_ids])
 
 
 def check(
-    units: Vectors, families: Ids, positives: PositiveSet, made: Negatives, n_compared: int
+    units: Vectors, families: Ids, positives: PositiveSet, made: Ranks, n_compared: int
 ) -> None:
     """Raise MismatchError where a first term has others than its nearest that were left.
 
@@ -177,16 +170,16 @@ def check(
         units: float32[n_terms, n_dimensions], vectors of length 1.
         families: int32[n_terms].
         positives: what was asked for.
-        made: what was found.
+        made: int32[2, n_negatives], the first and the second terms that were found.
         n_compared: how many first terms are compared by NumPy.
     """
-    term1_ids = positives.term1_ids[made.positive_rows]
-    pairs = set(zip(term1_ids.tolist(), made.term2_ids.tolist(), strict=True))
+    term1_ids, term2_ids = made
+    pairs = set(zip(*made.tolist(), strict=True))
     sample = _sample(positives, n_compared)
     near = nearest_by_numpy(units, families, sample, _MOST_WANTED + _SPARE)
     for first, candidates in zip(sample.tolist(), near, strict=True):
         left = [row for row in candidates.tolist() if row > first or (row, first) not in pairs]
-        chosen = made.term2_ids[term1_ids == first]
+        chosen = term2_ids[term1_ids == first]
         expected = np.sort(units[left[: len(chosen)]] @ units[first])
         found = np.sort(units[chosen] @ units[first])
         n_wanted = int(np.count_nonzero(positives.term1_ids == first))

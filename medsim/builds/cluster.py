@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from distributed import CancelledError, Client, KilledWorker, LocalCluster, as_completed, get_worker
 
 from medsim.builds.negatives.candidates import CandidateSource, candidates_of, share_of
-from medsim.builds.negatives.nearest import Candidates, NearestSearch
+from medsim.builds.negatives.nearest import NearestSearch
 from medsim.core.errors import ClusterError
 from medsim.core.manifest import library_versions, medsim_version
-from medsim.core.terms import PackedTerms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from medsim.builds.build import Run
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
+    from medsim.builds.negatives.nearest import Candidates
     from medsim.core.progress import Progress, Stage
     from medsim.kernels.types import Ids
 
@@ -33,8 +34,6 @@ _RETRIES = 3  # of a share that failed, and of all when the pools were lost with
 _PATIENCE = 60  # seconds for a cluster to answer, and to have a worker
 _DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Run by local workers: an interrupt at a terminal reaches them too, and is not theirs to tell."""
-
-A = TypeVar("A", bound="np.ndarray[Any, Any]")
 
 
 @contextmanager
@@ -151,7 +150,9 @@ class ClusterSearch:
 class _Pool:
     """A pool on a worker, laid out when it is first searched.
 
-    It travels as its arrays. One share is searched at a time, with all threads of the worker.
+    It travels as its terms and arrays. One share is searched at a time, with all threads of the
+    worker. Arrays are copied, since kernels are compiled for those that may be written to, and
+    messages hold others.
     """
 
     def __init__(self, name: str, candidates: Candidates, term_ids: Ids, seed: int) -> None:
@@ -165,28 +166,12 @@ class _Pool:
     def search(self, term1_ids: Ids, sizes: Ids, threads: int) -> SearchResult:
         with self._lock:
             if self._source is None:
-                self._source = self._laid_out(threads)
-            return self._source.search(_writable(term1_ids), _writable(sizes), lambda _: None)
-
-    def _laid_out(self, threads: int) -> CandidateSource:
-        name, sent, term_ids, seed = self._sent
-        candidates = Candidates(
-            terms=PackedTerms(
-                codes=_writable(sent.terms.codes), starts=_writable(sent.terms.starts)
-            ),
-            components=_writable(sent.components),
-            hashes=_writable(sent.hashes),
-        )
-        return CandidateSource(
-            name,
-            _writable(term_ids),
-            lambda: NearestSearch(candidates, seed=seed, threads=threads),
-        )
-
-
-def _writable(array: A) -> A:
-    """Return an array that may be written to, as kernels are compiled for; messages hold others."""
-    return array if array.flags.writeable else array.copy()
+                name, sent, term_ids, seed = self._sent
+                own = replace(sent, components=sent.components.copy(), hashes=sent.hashes.copy())
+                self._source = CandidateSource(
+                    name, term_ids.copy(), lambda: NearestSearch(own, seed=seed, threads=threads)
+                )
+            return self._source.search(term1_ids.copy(), sizes.copy(), lambda _: None)
 
 
 def _search(pool: _Pool, term1_ids: Ids, sizes: Ids, versions: dict[str, str]) -> SearchResult:

@@ -11,21 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 from numba import config
 
-from medsim.builds.negatives import STRATEGIES, PositiveSet, TermIndex, UsedPairs
+from medsim.builds.negatives import STRATEGIES, PositiveSet, TermIndex
 from medsim.builds.negatives.nearest import Candidates, laid_out, nearest, slate, workspace
 from medsim.builds.options import WarmOptions
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.core.terms import pack
 from medsim.kernels.best import empty_slots
 from medsim.kernels.compiler import compiled_mark
 from medsim.kernels.components import components
 from medsim.kernels.edit_search import Search
-from medsim.kernels.packing import term_hashes
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 from medsim.kernels.sliced import search_group
 
@@ -119,37 +116,30 @@ def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
             process.wait()
 
 
-_TERMS = pl.Series(["acute pain", "back pain", "chronic pain of the back"])
+_TERMS = ("acute pain", "back pain", "chronic pain of the back")
 _NONE = np.empty(0, np.int32)
 _ONE = np.zeros(1, np.int32)
 
 
 def compile_search() -> None:
     """Compile the search by blocks, which takes as long as all others do."""
-    pool = laid_out(_candidates())
+    pool = laid_out(Candidates.of(_TERMS))
     best = empty_slots(np.ones(1, np.int32), np.int32)
     search_group(Search(pool, np.uint64(0), _ONE, best), _ONE, slate(pool), workspace(pool))
 
 
 def compile_others() -> None:
     """Compile the others, in the order in which a build needs them."""
-    own = _candidates()
+    own = Candidates.of(_TERMS)
     linked = components(len(own.terms), _ONE, _ONE)
-    index = TermIndex(lower=_TERMS, hashes=own.hashes, components=linked)
+    index = TermIndex(lower=own.terms, hashes=own.hashes, components=linked)
     one = PositiveSet(name="syn_syn", term1_ids=_ONE, term2_ids=_ONE)
-    unused = UsedPairs(term1_ids=_NONE, term2_ids=_NONE)
     with Progress().stage("compile") as stage:
-        STRATEGIES.get("random")(index, seed=0, threads=1)(one, unused, stage)
+        STRATEGIES.get("random")(index, seed=0, threads=1)(one, np.empty((2, 0), np.int32), stage)
     starts, table = np.zeros(2, np.int64), used_pairs(_NONE, _NONE, 1)
     serve_nearest(_ONE, starts, _NONE, table, Chosen(starts=starts, counts=_ONE.copy(), ids=_NONE))
     # Terms that want nothing are compared with those near them, but not searched by blocks.
     nearest(own, _ONE, np.zeros(1, np.int32), threads=1)
-
-
-def _candidates() -> Candidates:
-    terms = pack(_TERMS)
-    hashes = term_hashes(terms.codes, terms.starts)
-    return Candidates(terms=terms, components=np.arange(len(terms), dtype=np.int32), hashes=hashes)
 
 
 PARTS = {"search": compile_search, "others": compile_others}

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 from polars.io.plugins import register_io_source
 
-from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
+from medsim.builds.negatives import STRATEGIES, PositiveSet
 from medsim.builds.output import PAIR
 from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core import queries
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from medsim.builds.positives import Derived, Positives
     from medsim.core.progress import Stage
     from medsim.core.store import Store
-    from medsim.kernels.types import Hashes, Ids, Rows
+    from medsim.kernels.types import Hashes, Ids, Ranks, Rows
 
 
 _BATCH_ROWS = 1 << 18  # whose texts are in memory at once
@@ -230,7 +230,7 @@ class SetMaker:
         self._store = store
         self._seed = seed
         self._threads = threads
-        self._made: list[tuple[SetKey, UsedPairs]] = []
+        self._made: list[tuple[SetKey, Ranks]] = []
 
     def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:
         """Return one set, positives and negatives, in an order drawn from the seed.
@@ -255,10 +255,9 @@ class SetMaker:
         """Return positives and negatives of one set in no particular order, without ids."""
         rows = positive_rows(self._positives, key)
         positives = positive_set(rows, key)
-        negatives = self._negatives(positives, self.used_before(key), stage)
-        against, second = negatives.positive_rows, negatives.term2_ids
+        against, second = self._negatives(positives, self.used_before(key), stage)
         first = positives.term1_ids[against]
-        self._made.append((key, UsedPairs(term1_ids=first, term2_ids=second)))
+        self._made.append((key, np.stack([first, second])))
         ends = pl.Series(first), pl.Series(second)
         distance = pair_distances(self._positives.terms["lower_term"], *ends, self._threads)
         concept1, labels = rows["concept1"], np.array([_POSITIVE, _NEGATIVE], np.int8)
@@ -281,19 +280,15 @@ class SetMaker:
         named = pairs.select("term1", "term2", "concept1", "concept2", "label", "distance")
         rows = with_term_ids(named, self._positives.terms).collect()
         numbers = with_concept_numbers(rows, self._positives.concepts)
-        first, second = (numbers.filter(label=_NEGATIVE)[side].to_numpy() for side in TERM_IDS)
-        self._made.append((key, UsedPairs(term1_ids=first, term2_ids=second)))
+        negatives = numbers.filter(label=_NEGATIVE)
+        self._made.append((key, np.stack([negatives[side].to_numpy() for side in TERM_IDS])))
         return numbers
 
-    def used_before(self, key: SetKey) -> UsedPairs:
-        """Return the negatives of the sets before one, but for those of datasets in it."""
+    def used_before(self, key: SetKey) -> Ranks:
+        """Return the negatives of earlier sets, without datasets in this one: int32[2, n_used]."""
         passed_over = queries.dataset(key.dataset).contains
-        seen = [pairs for made, pairs in self._made if made.dataset not in passed_over]
-        none = np.empty(0, np.int32)
-        return UsedPairs(
-            term1_ids=np.concatenate([none, *(pairs.term1_ids for pairs in seen)]),
-            term2_ids=np.concatenate([none, *(pairs.term2_ids for pairs in seen)]),
-        )
+        seen = (pairs for made, pairs in self._made if made.dataset not in passed_over)
+        return np.concatenate([np.empty((2, 0), np.int32), *seen], axis=1)
 
 
 _COLUMNS = {

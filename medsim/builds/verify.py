@@ -25,14 +25,7 @@ from medsim.builds.datasets import (
     with_term_ids,
 )
 from medsim.builds.embedded import embedded, embedding_of, settled_as
-from medsim.builds.output import (
-    BUILD,
-    CARD,
-    PAIR,
-    STATS,
-    TERM,
-    Build,
-)
+from medsim.builds.output import BUILD, CARD, PAIR, STATS, TERM, Build
 from medsim.builds.positives import pair_distances, reload
 from medsim.builds.stats import stats_row
 from medsim.core.checks import Finding, Verification, findings_table
@@ -50,7 +43,7 @@ from medsim.kernels.packing import tie_hashes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.builds.negatives import Embedding, TermIndex, UsedPairs
+    from medsim.builds.negatives import Embedding, TermIndex
     from medsim.builds.options import VerifyOptions
     from medsim.builds.positives import Derived
     from medsim.core.progress import Stage
@@ -73,20 +66,25 @@ def verify_build(options: VerifyOptions) -> Verification:
         OptionError: ``embedding`` does not fit the build.
     """
     build, progress = Build(folder_of(options.folder)), progress_of(options.progress)
-    sample = Sample.of(options)
+    options = with_seed(options)
     with reading_output(build):
         named = embedding_of(build, options.embedding, progress)
         with progress.stage("compare files with the manifest"):
             findings = list(_check_files(build))
             damaged = any(found.violations for found in findings[:2])
         if not damaged:
-            findings += _check_content(build, named, options, sample, progress)
+            findings += _check_content(build, named, options, progress)
     return Verification(
         findings=findings_table(findings),
         n_compared=sum(one.n_compared for one in findings),
         n_first_terms=sum(one.n_first_terms for one in findings),
-        seed=sample.seed,
+        seed=options.seed or 0,
     )
+
+
+def with_seed(options: VerifyOptions) -> VerifyOptions:
+    """Return options whose seed is a new one if they have none."""
+    return replace(options, seed=secrets.randbelow(_NEW_SEEDS)) if options.seed is None else options
 
 
 def _check_files(build: Build) -> Iterator[Finding]:
@@ -124,7 +122,6 @@ def _check_content(
     build: Build,
     named: NamedEmbedding | None,
     options: VerifyOptions,
-    sample: Sample,
     progress: Progress,
 ) -> list[Finding]:
     threads = checked_threads(options.threads)
@@ -146,7 +143,7 @@ def _check_content(
                 findings.append(_check_random(recomputed, stage))
         if "levenshtein" in build.strategies:
             with progress.stage("search first terms by brute force") as stage:
-                findings.append(_check_nearest(recomputed, sample, stage))
+                findings.append(_check_nearest(recomputed, options, stage))
         if named is not None:
             named = settled_as(build, named, derived, progress, threads)
             cache = cache_folder(options.cache)
@@ -156,27 +153,8 @@ def _check_content(
             with progress.stage("compute similarities anew"):
                 findings.append(_check_similarities(recomputed, vectors))
             with progress.stage("compare vectors of first terms by brute force") as stage:
-                findings.append(_check_most_similar(recomputed, vectors, sample, stage))
+                findings.append(_check_most_similar(recomputed, vectors, options, stage))
     return findings
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """The first terms of each set whose negatives are compared with all terms.
-
-    Attributes:
-        size: how many of a set; None for all.
-        seed: of the hashes by which they are drawn.
-    """
-
-    size: int | None
-    seed: int
-
-    @classmethod
-    def of(cls, options: VerifyOptions) -> Sample:
-        """Return the sample that options ask for, by a new seed if they name none."""
-        seed = secrets.randbelow(_NEW_SEEDS) if options.seed is None else options.seed
-        return cls(size=None if options.sample == "all" else options.sample, seed=seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +172,7 @@ class CheckedSet:
     key: SetKey
     positives: Ranks
     negatives: Ranks
-    used: UsedPairs
+    used: Ranks
     pool: Ids
 
     def n_wanted(self, first: int) -> int:
@@ -206,24 +184,24 @@ class CheckedSet:
         firsts, seconds = self.negatives
         return np.asarray(seconds[firsts == first], np.int32)
 
-    def sampled(self, firsts: Ids, hashes: Hashes, sample: Sample) -> Ids:
+    def sampled(self, firsts: Ids, hashes: Hashes, options: VerifyOptions) -> Ids:
         """Return the first terms of a sample, and all that have not as many negatives as positives.
 
         Args:
             firsts: those to draw from, in order of text.
             hashes: of all terms; with the seed and the set they decide which are drawn.
-            sample: how many are drawn, by which seed.
+            options: how many are drawn, by which seed.
         """
-        if sample.size is None:
+        if options.sample == "all":
             return firsts
         of_set = np.uint64(crc32(self.key.path.encode()))
-        order = np.argsort(tie_hashes(np.uint64(sample.seed), of_set, hashes[firsts]))
+        order = np.argsort(tie_hashes(np.uint64(options.seed or 0), of_set, hashes[firsts]))
         n_positives, n_negatives = (
             np.bincount(ends[0], minlength=len(hashes))[firsts]
             for ends in (self.positives, self.negatives)
         )
         is_sampled = n_positives != n_negatives
-        is_sampled[order[: sample.size]] = True
+        is_sampled[order[: options.sample]] = True
         found: Ids = firsts[is_sampled]
         return found
 
@@ -234,8 +212,7 @@ class CheckedSet:
         before it in this set that took it.
         """
         linked = index.components[self.pool] == index.components[first]
-        ids1, ids2 = self.used.term1_ids, self.used.term2_ids
-        firsts, seconds = self.negatives
+        (ids1, ids2), (firsts, seconds) = self.used, self.negatives
         took_it = firsts[(firsts < first) & (seconds == first)]
         taken = [ids2[ids1 == first], ids1[ids2 == first], took_it]
         return np.asarray(linked | np.isin(self.pool, np.concatenate(taken)), np.bool_)
@@ -260,11 +237,12 @@ class Recomputed:
         """Return the maker of the sets of one strategy."""
         return SetMaker(strategy, self.derived, self.store, seed=self.seed, threads=self.threads)
 
-    def sets(self, strategy: str, sample: Sample, stage: Stage) -> Iterator[CheckedSet]:
+    def sets(self, strategy: str, options: VerifyOptions, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy in the order in which they were made."""
         maker, keys = self.maker(strategy), set_keys(strategy)
         sizes = [self.pairs[key].filter(label=1)["term1_id"].n_unique() for key in keys]
-        stage.total(sum(n if sample.size is None else min(n, sample.size) for n in sizes))
+        most = max(sizes) if options.sample == "all" else options.sample
+        stage.total(sum(min(n, most) for n in sizes))
         for key in keys:
             pairs = self.pairs[key].drop_nulls(TERM_IDS)
             positives, negatives = (
@@ -370,13 +348,13 @@ def _check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     return Finding("random", "The seed gives the random negatives again.", wrong)
 
 
-def _check_nearest(recomputed: Recomputed, sample: Sample, stage: Stage) -> Finding:
+def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage) -> Finding:
     """Return whether sampled first terms have their nearest allowed terms, by brute force."""
     index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
     seed, wrong, n_compared, n_first_terms = np.uint64(recomputed.seed), [], 0, 0
-    for one in recomputed.sets("levenshtein", sample, stage):
+    for one in recomputed.sets("levenshtein", options, stage):
         every = np.unique(one.positives[0])
-        firsts = one.sampled(every, index.hashes, sample)
+        firsts = one.sampled(every, index.hashes, options)
         n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(every)
         texts = lower[one.pool].to_list()
         for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
@@ -398,12 +376,12 @@ def _check_nearest(recomputed: Recomputed, sample: Sample, stage: Stage) -> Find
                 order = np.lexsort((near, ties, distance[near]))
                 if set(one.chosen(first)) != set(one.pool[near[order]][:wanted]):
                     wrong.append(str(one.key))
-    return _compared("nearest", sample, stage, wrong, n_compared, n_first_terms)
+    return _compared("nearest", options, stage, wrong, n_compared, n_first_terms)
 
 
 def _compared(
     which: str,
-    sample: Sample,
+    options: VerifyOptions,
     stage: Stage,
     wrong: list[str],
     n_compared: int,
@@ -412,7 +390,7 @@ def _compared(
     """Return the finding on first terms that were compared with all terms."""
     text = f"{n_compared:,} of {n_first_terms:,} first terms"
     if n_compared != n_first_terms:
-        text += f" (seed {sample.seed})"
+        text += f" (seed {options.seed})"
     stage.found(text)
     promise = f"{text} have the {which} terms that brute force finds."
     check = which.replace(" ", "_")
@@ -438,7 +416,7 @@ def _check_similarities(recomputed: Recomputed, embedding: Embedding) -> Finding
 
 
 def _check_most_similar(
-    recomputed: Recomputed, embedding: Embedding, sample: Sample, stage: Stage
+    recomputed: Recomputed, embedding: Embedding, options: VerifyOptions, stage: Stage
 ) -> Finding:
     """Return whether sampled first terms have their most similar allowed terms.
 
@@ -448,13 +426,13 @@ def _check_most_similar(
     index = recomputed.derived.index
     wrong: list[str] = []
     n_compared = n_first_terms = 0
-    for every in recomputed.sets("embedding", sample, stage):
+    for every in recomputed.sets("embedding", options, stage):
         missing = (embedding.rows[every.negatives] < 0).any(axis=0)
         wrong += [str(every.key)] * int(np.count_nonzero(missing))
         one = replace(every, pool=every.pool[embedding.rows[every.pool] >= 0])
         embedded = np.unique(one.positives[0])
         embedded = embedded[embedding.rows[embedded] >= 0]
-        firsts = one.sampled(embedded, index.hashes, sample)
+        firsts = one.sampled(embedded, index.hashes, options)
         n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(embedded)
         rows = embedding.rows[one.pool]
         for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
@@ -474,7 +452,7 @@ def _check_most_similar(
                 fits = np.count_nonzero(chosen) == n_due and not (chosen & ~allowed).any()
                 if not fits or left > least + _OF_COSINES:
                     wrong.append(str(one.key))
-    return _compared("most similar", sample, stage, wrong, n_compared, n_first_terms)
+    return _compared("most similar", options, stage, wrong, n_compared, n_first_terms)
 
 
 def _units(vectors: Vectors) -> Table:

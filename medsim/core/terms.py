@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from medsim.core.canonical import text_parts
-from medsim.kernels.packing import starts_of, taken
+from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from medsim.kernels.types import Codes, Rows, Starts
+    from medsim.kernels.types import Codes, Starts
 
 TERM_SCHEMA = {"term_id": pl.Int32, "term": pl.String, "lower_term": pl.String, "node_id": pl.Int32}
 
@@ -80,11 +80,6 @@ class PackedTerms:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
-
-    def take(self, rows: Rows) -> PackedTerms:
-        """Return the terms at ``rows``, int[n_rows], in that order."""
-        codes, starts = taken(self.codes, self.starts, rows)
-        return PackedTerms(codes=codes, starts=starts)
 
 
 def pack(terms: Sequence[str] | pl.Series) -> PackedTerms:

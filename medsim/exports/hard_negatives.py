@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.embedded import check_same, embedding_of
-from medsim.builds.negatives.nearest import NearestSearch, laid_out_column
+from medsim.builds.negatives.nearest import Candidates, NearestSearch
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, settled
@@ -112,8 +112,9 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
         search, candidates = _cosine_search(run, build, terms)
     elif strategy == "levenshtein" and n_wanted:
         with run.progress.stage(f"lay out {len(candidates):,} terms"):
-            lower = terms.frame["lower_term"]
-            pool = laid_out_column(lower, terms.components, terms.hashes, run.threads)
+            pool = Candidates(
+                terms=terms.frame["lower_term"], components=terms.components, hashes=terms.hashes
+            )
             search = NearestSearch(pool, seed=run.options.seed, threads=run.threads)
     complete = _complete(run, build, terms, candidates, firsts, n_wanted)
     if search is None:

@@ -39,23 +39,6 @@ def taken(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
 
 
 @kernel
-def are_ascending(codes: Codes, starts: Starts) -> bool:
-    """Return whether every term comes before the next in order of code points."""
-    for term in range(1, len(starts) - 1):
-        left, right, end = starts[term - 1], starts[term], starts[term + 1]
-        n_common = min(right - left, end - right)
-        at = 0
-        while at < n_common and codes[left + at] == codes[right + at]:
-            at += 1
-        if at == n_common:
-            if end - right == n_common:
-                return False
-        elif codes[left + at] > codes[right + at]:
-            return False
-    return True
-
-
-@kernel
 def mixed(word: np.uint64) -> np.uint64:
     """Return the word with its bits mixed: the finaliser of SplitMix64 (Steele et al. 2014)."""
     word = word + np.uint64(0x9E3779B97F4A7C15)

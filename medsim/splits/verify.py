@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.builds.output import CARD, Build
 from medsim.builds.positives import reload
-from medsim.builds.verify import Sample, verify_build
+from medsim.builds.verify import verify_build, with_seed
 from medsim.core.checks import FINDING_COLUMNS, Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
@@ -66,16 +66,14 @@ def verify(options: AnyVerifyOptions) -> Verification:
 
 def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
-    seed = Sample.of(options).seed
+    options = replace(options, seed=with_seed(options).seed)
     with reading_output(splits):
         with progress.stage("compare files with the manifest"):
             whole = check_files(splits)
         if any(one.violations for one in whole):
             return _findings(whole, {})
         of_splits = {
-            name: verify_build(
-                replace(options, folder=build.folder, seed=seed, progress=progress.part(name))
-            )
+            name: verify_build(replace(options, folder=build.folder, progress=progress.part(name)))
             for name, build in splits.builds.items()
         }
         if any(not found.holds for found in of_splits.values()):

@@ -18,7 +18,7 @@ from medsim.builds import positives
 from medsim.builds import verify as verifying
 from medsim.builds.options import SearchOptions, VerifyOptions
 from medsim.builds.output import TERM
-from medsim.builds.verify import Sample, statistics_agree
+from medsim.builds.verify import statistics_agree, with_seed
 from medsim.core.errors import MedsimError
 from medsim.core.options import declared
 from medsim.core.store import Store
@@ -169,7 +169,7 @@ def test_a_sample_is_another_for_another_seed_and_the_same_for_the_same(copy: Pa
 
 
 def test_a_sample_without_a_seed_is_a_new_one_each_time() -> None:
-    assert len({Sample.of(VerifyOptions("build")).seed for _ in range(9)}) > 1
+    assert len({with_seed(VerifyOptions("build")).seed for _ in range(9)}) > 1
 
 
 def test_another_shortfall_than_that_of_the_statistics_is_found(copy: Path) -> None:

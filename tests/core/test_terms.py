@@ -74,13 +74,3 @@ def test_packed_terms_are_their_code_points_one_term_after_the_other(terms: list
     assert packed.codes.tolist() == [ord(character) for term in terms for character in term]
     assert packed.starts.tolist() == [len("".join(terms[:at])) for at in range(len(terms) + 1)]
     assert unpack(packed) == terms
-
-
-@given(st.lists(text, min_size=1, max_size=8), st.data())
-def test_terms_are_taken_in_any_order_and_as_often_as_asked(
-    terms: list[str], data: st.DataObject
-) -> None:
-    rows = data.draw(st.lists(st.integers(0, len(terms) - 1), max_size=12))
-    taken = pack(terms).take(np.array(rows, np.int32))
-    assert unpack(taken) == [terms[row] for row in rows]
-    assert taken.starts.dtype == np.int64

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,7 +55,7 @@ def pool_of(terms: Sequence[str], group_of: Callable[[str], int] | None = None) 
 
 def candidates_of(pool: Pool) -> Candidates:
     return Candidates(
-        terms=pack([term.lower() for term in pool.terms]),
+        terms=pl.Series([term.lower() for term in pool.terms], dtype=pl.String),
         components=np.array(pool.groups, np.int32),
         hashes=np.array(pool.hashes, np.uint64),
     )
@@ -433,10 +434,7 @@ def test_only_distinct_terms_in_order_of_code_points_are_taken(terms: list[str])
                 Candidates.of(taken)
 
 
-@pytest.mark.parametrize(
-    ("query", "wanted"),
-    [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], []), ([0], [1.5]), ([[0]], [[1]])],
-)
+@pytest.mark.parametrize(("query", "wanted"), [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], [])])
 def test_queries_that_are_no_rows_are_refused(query: list[int], wanted: list[int]) -> None:
     with pytest.raises(OptionError):
         nearest(Candidates.of(["a", "b"]), np.array(query), np.array(wanted))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,7 +65,7 @@ def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int]
     packed = pack([query, *terms])
     pool = layout.laid_out(
         layout.Candidates(
-            terms=packed,
+            terms=pl.Series([query, *terms]),
             components=np.arange(len(packed), dtype=np.int32),
             hashes=term_hashes(packed.codes, packed.starts),
         )

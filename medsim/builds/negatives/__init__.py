@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.progress import Stage
-    from medsim.kernels.types import Hashes, Ids, Starts, Vectors
+    from medsim.kernels.types import Hashes, Ids, Ranks, Rows, Starts, Vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,32 +65,6 @@ class PositiveSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UsedPairs:
-    """The negatives that must not come again.
-
-    Attributes:
-        term1_ids: int32[n_used].
-        term2_ids: int32[n_used].
-    """
-
-    term1_ids: Ids
-    term2_ids: Ids
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Negatives:
-    """The negatives of one set.
-
-    Attributes:
-        positive_rows: int32[n_negatives], the positive that each stands against.
-        term2_ids: int32[n_negatives], its second term; the first is the positive's.
-    """
-
-    positive_rows: Ids
-    term2_ids: Ids
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """The nearest candidates of first terms in one pool, nearest first.
 
@@ -112,12 +86,16 @@ class SearchResult:
 class NegativeSampler(Protocol):
     """The negatives of one set after the other, by one strategy."""
 
-    def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
+    def __call__(self, positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
         """Return at most one negative for each positive.
 
         The second term is one of the pool, never linked to the first, and no pair is one of
-        ``used`` or comes twice, in either direction. The result depends on nothing but the texts,
-        the positives, the pool and the seed.
+        ``used``, int32[2, n_used], or comes twice, in either direction. The result depends on
+        nothing but the texts, the positives, the pool and the seed.
+
+        Returns:
+            int64[n_negatives], the positive that each stands against, whose first term is its own;
+            and int32[n_negatives], its second term.
         """
 
 

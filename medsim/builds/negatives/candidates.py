@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.builds.negatives import Negatives, SearchResult
-from medsim.builds.negatives.nearest import Candidates, NearestSearch, laid_out_column
-from medsim.core.terms import pack
+from medsim.builds.negatives import SearchResult
+from medsim.builds.negatives.nearest import Candidates, NearestSearch
 from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from medsim.builds.negatives import NegativeSampler, PositiveSet, TermIndex, UsedPairs
+    from medsim.builds.negatives import NegativeSampler, PositiveSet, TermIndex
     from medsim.core.progress import Stage
     from medsim.embeddings.lookup import CosineSearch
-    from medsim.kernels.types import Flags, Ids, Rows
+    from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
 
 TERMINOLOGY = "terminology"
@@ -184,16 +183,7 @@ def candidate_source(
     return CandidateSource(
         name,
         pool_ids,
-        lambda: NearestSearch(
-            laid_out_column(
-                index.lower.gather(pool_ids),
-                index.components[pool_ids],
-                index.hashes[pool_ids],
-                threads,
-            ),
-            seed=seed,
-            threads=threads,
-        ),
+        lambda: NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads),
         ahead,
     )
 
@@ -201,7 +191,7 @@ def candidate_source(
 def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
     """Return the terms of a pool as a search takes them."""
     return Candidates(
-        terms=pack(index.lower.gather(pool_ids)),
+        terms=index.lower.gather(pool_ids),
         components=index.components[pool_ids],
         hashes=index.hashes[pool_ids],
     )
@@ -336,7 +326,7 @@ def served_negatives(
         served: is told the name of each set that has its negatives.
     """
 
-    def negatives_of(positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
+    def negatives_of(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
         source = source_of(*pool_of(index, positives))
         firsts, wanted = first_terms(positives)
         known = np.isin(firsts, source.term_ids)
@@ -346,7 +336,7 @@ def served_negatives(
             lists = source.lists(firsts, sizes, stage)
             counts, ids = np.zeros(len(firsts), np.int32), np.empty(starts[-1], np.int32)
             chosen = Chosen(starts=starts, counts=counts, ids=ids)
-            table = used_pairs(used.term1_ids, used.term2_ids, len(ids))
+            table = used_pairs(used[0], used[1], len(ids))
             serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)
             dry = (counts < wanted) & (np.diff(lists.starts) >= lists.sizes)
             if not dry.any():
@@ -357,7 +347,7 @@ def served_negatives(
     return negatives_of
 
 
-def _against_positives(positives: PositiveSet, firsts: Ids, chosen: Chosen) -> Negatives:
+def _against_positives(positives: PositiveSet, firsts: Ids, chosen: Chosen) -> tuple[Rows, Ids]:
     """Return each first term's negatives, the nearest against its first positive."""
     begin = np.searchsorted(positives.term1_ids, firsts)
     within = np.arange(chosen.counts.sum()) - np.repeat(
@@ -365,4 +355,4 @@ def _against_positives(positives: PositiveSet, firsts: Ids, chosen: Chosen) -> N
     )
     slots = np.repeat(chosen.starts[:-1], chosen.counts) + within
     rows = np.repeat(begin, chosen.counts) + within
-    return Negatives(positive_rows=rows.astype(np.int32), term2_ids=chosen.ids[slots])
+    return rows, chosen.ids[slots]

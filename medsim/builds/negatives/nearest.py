@@ -7,6 +7,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import polars as pl
 from numba import config
 
 from medsim.core.config import checked_threads, in_threads
@@ -17,15 +18,12 @@ from medsim.kernels.edit_distance import Workspace
 from medsim.kernels.edit_search import Pool, Search, search, search_neighbours, signatures, suffixes
 from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, N_PLANES, Screen, Slate
 from medsim.kernels.instructions import LANES, MARGIN, N_FIELDS, WORDS
-from medsim.kernels.packing import are_ascending, term_hashes
+from medsim.kernels.packing import term_hashes
 from medsim.kernels.sliced import search_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import polars as pl
-
-    from medsim.core.terms import PackedTerms
     from medsim.kernels.types import Codes, Hashes, Ids, Starts
 
 
@@ -40,13 +38,13 @@ class Candidates:
     """The terms that a search is about; rows are in order of text.
 
     Attributes:
-        terms: lower-cased, packed.
+        terms: lower-cased, a column of strings.
         components: int32[n_terms]; terms with the same one are never candidates of each other, and
             terms with the same text must have the same one.
         hashes: uint64[n_terms], of each term's own content; they order equal distances.
     """
 
-    terms: PackedTerms
+    terms: pl.Series
     components: Ids
     hashes: Hashes
 
@@ -62,17 +60,15 @@ class Candidates:
         Raises:
             OptionError: the terms are not distinct and in order, or components are missing.
         """
-        packed = pack(terms)
-        if not are_ascending(packed.codes, packed.starts):
+        column = pl.Series(terms, dtype=pl.String)
+        if not (column[1:] > column[:-1]).all():
             raise OptionError("terms to search must be distinct and in order of code points")
-        if components is None:
-            components = np.arange(len(terms), dtype=np.int32)
-        components = np.asarray(components, np.int32)
-        if components.shape != (len(terms),):
+        linked = np.arange(len(terms)) if components is None else components
+        if len(linked) != len(terms):
             raise OptionError("each term must have a component")
-        return cls(
-            terms=packed, components=components, hashes=term_hashes(packed.codes, packed.starts)
-        )
+        packed = pack(column)
+        hashes = term_hashes(packed.codes, packed.starts)
+        return cls(terms=column, components=np.asarray(linked, np.int32), hashes=hashes)
 
 
 def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
@@ -80,30 +76,11 @@ def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
 
     The result does not depend on ``threads``.
     """
-    ids = _by_length(np.diff(candidates.terms.starts))
-    terms = candidates.terms.take(ids)
-    return _pool(terms, ids, candidates.components, candidates.hashes, threads)
-
-
-def laid_out_column(lower: pl.Series, components: Ids, hashes: Hashes, threads: int = 1) -> Pool:
-    """Return ``laid_out`` of a column of terms in order of text, which are packed only once.
-
-    The others are as in ``Candidates``.
-    """
-    ids = _by_length(lower.str.len_chars().to_numpy())
-    return _pool(pack(lower.gather(ids)), ids, components, hashes, threads)
-
-
-def _by_length(lengths: Starts) -> Ids:
-    """Return the rows of terms by length, then as they come: int32[n_terms]."""
-    longest = lengths.max(initial=0)
+    lengths = candidates.terms.str.len_chars().to_numpy()
     # NumPy sorts numbers of 16 bits by their digits.
-    order = np.argsort(lengths.astype(np.min_scalar_type(longest)), kind="stable")
-    return order.astype(np.int32)
-
-
-def _pool(terms: PackedTerms, ids: Ids, components: Ids, hashes: Hashes, threads: int) -> Pool:
-    """Return the pool of terms by length, which have the rows ``ids``."""
+    digits = lengths.astype(np.min_scalar_type(lengths.max(initial=0)))
+    ids = np.argsort(digits, kind="stable").astype(np.int32)
+    terms = pack(candidates.terms.gather(ids))
     n_characters = _number(terms.codes)
     lengths = np.diff(terms.starts)
     longest = int(lengths.max(initial=0))
@@ -126,8 +103,8 @@ def _pool(terms: PackedTerms, ids: Ids, components: Ids, hashes: Hashes, threads
         signatures=of_characters,
         length_starts=length_starts,
         block_starts=np.array(block_starts, np.int64),
-        components=components[ids],
-        hashes=hashes[ids],
+        components=candidates.components[ids],
+        hashes=candidates.hashes[ids],
         ids=ids,
         places=_inverse(ids),
         by_end=by_end,
@@ -271,7 +248,7 @@ class NearestSearch:
     """Candidates laid out once, to be searched any number of times.
 
     Args:
-        candidates: the pool, or what ``laid_out`` makes of it, which can then be let go.
+        candidates: the pool; it is not needed any more once it is laid out.
         seed: of the hash that orders equal distances.
         threads: how many to use; results do not depend on it.
         sliced: whether to compare many terms at once; by default where the machine can. The results
@@ -282,11 +259,11 @@ class NearestSearch:
     """
 
     def __init__(
-        self, candidates: Candidates | Pool, *, seed: int, threads: int, sliced: bool | None = None
+        self, candidates: Candidates, *, seed: int, threads: int, sliced: bool | None = None
     ) -> None:
         if not 0 <= seed < _SEEDS:
             raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-        self._pool = candidates if isinstance(candidates, Pool) else laid_out(candidates, threads)
+        self._pool = laid_out(candidates, threads)
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
@@ -301,8 +278,14 @@ class NearestSearch:
         Returns:
             As many as wanted, or fewer where the pool has no more.
         """
-        queries, wanted = _checked(queries, wanted, len(self._pool.ids))
-        best = empty_slots(wanted, np.int32)
+        n_terms = len(self._pool.ids)
+        queries, sizes = np.asarray(queries, np.int32), np.asarray(wanted, np.int64)
+        are_rows = len(queries) == len(sizes) and not ((queries < 0) | (queries >= n_terms)).any()
+        if not are_rows or (sizes < 0).any():
+            raise OptionError(
+                f"queries must be rows of the {n_terms:,} terms, each with the number that it wants"
+            )
+        best = empty_slots(np.minimum(sizes, n_terms).astype(np.int32), np.int32)
         task = Search(self._pool, self._seed, queries, best)
         works = [workspace(self._pool) for _ in range(self._threads)]
 
@@ -360,20 +343,6 @@ def nearest(
     """
     search = NearestSearch(candidates, seed=seed, threads=checked_threads(threads), sliced=sliced)
     return search.nearest(queries, wanted)
-
-
-def _checked(queries: Ids, wanted: Ids, n_terms: int) -> tuple[Ids, Ids]:
-    """Return queries, and how many terms each wants, of those there are."""
-    rows, sizes = np.asarray(queries), np.asarray(wanted)
-    are_whole = all(
-        one.ndim == 1 and (one.dtype.kind in "iu" or not len(one)) for one in (rows, sizes)
-    )
-    are_rows = are_whole and (not len(rows) or 0 <= rows.min() <= rows.max() < n_terms)
-    if not are_rows or len(rows) != len(sizes) or sizes.min(initial=0) < 0:
-        raise OptionError(
-            f"queries must be rows of the {n_terms:,} terms, each with the number that it wants"
-        )
-    return rows.astype(np.int32), np.minimum(sizes.astype(np.int64), n_terms).astype(np.int32)
 
 
 def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]) -> None:

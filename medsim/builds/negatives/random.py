@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.builds.negatives import STRATEGIES, Negatives
+from medsim.builds.negatives import STRATEGIES
 from medsim.core.terms import pack
 from medsim.kernels.packing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
@@ -14,14 +14,9 @@ from medsim.kernels.serving import draw_random, used_pairs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import (
-        NegativeSampler,
-        PositiveSet,
-        SearchResult,
-        TermIndex,
-        UsedPairs,
-    )
+    from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
     from medsim.core.progress import Stage
+    from medsim.kernels.types import Ids, Ranks, Rows
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
 
@@ -42,7 +37,7 @@ def random_negatives(
     """
     del threads, known, sets
 
-    def drawn(positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
+    def drawn(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
         n_pairs = len(positives.term1_ids)
         stage.total(n_pairs)
         own = np.concatenate([positives.term1_ids, positives.term2_ids])
@@ -54,11 +49,11 @@ def random_negatives(
             salt ^ (first * _SPREAD) ^ second,
             own if index.pool is None else index.pool,
             index.components,
-            used_pairs(used.term1_ids, used.term2_ids, n_pairs),
+            used_pairs(used[0], used[1], n_pairs),
         )
-        rows = np.flatnonzero(seconds >= 0).astype(np.int32)
+        rows = np.flatnonzero(seconds >= 0)
         stage.advance(n_pairs)
-        return Negatives(positive_rows=rows, term2_ids=seconds[rows])
+        return rows, seconds[rows]
 
     return drawn
 

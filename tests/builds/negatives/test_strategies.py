@@ -27,12 +27,10 @@ from oracles.pairs import (
 from medsim.builds.negatives import (
     STRATEGIES,
     Embedding,
-    Negatives,
     NegativeSampler,
     PositiveSet,
     SearchResult,
     TermIndex,
-    UsedPairs,
     candidates,
     embedding,
 )
@@ -169,19 +167,12 @@ def _negatives_of_set(
         if not (key[0] == "syn_syn" and earlier[0] == "fsn_syn")
         for first, second in texts
     ]
-    found = make(
-        positives,
-        UsedPairs(
-            term1_ids=np.array([first for first, _ in used], np.int32),
-            term2_ids=np.array([second for _, second in used], np.int32),
-        ),
-        stage or Stage("test"),
-    )
-    against = found.positive_rows.tolist()
+    pairs = np.array(used, np.int32).reshape(-1, 2).T.copy()
+    against, seconds = (found.tolist() for found in make(positives, pairs, stage or Stage("test")))
     assert len(set(against)) == len(against)  # at most one for each positive
     return [
         (terms[positives.term1_ids[row]], terms[second])
-        for row, second in zip(against, found.term2_ids.tolist(), strict=True)
+        for row, second in zip(against, seconds, strict=True)
     ]
 
 
@@ -330,7 +321,7 @@ def test_a_shared_pool_is_laid_out_once_and_a_first_term_searched_once(
 
     class Search(NearestSearch):
         def __init__(self, pool, **options) -> None:
-            laid_out.append(len(pool.ids))
+            laid_out.append(len(pool.terms))
             super().__init__(pool, **options)
 
     monkeypatch.setattr(candidates, "NearestSearch", Search)
@@ -390,7 +381,7 @@ def test_no_pool_is_laid_out_while_rows_are_made(monkeypatch: pytest.MonkeyPatch
         laid_out.discard(source._name)
         release(source)
 
-    def with_rows(*arguments: Any) -> Negatives:
+    def with_rows(*arguments: Any) -> Any:
         held.append(set(laid_out))
         return against_positives(*arguments)
 
@@ -420,7 +411,7 @@ def test_lists_are_given_back_with_the_last_set_that_needs_them(
     def sampler_of(*arguments: Any, **options: Any) -> NegativeSampler:
         make = levenshtein_negatives(*arguments, **options)
 
-        def negatives(*arguments: Any) -> Negatives:
+        def negatives(*arguments: Any) -> Any:
             made = make(*arguments)
             kept.append({source._name for source in alive})
             return made
@@ -563,14 +554,14 @@ def test_random_negatives_are_uniform_over_the_terms_of_the_other_pairs() -> Non
     ids = {text: row for row, text in enumerate(sorted({t for pair in pairs for t in pair[:2]}))}
     drawn: Counter[str] = Counter()
     for seed in range(4):
-        found = STRATEGIES.get("random")(term_index(list(ids), {}), seed=seed, threads=1)(
+        _, seconds = STRATEGIES.get("random")(term_index(list(ids), {}), seed=seed, threads=1)(
             positive_set(ONE_SET, [pair[:2] for pair in pairs], ids),
-            UsedPairs(term1_ids=np.empty(0, np.int32), term2_ids=np.empty(0, np.int32)),
+            np.empty((2, 0), np.int32),
             Stage("test"),
         )
-        assert len(found.term2_ids) == 3000
+        assert len(seconds) == 3000
         texts = list(ids)
-        drawn.update(texts[row] for row in found.term2_ids.tolist())
+        drawn.update(texts[row] for row in seconds.tolist())
     # Of 12,000 draws half are b's, a thirtieth of them each; five standard deviations are allowed.
     n_b = {text: drawn[text] for text in ids if text.startswith("b")}
     assert abs(sum(n_b.values()) - 6000) < 5 * (12_000 * 0.25) ** 0.5
