@@ -241,7 +241,7 @@ def derive(run: Run) -> Derived:
 def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:
     """Return the first searches of sets of Levenshtein negatives."""
     sets = [positive_set(positive_rows(derived.positives, key), key) for key in keys]
-    return list(search_plan(derived.index, sets).requests.values())
+    return list(search_plan(derived.index, sets)[0].values())
 
 
 def write_terminology(run: Run, output: Written) -> None:

@@ -129,15 +129,6 @@ class Config:
     files: Mapping[str, Sequence[str]]
     rows: Mapping[str, int]
 
-    def metadata(self) -> dict[str, object]:
-        """Return its entry in a card's YAML."""
-        default = {"default": True} if self.name == ALL_PAIRS else {}
-        data_files = [
-            {"split": split, "path": paths[0] if len(paths) == 1 else list(paths)}
-            for split, paths in self.files.items()
-        ]
-        return {"config_name": self.name, **default, "data_files": data_files}
-
 
 def set_config(key: SetKey) -> tuple[str, str]:
     """Return the name of the configuration of a set, and a sentence that says what it has."""
@@ -198,18 +189,14 @@ def front_matter(metadata: Mapping[str, object]) -> str:
     Values are written as JSON, which YAML reads as it is, but for characters that YAML does not
     allow or takes for the end of a line; those are escaped.
     """
-
-    def text(value: object) -> str:
-        json_text = json.dumps(value, ensure_ascii=False)
-        return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)
-
     lines = ["---"]
     for name, value in metadata.items():
         if isinstance(value, list):
-            lines += [f"{name}:", *(f"- {text(one)}" for one in value)]
+            lines += [f"{name}:", *(f"- {json.dumps(one, ensure_ascii=False)}" for one in value)]
         else:
-            lines.append(f"{name}: {text(value)}")
-    return "\n".join([*lines, "---"])
+            lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
+    text = "\n".join([*lines, "---"])
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 WHOLE = "train"
@@ -228,7 +215,10 @@ CITATION = """@article{schulz2020embeddings,
 }"""
 """The paper by whose method datasets are made, as BibTeX."""
 
-_SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B")
+_SIZES = (  # the hub's categories, by the digits of the number of rows: up to three, four, ...
+    *("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B"),
+    *("1B<n<10B", "n>10B"),
+)
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _MARKUP = re.compile(r"[\\`*\[\]<>|]")
 
@@ -269,11 +259,6 @@ class Card:
     private: bool = False
 
     @property
-    def licence(self) -> Licence:
-        """The licence of the source."""
-        return licence_of(self.source)
-
-    @property
     def title(self) -> str:
         """A title in plain text."""
         release = self.source.get("release_date")
@@ -294,33 +279,42 @@ class Card:
     @property
     def notice(self) -> str | None:
         """The warning that comes first, in plain text; None where all may have the dataset."""
-        terms = f"{self._name}: {self.licence.terms or 'no terms of use are known'}"
-        if self.licence.allows_passing_on is False:
-            return f"Not to be passed on but as the licence of its source allows. {terms}."
-        if self.licence.allows_passing_on is None:
-            return f"It is not known whether this may be passed on; ask before you do. {terms}."
-        return "Private: it was asked for that this is not published." if self.private else None
-
-    @property
-    def splits(self) -> list[str]:
-        """The names of the splits that have rows, in their order."""
-        return list(dict.fromkeys(split for one in self.configs for split in one.rows))
+        licence = licence_of(self.source)
+        terms = f"{self._name}: {licence.terms or 'no terms of use are known'}"
+        if licence.allows_passing_on is False:
+            return f"Share only as the licence of the source allows. {terms}."
+        if licence.allows_passing_on is None:
+            return f"It is not known whether this may be shared; ask before you do. {terms}."
+        return "Private: not to be published, at the builder's request." if self.private else None
 
     def text(self) -> str:
         """Return the card: YAML, then Markdown."""
         notice = [f"> **{_plain(self.notice)}**"] if self.notice else []
+        splits = list(dict.fromkeys(split for one in self.configs for split in one.rows))
+        first = splits[0] if splits else ""
+        loading = [
+            "from datasets import load_dataset",
+            "",
+            f'pairs = load_dataset("FOLDER", split="{first}")',
+            *(
+                f'one_set = load_dataset("FOLDER", "{one.name}", split="{first}")'
+                for one in self.configs[1:2]
+            ),
+        ]
         parts = [
             front_matter(self.metadata()),
             f"# {_plain(self.title)}",
             *notice,
             _plain(self.about),
-            *self._loading(),
-            *self._tables(),
+            "## How to load it",
+            "\n".join(["```python", *loading, "```"]),
+            "Sets that have no rows in a split cannot be loaded, and are left out there.",
+            *self._tables(splits),
             *self._making(),
             "## Limits",
             f"{_LIMITS}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
             "## Licence and citation",
-            f"The terms are those of the source: {_plain(self.licence.terms)}",
+            f"The terms are those of the source: {_plain(licence_of(self.source).terms)}",
             "The method is that of this paper; cite the terminology and its release as well.",
             f"```bibtex\n{CITATION}\n```",
         ]
@@ -335,10 +329,10 @@ class Card:
         gate = {"viewer": False, "extra_gated_prompt": self.notice} if self.notice else {}
         return {
             "pretty_name": self.title,
-            **self.licence.metadata(),
+            **licence_of(self.source).metadata(),
             **({"language": [language]} if _LANGUAGE.fullmatch(language) else {}),
             "multilinguality": ["monolingual"],
-            "size_categories": [_size(n_pairs)],
+            "size_categories": [_SIZES[min(max(len(str(n_pairs)) - 3, 0), len(_SIZES) - 1)]],
             "task_categories": ["sentence-similarity", "text-classification"],
             "task_ids": ["semantic-similarity-classification"],
             "annotations_creators": ["expert-generated", "machine-generated"],
@@ -346,34 +340,29 @@ class Card:
             "source_datasets": ["original"],
             "tags": ["medical", "terminology", "synonyms", "hard-negatives", "medsim"],
             **gate,
-            "configs": [one.metadata() for one in self.configs],
+            "configs": [
+                {
+                    "config_name": one.name,
+                    **({"default": True} if one.name == ALL_PAIRS else {}),
+                    "data_files": [
+                        {"split": split, "path": paths[0] if len(paths) == 1 else list(paths)}
+                        for split, paths in one.files.items()
+                    ],
+                }
+                for one in self.configs
+            ],
         }
 
     @property
     def _name(self) -> str:
         return " ".join(str(self.source.get("name")).split())
 
-    def _loading(self) -> Iterator[str]:
-        split = self.splits[0] if self.splits else ""
-        lines = [
-            "from datasets import load_dataset",
-            "",
-            f'pairs = load_dataset("FOLDER", split="{split}")',
-            *(
-                f'one_set = load_dataset("FOLDER", "{one.name}", split="{split}")'
-                for one in self.configs[1:2]
-            ),
-        ]
-        yield "## How to load it"
-        yield "\n".join(["```python", *lines, "```"])
-        yield "Sets that have no rows in a split cannot be loaded, and are left out there."
-
-    def _tables(self) -> Iterator[str]:
+    def _tables(self, splits: Sequence[str]) -> Iterator[str]:
         yield "## Configurations and their rows"
         rows = [
             {
                 "configuration": one.name,
-                **{split: one.rows.get(split, 0) for split in self.splits},
+                **{split: one.rows.get(split, 0) for split in splits},
                 "what it has": one.about,
             }
             for one in self.configs
@@ -392,17 +381,16 @@ class Card:
 
     def _making(self) -> Iterator[str]:
         yield "## How it was made"
-        files = self.source.get("files")
         rows = [
             ("made by", f"medsim {self.medsim}"),
             ("source", f"{self._name}, read as {self.source.get('source')}"),
             ("release", str(self.source.get("release_date") or "not known")),
         ]
-        for one in (
-            files if isinstance(files, list) else ()
-        ):  # of splits: a build's manifest has them
-            about = f"{one['size']:,} bytes, SHA-256 {one['sha256']}"
-            rows.append((f"file {one['name']}", about))
+        files = self.source.get("files")
+        rows += [
+            (f"file {one['name']}", f"{one['size']:,} bytes, SHA-256 {one['sha256']}")
+            for one in (files if isinstance(files, list) else ())  # of splits alone
+        ]
         for name, value in self.options.items():
             if name == "corrections" and isinstance(value, list):  # whose terms are not shown
                 shown = str(len(value))
@@ -451,16 +439,6 @@ def split_of(manifest: BuildManifest) -> str:
     """Return the name of the split that a build is; one that was not split is all ``WHOLE``."""
     split = manifest.options.get("split")
     return str(split["name"]) if isinstance(split, dict) else WHOLE
-
-
-def _size(n_rows: int) -> str:
-    """Return the hub's category of so many rows."""
-    least = ""
-    for power, most in enumerate(_SIZES, start=3):
-        if n_rows < 10**power:
-            return f"{least}<n<{most}" if least else f"n<{most}"
-        least = most
-    return f"n>{least}"
 
 
 def _plain(text: str) -> str:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
-import numpy as np
 from distributed import CancelledError, Client, KilledWorker, LocalCluster, as_completed, get_worker
 
 from medsim.builds.negatives.candidates import CandidateSource, candidates_of, share_of
@@ -93,8 +92,11 @@ class ClusterSearch:
         A share whose worker dies is searched again on another one.
         """
         n_workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
-        lengths = index.lower.str.len_chars().to_numpy().astype(np.int32)
-        left = dict(enumerate(_shares(requests, lengths, _SHARES_A_WORKER * n_workers)))
+        shares = []
+        for one in sorted(requests, key=lambda one: len(one.pool_ids), reverse=True):
+            n_shares = min(_SHARES_A_WORKER * n_workers, -(-len(one.term1_ids) // _FEWEST_FIRSTS))
+            shares += [share_of(index, one, number + 1, n_shares) for number in range(n_shares)]
+        left = dict(enumerate(shares))
         found: list[SearchResult] = []
         with run.progress.stage(f"search on {self._address}") as stage:
             stage.total(sum(len(share.term1_ids) for share in left.values()))
@@ -178,15 +180,6 @@ def _search(pool: _Pool, term1_ids: Ids, sizes: Ids, versions: dict[str, str]) -
     worker = get_worker()
     _check_versions(worker.address, _versions(), versions)
     return pool.search(term1_ids, sizes, worker.state.nthreads)
-
-
-def _shares(requests: Sequence[SearchRequest], lengths: Ids, most: int) -> list[SearchRequest]:
-    """Return the shares of all pools, the largest pools first."""
-    shares = []
-    for one in sorted(requests, key=lambda one: len(one.pool_ids), reverse=True):
-        n_shares = min(most, -(-len(one.term1_ids) // _FEWEST_FIRSTS))
-        shares += [share_of(one, lengths, number + 1, n_shares) for number in range(n_shares)]
-    return shares
 
 
 def _check_versions(worker: str, there: dict[str, str], here: dict[str, str]) -> None:

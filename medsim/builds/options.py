@@ -30,6 +30,12 @@ MOST_NAMES = 1_000
 """The most names of a concept by default; those of HPO, MeSH and the Gene Ontology have fewer."""
 
 BUILD_FOLDER = Option("The folder of a build.", argument=True, metavar="OUT")
+NEW_FOLDER = Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
+MOVED_EMBEDDING = Option(
+    "Embedding of the embedding negatives, if it was moved or given in Python.",
+    ("--embedding", "-e"),
+    metavar="NAME=PATH",
+)
 
 _MOST_SHARDS = 100_000
 _SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
@@ -55,15 +61,13 @@ class SearchOptions(ReadingOptions):
     """The options that a build and a shard of it have in common."""
 
     source: Annotated[str | Path, SOURCE] = "hpo"
-    out: Annotated[
-        str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
-    ] = "build"
+    out: Annotated[str | Path, NEW_FOLDER] = "build"
     _: KW_ONLY
     pool: Annotated[
         Pool,
         Option(
-            "Terms that negatives are drawn from: set, those of their own set; or terminology, all "
-            "names of eligible concepts and all terms of positives.",
+            "Terms that negatives are drawn from: set (those of their own set) or terminology (all "
+            "names of eligible concepts, and the terms of all positives).",
             lower=True,
             key="pool",
         ),
@@ -81,14 +85,14 @@ class SearchOptions(ReadingOptions):
     corrections: Annotated[
         str | Path | Sequence[Correction],
         Option(
-            "Table of pairs that people judged otherwise, as medsim study score writes it: pairs "
-            "that do not mean the same become no positives, pairs that do no negatives."
+            "Table of corrected pairs, as written by medsim study score: pairs that do not mean "
+            "the same are left out of the positives, pairs that do of the negatives."
         ),
     ] = ()
     most_names: Annotated[
         int | None,
         Option(
-            "Names that a concept may have, as pairs grow by their square; 1,000 by default.",
+            "Limit on the names of a concept, whose pairs grow with its square; by default 1,000.",
             least=1,
             most=MOST_COUNT,
             key="most_names",
@@ -98,7 +102,10 @@ class SearchOptions(ReadingOptions):
     seed: Annotated[
         int,
         Option(
-            "Seed of random draws, ties and the order of rows.", least=0, most=MOST_SEED, key="seed"
+            "Random seed: of draws, ties and the order of rows.",
+            least=0,
+            most=MOST_SEED,
+            key="seed",
         ),
     ] = 0
     threads: Threads = None
@@ -114,22 +121,20 @@ class SearchOptions(ReadingOptions):
         """Put strategies in the order in which they are made.
 
         Raises:
-            OptionError: strategies are named twice, or not at all.
+            OptionError: there are none, or one is named twice.
         """
-        for name in self.negatives:
-            if self.negatives.count(name) > 1:
-                raise OptionError(f"`negatives` names {name} twice; once is enough")
-        if not self.negatives:
-            raise OptionError(f"`negatives` names none; known: {', '.join(STRATEGIES)}")
         ordered = tuple(name for name in STRATEGIES if name in self.negatives)
+        if not ordered or len(ordered) < len(self.negatives):
+            raise OptionError(
+                f"`negatives` must name one or more of {', '.join(STRATEGIES)}, each only once"
+            )
         object.__setattr__(self, "negatives", ordered)
 
     def check_shared_out(self, option: str) -> None:
-        """Raise OptionError if there is nothing that an option shares out."""
+        """Raise OptionError for an option of the search for Levenshtein negatives without it."""
         if "levenshtein" not in self.negatives:
             raise OptionError(
-                f"`{option}` shares out the search for Levenshtein negatives, which `negatives` "
-                f"{','.join(self.negatives)} does not ask for; leave it out"
+                f"`{option}` is for Levenshtein negatives, which `negatives` lacks; leave it out"
             )
 
     def recorded(self) -> dict[str, object]:
@@ -138,8 +143,7 @@ class SearchOptions(ReadingOptions):
         strategies = record.pop("strategies")
         record |= {"easy_distance": EASY_DISTANCE, "strategies": strategies}
         if self.judged:
-            rows = [[one.term1, one.term2, one.same] for one in self.judged]
-            record["corrections"] = rows
+            record["corrections"] = [[one.term1, one.term2, one.same] for one in self.judged]
         return record
 
 
@@ -151,7 +155,7 @@ class BuildOptions(SearchOptions):
     embedding: Annotated[
         EmbeddingLike | None,
         Option(
-            f"Embedding by which embedding negatives are similar: {NAMED_BY}",
+            f"Embedding for the embedding negatives: {NAMED_BY}",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),
@@ -160,9 +164,9 @@ class BuildOptions(SearchOptions):
     dask: Annotated[
         str | None,
         Option(
-            "Address of a Dask scheduler that searches for the nearest terms, or local for "
-            "processes of this machine; never changes the result. A script that says local guards "
-            'its own start by if __name__ == "__main__".',
+            "Address of a Dask scheduler for the search for nearest terms, or local for processes "
+            "of this machine; never changes the result. A script that says local must start under "
+            'if __name__ == "__main__".',
             metavar="ADDRESS",
         ),
     ] = None
@@ -172,21 +176,15 @@ class BuildOptions(SearchOptions):
         SearchOptions.check(self)
         if self.embedding is not None:
             object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
-        if self.dask not in {None, "local"} and "://" not in str(self.dask):
+        if ("embedding" in self.negatives) != (self.embedding is not None):
             raise OptionError(
-                f"`dask` {self.dask!r} is neither local nor an address such as tcp://host:8786"
-            )
-        if "embedding" in self.negatives and self.embedding is None:
-            raise OptionError(
-                "`negatives` embedding needs the embedding that finds them hard; add `embedding` "
-                "NAME=PATH"
-            )
-        if self.embedding is not None and "embedding" not in self.negatives:
-            raise OptionError(
-                f"`embedding` {self.embedding!r} is for embedding negatives alone; add `negatives` "
-                f"{','.join((*self.negatives, 'embedding'))}"
+                "`negatives` embedding and `embedding` NAME=PATH need each other; add the other one"
             )
         if self.dask is not None:
+            if self.dask != "local" and "://" not in self.dask:
+                raise OptionError(
+                    f"`dask` {self.dask!r} is neither local nor an address such as tcp://host:8786"
+                )
             self.check_shared_out("dask")
 
 
@@ -196,17 +194,14 @@ class ShardOptions(SearchOptions):
 
     _: KW_ONLY
     shard: Annotated[
-        str, Option("Share to search, such as 3/7, the third of seven.", metavar="I/N")
+        str, Option("Shard to search, such as 3/7, the third of seven.", metavar="I/N")
     ]
 
     def check(self) -> None:
         """Raise OptionError for options that do not fit each other."""
         SearchOptions.check(self)
         if "embedding" in self.negatives:
-            raise OptionError(
-                "`shard` shares out the search for Levenshtein negatives; build embedding "
-                "negatives in one piece"
-            )
+            raise OptionError("`shard` is not for embedding negatives; build them in one piece")
         self.check_shared_out("shard")
         parse_shard(self.shard)
 
@@ -252,7 +247,7 @@ class VerifyOptions(Options):
     sample: Annotated[
         int | Literal["all"],
         Option(
-            "First terms of each set that brute force searches again: a number, or all.",
+            "First terms of each set to compare by brute force: a number, or all.",
             metavar="N|all",
             noun="number of first terms",
             least=0,
@@ -262,46 +257,28 @@ class VerifyOptions(Options):
     seed: Annotated[
         int | None,
         Option(
-            "Seed of the sample; by default a new one each time, which is printed.",
+            "Random seed of the sample; by default a new one, which is printed.",
             least=0,
             most=MOST_SEED,
         ),
     ] = None
-    embedding: Annotated[
-        EmbeddingLike | None,
-        Option(
-            "Embedding of the embedding negatives, if it was moved, or was given in Python.",
-            ("--embedding", "-e"),
-            metavar="NAME=PATH",
-        ),
-    ] = None
+    embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
     cache: Cache = None
     threads: Threads = None
     progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError for an embedding that is none."""
+        """Raise OptionError for an object that is not an embedding."""
         if self.embedding is not None:
             object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shard:
-    """One share of a search."""
-
-    number: int
-    total: int
-
-    def __str__(self) -> str:
-        return f"{self.number}/{self.total}"
-
-
-def parse_shard(text: str) -> Shard:
-    """Return the shard that a text such as "3/7" names."""
+def parse_shard(text: str) -> tuple[int, int]:
+    """Return the number of a shard, and how many there are, of a text such as "3/7"."""
     if found := _SHARD.fullmatch(text.strip()):
-        shard = Shard(number=int(found[1]), total=int(found[2]))
-        if 1 <= shard.number <= shard.total <= _MOST_SHARDS:
-            return shard
+        number, total = int(found[1]), int(found[2])
+        if 1 <= number <= total <= _MOST_SHARDS:
+            return number, total
     raise OptionError(
-        f"`shard` {text!r} names no shard; 3/7 is the third of seven, up to {_MOST_SHARDS:,}"
+        f"`shard` {text!r} is not a shard such as 3/7, the third of seven; up to {_MOST_SHARDS:,}"
     )

@@ -22,7 +22,7 @@ from medsim.builds.corrections import corrections_in
 from medsim.builds.datasets import set_keys
 from medsim.builds.negatives import SearchResult
 from medsim.builds.negatives.candidates import candidate_source, share_of
-from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
+from medsim.builds.options import BuildOptions, MergeOptions, ShardOptions, parse_shard
 from medsim.builds.output import BUILD
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OutputError, listed
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from medsim.builds.negatives import TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.output import Build
-    from medsim.builds.positives import Derived
 
 
 @public(ShardOptions)
@@ -58,7 +57,8 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         OptionError: an option is out of range or does not fit the source.
         OutputError: the folder holds shards of another build, or cannot be written.
     """
-    shard, source = parse_shard(options.shard), str(options.source)
+    number, total = parse_shard(options.shard)
+    shard, source = f"{number}/{total}", str(options.source)
     check_not_read(Path(options.out), options.paths_read(), source_paths(source))
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
@@ -70,24 +70,24 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         Store(threads=checked_threads(options.threads), spill=spill) as store,
     ):
         run = Run.of(options, store)
-        own = ShardedRun(key=run_key(run), total=shard.total, source=anywhere)
+        own = ShardedRun(key=run_key(run), total=total, source=anywhere)
         folder.claim(own)
         found = None
         try:
-            found = folder.read(own, shard)
-            run.progress.say(f"shard {shard} is done already: {folder.path(shard)}")
+            found = folder.read(own, number)
+            run.progress.say(f"shard {shard} is done already: {folder.path(own, number)}")
         except FileNotFoundError:
             pass
         except InputError as error:
             run.progress.warn(f"{error}; it is searched again")
         if found is None:
-            found = _search(run, derive(run), shard)
-            folder.write(own, shard, found)
+            found = _search(run, number, total)
+            folder.write(own, number, found)
     row = {
-        "shard": str(shard),
+        "shard": shard,
         "first_terms": sum(len(one.term1_ids) for one in found),
         "candidates": sum(len(one.term2_ids) for one in found),
-        "file": str(folder.path(shard)),
+        "file": str(folder.path(own, number)),
     }
     return pl.DataFrame([row])
 
@@ -120,7 +120,7 @@ def merge(options: MergeOptions) -> Build:
         try:
             find_source(sharded.source)
         except InputError as error:
-            raise InputError(f"{error}; say by `source` where it lies now") from error
+            raise InputError(f"{error}; give its new place with `source`") from error
     record = json.loads(sharded.key["options"])
     of_build = BuildOptions.from_record(
         record,
@@ -136,28 +136,28 @@ def merge(options: MergeOptions) -> Build:
     return build
 
 
-def _search(run: Run, derived: Derived, shard: Shard) -> list[SearchResult]:
+def _search(run: Run, number: int, total: int) -> list[SearchResult]:
     """Return the nearest candidates of the first terms of one shard."""
+    derived = derive(run)
     index = derived.index
-    lengths = index.lower.str.len_chars().to_numpy().astype(np.int32)
     shares = [
-        share_of(one, lengths, shard.number, shard.total)
+        share_of(index, one, number, total)
         for one in requests_of_sets(derived, set_keys("levenshtein"))
     ]
+    n_firsts = sum(len(share.term1_ids) for share in shares)
     found = []
-    with run.progress.stage(f"search shard {shard}") as stage:
-        stage.total(sum(len(share.term1_ids) for share in shares))
+    with run.progress.stage(f"search shard {number}/{total}") as stage:
+        stage.total(n_firsts)
         for share in shares:
             if len(share.term1_ids):
                 source = candidate_source(
                     index, share.pool, share.pool_ids, seed=run.options.seed, threads=run.threads
                 )
                 found.append(source.search(share.term1_ids, share.sizes, stage.advance))
-        stage.found(f"{sum(len(share.term1_ids) for share in shares):,} first terms")
+        stage.found(f"{n_firsts:,} first terms")
     return found
 
 
-_MOST_SAID = 200  # characters about a difference in a message
 _JOB = "job.json"
 _SPILL = "spill-"
 _SIGNATURE, _POOLS = "signature", "pools"
@@ -167,7 +167,6 @@ _MOST_NAMED = 20
 _OWN = re.compile(  # with names under which files are written
     rf"({_JOB}|shard-\d+-of-\d+\.shard)(\.[0-9a-f]{{32}}\.partial)?|{_SPILL}[a-z0-9_]{{8}}"
 )
-_MOST_TRIED = 100  # times that the folder was removed while it was empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,9 +199,9 @@ class ShardFolder:
     def __init__(self, out: Path) -> None:
         self.folder = out.with_name(f"{out.name}.shards")
 
-    def path(self, shard: Shard) -> Path:
+    def path(self, own: ShardedRun, number: int) -> Path:
         """Return the file of a shard."""
-        return self.folder / f"shard-{shard.number}-of-{shard.total}.shard"
+        return self.folder / f"shard-{number}-of-{own.total}.shard"
 
     def claim(self, own: ShardedRun) -> None:
         """Note the run that the folder is for, unless one is noted; one process of several does."""
@@ -214,9 +213,12 @@ class ShardFolder:
 
     def check(self, key: Mapping[str, str], total: int) -> None:
         """Raise OutputError if the folder is for another run."""
-        if differences := _differences(self.claimed_for(), key, total):
+        there = self.claimed_for()
+        theirs, ours = _facts(there.key, there.total), _facts(key, total)
+        names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+        if names:
             raise OutputError(
-                f"{self.folder} holds shards of another job ({', '.join(differences)}); "
+                f"{self.folder} holds shards of another build (they differ in {', '.join(names)}); "
                 "remove it, or choose another OUT"
             )
 
@@ -230,14 +232,13 @@ class ShardFolder:
             _facts(found.key, found.total)
         except FileNotFoundError as error:
             raise InputError(
-                f"{self.folder} has no {_JOB}: there are no shards; make them with medsim "
-                "build, as shard 1/2 and so on"
+                f"{self.folder} holds no shards; make them with medsim build --shard 1/2 and so on"
             ) from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path} cannot be read as a job of medsim ({error})") from error
+            raise InputError(f"{path} cannot be read ({error}); make the shards again") from error
         return found
 
-    def write(self, own: ShardedRun, shard: Shard, found: Sequence[SearchResult]) -> None:
+    def write(self, own: ShardedRun, number: int, found: Sequence[SearchResult]) -> None:
         """Write the results of a shard; the file appears whole or not at all."""
         self.check(own.key, own.total)
         arrays = {
@@ -248,18 +249,18 @@ class ShardFolder:
             arrays |= {f"{name}_{at}": getattr(one, name) for name in _ARRAYS}
         content = io.BytesIO()
         np.savez(content, allow_pickle=False, **arrays)
-        path = self.path(shard)
+        path = self.path(own, number)
         with whole_file(path, _partial(path)) as partial:
             partial.write_bytes(_digest(content.getvalue()) + content.getvalue())
 
-    def read(self, own: ShardedRun, shard: Shard) -> list[SearchResult]:
+    def read(self, own: ShardedRun, number: int) -> list[SearchResult]:
         """Return the results of a shard.
 
         Raises:
             FileNotFoundError: it is not done.
             InputError: its file is damaged, or of another run.
         """
-        path = self.path(shard)
+        path = self.path(own, number)
         try:
             check_own_file(path)
             content = path.read_bytes()
@@ -272,7 +273,7 @@ class ShardFolder:
             raise InputError(f"{path} is damaged")
         with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
             if arrays[_SIGNATURE].item() != own.signature():
-                raise InputError(f"{path} is of another job")
+                raise InputError(f"{path} belongs to another build")
             return [
                 SearchResult(pool=str(pool), **{name: arrays[f"{name}_{at}"] for name in _ARRAYS})
                 for at, pool in enumerate(arrays[_POOLS])
@@ -285,45 +286,30 @@ class ShardFolder:
             InputError: some are missing, damaged or of another run; the message names them.
         """
         found: list[SearchResult] = []
-        missing: list[int] = []
-        damaged: dict[int, str] = {}
+        left = []
         for number in range(1, own.total + 1):
             try:
-                found += self.read(own, Shard(number=number, total=own.total))
-            except FileNotFoundError:
-                missing.append(number)
-            except InputError as error:
-                damaged[number] = str(error)
-        if left := sorted([*missing, *damaged]):
-            said = list(damaged.values())
-            if missing:
-                named = listed(missing, _MOST_NAMED)
-                of, are = ("shard", "is") if len(missing) == 1 else ("shards", "are")
-                said.insert(0, f"{of} {named} of {own.total} {are} missing in {self.folder}")
+                found += self.read(own, number)
+            except (FileNotFoundError, InputError):
+                left.append(number)
+        if left:
             raise InputError(
-                f"{'; '.join(said[:_MOST_NAMED])}; make {'it' if len(left) == 1 else 'each'} "
-                f"with medsim build, as shard {left[0]}/{own.total}"
+                f"{self.folder}: of {own.total} shards, these are missing or damaged: "
+                f"{listed(left, _MOST_NAMED)}; make each with medsim build --shard "
+                f"{left[0]}/{own.total} and so on"
             )
         return found
 
     @contextmanager
     def spill(self) -> Iterator[Path]:
-        """Give the body a folder of its own, for the database to spill to.
-
-        Another process that ends removes the folder of shards if it is empty; then it is created
-        again.
-        """
+        """Give the body a folder of its own, for the database to spill to."""
         if self.folder.is_symlink():
             raise OutputError(f"{self.folder} is a link; move it away, or choose another OUT")
-        for left in reversed(range(_MOST_TRIED)):
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
-                break
-            except OSError as error:
-                is_removed = isinstance(error, FileNotFoundError | FileExistsError)
-                if not is_removed or self.folder.is_file() or not left:
-                    raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
+        except OSError as error:
+            raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
         try:
             yield scratch
         finally:
@@ -355,18 +341,6 @@ def _partial(path: Path) -> Path:
 
 def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).hexdigest().encode()
-
-
-def _differences(there: ShardedRun, key: Mapping[str, str], total: int) -> list[str]:
-    """Return how two runs differ, in words."""
-    theirs, ours = _facts(there.key, there.total), _facts(key, total)
-    found = []
-    for name in {**theirs, **ours}:
-        left, right = (str(facts.get(name)) for facts in (theirs, ours))
-        if left != right:
-            said = f"{name.replace('_', ' ')} {left} there, {right} here"
-            found.append(said if len(said) <= _MOST_SAID else f"other {name.replace('_', ' ')}")
-    return found
 
 
 def _facts(key: Mapping[str, str], total: int) -> dict[str, object]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal
 
-from medsim.builds.options import VerifyOptions
+from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER, VerifyOptions
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
@@ -31,14 +31,12 @@ class SplitOptions(Options):
     build: Annotated[
         str | Path | OpenedFolder, Option("The folder of a build.", argument=True, metavar="BUILD")
     ]
-    out: Annotated[
-        str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
-    ]
+    out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     ratios: Annotated[
         str,
         Option(
-            "Relative sizes of train, validation and test, or of train and test alone.",
+            "Relative sizes of train, validation and test, or of train and test.",
             metavar="N/N/N",
             key="ratios",
         ),
@@ -56,8 +54,7 @@ class SplitOptions(Options):
     test_categories: Annotated[
         Sequence[str],
         Option(
-            "Categories of the test split (rule category), in double quotes where a name has a "
-            "comma; the others go to the other splits.",
+            "Categories of the test split (rule category), in double quotes if a name has a comma.",
             listed=True,
             key="test_categories",
             kept_empty=False,
@@ -65,25 +62,14 @@ class SplitOptions(Options):
     ] = ()
     since: Annotated[
         str | Path | OpenedFolder | None,
-        Option(
-            "The folder of a build of an earlier release (rule release).",
-            metavar="EARLIER_BUILD",
-        ),
+        Option("Build of an earlier release (rule release).", metavar="EARLIER_BUILD"),
     ] = None
-    embedding: Annotated[
-        EmbeddingLike | None,
-        Option(
-            "Embedding of the build's embedding negatives, if it was moved, or was given in "
-            "Python.",
-            ("--embedding", "-e"),
-            metavar="NAME=PATH",
-        ),
-    ] = None
+    embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
     cache: Cache = None
     seed: Annotated[
         int,
         Option(
-            "Seed of the hash; negatives keep the seed of the build.",
+            "Random seed of the rule; negatives keep the seed of the build.",
             least=0,
             most=MOST_SEED,
             key="seed",
@@ -99,11 +85,9 @@ class SplitOptions(Options):
         if self.embedding is not None:
             object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
         if self.test_categories and self.by != "category":
-            raise OptionError("`test_categories` is for `by` category alone; leave one out")
-        if self.since is not None and self.by != "release":
-            raise OptionError("`since` is for `by` release alone; leave one out")
-        if self.since is None and self.by == "release":
-            raise OptionError("`by` release needs a build of an earlier release; add `since`")
+            raise OptionError("`test_categories` needs `by` category")
+        if (self.since is not None) != (self.by == "release"):
+            raise OptionError("`by` release and `since` need each other; add the other one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +98,8 @@ class AnyVerifyOptions(VerifyOptions):
     build: Annotated[
         str | Path | OpenedFolder | None,
         Option(
-            "The build that was split; whether the splits have all its positives, and its concepts "
-            "as the rule says, is checked too.",
+            "The build that was split, to check that the splits have all its positives, and its "
+            "concepts as the rule says.",
             metavar="BUILD",
         ),
     ] = None
@@ -124,16 +108,11 @@ class AnyVerifyOptions(VerifyOptions):
 def shares_of(ratios: str) -> dict[str, Fraction]:
     """Return the share of each split, which are 1 together, of ratios such as "80/10/10"."""
     numbers = [part.strip() for part in ratios.split("/")]
-    names = SPLIT_NAMES if len(numbers) == len(SPLIT_NAMES) else (SPLIT_NAMES[0], SPLIT_NAMES[-1])
-    if len(numbers) != len(names) or not all(map(_NUMBER.fullmatch, numbers)):
+    names = {2: (SPLIT_NAMES[0], SPLIT_NAMES[-1]), 3: SPLIT_NAMES}.get(len(numbers), ())
+    parts = [Fraction(number) for number in numbers if _NUMBER.fullmatch(number)]
+    if len(parts) != len(numbers) or len(parts) != len(names) or not all(parts):
         raise OptionError(
-            f"`ratios` {ratios!r} is neither three numbers, such as 80/10/10, nor two, such as "
-            "80/20, of train and test"
-        )
-    parts = [Fraction(number) for number in numbers]
-    if not all(parts):
-        raise OptionError(
-            f"`ratios` {ratios!r} leaves a split empty; each number is more than 0, and two "
-            "numbers, such as 80/20, make no validation split"
+            f"`ratios` {ratios!r} is neither three positive numbers, such as 80/10/10, nor two, "
+            "such as 80/20, of train and test"
         )
     return {name: part / sum(parts) for name, part in zip(names, parts, strict=True)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,18 +105,17 @@ def test_what_may_not_be_passed_on_is_said_first(shared_build) -> None:
 
     heading, notice = text.split("---\n", 2)[2].strip().split("\n\n")[:2]
     assert heading == "# Medical term pairs from release.zip of 2020-01-31"
-    assert notice.startswith("> **Not to be passed on but as the licence of its source allows.")
+    assert notice.startswith("> **Share only as the licence of the source allows.")
     assert metadata["viewer"] is False
     assert "SNOMED International" in metadata["extra_gated_prompt"]
     assert metadata["license"] == "other"
 
 
 def test_what_may_be_passed_on_has_no_notice(shared_build) -> None:
-    assert card_of(shared_build, **SHARED).notice is None
     assert "extra_gated_prompt" not in card_of(shared_build, **SHARED).metadata()
     unknown = card_of(shared_build, redistributable=None).notice
     assert unknown is not None
-    assert unknown.startswith("It is not known whether this may be passed on")
+    assert unknown.startswith("It is not known whether this may be shared")
 
 
 def test_a_name_of_a_source_is_text_and_no_markup(shared_build) -> None:
@@ -139,10 +139,13 @@ def test_terms_are_in_no_card(shared_build) -> None:
     ("n_rows", "category"),
     [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (256_808, "100K<n<1M"), (10**6, "1M<n<10M")],
 )
-def test_sizes_are_those_of_the_hub(n_rows: int, category: str) -> None:
-    from medsim.builds.cards import _size
+def test_sizes_are_those_of_the_hub(shared_build, n_rows: int, category: str) -> None:
+    (pairs, *_) = configs_of({"train": shared_build.manifest.outputs})
+    config = replace(pairs, rows={"train": n_rows})
 
-    assert _size(n_rows) == category
+    card = replace(card_of(shared_build), configs=[config])
+
+    assert card.metadata()["size_categories"] == [category]
 
 
 # Licences

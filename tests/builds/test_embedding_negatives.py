@@ -242,12 +242,12 @@ def test_the_manifest_names_the_embedding_and_apart_from_it_where_it_lay(every, 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"negatives": ["embedding"]}, "add `embedding` NAME=PATH"),
-        ({"embedding": "own=x.vec"}, "add `negatives` random,levenshtein,embedding"),
+        ({"negatives": ["embedding"]}, "need each other; add the other one"),
+        ({"embedding": "own=x.vec"}, "need each other; add the other one"),
         ({"negatives": ["embeding"], "embedding": "own=x"}, "did you mean embedding"),
-        ({"negatives": ["random", "random"]}, "names random twice"),
-        ({"negatives": []}, "names none; known: random, levenshtein, embedding"),
-        ({"negatives": ["random"], "dask": "local"}, "`negatives` random does not ask for"),
+        ({"negatives": ["random", "random"]}, "each only once"),
+        ({"negatives": []}, "one or more of random, levenshtein, embedding"),
+        ({"negatives": ["random"], "dask": "local"}, "`dask` is for Levenshtein negatives"),
         ({"negatives": ["embedding"], "embedding": "x.vec"}, "is not NAME=PATH"),
         ({"negatives": ["embedding"], "embedding": "own=no.vec"}, "no.vec does not exist"),
     ],
@@ -260,17 +260,19 @@ def test_options_that_do_not_fit_are_met_with_what_mends_them(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_shards_share_out_levenshtein_negatives_alone(words: Path, tmp_path: Path) -> None:
-    with pytest.raises(medsim.MedsimError, match="build embedding negatives in one piece"):
+@pytest.mark.parametrize(
+    ("negatives", "says"),
+    [
+        (["levenshtein", "embedding"], "is not for embedding negatives; build them in one piece"),
+        (["random"], "`shard` is for Levenshtein negatives"),
+    ],
+)
+def test_shards_share_out_levenshtein_negatives_alone(
+    words: Path, tmp_path: Path, negatives: list[str], says: str
+) -> None:
+    with pytest.raises(medsim.MedsimError, match=says):
         medsim.build_shard(
-            words / "release.zip",
-            tmp_path / "out",
-            shard="1/2",
-            negatives=["levenshtein", "embedding"],
-        )
-    with pytest.raises(medsim.MedsimError, match="`negatives` random does not ask for"):
-        medsim.build_shard(
-            words / "release.zip", tmp_path / "out", shard="1/2", negatives=["random"]
+            words / "release.zip", tmp_path / "out", shard="1/2", negatives=negatives
         )
 
 

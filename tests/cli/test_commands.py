@@ -189,7 +189,7 @@ def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.Mon
         (["bild"], 2, "bild"),
         (["study", "piars"], 2, "piars"),
         (["study", "pairs", "nowhere.csv", "-o", "x.csv"], 1, "are biomedical: add --biomedical"),
-        (["build", "hpo", "-o", "x", "--shard", "one"], 1, "--shard 'one' names no shard"),
+        (["build", "hpo", "-o", "x", "--shard", "one"], 1, "--shard 'one' is not a shard"),
         (["stats", "x" * 300], 1, "File name too long"),
         (["synth", "-o", "x" * 300, "--concepts", "9"], 1, "File name too long"),
         (["stats", "no\nwhere\x1b[31m"], 1, r"there is no folder no\nwhere\x1b[31m"),

@@ -86,7 +86,7 @@ def test_a_licence_decides_whether_it_is_exported(shared_build, tmp_path: Path) 
     assert not (tmp_path / "no").exists()
 
     text = (exported(shared_build, tmp_path / "own", private=True) / CARD).read_text("utf-8")
-    assert "\n\n> **Not to be passed on but as the licence of its source allows." in text
+    assert "\n\n> **Share only as the licence of the source allows." in text
 
 
 @pytest.mark.parametrize("is_free", [True, False])

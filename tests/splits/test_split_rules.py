@@ -130,10 +130,9 @@ def test_a_terminology_without_categories_is_told(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"test_categories": ["finding"]}, "`test_categories` is for `by` category alone"),
-        ({"since": "old"}, "`since` is for `by` release alone"),
-        ({"by": "category", "since": "old"}, "`since` is for `by` release alone"),
-        ({"by": "release"}, "`by` release needs a build of an earlier release; add `since`"),
+        ({"test_categories": ["finding"]}, "`test_categories` needs `by` category"),
+        ({"since": "old"}, "`by` release and `since` need each other"),
+        ({"by": "release"}, "`by` release and `since` need each other"),
         ({"by": "chance"}, "unknown rule 'chance'"),
     ],
 )

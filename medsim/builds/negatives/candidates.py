@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from medsim.builds.negatives import NegativeSampler, PositiveSet, TermIndex
     from medsim.core.progress import Stage
@@ -62,22 +62,17 @@ def first_terms(positives: PositiveSet) -> tuple[Ids, Ids]:
     return firsts.astype(np.int32), counts.astype(np.int32)
 
 
-def share_of(request: SearchRequest, lengths: Ids, number: int, total: int) -> SearchRequest:
-    """Return one share of a request; all shares together are all of it.
+def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) -> SearchRequest:
+    """Return one share of a request, from 1; all shares together are all of it.
 
     First terms are taken in order of (length, text) and dealt out in blocks, so shares cost about
-    the same and neighbours stay together. Lengths, int[n_terms], are of all terms; shares are
-    numbered from 1.
+    the same and neighbours stay together.
     """
-    order = np.lexsort((request.term1_ids, lengths[request.term1_ids]))
+    lengths = index.lower.gather(request.term1_ids).str.len_chars().to_numpy()
+    order = np.argsort(lengths, kind="stable")
     block = min(_BLOCK, max(1, len(order) // (_BLOCKS_A_SHARE * total)))
     own = np.sort(order[(np.arange(len(order)) // block) % total == number - 1])
-    return SearchRequest(
-        pool=request.pool,
-        pool_ids=request.pool_ids,
-        term1_ids=request.term1_ids[own],
-        sizes=request.sizes[own],
-    )
+    return replace(request, term1_ids=request.term1_ids[own], sizes=request.sizes[own])
 
 
 class CandidateSource:
@@ -200,29 +195,21 @@ def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
 _MOST_TIMES = 2  # as large as a pool may another be that is searched in its place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchPlan:
-    """The searches that give some sets their candidates.
-
-    Attributes:
-        requests: by the name of their pool.
-        wider: for a set whose pool is not searched itself, the name of the pool that contains it.
-    """
-
-    requests: Mapping[str, SearchRequest]
-    wider: Mapping[str, str] = field(default_factory=dict)
-
-
-def search_plan(index: TermIndex, sets: Sequence[PositiveSet]) -> SearchPlan:
+def search_plan(
+    index: TermIndex, sets: Sequence[PositiveSet]
+) -> tuple[dict[str, SearchRequest], dict[str, str]]:
     """Return the first searches of some sets.
 
     Where all sets share a pool, a first term that several have is searched for once, with the
     largest number that any of them asks for. Where the pool of a set contains that of another and
     is not much larger, it is searched for the first terms of both.
+
+    Returns:
+        The requests by the name of their pool; and for a set whose pool is not searched itself, the
+        name of the pool that contains it.
     """
     if index.pool is not None:
-        whole = [_request(index, sets[0], sets)] if sets else []
-        return SearchPlan(requests={one.pool: one for one in whole})
+        return ({TERMINOLOGY: _request(index, sets[0], sets)} if sets else {}), {}
     pools = {one.name: pool_of(index, one)[1] for one in sets}
     parts: dict[str, list[PositiveSet]] = {}
     wider: dict[str, str] = {}
@@ -240,7 +227,7 @@ def search_plan(index: TermIndex, sets: Sequence[PositiveSet]) -> SearchPlan:
     requests = {
         one.name: _request(index, one, [one, *parts[one.name]]) for one in sets if one.name in parts
     }
-    return SearchPlan(requests=requests, wider=wider)
+    return requests, wider
 
 
 def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]) -> SearchRequest:

@@ -35,37 +35,30 @@ def levenshtein_negatives(
     serving and the ties made independent of the order of rows. See
     ``medsim.builds.negatives.Strategy``.
     """
-    plan = search_plan(index, sets)
+    requests, wider = search_plan(index, sets)
     pools: dict[str, CandidateSource] = {}
-
-    def whole(name: str, pool_ids: Ids) -> CandidateSource:
-        _release(pools, but=name)
-        if name not in pools:
-            ahead = plan.requests.get(name)
-            pools[name] = candidate_source(
-                index, name, pool_ids, seed=seed, threads=threads, ahead=ahead
-            )
-            for found in known:
-                if found.pool == name:
-                    pools[name].add(found)
-        return pools[name]
+    shared = TERMINOLOGY if index.pool is not None else None
+    pool_names = [shared or wider.get(one.name, one.name) for one in sets]
+    later = {one.name: pool_names[place:] for place, one in enumerate(sets, start=1)}
 
     def source_of(name: str, pool_ids: Ids) -> CandidateSource | PartOfPool:
-        wider = plan.wider.get(name)
-        if wider is None or any(found.pool == name for found in known):
-            return whole(name, pool_ids)
-        return PartOfPool(name, pool_ids, whole(wider, plan.requests[wider].pool_ids))
-
-    shared = TERMINOLOGY if index.pool is not None else None
-    pool_names = [shared or plan.wider.get(one.name, one.name) for one in sets]
-    places = {one.name: place for place, one in enumerate(sets)}
+        is_known = any(found.pool == name for found in known)
+        whole = name if is_known else wider.get(name, name)
+        _release(pools, but=whole)
+        if whole not in pools:
+            whole_ids = pool_ids if whole == name else requests[whole].pool_ids
+            pools[whole] = candidate_source(
+                index, whole, whole_ids, seed=seed, threads=threads, ahead=requests.get(whole)
+            )
+            for found in known:
+                if found.pool == whole:
+                    pools[whole].add(found)
+        return pools[whole] if whole == name else PartOfPool(name, pool_ids, pools[whole])
 
     def served(name: str) -> None:
-        if name not in places:
-            return
-        later = pool_names[places[name] + 1 :]
-        _release(pools, but=later[0] if later else "")  # rows need no pool
-        for done in pools.keys() - set(later):
+        left = later.get(name, [])
+        _release(pools, but=left[0] if left else "")  # rows need no pool
+        for done in pools.keys() - left:
             del pools[done]
 
     return served_negatives(index, source_of, served)

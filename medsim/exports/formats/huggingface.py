@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.cards import ALL_PAIRS, CITATION, Card, Config, options_of_splits, set_config
+from medsim.builds.cards import (
+    ALL_PAIRS,
+    CITATION,
+    Card,
+    Config,
+    licence_of,
+    options_of_splits,
+    set_config,
+)
 from medsim.builds.datasets import set_keys
 from medsim.builds.output import BUILD, CARD, PAIR, POSITIVE
 from medsim.core.errors import OptionError
@@ -135,7 +143,7 @@ def croissant(card: Card, output: OutputFolder) -> str:
         output: the folder that holds its files.
     """
     day = card.source.get("release_date")
-    licence = card.licence
+    licence = licence_of(card.source)
     content = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",

@@ -463,10 +463,10 @@ def test_the_pool_that_is_searched_is_little_larger(
         positive_set(key, sorted(pair[:2] for pair in positives[key]), ids) for key in positives
     ]
 
-    plan = search_plan(term_index(terms, positives), sets)
+    requests, found = search_plan(term_index(terms, positives), sets)
 
-    assert plan.wider == wider
-    assert set(plan.requests) == {one.name for one in sets} - set(wider)
+    assert found == wider
+    assert set(requests) == {one.name for one in sets} - set(wider)
 
 
 @of_either_pool
@@ -476,10 +476,9 @@ def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -
     stage = CountingStage()
 
     def search(index: TermIndex, sets: list[PositiveSet]) -> list[SearchResult]:
-        lengths = index.lower.str.len_chars().to_numpy()
-        wanted = search_plan(index, sets).requests.values()
+        wanted = search_plan(index, sets)[0].values()
         shares = [
-            share_of(one, lengths, number, n_shares)
+            share_of(index, one, number, n_shares)
             for one in wanted
             for number in range(1, n_shares + 1)
         ]
