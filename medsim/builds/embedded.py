@@ -12,10 +12,10 @@ import polars as pl
 from medsim.builds.negatives import Embedding
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings.embedded_terms import embed_terms, identify, settled
-from medsim.embeddings.given import embedding_spec, wrapped
+from medsim.embeddings.given import OBJECT, embedding_spec, wrapped
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
-from medsim.embeddings.objects import OBJECT, KnownVectors
+from medsim.embeddings.objects import KnownVectors
 from medsim.embeddings.options import parse_options
 
 if TYPE_CHECKING:

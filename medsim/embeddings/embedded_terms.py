@@ -15,7 +15,6 @@ from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.reading import reading
 from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
 from medsim.embeddings.metrics import TermPoints, WordBags
-from medsim.embeddings.objects import KnownVectors, ModelSource, object_source
 from medsim.embeddings.options import HUB, is_service
 from medsim.embeddings.sources import (
     Request,
@@ -127,8 +126,12 @@ def settled(
         progress: told of it.
         threads: how many may compute.
     """
-    model = named.source
-    if named.fingerprint or not isinstance(model, ModelSource):
+    if named.fingerprint:
+        return named
+    from medsim.embeddings.objects import KnownVectors, ModelSource  # noqa: PLC0415 — Python's only
+
+    model: Any = named.source
+    if not isinstance(model, ModelSource):
         return named
     options = named.spec.options
     with progress.stage(f"embed {len(terms):,} terms by {named.spec.name}") as stage:
@@ -253,6 +256,8 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
     if isinstance(spec.place, Path):
         return _file_source(spec.place, spec.options, str(spec.place))
     if not isinstance(spec.place, str):
+        from medsim.embeddings.objects import object_source  # noqa: PLC0415 — of callers in Python
+
         return object_source(spec)
     if is_service(spec.place):
         from medsim.embeddings.services import service_source  # noqa: PLC0415 — brings asyncio

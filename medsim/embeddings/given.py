@@ -25,6 +25,12 @@ _ACCEPTED = (
     "mappings of words or terms to vectors, gensim's KeyedVectors, and arrays as "
     "medsim.Embedding(array, words=[...]) or terms=[...]"
 )
+OBJECT = "python"
+"""The format of objects, as manifests name it."""
+
+VECTORS_USED = "hash of the vectors used"
+"""The identity of an object without a version; no vectors of it are cached."""
+
 DEFAULT_NAME = "embedding"
 """The name of an object that is given without one, where nothing else names it."""
 

@@ -16,6 +16,7 @@ from medsim.core.reading import reading, reason
 from medsim.embeddings.encoders import VectorCache, encoded, key_of, unit
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.formats.tables import FITTING, Keys, keyed
+from medsim.embeddings.given import OBJECT, VECTORS_USED
 from medsim.embeddings.sources import TERMS, WORDS, TermVectors, VectorSource
 
 if TYPE_CHECKING:
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
     from medsim.embeddings.sources import Request, WordVectors
     from medsim.kernels.types import Vectors
-
-OBJECT = "python"
-"""The format of objects, as manifests name it."""
-
-VECTORS_USED = "hash of the vectors used"
-"""The identity of what has no version; no vectors of it are cached."""
 
 _DESCRIBES = {
     "function": "function of texts",

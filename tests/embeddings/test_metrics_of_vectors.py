@@ -117,7 +117,7 @@ def test_metrics_tell_how_far_they_are_while_they_compare(
     bags = random_bags(5, n_words=30, n_terms=40, width=24, steps=1000)
     embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
     first, second = (draw.integers(0, 30, 600).astype(np.int32) for _ in range(2))
-    monkeypatch.setattr(Workers.spread, "__defaults__", (lambda _n_rows: None, 50))
+    monkeypatch.setattr(metrics, "_ROWS_A_TASK", 50)
     told: list[int] = []
 
     METRICS.get(name).similarities(embedded, first, second, Workers(threads=1, advance=told.append))

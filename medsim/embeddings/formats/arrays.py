@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from medsim.embeddings.options import EmbeddingOptions
     from medsim.embeddings.sources import Request, TermVectors, WordVectors
-    from medsim.kernels.types import Numbers, Rows, Vectors
+    from medsim.kernels.types import Numbers, Rows
 
 _DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
 _SUFFIXES = (".npy", ".npz", ".safetensors")
@@ -66,11 +66,7 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     what = f"{_DESCRIBES}, rows of {keys.kind}"
     request.options.check_fit(what, "vocabulary", *FITTING[keys.kind])
 
-    def take(rows: Rows) -> Vectors:
-        with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
-            return _taken(file, keys, rows).astype(np.float32, copy=False)
-
-    return keyed(keys, request, take)
+    return keyed(keys, request, lambda rows: _taken(file, keys, rows))
 
 
 def _arrays_in(folder: Path) -> list[Path]:

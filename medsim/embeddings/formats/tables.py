@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.embeddings.sources import Request
-    from medsim.kernels.types import Rows, Vectors
+    from medsim.kernels.types import Numbers, Rows, Vectors
 
 FITTING: dict[str, tuple[str, ...]] = {WORDS: ("keys", *TOKEN_OPTIONS), TERMS: ("keys", "case")}
 """The options that fit rows of words and rows of terms."""
@@ -58,7 +58,7 @@ class Keys:
 
 
 def keyed(
-    keys: Keys, request: Request, take: Callable[[Rows], Vectors]
+    keys: Keys, request: Request, take: Callable[[Rows], Numbers]
 ) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words, or of the terms.
 
@@ -77,7 +77,7 @@ def keyed(
     )
 
 
-def _terms(keys: Keys, request: Request, take: Callable[[Rows], Vectors]) -> TermVectors:
+def _terms(keys: Keys, request: Request, take: Callable[[Rows], Numbers]) -> TermVectors:
     terms, case = request.terms, request.options.case
     exact = {} if case == "lower" else _rows(keys, frozenset(terms))
     row_of = np.array([exact.get(term, -1) for term in terms], np.int64)
@@ -110,9 +110,10 @@ def _rows(keys: Keys, wanted: Container[str]) -> dict[str, int]:
     return rows
 
 
-def _taken(keys: Keys, rows: Rows, take: Callable[[Rows], Vectors]) -> Vectors:
+def _taken(keys: Keys, rows: Rows, take: Callable[[Rows], Numbers]) -> Vectors:
     """Return the vectors of rows, all of them finite."""
-    vectors = take(rows)
+    with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
+        vectors = take(rows).astype(np.float32, copy=False)
     if (at := first_not_finite(vectors)) is not None:
         raise _fault(keys, rows[at], "is not finite as float32")
     return vectors
@@ -249,13 +250,15 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     keys = _table_keys(path, table, request.options.keys)
     request.options.check_fit(f"{_DESCRIBES}, rows of {keys.kind}", *FITTING[keys.kind])
     schema = table.collect_schema()
-    column = _chosen_column(path, schema, _VECTORS, "lists of numbers", _is_vector)
+    column = _chosen_column(
+        path,
+        schema,
+        _VECTORS,
+        "lists of numbers",
+        lambda kind: isinstance(kind, (pl.List, pl.Array)) and kind.inner.is_numeric(),
+    )
     vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
     return keyed(keys, request, lambda rows: _vectors(keys, vectors, rows))
-
-
-def _is_vector(kind: pl.DataType) -> bool:
-    return isinstance(kind, (pl.List, pl.Array)) and kind.inner.is_numeric()
 
 
 def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:

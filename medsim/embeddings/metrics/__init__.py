@@ -37,17 +37,16 @@ class Workers:
         work: Callable[[slice], NDArray[Any]],
         n_rows: int,
         advance: Callable[[int], None] = lambda _n_rows: None,
-        rows_a_task: int = _ROWS_A_TASK,
     ) -> NDArray[Any]:
         """Return the results of ``work`` for all rows, row by row.
 
-        It returns an array with a row for each row of a slice of at most ``rows_a_task``, is called
+        It returns an array with a row for each row of a slice of the rows, is called
         from several threads, and once with no rows where there are none. ``advance`` is called with
         the number of rows done since the last call.
         """
         slices = [
-            slice(begin, min(begin + rows_a_task, n_rows))
-            for begin in range(0, max(n_rows, 1), rows_a_task)
+            slice(begin, min(begin + _ROWS_A_TASK, n_rows))
+            for begin in range(0, max(n_rows, 1), _ROWS_A_TASK)
         ]
         alone = self.threads == 1 or len(slices) == 1
         with nullcontext() if alone else thread_pool(self.threads) as executor:
