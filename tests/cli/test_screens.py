@@ -224,22 +224,16 @@ def test_a_terminal_gets_the_first_rows_of_a_statement(
     assert run(f"{command} --format csv", folders).stdout.count("\n") == n_rows + 1
 
 
-def test_verify_ends_with_a_sentence_unless_it_is_to_be_quiet(folders: dict[str, Path]) -> None:
+def test_what_is_told_beside_tables(folders: dict[str, Path]) -> None:
     said = run("verify BUILD --sample 0 --seed 1", folders)
-
     assert said.stderr.splitlines()[-1].startswith("all 23 promises hold for a sample: ")
     assert run("verify BUILD --sample 0 --quiet", folders).stderr == ""
 
-
-def test_signs_are_explained_where_they_are_printed(folders: dict[str, Path]) -> None:
     missing, signs = run("compare RESULTS", folders).stderr.splitlines()
-    assert (
-        signs
-        == "+1-0: significantly better than 1, worse than 0; *: best, or not different from it"
-    )
+    assert signs == "+1-0: significantly better than 1, worse than 0; *: best, or not told from it"
     assert missing.startswith("\N{EN DASH}: no pair is covered (build possibly_equivalent_to easy ")
-    assert run("compare RESULTS --format json", folders).stderr == ""
-    assert run("compare RESULTS --table rated", folders).stderr == ""
+    for options in ("--format json", "--table rated"):
+        assert run(f"compare RESULTS {options}", folders).stderr == ""
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,11 @@ import pytest
 import medsim
 from medsim.builds.output import BUILD, TERM
 from medsim.builds.stats import table_2
-from medsim.core.errors import InputError, MedsimError, OutputError, listed
+from medsim.core.errors import InputError, MedsimError, listed
 from medsim.core.files import read_own_json
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, read_rows, reading_output
-from medsim.core.output import claimed
 from medsim.embeddings.encoders import VectorCache
 from medsim.wic.models.llm import ReplyCache
 
@@ -237,16 +236,3 @@ def test_json_that_is_deep_or_none_is_no_more_than_a_wrong_value(
         read_manifest(tmp_path, BUILD)
     with pytest.raises(InputError, match=r"manifest\.json"):
         open_output(tmp_path)
-
-
-def test_a_note_of_a_job_that_is_deep_stays_as_it_is(tmp_path: Path) -> None:
-    note = tmp_path / ".out.unfinished" / "job.json"
-    (note.parent / str(BUILD.resumed_by)).mkdir(parents=True)
-    note.write_text(DEEP)
-
-    with (
-        pytest.raises(OutputError, match=r"job\.json cannot be read"),
-        claimed(tmp_path / "out", BUILD, overwrite=False) as output,
-    ):
-        output.resume({"of": "another"})
-    assert note.read_text() == DEEP

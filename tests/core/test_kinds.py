@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from fixtures.builds import selected
-from fixtures.simulated import judge
 
-import medsim
 from medsim.builds.output import BUILD
 from medsim.core.errors import InputError
 from medsim.core.kinds import Kind
@@ -19,6 +17,11 @@ from medsim.evaluations.output import Evaluation
 from medsim.exports.formats import FORMATS
 from medsim.studies.folder import Study
 from medsim.wic.output import WIC
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import medsim
 
 
 @pytest.mark.parametrize("name", _CLASSES)
@@ -53,16 +56,6 @@ def test_every_column_that_a_build_has_is_described(shared_build: medsim.Build) 
 
         assert set(described) <= set(BUILD.views[view].notes), view
         assert surplus <= {"preferred", "similarity"}, view  # of some builds alone
-
-
-def test_scores_are_read_from_csv_with_their_types(
-    shared_study: medsim.Study, tmp_path: Path
-) -> None:
-    judge(shared_study, tmp_path / "answers", {"ada": 0.1, "ben": 0.3, "eva": 0.5})
-    medsim.score_study(shared_study, [tmp_path / "answers"], out=tmp_path / "scored")
-
-    found = selected(open_output(tmp_path / "scored"), "select typeof(alpha) from quality limit 1")
-    assert found.item() == "DOUBLE"
 
 
 def test_an_output_of_another_kind_is_named(

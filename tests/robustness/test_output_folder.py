@@ -114,11 +114,15 @@ def leftovers(out: Path) -> list[str]:
     return sorted(path.name for path in out.parent.iterdir() if path != out)
 
 
-def test_a_build_that_was_killed_again_and_again_is_completed_by_the_next_run(
-    source: Path, undisturbed: dict, left: Path
+def test_a_build_that_was_killed_is_completed_by_the_next_run_of_the_same_job(
+    source: Path, undisturbed: dict, of_seed_1: dict, killed: Path, tmp_path: Path
 ) -> None:
-    assert medsim.build(source, left).manifest.outputs == undisturbed
-    assert leftovers(left) == []
+    for at, (options, expected) in enumerate((({}, undisturbed), ({"seed": 1}, of_seed_1))):
+        out = tmp_path / str(at) / "out"
+        shutil.copytree(killed, unfinished(out, "."))
+        assert medsim.build(source, out, **options).manifest.outputs == expected
+        assert leftovers(out) == []
+    assert undisturbed != of_seed_1
 
 
 def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
@@ -143,12 +147,6 @@ def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
     assert any("take over possibly_equivalent_to/easy/random" in line for line in said)
     assert build.manifest.outputs == undisturbed
     assert leftovers(out) == []
-
-
-def test_files_of_another_job_are_not_taken_over(
-    source: Path, undisturbed: dict, of_seed_1: dict, left: Path
-) -> None:
-    assert medsim.build(source, left, seed=1).manifest.outputs == of_seed_1 != undisturbed
 
 
 def test_a_damaged_file_of_an_interrupted_run_is_made_again(
