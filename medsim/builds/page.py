@@ -25,7 +25,6 @@ from medsim.pages.page import (
     distinct,
     facts,
     license_notice,
-    passed_on,
     warnings_of,
 )
 
@@ -109,16 +108,16 @@ def _lengths(build: Build, sets: Sequence[SetKey]) -> pl.DataFrame:
 
 
 _DIFFICULTIES = {
-    "easy": f"Sets whose positives differ by at most {EASY_DISTANCE} edits: letters put in, taken "
-    "out or changed.",
+    "easy": f"Sets whose positives differ by at most {EASY_DISTANCE} edits: letters inserted, "
+    "deleted or replaced.",
     "hard": f"Sets whose positives differ by more than {EASY_DISTANCE} edits.",
 }
 _NEGATIVES = {
-    "random": "Two terms of different meaning; the second is drawn by chance.",
-    "levenshtein": "Two terms of different meaning that look alike: the second is the nearest to "
-    "the first by the number of letters put in, taken out or changed.",
-    "embedding": "Two terms of different meaning; the second is the one that the vectors of an "
-    "embedding find most similar to the first.",
+    "random": "Two terms of different meaning; the second is drawn at random.",
+    "levenshtein": "Two terms of different meaning; the second is the nearest to the first by edit "
+    "distance.",
+    "embedding": "Two terms of different meaning; the second is the most similar to the first "
+    "according to an embedding.",
 }
 
 
@@ -154,9 +153,7 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
         title=f"Term-similarity datasets of {source.get('name')}",
         lead=f"{n_pairs:,} pairs of terms, release {source.get('release_date') or 'undated'}, "
         f"built by medsim {manifest.medsim}.",
-        notice=license_notice(terms_of_use=str(source.get("terms_of_use") or ""))
-        if source.get("redistributable") is False
-        else None,
+        notice=license_notice({str(source.get("name")): source}),
         signature=signature,
         sections=[section for section in sections if section is not None],
         words=words_of_sets(
@@ -176,26 +173,27 @@ def _terminology(manifest: BuildManifest) -> Section:
         ("Format", str(source.get("source")).upper()),
         ("Release", source.get("release_date")),
         ("Terms", manifest.components.get("n_terms")),
-        ("Groups of linked terms, single ones included", manifest.components.get("n_components")),
+        ("Groups of linked terms, with single terms", manifest.components.get("n_components")),
         ("Terms in the largest group", manifest.components.get("largest")),
         ("Negatives that could not be made", manifest.shortfall),
-        ("May be passed on", passed_on(source.get("redistributable"))),
+        ("May be passed on", source.get("redistributable")),
         ("Terms of use", source.get("terms_of_use")),
     ]
-    settings = facts(
-        "Options",
-        [
-            (name.replace("_", " "), len(value))
-            if name == "corrections" and isinstance(value, list)
-            else (name.replace("_", " "), value)
-            for name, value in options.items()
-        ],
-    )
+    settings = {
+        name.replace("_", " "): len(value)
+        if name == "corrections" and isinstance(value, list)
+        else value
+        for name, value in options.items()
+    }
     return Section(
         title="Terminology and options",
-        prose="What the datasets were built from. Terms that a chain of positives links form a "
-        "group; no negative joins two terms of one group.",
-        parts=[facts("The build", rows), settings, *warnings_of(manifest.warnings)],
+        prose="What the datasets were built from. Terms that are linked by a chain of positives "
+        "form a group; no negative is within a group.",
+        parts=[
+            facts("The build", rows),
+            facts("Options", settings.items()),
+            *warnings_of(manifest.warnings),
+        ],
     )
 
 
@@ -213,9 +211,9 @@ def _sizes(sizes: pl.DataFrame) -> Section:
     )
     return Section(
         title="Sizes",
-        prose="How many pairs each dataset has, and the mean Levenshtein distance of their "
-        "lower-cased terms, as in table 2 of Schulz and Juric (2020). The size is that of the "
-        "positives and of one strategy's negatives.",
+        prose="The number of pairs in each dataset and their mean Levenshtein distance, ignoring "
+        "case, as in table 2 of Schulz and Juric (2020). The size counts the positives and the "
+        "negatives of one strategy.",
         parts=[numbers],
     )
 
@@ -234,8 +232,7 @@ def _examples(examples: pl.DataFrame) -> Section | None:
         folded.append(Folded(summary=summary, opened=not folded, tables=[table]))
     return Section(
         title="Examples",
-        prose="The first pairs of each dataset; rows lie in an order drawn from the seed, so they "
-        "are a fair sample.",
+        prose="The first pairs of each dataset, whose rows are in random order.",
         parts=folded,
     )
 
@@ -247,8 +244,7 @@ def _skipped(manifest: BuildManifest) -> Section | None:
     frame = pl.DataFrame(rows, schema={"reason": pl.String, "rows": pl.Int64}, orient="row")
     return Section(
         title="Skipped",
-        prose="What of the source was left out, and why.",
-        parts=[PageTable(caption="What was left out", frame=frame)],
+        parts=[PageTable(caption="Rows of the source that were left out", frame=frame)],
     )
 
 
@@ -264,7 +260,7 @@ def _provenance(manifest: BuildManifest, name: str) -> Section:
         "medsim sql OUT                # lists the views\n"
         'medsim sql OUT "select term1, term2, distance from pair where label = 0 and '
         "negatives = 'levenshtein' order by distance, pair_id limit 20\"\n"
-        "medsim verify OUT             # derives every promise anew"
+        "medsim verify OUT             # checks every guarantee"
     )
     return closing(
         manifest,
@@ -288,9 +284,7 @@ def result(manifest: BuildManifest, data: BuildReportData) -> Section:
     if manifest.warnings:
         warnings = counted(len(manifest.warnings), "warning")
         sentences.append(f"{warnings} under “Terminology and options”.")
-    return Section(
-        title="Result", prose="", parts=[_chart(parts)] if parts.height else [], result=sentences
-    )
+    return Section(title="Result", parts=[_chart(parts)] if parts.height else [], result=sentences)
 
 
 def _said_of_sizes(sizes: pl.DataFrame, name: str) -> list[str]:
@@ -298,19 +292,18 @@ def _said_of_sizes(sizes: pl.DataFrame, name: str) -> list[str]:
     whole = sizes.filter(pl.col("difficulty") == "all").drop_nulls(_POSITIVES)
     empty = whole.filter(pl.col(_POSITIVES) == 0)["dataset"].to_list()
     if len(empty) == whole.height:
-        return [f"{name} gives no positives, pairs of terms that mean the same."]
+        return [f"{name} has no positives (pairs of synonyms)."]
     most = whole.sort(_POSITIVES, "dataset", descending=[True, False]).row(0, named=True)
     hard = sizes.filter(dataset=most["dataset"], difficulty="hard")[_POSITIVES].sum()
     of_all = f"{whole.height - len(empty)} of " if empty else "all "
     of_all += counted(whole.height, "dataset")
-    said = (
-        f"{name} gives positives, pairs of terms that mean the same, for {of_all}. The largest, "
-        f"{most['dataset']}, has {most[_POSITIVES]:,}, of which {hard:,} are hard: their terms "
-        f"differ by more than {EASY_DISTANCE} edits."
-    )
-    return (
-        [said, f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} none."] if empty else [said]
-    )
+    said = [
+        f"{name} has positives (pairs of synonyms) for {of_all}.",
+        f"The largest, {most['dataset']}, has {most[_POSITIVES]:,}, of which {hard:,} are hard.",
+    ]
+    if empty:
+        said.append(f"This release has no pairs for {listed(empty)}.")
+    return said
 
 
 def _distances(parts: pl.DataFrame, distances: pl.DataFrame) -> str:
@@ -324,28 +317,22 @@ def _distances(parts: pl.DataFrame, distances: pl.DataFrame) -> str:
         for (kind,), rows in of_set.group_by("kind", maintain_order=True)
     }
     own = means.pop(_POSITIVES)
-    said = f"In {dataset}, {difficulty}, positives are {own:.1f} edits apart in the mean"
+    said = f"In {dataset}, {difficulty}, positives are {own:.1f} edits apart on average"
     if means:
         said += ", " + listed([f"{kind} {mean:.1f}" for kind, mean in means.items()])
     nearer = [str(kind) for kind, mean in means.items() if mean < own]
     if nearer:
-        said += f": {listed(nearer)} look more alike than what means the same, so looks mislead"
+        said += f". {listed(nearer).capitalize()} are closer in spelling than synonyms"
     return f"{said}."
 
 
 def _chart(sizes: pl.DataFrame) -> Chart:
     """Return the positives of each dataset, easy and hard."""
-    rows = sizes.select(
-        pl.col("dataset").alias("y"),
-        pl.col("difficulty").alias("contender"),
-        *(pl.col("positives").alias(column) for column in ("value", "low", "high")),
-        pl.lit(True).alias("filled"),
-    )
+    rows = charts.points(sizes, y="dataset", contender="difficulty", value="positives")
     return Chart(
         title="Positives of each dataset",
-        says="Positives are pairs of terms that mean the same: easy ones differ by at most 5 "
-        "edits, hard ones by more. Each strategy adds as many negatives, wherever there are "
-        "enough.",
+        says="Positives are pairs of synonyms: easy ones differ by at most 5 edits, hard ones by "
+        "more. Each strategy adds as many negatives, if there are enough.",
         spec=charts.dots(
             DIFFICULTIES,
             x=charts.ValueAxis(
@@ -363,7 +350,6 @@ def _chart(sizes: pl.DataFrame) -> Chart:
 
 _COVERED = 0.99  # share of pairs and terms up to whose distance or length histograms are drawn
 _BINS = 60
-_QUANTILES = {"5%": 0.05, "25%": 0.25, "median": 0.5, "75%": 0.75, "95%": 0.95}
 
 
 def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
@@ -377,9 +363,8 @@ def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
     table = _quantiles(counted, ["dataset", "difficulty", "kind"]).rename({"kind": "pairs of"})
     spec = charts.histograms(kinds, x="Levenshtein distance", panels=panels, whole=True)
     says = (
-        "Share of the pairs at each distance. Where negatives lie left of the positives, looks "
-        f"alone mislead. Distances above {end}, of at most {100 * (1 - _COVERED):.0f}% of pairs, "
-        "are in the table only."
+        "Share of the pairs at each distance. Where negatives are left of the positives, spelling "
+        f"alone misleads. Distances above {end} (at most 1% of pairs) are only in the table."
     )
     chart = Chart(
         title="Distances of positives and negatives",
@@ -390,7 +375,7 @@ def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
     )
     return Section(
         title="Distances",
-        prose="How many characters have to be changed, added or removed to turn one term of a "
+        prose="How many characters must be inserted, deleted or replaced to turn one term of a "
         "pair into the other, ignoring case.",
         parts=[chart],
     )
@@ -408,9 +393,7 @@ def lengths(found: pl.DataFrame) -> Section | None:
     chart = Chart(
         title="Lengths of terms",
         says=f"Share of the different terms of all positives at each length, up to {ends}.",
-        spec=charts.histograms(
-            ["terms"], x="length", panels=units, columns=2, independent=True, whole=True
-        ),
+        spec=charts.histograms(["terms"], x="length", panels=units, independent=True, whole=True),
         rows=rows,
         table=PageTable(
             caption="Lengths of terms",
@@ -420,8 +403,7 @@ def lengths(found: pl.DataFrame) -> Section | None:
     )
     return Section(
         title="Lengths",
-        prose="How long the terms are, counted in characters (code points) and in words between "
-        "spaces.",
+        prose="The lengths of terms in characters (code points) and in words between spaces.",
         parts=[chart],
     )
 
@@ -451,17 +433,11 @@ def _binned(counted: pl.DataFrame, key: Sequence[str]) -> tuple[pl.DataFrame, in
 
 
 def _quantiles(counted: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
-    rows = []
-    groups = counted.partition_by(key, as_dict=True, maintain_order=True)
-    for name, group in groups.items():
-        ordered = group.sort("x")
-        below = ordered["n"].cum_sum()
-        n = int(ordered["n"].sum())
-        at = {
-            title: int(ordered.filter(below >= share * n)["x"][0])
-            for title, share in _QUANTILES.items()
-        }
-        mean = float((ordered["x"] * ordered["n"]).sum()) / n
-        named = dict(zip(key, name, strict=True))
-        rows.append({**named, "n": n, "mean": mean, **at, "largest": int(ordered["x"][-1])})
-    return pl.DataFrame(rows)
+    """Return numbers, means and quantiles of the values x, which are in order."""
+    x, n = pl.col("x"), pl.col("n")
+    shares = {"5%": 0.05, "25%": 0.25, "median": 0.5, "75%": 0.75, "95%": 0.95}
+    at = {
+        title: x.filter(n.cum_sum() >= share * n.sum()).first() for title, share in shares.items()
+    }
+    groups = counted.group_by(key, maintain_order=True)
+    return groups.agg(n.sum(), mean=(x * n).sum() / n.sum(), **at, largest=x.last())

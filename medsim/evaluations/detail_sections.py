@@ -19,13 +19,11 @@ from medsim.evaluations.readable import (
     hardest_first,
     headed,
     in_order_of,
-    p_text,
     present,
     rounded,
     set_name,
     with_contenders,
 )
-from medsim.evaluations.retrieval import LENGTHS
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 from medsim.pages import charts
@@ -34,17 +32,14 @@ from medsim.pages.page import Chart, Folded, PageTable, Section, distinct
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_KINDS = ("positives", "negatives")
-_AT_ONCE = 5  # embeddings whose worst errors are opened; of one more it is worth no click
+    from medsim.evaluations.report_data import EvaluationReportData
 
 
-def distributions(
-    rows: pl.DataFrame, quartiles: pl.DataFrame, embeddings: Sequence[str]
-) -> Section | None:
+def distributions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return how similarities of positives and of negatives lie on every set."""
-    if rows.is_empty():
+    if data.distributions.is_empty():
         return None
-    rows = in_order_of(rows, embeddings)
+    rows = in_order_of(data.distributions, embeddings)
     drawn = rows.select(
         "kind",
         "x",
@@ -52,36 +47,28 @@ def distributions(
         choice=set_name(rows, with_kind=True),
         panel=pl.format("{}, {}", "embedding", "metric"),
     )
+    quartiles = data.quartiles.rename({"kind": "of", "n": "pairs", "q1": "25%", "q3": "75%"})
     chart = Chart(
         title="Similarities of positives and of negatives",
-        says="Share of the pairs in each of 40 bins, of every embedding at the metric under which "
-        "its AUC is highest, on the pairs that all embeddings cover. The less the two overlap, the "
-        "better; scales differ, since metrics do.",
+        says="Share of the pairs in each of 40 bins, for each embedding at the metric with its "
+        "highest AUC, on the pairs that all embeddings cover. The less the two overlap, the "
+        "better. Scales differ, as metrics do.",
         spec=charts.histograms(
-            _KINDS,
+            ("positives", "negatives"),
             x="similarity",
             panels=distinct(drawn["panel"]),
-            columns=2,
             choices=hardest_first(drawn["choice"]),
             independent=True,
         ),
         rows=drawn,
-        table=PageTable(
-            caption="Quartiles of similarities",
-            frame=quartiles.rename({"kind": "of", "n": "pairs", "q1": "25%", "q3": "75%"}),
-        ),
+        table=PageTable(caption="Quartiles of similarities", frame=quartiles),
     )
-    return Section(
-        title="Distributions",
-        prose="How similar each embedding finds the terms of positives and of negatives.",
-        parts=[chart],
-    )
+    return Section(title="Distributions", parts=[chart])
 
 
-def roc_curves(
-    rows: pl.DataFrame, results: pl.DataFrame, embeddings: Sequence[str]
-) -> Section | None:
+def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return the ROC curves of embeddings on every set."""
+    rows = data.curves
     if rows.is_empty():
         return None
     drawn = rows.select(
@@ -92,22 +79,13 @@ def roc_curves(
         contender="embedding",
     )
     key, areas = [*SET, "embedding", "metric"], ["auc", "average_precision"]
-    scores = results.filter(pl.col("subset") == "common", pl.col("statistic").is_in(areas))
-    table = (
-        rows.select(key)
-        .unique(maintain_order=True)
-        .join(
-            scores.pivot("statistic", index=key, values="value"),
-            on=key,
-            how="left",
-            maintain_order="left",
-        )
-    )
+    scores = data.results.filter(pl.col("statistic").is_in(areas), subset="common")
+    table = scores.join(rows, on=key, how="semi").pivot("statistic", index=key, values="value")
     chart = Chart(
-        title="Positives found, and negatives taken for them",
-        says="For every threshold, the share of positives that are at least as similar, against "
-        "that of negatives; nearer the upper left is better, and the dashed diagonal is a coin. "
-        "Every embedding at the metric under which its AUC is highest.",
+        title="True positives against false positives",
+        says="For every threshold, the share of positives and of negatives that are at least as "
+        "similar. Nearer the upper left is better, and the dashed diagonal is chance. Each "
+        "embedding is shown at the metric with its highest AUC.",
         spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
         rows=drawn,
         table=PageTable(
@@ -115,77 +93,49 @@ def roc_curves(
         ),
         narrow=True,
     )
-    return Section(
-        title="ROC curves",
-        prose="How many positives each embedding finds at the price of how many false ones.",
-        parts=[chart],
-    )
+    return Section(title="ROC curves", parts=[chart])
 
 
-def errors(
-    pairs: pl.DataFrame, retrieved: pl.DataFrame, embeddings: Sequence[str]
-) -> Section | None:
+def errors(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return the worst errors as examples."""
     parts = [
-        *_pair_errors(in_order_of(pairs, embeddings)),
-        *_retrieval_errors(in_order_of(retrieved, embeddings)),
+        *_pair_errors(in_order_of(data.errors, embeddings)),
+        *_retrieval_errors(in_order_of(data.retrieved, embeddings)),
     ]
     if not parts:
         return None
     return Section(
         title="Worst errors",
-        prose="Where each embedding is most wrong at its best metric, on hard positives and the "
-        "nearest negatives, among pairs of which it knows every word: negatives that it finds most "
-        "similar, positives that it finds least similar; and terms whose nearest term means "
-        "something else.",
+        prose="The most similar negatives and the least similar positives of each embedding at its "
+        "best metric, among hard positives and nearest negatives whose words it knows; and terms "
+        "whose nearest term means something else.",
         parts=parts,
     )
 
 
 def _pair_errors(pairs: pl.DataFrame) -> list[Folded]:
     folded: list[Folded] = []
-    for of_set in pairs.partition_by(*SET, maintain_order=True):
-        name = set_name(of_set, with_kind=True)[0]
-        embeddings = of_set["embedding"].unique(maintain_order=True)
-        shown = len(embeddings) if len(embeddings) <= _AT_ONCE + 1 else _AT_ONCE
-        of_first = of_set.filter(pl.col("embedding").is_in(embeddings[:shown].implode()))
-        tables = _error_tables(of_first)
+    groups = pairs.group_by(*SET, "embedding", "metric", maintain_order=True)
+    for (*_, embedding, metric), group in groups:
+        name = f"{set_name(group, with_kind=True)[0]}, by {embedding} ({metric})"
+        kinds = {0: "Most similar negatives of", 1: "Least similar positives of"}
+        tables = [
+            PageTable(caption=f"{kind} {name}", frame=found.select("term1", "term2", "similarity"))
+            for label, kind in kinds.items()
+            if (found := group.filter(label=label)).height
+        ]
         folded.append(Folded(summary=f"Pairs of {name}", tables=tables, opened=not folded))
-        if len(embeddings) > shown:
-            of_others = of_set.filter(pl.col("embedding").is_in(embeddings[shown:].implode()))
-            others = f"Pairs of {name}: {len(embeddings) - shown} further embeddings"
-            folded.append(Folded(summary=others, tables=_error_tables(of_others)))
     return folded
 
 
-def _error_tables(pairs: pl.DataFrame) -> list[PageTable]:
-    """Return a table for each embedding and label."""
-    groups = pairs.group_by("embedding", "metric", "label", maintain_order=True)
-    return [
-        PageTable(
-            caption=f"{'Positives' if label else 'Negatives'} found "
-            f"{'least' if label else 'most'} similar by {embedding} ({metric})",
-            frame=group.select("term1", "term2", "similarity"),
-        )
-        for (embedding, metric, label), group in groups
-    ]
-
-
 def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
-    columns = (
-        "term",
-        "nearest_term",
-        "nearest_similarity",
-        "linked_term",
-        "linked_similarity",
-        "rank",
-    )
+    linked = ("linked_term", "linked_similarity", "rank")
     folded = []
     groups = retrieved.group_by("input", "embedding", "index", maintain_order=True)
     for (name, embedding, index), group in groups:
         title = f"Terms of {name} whose nearest term means something else, by {embedding} ({index})"
-        table = PageTable(caption=title, frame=headed(group, columns))
-        folded.append(Folded(summary=title, tables=[table]))
+        frame = headed(group, ("term", "nearest_term", "nearest_similarity", *linked))
+        folded.append(Folded(summary=title, tables=[PageTable(caption=title, frame=frame)]))
     return folded
 
 
@@ -210,11 +160,10 @@ def fixed_metrics(fixed: pl.DataFrame) -> Section | None:
         return None
     return Section(
         title="Fixed metrics",
-        prose=f"Every word embedding under {PAPER_METRICS[0]} and every other under "
-        f"{PAPER_METRICS[1]}, compared with each other at these. A cell has the value, how many "
-        "others it is significantly better (+) and worse (\u2212) than after Bonferroni's "
-        "correction, and a star for the best and what cannot be told from it. A dash is a missing "
-        "value, as the leaderboard explains.",
+        prose=f"Word embeddings under {PAPER_METRICS[0]} and all others under {PAPER_METRICS[1]}. "
+        "A cell has the value, the number of others that are significantly worse (+) and better "
+        "(\u2212) after Bonferroni's correction, and a star for the best embedding and any not "
+        "significantly different from it. A dash is a missing value; see the leaderboard.",
         parts=parts,
     )
 
@@ -241,8 +190,8 @@ def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Secti
         return None
     return Section(
         title="Variance between metrics",
-        prose="How much it matters by which metric two terms are compared: the variance of a "
-        "score over the metrics of an embedding, on one set.",
+        prose="How much the choice of a metric matters: the variance of a score over the metrics "
+        "of an embedding, on one set.",
         parts=parts,
     )
 
@@ -259,7 +208,7 @@ def _spread(results: pl.DataFrame, at: str, name: str, embeddings: Sequence[str]
     table = headed(spread, pl.exclude("statistic"))
     return Chart(
         title=f"Variance of {statistic.label} between metrics",
-        says="Points are medians over the sets, bars go from the least to the greatest; "
+        says="Points are medians over the sets, bars range from the least to the greatest; "
         f"{at.replace('-', ' ')} of the paper.",
         spec=charts.dots(
             embeddings,
@@ -279,30 +228,23 @@ def _spread(results: pl.DataFrame, at: str, name: str, embeddings: Sequence[str]
 
 
 _RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}
-_ENDS = ("low", "high")
 
 
-def retrieval(
-    rows: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
-) -> Section | None:
+def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return how often embeddings find a term that means the same."""
-    parts: list[Chart | PageTable] = []
+    parts = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
         at_best = retrieval_at_best_metric(of_input.filter(subset="common"))
         common = with_contenders(in_order_of(at_best, embeddings))
         if common.height:
             parts.append(_by_difficulty(str(name), common, of_input))
-            parts += _by_length(str(name), common)
-            compared = comparisons.filter(input=name, dataset="retrieval")
-            parts += _differences(str(name), compared)
     if not parts:
         return None
     return Section(
         title="Retrieval",
-        prose="For each term that has others of the same meaning, whether one of them is among "
-        "those that the embedding finds nearest, of all terms that the build draws from and that "
-        "have a vector. A term without a vector counts as not found; of terms that are equally "
-        "near, those of another meaning come first.",
+        prose="Whether a synonym of each term is among its nearest terms, of all terms of the "
+        "build with a vector. A term without a vector counts as not found; of equally near terms, "
+        "synonyms come last. Differences are in the table under “Significance”.",
         parts=parts,
     )
 
@@ -311,21 +253,20 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
     every = rows.with_columns(pl.col("difficulty", "length").fill_null("all"))
     lowest = common.group_by("index").agg(pl.min("recall")).drop_nulls().sort("index")
     exactness = "".join(
-        f" The index {index} finds {number(100 * recall, '.1f')}% of the true nearest terms, "
-        "or more."
+        f" The index {index} finds at least {number(100 * recall, '.1f')}% of the nearest terms."
         for index, recall in lowest.iter_rows()
     )
     drawn = charts.points(
         common.filter(pl.col("length").is_null(), pl.col("statistic").is_in(list(_RETRIEVED))),
         panel=pl.col("statistic").replace_strict(_RETRIEVED),
         y=pl.col("difficulty").fill_null("all"),
-        ends=_ENDS,
+        ends=("low", "high"),
     )
     return Chart(
-        title=f"What is found on {name}",
-        says="Share of the terms for which a term of the same meaning is among the first 1, 5 or "
-        "10, and the mean of 1 / rank, with 95% intervals. A term is easy if one of the same "
-        f"meaning differs by at most 5 edits.{exactness}",
+        title=f"Synonyms found on {name}",
+        says="Share of the terms with a synonym among the first 1, 5 or 10, and the mean of "
+        "1 / rank, with 95% confidence intervals. A term is easy if a synonym differs by at most 5 "
+        f"edits.{exactness}",
         spec=charts.dots(
             distinct(drawn["contender"]),
             x=charts.ValueAxis(title="share of terms, or mean of 1 / rank", scale={"zero": True}),
@@ -335,60 +276,11 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
         ),
         rows=drawn,
         table=PageTable(
-            caption=f"Retrieval on {name}, with 95% intervals",
+            caption=f"Retrieval on {name}, with 95% confidence intervals",
             frame=headed(every, pl.exclude("input", "signature")),
             view="retrieval",
         ),
     )
-
-
-def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
-    first = common.filter(
-        pl.col("difficulty").is_null(), pl.col("statistic") == "accuracy_at_1"
-    ).drop_nulls("length")
-    if first.is_empty():
-        return []
-    words = {length: f"{length} word{'' if length == '1' else 's'}" for length in LENGTHS}
-    drawn = charts.points(first, y=pl.col("length").replace_strict(words), ends=_ENDS)
-    columns = ("contender", "length", "value", "low", "high", "n_terms")
-    table = headed(first, columns, contender="embedding", value="found first")
-    return [
-        Chart(
-            title=f"What is found first on {name}, by length",
-            says="Share of the terms of so many words whose nearest term means the same, with 95% "
-            "intervals.",
-            spec=charts.dots(
-                distinct(drawn["contender"]),
-                x=charts.ValueAxis(title="share of terms", scale={"zero": True}),
-                y=present(list(words.values()), drawn["y"]),
-                names=("embedding", "length"),
-            ),
-            rows=drawn,
-            table=PageTable(caption=f"Found first on {name}, by length", frame=table),
-        )
-    ]
-
-
-def _differences(name: str, compared: pl.DataFrame) -> list[PageTable]:
-    """Return which embeddings find more than others, on all terms by the exact index."""
-    if compared.is_empty():
-        return []
-    columns = ("score", "embeddings", "difference", "low", "high", "p_bonferroni", "n_pairs")
-    frame = headed(
-        compared.with_columns(
-            score=pl.col("of").replace(_RETRIEVED),
-            embeddings=pl.format("{} \N{MINUS SIGN} {}", "embedding1", "embedding2"),
-            p_bonferroni=pl.col("p_bonferroni").map_elements(p_text, pl.String),
-        ),
-        columns,
-        p_bonferroni="p after Bonferroni",
-        n_pairs="terms",
-    )
-    caption = (
-        f"Differences on {name} with 95% intervals, on all terms by the exact index; terms that "
-        "are linked to each other count as one cluster"
-    )
-    return [PageTable(caption=caption, frame=frame)]
 
 
 _MEASURES = [one.name for one in statistics_of("separation")]
@@ -414,8 +306,8 @@ def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
             parts.append(_means(str(name), among, embeddings))
     return Section(
         title="Category separation",
-        prose="Whether terms of near categories, or of one category, lie nearer to each other than "
-        "to terms of another (Schulz and Juric 2020, section 5.3).",
+        prose="Whether terms of one category, or of near categories, are nearer to each other than "
+        "to terms of another category (Schulz and Juric 2020, section 5.3).",
         parts=parts,
     )
 
@@ -433,9 +325,9 @@ def _errors(
     )
     return Chart(
         title=f"{statistic.label.capitalize()} on {name}",
-        says=f"{statistic.help} 0 is perfect, and the dashed line at 0.5 is chance where no "
-        "similarities tie, since ties are errors. Filled: the best metric of an embedding. Each "
-        "is scored on the terms that it covers.",
+        says=f"{statistic.help} 0 is perfect, and the dashed line at 0.5 is chance without ties, "
+        "which count as errors. Filled: the best metric of an embedding. Each embedding is scored "
+        "on the terms that it covers.",
         spec=charts.dots(
             embeddings,
             x=charts.ValueAxis(title=statistic.label, line=charts.CHANCE, scale={"zero": True}),
@@ -466,15 +358,13 @@ def _means(name: str, among: pl.DataFrame, embeddings: Sequence[str]) -> Chart:
             label=rounded("mean_similarity") if len(categories) <= _LABELLED else pl.lit(""),
         )
     )
-    left = len(sizes) - len(categories)
-    smallest = "smallest category is" if left == 1 else f"{left} smallest categories are"
-    rest = f" The {smallest} in the table above only." if left else ""
+    left = f" Of {len(sizes)} categories, the {_LARGEST} largest are shown."
     names = {"panel": "embedding, metric", "y": "category", "x": "other category"}
     return Chart(
         title=f"Mean similarity within and across categories of {name}",
-        says="Each cell is the mean over all pairs of terms of the two categories, of an embedding "
-        "at the metric of its least error; darker is more similar, by each embedding's "
-        f"own scale. The diagonal should stand out.{rest}",
+        says="The mean over all pairs of terms of two categories, for each embedding at the metric "
+        "with its smallest error; darker is more similar, on a scale of its own. The diagonal "
+        f"should stand out.{left if len(sizes) > len(categories) else ''}",
         spec=charts.heat(
             x=categories,
             y=categories,

@@ -30,27 +30,20 @@ from medsim.evaluations.score_sections import (
 )
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS
-from medsim.pages import charts
 from medsim.pages.page import (
-    FINGERPRINT,
-    Chart,
     Folded,
     Page,
     PageTable,
     Section,
     closing,
     content_digest,
-    distinct,
     facts,
     format_value,
     license_notice,
-    passed_on,
     warnings_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from medsim.evaluations.output import EvaluationManifest
     from medsim.evaluations.report_data import EvaluationReportData
 
@@ -66,56 +59,31 @@ def words_of(results: pl.DataFrame) -> dict[str, str]:
     }
 
 
-def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
-    """Return the share of the terms and pairs that each embedding has no vectors for."""
+def coverage(covered: pl.DataFrame) -> Section | None:
+    """Return how many terms and pairs of each set lack a vector."""
     if covered.is_empty():
         return None
-    shares = pl.concat(
-        covered.group_by("input", "embedding", maintain_order=True)
-        .agg((100 * pl.col(f"n_{of}_uncovered").sum() / pl.col(f"n_{of}").sum()).alias("value"))
-        .with_columns(pl.lit(f"{of} without a vector").alias("panel"))
-        for of in ("terms", "pairs")
-    )
-    rows = charts.points(shares, panel="panel", y="input", contender="embedding")
-    table = covered.with_columns(
-        (100 * pl.col(f"n_{of}_uncovered") / pl.col(f"n_{of}")).alias(f"% of {of}")
-        for of in ("terms", "pairs")
-    )
-    of_terms, of_pairs = (
-        (f"n_{of}", f"n_{of}_uncovered", f"% of {of}") for of in ("terms", "pairs")
-    )
-    columns = (*set_columns(covered), "embedding", *of_terms, *of_pairs, "n_pairs_common")
-    prose = (
-        "A word embedding covers a term if it has vectors of all its words or, where coverage is "
-        "any, of one."
-    )
+    percents = {f"% of {of}": 100 * pl.col(f"n_{of}_uncovered") / pl.col(f"n_{of}") for of in _OF}
+    counts = [name for of in _OF for name in (f"n_{of}", f"n_{of}_uncovered", f"% of {of}")]
+    columns = (*set_columns(covered), "embedding", *counts, "n_pairs_common")
     numbers = PageTable(
         caption="Terms and pairs without vectors",
-        frame=headed(table, columns),
+        frame=headed(covered.with_columns(**percents), columns),
         view="coverage",
-        formats={"% of terms": ",.1f", "% of pairs": ",.1f"},
+        formats=dict.fromkeys(percents, ",.1f"),
     )
-    if not (rows["value"] > 0).any():
+    if not covered["n_terms_uncovered"].sum():
         whole = "Every embedding covers every term: no pair is left out."
         folded = Folded(summary=f"Numbers: {numbers.caption}", tables=[numbers])
         return Section(title="Coverage", prose=whole, parts=[folded])
-    chart = Chart(
-        title="What is not covered",
-        says="Share of the terms, and of the pairs of which either term is missing, in all sets of "
-        "an input together. Such pairs are left out where pairs are compared.",
-        spec=charts.dots(
-            embeddings,
-            x=charts.ValueAxis(title="% not covered", scale={"zero": True}, digits=".1f"),
-            y=distinct(rows["y"]),
-            panels=distinct(rows["panel"]),
-            names=("embedding", "input"),
-        ),
-        rows=rows,
-        table=numbers,
+    prose = (
+        "A word embedding covers a term if it has vectors of all its words or, if coverage is any, "
+        "of one. Pairs with a term that is not covered are left out of comparisons."
     )
-    return Section(title="Coverage", prose=prose, parts=[chart])
+    return Section(title="Coverage", prose=prose, parts=[numbers])
 
 
+_OF = ("terms", "pairs")
 _FEW = 4  # names that the beginning of the page lists
 
 
@@ -123,25 +91,22 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
     """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v is not None)
     name = f"results@{content_digest(manifest)}"
-    embeddings = standing_order(data.results, data.comparisons, list(manifest.embeddings))
-    licensed = [
-        name for name, one in manifest.inputs.items() if one.get("redistributable") is False
-    ]
+    embeddings = standing_order(data, list(manifest.embeddings))
     sections = [
-        result(data.results, data.comparisons, manifest.warnings),
-        errors(data.errors, data.retrieved, embeddings),
-        leaderboard(data.results, data.comparisons, embeddings),
+        result(data, manifest.warnings),
+        errors(data, embeddings),
+        leaderboard(data, embeddings),
         significance(data.comparisons, embeddings),
-        accuracy(data.results, data.comparisons, embeddings),
-        distributions(data.distributions, data.quartiles, embeddings),
-        roc_curves(data.curves, data.results, embeddings),
+        accuracy(data, embeddings),
+        distributions(data, embeddings),
+        roc_curves(data, embeddings),
         by_subset(data.parts),
-        metrics(data.results, data.comparisons, embeddings),
+        metrics(data, embeddings),
         spread_of_metrics(data.results, embeddings),
         fixed_metrics(data.fixed),
-        retrieval(data.retrieval, data.comparisons, embeddings),
+        retrieval(data.retrieval, embeddings),
         separation(data.separation, embeddings),
-        coverage(data.coverage, embeddings),
+        coverage(data.coverage),
         _evaluated(manifest, data.coverage),
         _provenance(manifest, name),
     ]
@@ -149,7 +114,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         title="How well embeddings represent medical terms",
         lead=f"{_counted(embeddings, 'embeddings')} on "
         f"{_counted(list(manifest.inputs), 'inputs')}, evaluated by medsim {manifest.medsim}.",
-        notice=license_notice(licensed) if licensed else None,
+        notice=license_notice(manifest.inputs),
         signature=f"medsim {manifest.medsim}, {name}, {options}",
         sections=[section for section in sections if section is not None],
         words=words_of(data.results),
@@ -168,27 +133,29 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
             "input": name,
             "kind": "rated pairs" if one.get("kind") == "rated" else "build",
             "pairs of all sets": sizes.get(name),
+            "path": one.get("path"),
             "from": _origin(one),
-            "may be passed on": passed_on(one.get("redistributable")),
-            "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
+            "may be passed on": one.get("redistributable"),
+            "fingerprint": one.get("fingerprint"),
         }
         for name, one in manifest.inputs.items()
     ]
     embeddings: list[dict[str, object]] = [
         {
             "embedding": name,
+            "path": one.get("path"),
             "format": one.get("format"),
             "dimensions": one.get("n_dimensions"),
             "words or terms": one.get("n_vocabulary"),
             "options": format_value(one.get("options") or {}),
-            "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
+            "fingerprint": one.get("fingerprint"),
         }
         for name, one in manifest.embeddings.items()
     ]
     return Section(
         title="Inputs and options",
-        prose="Inputs are builds, whose pairs mean the same or do not, and files of pairs that "
-        "people rated. An encoder can embed any term, so it has no number of words.",
+        prose="Inputs are builds, whose pairs are synonyms or not, and files of rated pairs. An "
+        "encoder can embed any term, so it has no number of words.",
         parts=[
             PageTable(caption="Inputs", frame=_without_empty(inputs)),
             PageTable(caption="Embeddings", frame=_without_empty(embeddings)),
@@ -213,13 +180,6 @@ def _origin(one: dict[str, object]) -> str:
 
 
 def _provenance(manifest: EvaluationManifest, name: str) -> Section:
-    rows = [
-        (kind, of, one.get("path"), one.get("fingerprint"))
-        for kind, every in (("input", manifest.inputs), ("embedding", manifest.embeddings))
-        for of, one in every.items()
-    ]
-    columns = dict.fromkeys(("what", "name", "path", "fingerprint"), pl.String)
-    frame = pl.DataFrame(rows, schema=columns, orient="row")
     commands = (
         "medsim compare RESULTS --table all-auc     # every metric; retrieval, separation, …\n"
         "medsim sql RESULTS                         # lists the views\n"
@@ -228,7 +188,7 @@ def _provenance(manifest: EvaluationManifest, name: str) -> Section:
     )
     return closing(
         manifest,
-        [PageTable(caption="What was read", frame=frame)],
+        [],
         f"{name}, medsim {manifest.medsim}; each row of results.parquet has its own signature",
         commands,
     )

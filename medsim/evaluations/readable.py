@@ -156,8 +156,8 @@ def percent(column: str) -> pl.Expr:
 
 
 def p_text(p: float) -> str:
-    """Return a p with three decimals, or "< 0.001" where it is less."""
-    return f"< {_LEAST_P}" if p < _LEAST_P else number(p, ".3f")
+    """Return the end of a statement on p: "= 0.012", or "< 0.001" if it is less."""
+    return f"< {_LEAST_P}" if p < _LEAST_P else f"= {number(p, '.3f')}"
 
 
 _MANY = 4  # embeddings, whose columns would be more than a terminal has

@@ -30,42 +30,39 @@ from medsim.evaluations.readable import (
 from medsim.evaluations.sets import FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages import charts
-from medsim.pages.page import Chart, PageTable, Section, distinct
+from medsim.pages.page import Chart, PageTable, Section, distinct, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.evaluations.report_data import EvaluationReportData
     from medsim.evaluations.statistic import Statistic
     from medsim.pages.page import Part
 
     Row = dict[str, Any]
 
-FILLED = (
-    "Filled points are the best of a row and what cannot be told from it (p at least 0.05 after "
-    "Bonferroni's correction)."
+_FILLED = (
+    "Filled points: the best embedding and any not significantly different from it (p at least "
+    "0.05 after Bonferroni's correction)."
 )
-"""The sentence that says which points are filled."""
 
 
-def leaderboard(
-    results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
-) -> Section | None:
+def leaderboard(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return each embedding at its best metric on every set, with standings over all."""
-    parts: list[Part] = []
-    every = best_metrics(results, comparisons, tabulated_names(best=True))
-    for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
-        best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
-        if best.is_empty():
-            continue
-        parts.append(_standings(best, statistic))
-        groups = [best] if statistic.of == "rated" else best.partition_by("input")
-        parts += (_board(group, statistic, embeddings) for group in groups)
+    every = best_metrics(data.results, data.comparisons, tabulated_names(best=True))
     if every.is_empty():
         return None
+    parts: list[Part] = []
+    for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
+        best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
+        if best.height:
+            parts.append(_standings(best, statistic))
+            groups = [best] if statistic.of == "rated" else best.partition_by("input")
+            parts += (_board(group, statistic, embeddings) for group in groups)
     return Section(
         title="Leaderboard",
-        prose="Every embedding at the metric under which it does best, on the pairs that all "
-        f"embeddings cover.{_missing(every)}",
+        prose="Each embedding with its best metric, on the pairs that all embeddings cover."
+        f"{_missing(every)}",
         parts=parts,
     )
 
@@ -78,44 +75,40 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     labels = {LABELS[str(name)]: group for (name,), group in groups}
     return Section(
         title="By subset",
-        prose="Parts of rated sets: pairs of which both words are about as frequent, have about as "
-        "many topics or are of one domain, and pairs that are associated or not."
-        f"{_missing(parts)}",
+        prose="Parts of rated sets: pairs whose words have about the same frequency, about the "
+        f"same number of topics or the same domain, and associated pairs.{_missing(parts)}",
         parts=[
-            board_table(group, f"{label} on parts of rated sets", label)
+            _board_table(group, f"{label} on parts of rated sets", label)
             for label, group in labels.items()
         ],
     )
 
 
 def _missing(rows: pl.DataFrame) -> str:
-    """Return a sentence on the values that are missing, nothing where all are there."""
+    """Return a sentence on missing values; empty if there are none."""
     why = why_missing(rows)
-    return f" Without a value: {why}." if why else ""
+    return f" Missing values: {why}." if why else ""
 
 
 def _left_out(best: pl.DataFrame) -> str:
-    """Return a sentence on the sets that are not drawn, nothing where all are."""
+    """Return a sentence on the sets that are not drawn; empty if all are."""
     if with_enough_pairs(best).height == best.height:
         return ""
-    return f" Sets of fewer than {FEW} pairs are in the table only, where they are paler."
+    return f" Sets of fewer than {FEW} pairs are only in the table, in grey."
 
 
 def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
-    standings = embedding_standings(best).rename(
-        {
-            "n_sets": "sets",
-            "n_among_best": "among the best on",
-            "n_better": "wins",
-            "n_worse": "losses",
-            "mean": f"mean {statistic.label}",
-        }
-    )
     return PageTable(
-        caption=f"Standings by {statistic.label}, over all sets of {FEW} pairs or more; wins and "
-        "losses are significant differences from another, and the mean leaves out sets that "
-        "another contains",
-        frame=standings.drop("statistic"),
+        caption=f"Standings by {statistic.label} over all sets of {FEW} pairs or more; wins and "
+        "losses are significant differences, and the mean leaves out sets that another contains",
+        frame=headed(
+            embedding_standings(best),
+            pl.exclude("statistic"),
+            n_among_best="among the best on",
+            n_better="wins",
+            n_worse="losses",
+            mean=f"mean {statistic.label}",
+        ),
         view="results",
     )
 
@@ -135,7 +128,7 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
     where = "rated pairs" if is_rated else best["input"][0]
     return Chart(
         title=f"{label[0].upper()}{label[1:]} on {where}",
-        says=f"{statistic.help} {FILLED}{_left_out(best)}",
+        says=f"{statistic.help} {_FILLED}{_left_out(best)}",
         spec=charts.dots(
             embeddings,
             x=charts.ValueAxis(title=label, line=statistic.chance),
@@ -144,22 +137,20 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
             sized=True,
         ),
         rows=rows.drop("panel") if is_rated else rows,
-        table=board_table(best, f"{label} on {where}", label),
+        table=_board_table(best, f"{label} on {where}", label),
     )
 
 
-def board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
+def _board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
     """Return a table of embeddings at their best metrics, in which small sets are marked."""
     names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
     frame = headed(best, [*set_columns(best), "embedding", *names], value=label)
     return PageTable(caption=caption, frame=frame, few=FEW, view="results")
 
 
-def accuracy(
-    results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
-) -> Section | None:
+def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return the accuracy of each embedding by difficulty and strategy."""
-    best = best_metrics(results, comparisons, ("accuracy",)).drop_nulls("value")
+    best = best_metrics(data.results, data.comparisons, ("accuracy",)).drop_nulls("value")
     if best.is_empty():
         return None
     drawn = with_enough_pairs(best)
@@ -170,74 +161,61 @@ def accuracy(
         name=pl.format("{}: {}", "input", "dataset"),
     )
     key = [*SET, "embedding", "metric"]
-    held_out = results.filter(statistic="accuracy_heldout", subset="common")
-    table = best.join(
-        held_out.select(*key, pl.col("value").alias("held out")),
-        on=key,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
+    held_out = data.results.filter(statistic="accuracy_heldout", subset="common")
+    held_out = held_out.select(*key, pl.col("value").alias("held out"))
+    table = best.join(held_out, on=key, how="left", nulls_equal=True, maintain_order="left")
+    columns = [*key, "value", "low", "high", "held out", "n_pairs"]
     chart = Chart(
         title="Accuracy by difficulty and strategy of negatives",
-        says="Each point is a dataset, each bar across the mean of the datasets; the dashed line "
-        "at 0.5 is a coin where there are as many negatives as positives. A pair is taken for a "
-        "positive if it is at least as similar as a threshold, which is the best on these very "
-        "pairs; the table has the accuracy at a threshold that was chosen on other pairs as well, "
-        "where there are others."
-        f"{_left_out(best)}",
+        says="Each point is a dataset, each bar their mean; the dashed line at 0.5 is chance if "
+        "there are as many negatives as positives. Pairs at least as similar as a threshold count "
+        "as positives. The threshold is the best on the same pairs; the table also has the "
+        f"accuracy at a threshold chosen on other pairs.{_left_out(best)}",
         spec=charts.strips(embeddings, x="accuracy", y=distinct(rows["y"])),
         rows=rows,
         table=PageTable(
-            caption="Accuracy, with 95% intervals (Wilson)",
-            frame=headed(
-                table, [*key, "value", "low", "high", "held out", "n_pairs"], value="accuracy"
-            ),
+            caption="Accuracy, with 95% confidence intervals (Wilson)",
+            frame=headed(table, columns, value="accuracy"),
             few=FEW,
         ),
     )
     return Section(
         title="Accuracy",
-        prose="The share of pairs that each embedding tells rightly, at the metric under which it "
-        "tells most of them.",
+        prose="The share of pairs classified correctly, at the most accurate metric of each "
+        "embedding.",
         parts=[chart],
     )
 
 
 _NAMED = 3  # embeddings that a sentence names at most
-_INTERVAL = "95% interval"
 
 
-def standing_order(
-    results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
-) -> list[str]:
+def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> list[str]:
     """Return embeddings in the order of their standings, by the first statistic that there is."""
     for name in tabulated_names(best=True):
-        best = with_enough_pairs(_best(results, comparisons, name))
+        best = with_enough_pairs(_best(data, name))
         if best.height:
             found = embedding_standings(best)["embedding"].to_list()
             return found + sorted(set(embeddings) - set(found))
     return sorted(embeddings)
 
 
-def result(
-    results: pl.DataFrame, comparisons: pl.DataFrame, warnings: Sequence[str]
-) -> Section | None:
+def result(data: EvaluationReportData, warnings: Sequence[str]) -> Section | None:
     """Return the result in a few sentences, with the chart of the set that says most."""
     sentences: list[str] = []
     chart = None
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
-        best = _best(results, comparisons, statistic.name)
+        best = _best(data, statistic.name)
         if best.is_empty():
             continue
         key = _telling_set(with_enough_pairs(best))
         first, *others = key.to_dicts()
         where = f"{first['name']} ({counted(first['n_pairs'], 'pair')})"
-        size = "" if first["n_pairs"] >= FEW else ", too few to conclude from,"
+        size = "" if first["n_pairs"] >= FEW else ", too few for a conclusion,"
         article = "an" if statistic.label[0] in "AEIOU" else "a"
         sentences.append(
             f"On {where}{size} {first['embedding']} has {article} {statistic.label} of "
-            f"{_with_ends(first)}{_beside(others)}{_against_chance(first, statistic)}."
+            f"{with_interval(first)}{_beside(others)}{_against_chance(first, statistic)}."
         )
         if chart is None:
             chart = _chart(key, statistic)
@@ -246,11 +224,12 @@ def result(
         return None
     if warnings:
         sentences.append(f"{counted(len(warnings), 'warning')} under “Inputs and options”.")
-    return Section(title="Result", prose="", parts=[chart], result=sentences)
+    return Section(title="Result", parts=[chart], result=sentences)
 
 
-def _best(results: pl.DataFrame, comparisons: pl.DataFrame, statistic: str) -> pl.DataFrame:
-    return with_standing(best_metrics(results, comparisons, (statistic,)).drop_nulls("value"))
+def _best(data: EvaluationReportData, statistic: str) -> pl.DataFrame:
+    best = best_metrics(data.results, data.comparisons, (statistic,))
+    return with_standing(best.drop_nulls("value"))
 
 
 def _telling_set(best: pl.DataFrame) -> pl.DataFrame:
@@ -270,87 +249,74 @@ def _telling_set(best: pl.DataFrame) -> pl.DataFrame:
     return of_set.sort("value", "embedding", descending=[True, False])
 
 
-def _with_ends(row: Row) -> str:
-    """Return a value with its interval."""
-    value = number(row["value"], ".3f")
-    if row["low"] is None or row["high"] is None:
-        return f"{value} (without an interval)"
-    return f"{value} ({_INTERVAL} {number(row['low'], '.3f')} to {number(row['high'], '.3f')})"
-
-
 def _beside(others: Sequence[Row]) -> str:
-    """Return how the best stands beside the others of its set."""
+    """Return how the best compares with the others on its set."""
     if not others:
         return ""
     tied = [row["embedding"] for row in others if row["among_best"]]
     if tied:
-        return f", and cannot be told from {listed(tied, _NAMED)}"
+        return f", not significantly different from {listed(tied, _NAMED)}"
     second = others[0]
-    return f", significantly ahead of {second['embedding']} at {_with_ends(second)}"
+    return f", significantly better than {second['embedding']} at {with_interval(second)}"
 
 
 def _against_chance(row: Row, statistic: Statistic[Any]) -> str:
-    """Return how a value stands beside that by chance."""
+    """Return how a value compares with chance; empty if it is above, or has no interval."""
     chance = 0.0 if statistic.chance is None else statistic.chance
-    if row["low"] is None or row["high"] is None or row["low"] > chance:
+    if row["low"] is None or row["low"] > chance:
         return ""
     if row["high"] >= chance:
-        return f"; it cannot be told from chance, {chance:g}"
+        return f"; this is not significantly different from chance ({chance:g})"
     if statistic.chance is None:
         return "; it ranks pairs against the ratings"
-    return f"; that is below chance, {chance:g}: negatives look more alike than positives"
+    return f"; this is below chance ({chance:g}), as negatives are more similar than positives"
 
 
 def _over_sets(best: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
-    """Return a sentence on standings over all sets, nothing where there is one set."""
-    n_sets = best.select(SET).n_unique()
+    """Return a sentence on standings over all sets; none if there is one set."""
+    n_sets, label = best.select(SET).n_unique(), statistic.label
     if n_sets == 1:
         return []
     standings = embedding_standings(best).to_dicts()
     if len(standings) == 1:
-        ends = best.sort("value").to_dicts()
-        said = (
-            f"Over {n_sets} sets its {statistic.label} goes from {_with_ends(ends[0])} to "
-            f"{_with_ends(ends[-1])}, with a mean of {number(standings[0]['mean'], '.3f')}."
-        )
-        return [said]
+        least, *_, most = map(with_interval, best.sort("value").to_dicts())
+        mean = number(standings[0]["mean"], ".3f")
+        return [
+            f"Over {n_sets} sets its {label} ranges from {least} to {most}; the mean is {mean}."
+        ]
     shown = [
-        f"{row['embedding']} on {row['n_among_best']} (mean {statistic.label} "
-        f"{number(row['mean'], '.3f')})"
+        f"{row['embedding']} on {row['n_among_best']} (mean {label} {number(row['mean'], '.3f')})"
         for row in standings[:_NAMED]
         if row["n_among_best"]
     ]
-    these = "this is" if len(shown) == 1 else "these are"
-    return [f"Of {n_sets} sets, {these} most often among the best: {listed(shown)}."]
+    return [f"Most often among the best over {n_sets} sets: {listed(shown)}."]
 
 
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
-    names, where = distinct(key["embedding"]), key["name"][0]
-    label = statistic.label
-    rows = charts.points(
-        key.with_columns(contender=pl.lit("")),
-        y="embedding",
-        ends=("low", "high"),
-        filled="among_best",
-    )
+    label, where = statistic.label, key["name"][0]
     return Chart(
         title=f"{label[0].upper()}{label[1:]} on {where}, {counted(key['n_pairs'][0], 'pair')}",
-        says=f"{statistic.help} Every embedding is at its best metric. {FILLED}",
-        spec=charts.ranking(names, charts.ValueAxis(title=label, line=statistic.chance)),
-        rows=rows,
-        table=board_table(key, f"{label} on {where}", label),
+        says=f"{statistic.help} Each embedding is shown with its best metric. {_FILLED}",
+        spec=charts.ranking(
+            distinct(key["embedding"]), charts.ValueAxis(title=label, line=statistic.chance)
+        ),
+        rows=charts.points(
+            key.with_columns(contender=pl.lit("")),
+            y="embedding",
+            ends=("low", "high"),
+            filled="among_best",
+        ),
+        table=_board_table(key, f"{label} on {where}", label),
     )
 
 
 _FEW = 3  # embeddings of which wide cells would say no more than narrow ones
 
 
-def metrics(
-    results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
-) -> Section | None:
+def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return every embedding under every metric."""
     main = tabulated_names(best=True)
-    every = all_metrics(results, comparisons, main).drop_nulls("value")
+    every = all_metrics(data.results, data.comparisons, main).drop_nulls("value")
     if every.is_empty():
         return None
     rows = every.select(
@@ -367,8 +333,8 @@ def metrics(
     n_embeddings = every["embedding"].n_unique()
     chart = Chart(
         title="Scores by metric",
-        says=f"{scores}, on the pairs that all embeddings cover; darker is higher. An empty cell "
-        "is a metric that is not for such an embedding, or has no value.",
+        says=f"{scores}, on the pairs that all embeddings cover; darker is higher. A cell is empty "
+        "if the metric does not apply to the embedding, or has no value.",
         spec=charts.heat(
             x=present(embeddings, every["embedding"]),
             y=names,
@@ -381,11 +347,7 @@ def metrics(
         narrow=n_embeddings <= _FEW,
         least=charts.heat_width(n_embeddings),
     )
-    return Section(
-        title="Metrics",
-        prose=f"Each embedding under every metric that fits it.{_what_matters(every)}",
-        parts=[chart],
-    )
+    return Section(title="Metrics", prose="Each embedding under every metric.", parts=[chart])
 
 
 def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
@@ -396,26 +358,14 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
         return None
     rows = _cells(main)
     names = present(embeddings, rows["y"])
-    columns = (
-        *set_columns(between),
-        "of",
-        "embedding1",
-        "metric1",
-        "embedding2",
-        "metric2",
-        "difference",
-        "low",
-        "high",
-        "p",
-        "p_bonferroni",
-        "test",
-    )
+    sides = ("embedding1", "metric1", "embedding2", "metric2")
+    numbers = ("difference", "low", "high", "p", "p_bonferroni", "test")
     of_best = pl.any_horizontal(pl.col("embedding1", "embedding2") == names[0])
     best_first = between.sort(of_best, descending=True, maintain_order=True)
     chart = Chart(
         title="Differences between embeddings",
-        says="How much the embedding of a row is better (+, blue) or worse (\u2212, orange) than "
-        "that of a column, with p by DeLong's test or, for ratings, by the bootstrap, after "
+        says="How much the row's embedding is better (+, blue) or worse (\u2212, orange) than the "
+        "column's. p-values are from DeLong's test or, for ratings, the bootstrap, after "
         "Bonferroni's correction for all comparisons on the set. Grey: not significant at 0.05.",
         spec=charts.heat(
             x=names,
@@ -428,7 +378,7 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
         rows=rows,
         table=PageTable(
             caption="Comparisons of embeddings, each at its best metric, the best embedding first",
-            frame=headed(best_first, columns),
+            frame=headed(best_first, [*set_columns(between), "of", *sides, *numbers]),
             view="comparisons",
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
         ),
@@ -437,39 +387,9 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
     )
     return Section(
         title="Significance",
-        prose="Which embeddings differ by more than chance, on the same pairs and each at its "
-        "best metric.",
+        prose="Which embeddings differ significantly on the same pairs, each at its best metric.",
         parts=[chart],
     )
-
-
-def _what_matters(every: pl.DataFrame) -> str:
-    """Return a sentence on how far metrics move a score, and embeddings at their best metric."""
-    of_set = [*SET, "statistic"]
-    best = every.group_by(*of_set, "embedding").agg(pl.col("value").max())
-    moved = {
-        "metric of an embedding": _spread(every, [*of_set, "embedding"]),
-        "embedding, at their best metrics": _spread(best, of_set),
-    }
-    sentences = []
-    for name in tabulated_names(best=True):
-        parts = [
-            f"{number(spread, '.3f')} between the best and the worst {what}"
-            for what, spreads in moved.items()
-            if (spread := spreads.get(name)) is not None
-        ]
-        if parts:
-            said = " and by ".join(parts)
-            sentences.append(f" At the median over sets, {LABELS[name]} differs by {said}.")
-    return "".join(sentences)
-
-
-def _spread(rows: pl.DataFrame, keys: Sequence[str]) -> dict[str, float]:
-    """Return by statistic the median over groups of how far values are apart."""
-    value = pl.col("value")
-    spread = rows.group_by(keys).agg((value.max() - value.min()).alias("spread"), pl.len())
-    several = spread.filter(pl.col("len") > 1).group_by("statistic")
-    return dict(several.agg(pl.col("spread").median()).iter_rows())
 
 
 def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
@@ -484,18 +404,11 @@ def _cells(main: pl.DataFrame) -> pl.DataFrame:
     columns = (*SET, "of", *sides, "difference", "p_bonferroni")
     mirrored = main.rename(sides).with_columns(-pl.col("difference"))
     both = pl.concat([main.select(columns), mirrored.select(columns)])
+    p = pl.format("\np {}", pl.col("p_bonferroni").map_elements(p_text, pl.String))
     return both.select(
         choice=_choice(both, "of"),
         y="embedding1",
         x="embedding2",
         value=pl.when(pl.col("p_bonferroni") < ALPHA).then("difference").otherwise(0.0),
-        label=pl.struct("difference", "p_bonferroni").map_elements(
-            lambda row: _verdict(row["difference"], row["p_bonferroni"]), pl.String
-        ),
+        label=pl.concat_str(rounded("difference", "+.3f"), p.fill_null("")),
     )
-
-
-def _verdict(difference: float, p: float | None) -> str:
-    """Return a difference with its p in two lines."""
-    shown = number(difference, "+.3f")
-    return shown if p is None else f"{shown}\np = {p_text(p)}".replace("= <", "<")

@@ -40,7 +40,8 @@ def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
     # Where colours begin again, shapes and dashes are one further: no two names have both.
     further = int(channel in ranges)
     drawn = [values[(at + at // len(COLOURS) * further) % len(values)] for at in range(len(names))]
-    return channel(f"{field}:N").scale(domain=list(names), range=drawn)
+    coloured = channel(f"{field}:N").scale(domain=list(names), range=drawn)
+    return coloured if any(names) else coloured.legend(None)
 
 
 def rows_of(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:
@@ -83,14 +84,14 @@ def with_choice(spec: Spec, choices: Sequence[str]) -> Spec:
     return spec
 
 
-def in_panels(chart: Any, panels: Sequence[str], columns: int = 2) -> Spec:
+def in_panels(chart: Any, panels: Sequence[str]) -> Spec:
     """Return a chart for each panel, or one where there are none; the page sets their width."""
     if not panels:
         chart.data = DATA
         return finished(chart)
     facet = alt.Facet("panel:N").title(None).sort(list(panels))
     facet = facet.header(labelAnchor="start", labelOrient="top")
-    spec = finished(chart.facet(facet, data=DATA, columns=min(columns, len(panels))))
+    spec = finished(chart.facet(facet, data=DATA, columns=min(2, len(panels))))
     return spec | {"bounds": "flush", "spacing": {"row": 44, "column": 32}}
 
 
@@ -229,12 +230,7 @@ def ranking(names: Sequence[str], x: ValueAxis) -> Spec:
 
     It draws what ``dots`` draws, with the names as y and an empty contender.
     """
-    spec = dots([""], x=x, y=names, names=("", "embedding"))
-    for layer in spec["layer"]:
-        for channel in ("color", "fill", "shape"):
-            if "field" in layer.get("encoding", {}).get(channel, {}):
-                layer["encoding"][channel]["legend"] = None
-    return spec
+    return dots([""], x=x, y=names, names=("", "embedding"))
 
 
 def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
@@ -258,22 +254,19 @@ def histograms(
     kinds: Sequence[str],
     *,
     x: str,
-    panels: Sequence[str] = (),
-    columns: int = 3,
+    panels: Sequence[str],
     choices: Sequence[str] = (),
     independent: bool = False,
     whole: bool = False,
 ) -> Spec:
     """Return histograms of shares, a line and its area for each kind, in panels.
 
-    It draws panel (where there are panels), kind, x, share (in per cent) and, where there are
-    choices, choice.
+    It draws panel, kind, x, share (in per cent) and, where there are choices, choice.
 
     Args:
         kinds: in order.
         x: the title of the axis.
         panels: their names in order.
-        columns: how many panels stand beside each other at most.
         choices: what a reader may choose to see; the first is shown first.
         independent: whether each panel has its own axis of values.
         whole: whether values are whole numbers.
@@ -296,13 +289,13 @@ def histograms(
     )
     scales = "independent" if independent else "shared"
     drawn = alt.layer(areas, lines).properties(height=150)
-    spec = in_panels(drawn, panels, columns)
-    if panels:
-        spec["spacing"] = {"row": 84, "column": 56}
-        spec["resolve"] = {
+    spec = in_panels(drawn, panels) | {
+        "spacing": {"row": 84, "column": 56},
+        "resolve": {
             "scale": {"x": scales, "y": "independent"},
             "axis": {"x": "independent", "y": "independent"},
-        }
+        },
+    }
     return with_choice(spec, choices)
 
 
@@ -317,7 +310,7 @@ def lines(panels: Sequence[str], *, x: str) -> Spec:
             tooltip=tooltips(panel=("of", ""), x=(x, ",.0f"), value=("number", ",.0f")),
         )
     )
-    spec = in_panels(line.properties(height=180), panels, columns=3)
+    spec = in_panels(line.properties(height=180), panels)
     spacing = {"row": 44, "column": 56}
     return spec | {"spacing": spacing, "resolve": {"scale": {"y": "independent"}}}
 
@@ -331,17 +324,15 @@ def curves(contenders: Sequence[str], choices: Sequence[str]) -> Spec:
         alt.Chart(DATA)
         .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("false_positives:Q")
-            .title("share of negatives taken for positives")
-            .scale(domain=[0, 1]),
-            y=alt.Y("true_positives:Q").title("share of positives found").scale(domain=[0, 1]),
+            x=alt.X("false_positives:Q").title("false positive rate").scale(domain=[0, 1]),
+            y=alt.Y("true_positives:Q").title("true positive rate").scale(domain=[0, 1]),
             order="at:Q",
             color=coloured(alt.Color, "contender", contenders),
             strokeDash=coloured(alt.StrokeDash, "contender", contenders),
             tooltip=tooltips(
                 contender=("embedding", ""),
-                false_positives=("negatives taken for positives", ".3f"),
-                true_positives=("positives found", ".3f"),
+                false_positives=("false positive rate", ".3f"),
+                true_positives=("true positive rate", ".3f"),
             ),
         )
     )

@@ -104,8 +104,7 @@ def _rows(table: PageTable) -> Iterator[dict[str, object]]:
     frame = table.frame
     formats = [table.formats.get(column, NUMBER) for column in frame.columns]
     for row in frame.head(MOST_ROWS).iter_rows():
-        n_pairs = row[frame.get_column_index(table.pairs)] if table.pairs in frame.columns else None
-        few = n_pairs is not None and n_pairs < table.few
+        few = table.few and row[frame.get_column_index("pairs")] < table.few
         yield {"cells": list(map(_cell, row, formats)), "few": few}
 
 

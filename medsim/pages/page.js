@@ -1,5 +1,5 @@
 "use strict";
-// Tables sort by the headings; charts are drawn to the width that they have, and anew when it changes.
+// Tables sort by the headings; charts are drawn to the width of the page, and again when it changes.
 
 const missing = (cell) => cell.textContent === "";
 

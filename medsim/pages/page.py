@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 import polars.selectors as cs
@@ -32,8 +32,7 @@ class PageTable:
         frame: its rows; column names are the headings, a missing value is an empty cell.
         formats: the formats of columns of numbers, where they are not ``NUMBER``.
         headed: whether it has headings, to sort by; else its first column names the rows.
-        pairs: the column that says how many pairs a row is of; rows of fewer than ``few`` are
-            marked.
+        few: rows with fewer "pairs" are marked.
         view: the view of the output that has all rows, where these may be more than are shown.
     """
 
@@ -41,7 +40,6 @@ class PageTable:
     frame: pl.DataFrame
     formats: Mapping[str, str] = field(default_factory=dict)
     headed: bool = True
-    pairs: str = "pairs"
     few: int = 0
     view: str = ""
 
@@ -112,7 +110,7 @@ class Section:
     """
 
     title: str
-    prose: str
+    prose: str = ""
     parts: Sequence[Part]
     result: Sequence[str] = ()
 
@@ -130,7 +128,7 @@ class Page:
 
     title: str
     lead: str
-    notice: str | None
+    notice: str | None = None
     signature: str
     sections: Sequence[Section]
     words: Mapping[str, str] = field(default_factory=dict)
@@ -185,18 +183,28 @@ def format_value(value: object, form: str = "") -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def license_notice(terminologies: Sequence[str] = (), terms_of_use: str = "") -> str:
-    """Return the notice of a page with terms of licensed terminologies, which it may name."""
-    named = f" ({listed(terminologies)})" if terminologies else ""
-    return (
-        f"This page holds terms of a licensed terminology{named} and must not be passed on, unless "
-        f"its licence allows it. {terms_of_use}".strip()
+def license_notice(sources: Mapping[str, Mapping[str, object]]) -> str | None:
+    """Return the notice of a page with terms of licensed sources, by name; None without any."""
+    licensed = {name: one for name, one in sources.items() if one.get("redistributable") is False}
+    if not licensed:
+        return None
+    terms_of_use = [
+        str(one["terms_of_use"]) for one in licensed.values() if one.get("terms_of_use")
+    ]
+    says = (
+        f"This page contains terms of a licensed terminology ({listed(list(licensed))}). Do not "
+        "pass it on unless the licence allows it."
     )
+    return " ".join([says, *terms_of_use])
 
 
-def passed_on(redistributable: object) -> str:
-    """Return whether content may be passed on, in words."""
-    return "not stated" if redistributable is None else "yes" if redistributable else "no"
+def with_interval(row: Mapping[str, Any]) -> str:
+    """Return the value of a row with its interval, for a sentence."""
+    value, low, high = (
+        None if row[name] is None else number(row[name], ".3f") for name in ("value", "low", "high")
+    )
+    interval = "no confidence interval" if low is None else f"95% CI {low} to {high}"
+    return f"{value} ({interval})"
 
 
 def warnings_of(warnings: Sequence[str]) -> list[Part]:
@@ -220,7 +228,7 @@ def closing(
     )
     return Section(
         title="Provenance",
-        prose="What the numbers of this page were made from, with what, and how to cite them.",
+        prose="The inputs behind the numbers of this page, the software, and how to cite them.",
         parts=[
             *parts,
             Folded(

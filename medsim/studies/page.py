@@ -8,7 +8,6 @@ import polars as pl
 
 from medsim.core.errors import counted
 from medsim.core.files import check_own_file
-from medsim.core.shown import number
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -21,11 +20,10 @@ from medsim.pages.page import (
     facts,
     license_notice,
     warnings_of,
+    with_interval,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from medsim.studies.output import ScoresFolder
 
 _ENDS = ("_low", "_high")
@@ -85,7 +83,7 @@ def scores_page(opened: ScoresFolder) -> Page:
         title="Annotation results",
         lead=f"Study {manifest.study_id}, {counted(len(manifest.answers), 'file')} of answers, "
         f"scored by medsim {manifest.medsim}.",
-        notice=license_notice() if manifest.source.get("redistributable") is False else None,
+        notice=license_notice({str(manifest.source.get("name")): manifest.source}),
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
         sections=[section for section in sections if section.parts],
         words={word: meaning for word, meaning in _WORDS.items() if word in words},
@@ -127,16 +125,8 @@ def _section(name: str, estimates: pl.DataFrame, table: pl.DataFrame) -> Section
         table=PageTable(caption=title, frame=table.rename(_spaced)),
     )
     whole = estimates.filter(y=rows[0]).to_dicts()
-    said = "; ".join(f"{one['contender']} {_with_ends(one)}" for one in whole)
-    return Section(title=title, prose="", parts=[chart], result=[f"Of {rows[0]}: {said}."])
-
-
-def _with_ends(row: Mapping[str, float | None]) -> str:
-    value, low, high = (row[name] for name in ("value", "low", "high"))
-    shown = "" if value is None else number(value, ".3f")
-    if low is None or high is None:
-        return f"{shown} (without an interval)"
-    return f"{shown} (95% interval {number(low, '.3f')} to {number(high, '.3f')})"
+    said = "; ".join(f"{one['contender']} {with_interval(one)}" for one in whole)
+    return Section(title=title, parts=[chart], result=[f"Of {rows[0]}: {said}."])
 
 
 def _spaced(name: str) -> str:

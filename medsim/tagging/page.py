@@ -42,7 +42,6 @@ def tagging_page(made: Tagging) -> Page:
         lead=f"{counted(len(manifest.embeddings), 'embedding')} on "
         f"{counted(len(manifest.corpora), 'corpus', 'corpora')}, {trials} taggers each, "
         f"by medsim {manifest.medsim}.",
-        notice=None,
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
         sections=[
             _scores(results),

@@ -9,7 +9,6 @@ import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import fingerprint
-from medsim.core.shown import number
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -21,8 +20,8 @@ from medsim.pages.page import (
     content_digest,
     facts,
     license_notice,
-    passed_on,
     warnings_of,
+    with_interval,
 )
 from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import describe_wic
@@ -48,17 +47,17 @@ _CHANCE = 0.5
 _ALPHA = 0.05
 _NAMED = 3  # models that a sentence names at most
 _WORDS = {
-    "any seen": "Instances of which at least one target term occurs in what models are fitted on.",
-    "both seen": "Instances of which both target terms occur in what models are fitted on.",
-    "unseen": "Instances of which no target term occurs in what models are fitted on.",
-    "p (Holm)": "The p of McNemar's test, corrected for the number of comparisons by Holm's "
-    "procedure; below 0.05 two models differ significantly.",
+    "any seen": "Instances with a target term that occurs in the training data.",
+    "both seen": "Instances whose target terms both occur in the training data.",
+    "unseen": "Instances whose target terms do not occur in the training data.",
+    "p (Holm)": "The p-value of McNemar's test, corrected for the number of comparisons by Holm's "
+    "procedure; two models differ significantly if it is below 0.05.",
 }
 _SHOWN = 5  # wrong answers of each kind
 _AROUND = 80  # characters of a sentence on either side of its term
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
 _COLUMNS = ["term 1", "sentence 1", "term 2", "sentence 2", "group", "score"]
-_KINDS = {0: "Taken for one meaning, which it is not", 1: "Taken for two meanings, which it is not"}
+_KINDS = {0: "Two meanings, taken for one", 1: "One meaning, taken for two"}
 """What is wrong with an answer, by the right one."""
 
 
@@ -71,9 +70,7 @@ def benchmark_page(made: Benchmark) -> Page:
     return Page(
         title=f"Words in context of {source.get('name')}",
         lead=f"{n_instances:,} instances, built by medsim {manifest.medsim}.",
-        notice=license_notice(terms_of_use=str(source.get("terms_of_use") or ""))
-        if source.get("redistributable") is False
-        else None,
+        notice=license_notice({str(source.get("name")): source}),
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
         sections=[
             _instances(made),
@@ -86,7 +83,7 @@ def benchmark_page(made: Benchmark) -> Page:
                     facts(
                         "Terminology",
                         [
-                            ("May be passed on", passed_on(source.get("redistributable"))),
+                            ("May be passed on", source.get("redistributable")),
                             ("Terms of use", source.get("terms_of_use")),
                         ],
                     ),
@@ -108,7 +105,7 @@ def _instances(made: Benchmark) -> Section:
     }
     return Section(
         title="Instances",
-        prose=f"The tables by which {_AUTHORS} describe BioWiC, under their numbers.",
+        prose=f"The tables that describe BioWiC in {_AUTHORS}, by their numbers.",
         parts=[
             PageTable(caption=f"Table {table}: {caption}", frame=describe_wic(made, table=table))
             for table, caption in captions.items()
@@ -121,7 +118,7 @@ def _repeats(made: Benchmark) -> Section:
     names = curve.columns[1:]
     chart = Chart(
         title="Figure 3: train by how often a sentence may be repeated",
-        says="What train would have if a sentence might occur so often in train and dev together. "
+        says="The size of train if a sentence may occur that often in train and dev together. "
         f"This benchmark was built with {made.manifest.options.get('most_repeats', 100)}.",
         spec=charts.lines(names, x="repeats of a sentence"),
         rows=curve.unpivot(
@@ -147,7 +144,7 @@ def _types(made: Benchmark) -> Section:
         parts.append(
             Chart(
                 title=f"Figure 4: {of}s of target terms",
-                says="A concept may have several types, so shares may add up to more than 100.",
+                says="A concept may have several types, so shares may sum to more than 100.",
                 spec=charts.dots(
                     ["target terms"],
                     x=charts.ValueAxis(title="target terms, %", scale={"zero": True}, digits=".1f"),
@@ -160,8 +157,8 @@ def _types(made: Benchmark) -> Section:
         )
     return Section(
         title="Semantic types",
-        prose="The ten types of the Semantic Network of UMLS, and of its groups, that most target "
-        "terms have.",
+        prose="The ten most frequent semantic types of UMLS, and groups of types, among target "
+        "terms.",
         parts=parts,
     )
 
@@ -181,8 +178,8 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
     sections.append(
         Section(
             title="Parts",
-            prose="Accuracies on the parts of the benchmark: kinds of instances, and those whose "
-            "target terms occur in what models are fitted on, or not.",
+            prose="Accuracies by group of instances, and by whether the target terms occur in the "
+            "training data.",
             parts=[PageTable(caption="Accuracies by part", frame=readable_accuracies(results))],
         )
     )
@@ -190,7 +187,7 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
         sections.append(
             Section(
                 title="Differences",
-                prose="Every two models by McNemar's test, on the same instances.",
+                prose="Every pair of models by McNemar's test, on the same instances.",
                 parts=[PageTable(caption="Differences of accuracies", frame=differences)],
             )
         )
@@ -198,7 +195,6 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
         title=f"Models on words in context of {manifest.data}",
         lead=f"{counted(len(manifest.models), 'model')}, scored by medsim {manifest.medsim}. "
         f"{manifest.fitted[:1].upper()}{manifest.fitted[1:]}.",
-        notice=None,
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
         sections=[
             *sections,
@@ -223,25 +219,21 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
 def _result(whole: pl.DataFrame, comparisons: pl.DataFrame) -> Section:
     """Return the section on the best models; they are in order of their accuracy on the whole."""
     first = whole.row(0, named=True)
-    low, high = (
-        "not known" if first[end] is None else number(first[end], ".3f") for end in ("low", "high")
-    )
     sentences = [
         (
-            f"Of {counted(first['n_instances'], 'instance')}, {first['model']} answers "
-            f"{number(100 * first['value'], '.1f')}% rightly (95% interval of the accuracy "
-            f"{low} to {high}){_beside(first['model'], whole, comparisons)}."
+            f"On {counted(first['n_instances'], 'instance')} {first['model']} has an accuracy of "
+            f"{with_interval(first)}{_beside(first['model'], whole, comparisons)}."
         )
     ]
     at_chance = whole.filter(pl.col("low") <= _CHANCE)["model"].to_list()
     if at_chance:
-        sentences.append(f"Not better than a coin, 0.5: {listed(at_chance, 2 * _NAMED)}.")
+        sentences.append(f"Not better than chance (0.5): {listed(at_chance, 2 * _NAMED)}.")
     renamed = {"value": "accuracy", "low": "from", "high": "to"}
     renamed |= {"n_instances": "instances", "n_uncovered": "not covered"}
     chart = Chart(
         title="Accuracy of each model",
-        says="Points are the shares of instances that are answered rightly, lines 95% intervals: "
-        "a bootstrap's, or Wilson's where all are right or none. The dashed line at 0.5 is a coin.",
+        says="Points are accuracies, lines 95% confidence intervals by the bootstrap, or Wilson's "
+        "if all answers are right or none. The dashed line at 0.5 is chance.",
         spec=charts.ranking(
             whole["model"].to_list(), charts.ValueAxis(title="accuracy", line=_CHANCE)
         ),
@@ -252,11 +244,11 @@ def _result(whole: pl.DataFrame, comparisons: pl.DataFrame) -> Section:
             caption="Accuracy of each model", frame=whole.select("model", *renamed).rename(renamed)
         ),
     )
-    return Section(title="Result", prose="", parts=[chart], result=sentences)
+    return Section(title="Result", parts=[chart], result=sentences)
 
 
 def _beside(best: str, whole: pl.DataFrame, comparisons: pl.DataFrame) -> str:
-    """Return which models the best cannot be told from."""
+    """Return which models are not significantly different from the best."""
     between = comparisons.filter(
         pl.col("between") == "models", pl.any_horizontal(pl.col("model1", "model2") == best)
     )
@@ -264,8 +256,8 @@ def _beside(best: str, whole: pl.DataFrame, comparisons: pl.DataFrame) -> str:
     others = {*near["model1"], *near["model2"]} - {best}
     tied = [name for name in whole["model"] if name in others]
     if tied:
-        return f" and cannot be told from {listed(tied, _NAMED)}"
-    return ", significantly more than any other" if between.height else ""
+        return f", not significantly different from {listed(tied, _NAMED)}"
+    return ", significantly better than any other model" if between.height else ""
 
 
 def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None:
@@ -287,18 +279,18 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
     if not is_same:
         return Section(
             title="Worst errors",
-            prose=f"The sentences of wrong answers are not shown, since {path} is not there "
-            "any more, or has changed since models were asked about it. If that path is relative, "
-            "make this page in the folder where the models were scored.",
+            prose=f"The sentences of wrong answers are not shown, as {path} is missing or has "
+            "changed. If that path is relative, make this page in the folder where the models were "
+            "scored.",
             parts=[],
         )
     shown = _with_sentences(wrong, instances)
     known = [model for model in models if model in shown["model"]]
     return Section(
         title="Worst errors",
-        prose="The wrong answers of which each model is surest, by its score. Of a long sentence "
-        "the part around the term is shown. Sentences are those of the benchmark, so this page may "
-        "be passed on only as these may.",
+        prose="The wrong answers of which each model is most certain, by its score. Long sentences "
+        "are cut around the term. They are from the benchmark: pass this page on only if its "
+        "licence allows it.",
         parts=[
             Folded(summary=f"Wrong answers of {model}", tables=_tables(shown, model), opened=not at)
             for at, model in enumerate(known)

@@ -145,12 +145,14 @@ def test_of_a_long_table_the_first_rows_are_shown_and_it_says_where_all_are() ->
     assert not PageTable(caption="c", frame=frame.head(500)).left_out
 
 
-def test_the_notice_of_licensed_terms_names_their_terminologies_or_their_terms_of_use() -> None:
-    rest = "and must not be passed on, unless its licence allows it."
-    assert license_notice(["a", "b", "c"]) == (
-        f"This page holds terms of a licensed terminology (a, b and c) {rest}"
+def test_the_notice_names_licensed_terminologies_and_their_terms_of_use() -> None:
+    a, b = {"redistributable": False}, {"redistributable": False, "terms_of_use": "Ask."}
+    free = {"redistributable": True, "terms_of_use": "None."}
+    assert license_notice({"a": a, "free": free, "b": b}) == (
+        "This page contains terms of a licensed terminology (a and b). Do not pass it on unless "
+        "the licence allows it. Ask."
     )
-    assert license_notice(terms_of_use="Ask.").endswith(f"a licensed terminology {rest} Ask.")
+    assert license_notice({"free": free, "unknown": {}}) is None
 
 
 def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_loaded(outline: Outline) -> None:

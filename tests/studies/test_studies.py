@@ -127,7 +127,7 @@ def test_the_report_of_scores_begins_with_what_all_pairs_give(
 
     whole = scores.table().filter(dataset="all").row(0, named=True)
     ends = f"{whole['alpha_low']:.3f} to {whole['alpha_high']:.3f}"
-    assert f"alpha {whole['alpha']:.3f} (95% interval {ends})" in page
+    assert f"alpha {whole['alpha']:.3f} (95% CI {ends})" in page
     assert "Krippendorff&#39;s alpha: agreement beyond" in page
     for name in ("Quality", "Agreement", "Annotators", "Tables", "Provenance"):
         assert f">{name}</h2>" in page

@@ -108,7 +108,7 @@ def test_of_instances_that_are_gone_or_changed_no_sentence_is_shown(scored: WicE
 
         assert section is not None
         assert section.parts == []
-        assert f"since {asked} is not there any more, or has changed" in section.prose
+        assert f"as {asked} is missing or has changed" in section.prose
     asked.write_bytes(before)
 
 
