@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,10 @@ from medsim.core.canonical import text_parts
 from medsim.core.files import read_own_json, whole_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from medsim.core.progress import Progress
 
 MANIFEST = "manifest.json"
 """The file whose presence says that an output is finished."""
@@ -130,6 +133,20 @@ def library_versions(*others: str) -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[name] = _version(name)
     return found
+
+
+def run_facts(
+    progress: Progress, outputs: Mapping[str, Output], threads: int, *libraries: str
+) -> dict[str, Any]:
+    """Return the fields of a ``RunManifest`` but the options; ``libraries`` besides the usual."""
+    return {
+        "medsim": medsim_version(),
+        "libraries": library_versions(*libraries),
+        "threads": threads,
+        "warnings": list(progress.warnings),
+        "outputs": dict(sorted(outputs.items())),
+        "stages": [asdict(record) for record in progress.records],
+    }
 
 
 def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:

@@ -98,7 +98,6 @@ def tags_of(entities: Iterable[Entity], n_words: int) -> list[str]:
 
 _DOCUMENT = "-DOCSTART-"
 _TAG = re.compile(rf"{OUTSIDE}|[{''.join(PREFIXES)}]-\S+")
-_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +141,18 @@ def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
             n_documents += 1
             cells = []
         if any(cells):
+            if len(cells) < 2 or not cells[0].strip() or not _TAG.fullmatch(cells[-1].strip()):  # noqa: PLR2004 — a word and a tag
+                raise InputError(
+                    f"{path}: line {number:,} is {' '.join(cells)[:60]!r}; expected a word, a tab "
+                    f"and a tag: O, or one of {', '.join(PREFIXES)}, a hyphen and a type"
+                )
             words.append(cells[0].strip())
-            tags.append(_tag(cells, f"{path}: line {number:,}"))
+            tags.append(cells[-1].strip())
         elif words:
             found.append((n_documents, tuple(words), tuple(entities_of(tags))))
             words, tags = [], []
     if not found:
-        raise InputError(f"{path} has no sentence; a line has a word, a tab and its tag")
+        raise InputError(f"{path} has no sentence; lines are a word, a tab and a tag")
     return [
         Sentence(document_id=str(at if n_documents else alone), words=own, entities=entities)
         for alone, (at, own, entities) in enumerate(found, start=1)
@@ -169,21 +173,6 @@ def conll_text(sentences: Sequence[Sentence]) -> str:
         parts += [f"{word}\t{tag}\n" for word, tag in zip(one.words, one.tags, strict=True)]
         parts.append("\n")
     return "".join(parts)
-
-
-def _tag(cells: list[str], place: str) -> str:
-    """Return the tag of a line, which has a word before it."""
-    tag = cells[-1].strip()
-    if len(cells) < 2 or not cells[0].strip():  # noqa: PLR2004 — a word and a tag
-        raise InputError(
-            f"{place} is {' '.join(cells)[:_SHOWN]!r}; a word, a tab and a tag are due"
-        )
-    if not _TAG.fullmatch(tag):
-        raise InputError(
-            f"{place} has the tag {tag[:_SHOWN]!r}; O is due, or a letter of "
-            f"{', '.join(PREFIXES)}, a hyphen and a type, such as B-Disease"
-        )
-    return tag
 
 
 WHOLE = "all"
@@ -216,12 +205,13 @@ class Corpus:
 
     def merged(self) -> Corpus:
         """Return the corpus with all its entities of one type, ``ONE_TYPE``."""
-
-        def merged(one: Sentence) -> Sentence:
-            kinds = (entity._replace(kind=ONE_TYPE) for entity in one.entities)
-            return replace(one, entities=tuple(kinds))
-
-        splits = {split: tuple(map(merged, found)) for split, found in self.splits.items()}
+        splits = {
+            split: tuple(
+                replace(one, entities=tuple(each._replace(kind=ONE_TYPE) for each in one.entities))
+                for one in found
+            )
+            for split, found in self.splits.items()
+        }
         return replace(self, splits=splits)
 
     def described(self) -> dict[str, object]:
@@ -300,33 +290,32 @@ def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
                 sentences = list(tagged_sentences(documents, name, cutting, problems))
             elif split == WHOLE:
                 raise InputError(
-                    f"{file} is no document of PubTator, which begins with ID|t|title; of files in "
-                    "CoNLL's layout name the folder, with a file each of train, dev and test"
+                    f"{file} is not in PubTator format, which begins with ID|t|title; for CoNLL's "
+                    "layout name a folder with train, dev and test files"
                 )
             else:
                 sentences = read_conll(stream, file)
             files[split] = {"path": str(file), "sha256": digest_of(stream, file)}
         for one in sentences:
             splits[cutting.split_of(one.document_id) if split == WHOLE else split].append(one)
-    corpus = Corpus(
+    for split, found in splits.items():
+        if not any(one.entities for one in found):
+            raise InputError(f"{path} has no entity in its {split} split, so nothing can be scored")
+    warnings = [*problems.warnings()]
+    ids = chain.from_iterable({one.document_id for one in found} for found in splits.values())
+    shared = sorted(one for one, times in Counter(ids).items() if times > 1)
+    if shared and n_pubtator > 1:
+        warnings.append(
+            f"{name}: {counted(len(shared), 'document is', 'documents are')} in several splits, "
+            f"{shared[0]} first; this data leakage makes scores too high"
+        )
+    return Corpus(
         name=name,
         splits={split: tuple(found) for split, found in splits.items()},
         files=files,
         skipped=problems.skipped(),
-        warnings=problems.warnings(),
+        warnings=tuple(warnings),
     )
-    ids = chain.from_iterable({one.document_id for one in found} for found in splits.values())
-    shared = sorted(one for one, times in Counter(ids).items() if times > 1)
-    if shared and n_pubtator > 1:
-        warning = (
-            f"{name}: {counted(len(shared), 'document is', 'documents are')} in several splits, "
-            f"{shared[0]} first; scores come out too high where taggers have seen the test split"
-        )
-        corpus = replace(corpus, warnings=(*corpus.warnings, warning))
-    for split, found in corpus.splits.items():
-        if not any(one.entities for one in found):
-            raise InputError(f"{path} has no entity in its {split} split, so nothing can be scored")
-    return corpus
 
 
 def _files_of(path: Path) -> dict[str, Path]:
@@ -343,14 +332,12 @@ def _files_of(path: Path) -> dict[str, Path]:
         (split,) = named
         if split in found:
             raise InputError(
-                f"{path} has two files of its {split} split, {found[split].name} and {file.name}; "
-                "leave one of them there"
+                f"{path} has two {split} files, {found[split].name} and {file.name}; remove one"
             )
         found[split] = file
     if missing := [split for split in SPLITS if split not in found]:
         raise InputError(
-            f"{path} has no file of its {missing[0]} split; the names of its files must have "
-            "train, dev and test in them, as train.tsv"
+            f"{path} has no {missing[0]} file; file names must contain train, dev and test"
         )
     return {split: found[split] for split in SPLITS}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
@@ -17,67 +18,58 @@ if TYPE_CHECKING:
 
 _FEW = 4  # names that a summary lists
 
-_CORPUS = Column(pl.String, "Name of the corpus.")
-_EMBEDDING = Column(pl.String, "Name of the embedding, as it was given; random for drawn vectors.")
-_TRIAL = Column(pl.Int32, "Number of the trial, from 1.")
-_EPOCH = Column(
-    pl.Int32,
-    "Epoch after which the tagger was kept, from 1: that of the best F1 of the dev split.",
-)
-_DEV_F1 = Column(pl.Float64, "F1 of the entities of the dev split after that epoch, 0 to 1.")
+_text, _whole, _number = (partial(Column, one) for one in (pl.String, pl.Int64, pl.Float64))
+
+_GROUP = {
+    "corpus": _text("Name of the corpus."),
+    "embedding": _text("Name of the embedding; random for random vectors."),
+}
+_TRIAL = {"trial": Column(pl.Int32, "Number of the trial, from 1.")}
+_STOP = {
+    "epoch": Column(pl.Int32, "Epoch with the best F1 on dev, whose tagger is kept; from 1."),
+    "dev_f1": _number("F1 of the entities of the dev split after that epoch, 0 to 1."),
+}
 
 RESULTS = Table(
     "results.parquet",
     "A row per corpus, embedding, type of entity and statistic: means over trials.",
     {
-        "corpus": _CORPUS,
-        "embedding": _EMBEDDING,
-        "type": Column(pl.String, "Type of entity, or all."),
-        "statistic": Column(
-            pl.String, "f1, precision or recall of the entities of the test split."
+        **_GROUP,
+        "type": _text("Type of entity, or all."),
+        "statistic": _text("f1, precision or recall of the entities of the test split."),
+        "value": _number(
+            "Mean over trials, 0 to 1; null of recall without an entity of the type in the test "
+            "split, and of f1 if none was found either."
         ),
-        "value": Column(
-            pl.Float64,
-            "Mean over trials, 0 to 1; null of recall where the test split has no entity of the "
-            "type, and of f1 where none was found either.",
+        "deviation": _number("Standard deviation over trials (n - 1); null of one trial."),
+        "low": _number(
+            "Lower end of the mean's 95% confidence interval, by a bootstrap over documents; null "
+            "where there is none."
         ),
-        "deviation": Column(
-            pl.Float64, "Standard deviation of the trials (n - 1); null of one trial."
-        ),
-        "low": Column(
-            pl.Float64,
-            "Lower end of the 95% interval of the mean, by a bootstrap over documents; null where "
-            "there is none.",
-        ),
-        "high": Column(pl.Float64, "Upper end of it; null where there is none."),
-        "n_trials": Column(pl.Int64, "Number of trials."),
-        "n_entities": Column(
-            pl.Int64, "Number of entities of the type that are to be found in the test split."
-        ),
-        "n_documents": Column(
-            pl.Int64,
-            "Number of documents of the test split; of sentences, where files tell no documents.",
+        "high": _number("Upper end of that interval; null where there is none."),
+        "n_trials": _whole("Number of trials."),
+        "n_entities": _whole("Number of entities of the type in the test split."),
+        "n_documents": _whole(
+            "Number of documents of the test split; of sentences, if files name no documents."
         ),
     },
     key=("corpus", "embedding", "type", "statistic"),
-    order="By corpus, embedding and type (all first), as they were named.",
+    order="By corpus, embedding and type (all first), in the order given.",
 )
 
 TRIALS = Table(
     "trials.parquet",
     "A row per tagger: corpus, embedding and trial.",
     {
-        "corpus": _CORPUS,
-        "embedding": _EMBEDDING,
-        "trial": _TRIAL,
-        "epoch": _EPOCH,
-        "dev_f1": _DEV_F1,
-        "precision": Column(pl.Float64, "Precision of the entities of the test split, 0 to 1."),
-        "recall": Column(pl.Float64, "Recall of the entities of the test split, 0 to 1."),
-        "f1": Column(pl.Float64, "F1 of the entities of the test split, 0 to 1."),
+        **_GROUP,
+        **_TRIAL,
+        **_STOP,
+        "precision": _number("Precision of the entities of the test split, 0 to 1."),
+        "recall": _number("Recall of the entities of the test split, 0 to 1."),
+        "f1": _number("F1 of the entities of the test split, 0 to 1."),
     },
     key=("corpus", "embedding", "trial"),
-    order="By corpus and embedding as they were named, then by trial.",
+    order="By corpus and embedding in the order given, then by trial.",
 )
 
 TASK_MODEL = "model"
@@ -87,29 +79,27 @@ TASKS = Table(
     "tasks.parquet",
     "A row per embedding: F1 of all entities on each corpus.",
     {
-        TASK_MODEL: _EMBEDDING,
-        "CORPUS": Column(
-            pl.Float64,
+        TASK_MODEL: _GROUP["embedding"],
+        "CORPUS": _number(
             "Mean F1 of all entities of the corpus of that name, 0 to 1; a column a corpus.",
             in_some_files=True,
         ),
     },
     key=(TASK_MODEL,),
-    order="By embedding as they were named.",
+    order="By embedding in the order given.",
 )
 
 PREDICTION = Table(
     "predictions/corpus=*/embedding=*/words.parquet",
     "A row per trial and word of the test split, without the word itself.",
     {
-        "trial": _TRIAL,
-        "document_id": Column(pl.String, "Identifier of the document, as the corpus has it."),
+        **_TRIAL,
+        "document_id": _text("Identifier of the document in the corpus."),
         "sentence": Column(pl.Int32, "Number of the sentence in the split, from 1."),
         "word": Column(pl.Int32, "Number of the word in the sentence, from 1."),
-        "gold": Column(pl.String, "Tag that the corpus gives the word, in the scheme BIO."),
-        "predicted": Column(pl.String, "Tag that the tagger gives it, in the scheme BIO."),
-        "corpus": _CORPUS,
-        "embedding": _EMBEDDING,
+        "gold": _text("Tag of the word in the corpus, in the BIO scheme."),
+        "predicted": _text("Tag by the tagger, in the BIO scheme."),
+        **_GROUP,
     },
     key=("trial", "sentence", "word"),
     order="By trial, sentence and word.",
@@ -117,14 +107,8 @@ PREDICTION = Table(
 
 EPOCH = Table(
     "predictions/corpus=*/embedding=*/epochs.parquet",
-    "A row per trial: the epoch after which it stopped.",
-    {
-        "trial": _TRIAL,
-        "epoch": _EPOCH,
-        "dev_f1": _DEV_F1,
-        "corpus": _CORPUS,
-        "embedding": _EMBEDDING,
-    },
+    "A row per trial: the epoch whose tagger was kept.",
+    {**_TRIAL, **_STOP, **_GROUP},
     key=("trial",),
     order="By trial.",
 )

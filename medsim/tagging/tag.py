@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core import manifest, surroundings
-from medsim.core.config import in_threads
+from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import InputError, needing
 from medsim.core.options import public
 from medsim.core.output import claimed
@@ -36,14 +36,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """The needs of every stage of one run."""
+    """The context that all stages share."""
 
     options: TagOptions
+    threads: int
     output: OutputFolder
     progress: Progress
     corpora: Sequence[EncodedCorpus]
     words: Sequence[str]
-    metadata: dict[str, str]
+
+    def write(self, name: str, rows: pl.DataFrame) -> None:
+        """Write a table with its provenance."""
+        self.output.write(name, rows, {"medsim": manifest.medsim_version()})
 
 
 @public(TagOptions)
@@ -64,20 +68,19 @@ def tag(options: TagOptions) -> Tagging:
     with needing("taggers need threadpoolctl, and PubTator files PySBD", "tag"):
         import threadpoolctl  # noqa: F401, PLC0415 — an extra
     out, progress = Path(options.out), progress_of(options.progress)
+    threads = checked_threads(options.threads)
     with claimed(out, TAGGING, overwrite=options.overwrite, read=options.paths_read()) as output:
-        corpora = [encoded(one) for one in _corpora(options, progress)]
+        corpora = [encoded(one) for one in _corpora(options, threads, progress)]
         words = sorted({word for one in corpora for word in one.vocabulary})
-        embeddings = [
+        embeddings: list[NamedEmbedding | None] = [
             settled(
-                identify(embedding_spec(given, name), progress),
-                words,
-                progress,
-                threads=options.n_threads,
+                identify(embedding_spec(given, name), progress), words, progress, threads=threads
             )
             for name, given in options.embeddings.items()
         ]
-        about = {one.spec.name: one.provenance() for one in embeddings}
+        about = {one.spec.name: one.provenance() for one in embeddings if one}
         if options.random is not None:
+            embeddings.append(None)
             about[RANDOM] = {"dimensions": options.random, "seed": options.seed}
         output.resume(
             {
@@ -88,43 +91,45 @@ def tag(options: TagOptions) -> Tagging:
         )
         run = _Run(
             options=options,
+            threads=threads,
             output=output,
             progress=progress,
             corpora=corpora,
             words=words,
-            metadata={"medsim": manifest.medsim_version()},
         )
-        known = {one.spec.name: _tag_all(run, one.spec.name, one) for one in embeddings}
-        if options.random is not None:
-            known[RANDOM] = _tag_all(run, RANDOM, None)
-        about = {name: {**own, "known": known[name]} for name, own in about.items()}
+        about = {
+            name: {**facts, "known": _tag_all(run, name, named)}
+            for (name, facts), named in zip(about.items(), embeddings, strict=True)
+        }
         _write_scores(run, list(about))
-        _write_manifest(run, about)
+        TaggingManifest(
+            corpora={one.corpus.name: one.corpus.described() for one in corpora},
+            embeddings=about,
+            options=options.recorded(),
+            **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS, "pysbd"),
+        ).write(output.folder)
         output.publish()
     return Tagging(out)
 
 
-def _corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
+def _corpora(options: TagOptions, threads: int, progress: Progress) -> list[Corpus]:
     given = options.corpora if isinstance(options.corpora, tuple) else (options.corpora,)
     cutting = Cutting(
         language=options.language,
         dev=options.dev_share,
         test=options.test_share,
-        threads=options.n_threads,
+        threads=threads,
     )
     found = read_corpora([Path(str(one)) for one in given], cutting, progress)
+    if options.one_type:
+        found = [one.merged() for one in found]
     for one in found:
         if one.name in {TASK_MODEL, "embedding"}:
-            raise InputError(
-                f"a corpus is named {one.name!r}, as the column of embeddings is; rename it"
-            )
-    if options.one_type:
-        return [one.merged() for one in found]
-    for one in found:
+            raise InputError(f"{one.name!r} is a column of the results; rename the corpus")
         if ALL in one.kinds():
             raise InputError(
-                f"{one.name} has entities of the type {ALL!r}, which stands for those of any type; "
-                "rename it, or give `one_type`"
+                f"{one.name} has the entity type {ALL!r}, which stands for any type; rename it, or "
+                "use `one_type`"
             )
     return found
 
@@ -140,7 +145,7 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
         table = drawn_table(run.words, options.random or 0, options.seed)
     else:
         cache = cache_folder(options.cache)
-        table = word_table(named, run.words, run.progress, options.n_threads, cache)
+        table = word_table(named, run.words, run.progress, run.threads, cache)
     for one in run.corpora:
         if not table.knows(one.vocabulary).any():
             raise InputError(f"{name} has no vector of any word of {one.corpus.name}")
@@ -185,12 +190,12 @@ def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None
             return _predicted(one, trial, network, vectors), (trial, epoch, scores[epoch - 1])
 
         with threadpool_limits(1):  # else the order of sums would depend on how many there are
-            found = in_threads(min(options.n_threads, options.trials), attempt, trials)
+            found = in_threads(min(run.threads, options.trials), attempt, trials)
         epochs = pl.DataFrame([row for _, row in found], EPOCH.dtypes, orient="row")
         stage.found(f"F1 of dev {', '.join(f'{each:.3f}' for each in epochs['dev_f1'])}")
     predictions, stops = _paths(one, name)
-    run.output.write(predictions, pl.concat([frame for frame, _ in found]), run.metadata)
-    run.output.write(stops, epochs, run.metadata)
+    run.write(predictions, pl.concat([frame for frame, _ in found]))
+    run.write(stops, epochs)
 
 
 def _predicted(one: EncodedCorpus, trial: int, network: Network, vectors: Vectors) -> pl.DataFrame:
@@ -225,7 +230,7 @@ def _write_scores(run: _Run, names: Sequence[str]) -> None:
     found = pl.concat(results)
     tables = {"results": found, "trials": pl.concat(trials), "tasks": tasks_of(found)}
     for name, frame in tables.items():
-        run.output.write(f"{name}.parquet", frame, run.metadata)
+        run.write(f"{name}.parquet", frame)
     for one in run.corpora if run.options.conll else ():
         for split, sentences in one.corpus.splits.items():
             path = f"conll/{one.corpus.name}/{split}.tsv"
@@ -236,17 +241,3 @@ def _paths(one: EncodedCorpus, embedding: str) -> tuple[str, str]:
     """Return the paths of predictions, and of the epochs after which trials stopped."""
     folder = f"predictions/corpus={one.corpus.name}/embedding={embedding}"
     return f"{folder}/words.parquet", f"{folder}/epochs.parquet"
-
-
-def _write_manifest(run: _Run, about: dict[str, dict[str, object]]) -> None:
-    TaggingManifest(
-        medsim=manifest.medsim_version(),
-        libraries=manifest.library_versions(*manifest.ENCODERS, "pysbd"),
-        corpora={one.corpus.name: one.corpus.described() for one in run.corpora},
-        embeddings=about,
-        options=run.options.recorded(),
-        threads=run.options.n_threads,
-        warnings=list(run.progress.warnings),
-        outputs=dict(sorted(run.output.outputs.items())),
-        stages=[asdict(record) for record in run.progress.records],
-    ).write(run.output.folder)

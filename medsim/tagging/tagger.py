@@ -55,7 +55,7 @@ class WordTable:
     """The vectors that an embedding has of words.
 
     Attributes:
-        rows: of the vectors, by word.
+        rows: the row of each word.
         vectors: float32[n_words, n_dimensions].
         known: bool[n_words], whether the embedding has a word.
     """

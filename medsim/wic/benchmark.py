@@ -87,10 +87,10 @@ def read_instances(path: Path) -> pl.DataFrame:
     Other rules are not checked; ``medsim.wic.verify`` does that.
     """
     instances = published_instances(path)
-    for number, group in enumerate(instances["cat"], start=1):
-        if group not in GROUPS:
+    for number, cat in enumerate(instances["cat"], start=1):
+        if cat not in GROUPS:
             raise InputError(
-                f"{path}: instance {number}: cat is {group!r}, not one of {', '.join(GROUPS)}"
+                f"{path}: instance {number}: unknown cat {cat!r}; known: {', '.join(GROUPS)}"
             )
     return instances
 
@@ -135,30 +135,24 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
     data, split = folder_of(options.data), options.split
     if not data.exists():
         raise InputError(f"{data} does not exist")
-    folder = data.is_dir()
-    if folder and split is not None:
+    if not data.is_dir():
+        paths = {split or _split_of(data): data}
+    elif split is not None:
         raise OptionError(f"`split` {split} is for one file; {data} is a folder")
-    if folder:
+    else:
         paths = {one: data / f"{one}.json" for one in SPLITS if (data / f"{one}.json").exists()}
         if not paths:
             names = ", ".join(f"{one}.json" for one in SPLITS)
-            raise InputError(
-                f"{data} is not a benchmark of words in context; it has none of {names}"
-            )
-    else:
-        paths = {split or _split_of(data): data}
+            raise InputError(f"{data} is not a benchmark of words in context: it has no {names}")
     for name, path in options.given().items():
         if name in SPLITS and path is not None:
             if name in paths:
                 raise OptionError(f"`{name}` {path}: {paths[name]} is the {name} split already")
             paths[name] = Path(path)
     splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
-    made = folder and (data / MANIFEST).exists()
-    if folder and not made and (data / INSTANCE.files).exists():
-        raise InputError(
-            f"{data} has {INSTANCE.files} and no {MANIFEST}, by which that is checked; name one of "
-            "its JSON files to check that alone"
-        )
+    made = (data / MANIFEST).exists()
+    if not made and (data / INSTANCE.files).exists():
+        raise InputError(f"{data} has no {MANIFEST}; check its JSON files one by one")
     return BenchmarkFiles(name=data.name, splits=splits, made=Benchmark(data) if made else None)
 
 
@@ -166,7 +160,5 @@ def _split_of(path: Path) -> str:
     """Return the split that the name of a file says."""
     named = [split for split in SPLITS if split in _LETTERS.findall(path.stem.lower())]
     if len(named) != 1:
-        raise OptionError(
-            f"the name of {path} does not tell which split it is; add `split` {'|'.join(SPLITS)}"
-        )
+        raise OptionError(f"the name of {path} says no split; add `split` {'|'.join(SPLITS)}")
     return named[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
-from medsim.core.manifest import Skipped, library_versions, medsim_version
+from medsim.core.manifest import Skipped, medsim_version, run_facts
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
@@ -30,20 +30,9 @@ from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter, benchmark_mentions, instance_rows
 
 if TYPE_CHECKING:
-    from medsim.core.manifest import Output
     from medsim.terminologies.sources import Terminology
     from medsim.wic.candidates import Blocks
     from medsim.wic.mentions import Corpora
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Making:
-    """The context that all stages share."""
-
-    options: WicBuildOptions
-    threads: int
-    progress: Progress
-    store: Store
 
 
 @public(WicBuildOptions)
@@ -57,7 +46,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         OutputError: ``out`` is taken or cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
-    source = str(options.terminology)
+    source, paths = str(options.terminology), [Path(path) for path in options.corpora]
     find_source(source)  # before corpora are cut into sentences
     check_language(options.language)
     with (
@@ -70,16 +59,32 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         ) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):
-        making = _Making(options=options, threads=threads, progress=progress, store=store)
         with progress.stage("read codes of corpora") as stage:
-            codes = codes_of_corpora([Path(path) for path in options.corpora])
-            stage.found(f"{codes.height:,} codes of {_vocabularies_in(codes)}")
+            codes = codes_of_corpora(paths)
+            vocabularies = ", ".join(codes["vocabulary"].unique().sort()) or "no vocabulary"
+            stage.found(f"{codes.height:,} codes of {vocabularies}")
         terminology = read_terminology(source, store, options, progress)
-        _check_serves(store, codes, terminology)
-        corpora = _read_corpora(making)
-        mentions, unlinked = _link(making, corpora, terminology)
-        blocks = _compare(making, mentions, terminology)
-        instances = _split(making, mentions, blocks)
+        if not _n_known(store, codes, terminology.vocabulary):
+            raise InputError(
+                f"no mention stands for a concept of {terminology.name}; the corpora have codes of "
+                f"{vocabularies}, so use a terminology with these ids or codes"
+            )
+        corpora = _read_corpora(options, paths, threads, progress)
+        mentions, unlinked = _link(store, corpora, options.seed, progress)
+        with progress.stage("compare terms") as stage:
+            blocks = candidate_blocks(
+                store,
+                mentions,
+                language=options.language,
+                vocabulary=terminology.vocabulary,
+                any_depth=options.broader == "any",
+                threads=threads,
+            )
+            stage.found(f"{int(blocks.n_pairs.sum()):,} candidate instances")
+        instances = _split(options, mentions, blocks, progress)
+        counts = Counter(instances.select("split", "cat").iter_rows())
+        quotas = {split: {cat: counts[split, cat] // 2 for cat in GROUPS} for split in SPLITS}
+        _warn_of_small(quotas["test"], progress)
         for split in SPLITS:
             own = instances.filter(split=split)
             output.write_text(f"{split}.json", instances_text(own) + "\n", own.height)
@@ -91,124 +96,92 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         if (types := store.frame("wic/semantic_type")).height:
             output.write(SEMANTIC_TYPE.files, types, metadata)
         skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
-        written = _manifest(making, corpora, terminology, skipped, instances, output.outputs)
-        written.write(output.folder)
+        WicManifest(
+            corpora=[one.facts(path) for one, path in zip(corpora.corpora, paths, strict=True)],
+            terminology=terminology.to_json(),
+            options=options.recorded(),
+            quotas=quotas,
+            skipped=[asdict(one) for one in skipped],
+            **run_facts(progress, output.outputs, threads, "pysbd", "simplemma"),
+        ).write(output.folder)
         output.publish()
     return Benchmark(options.out)
 
 
-def _check_serves(store: Store, codes: pl.DataFrame, terminology: Terminology) -> None:
-    """Raise InputError if no code of the corpora stands for a concept of the terminology.
+def _n_known(store: Store, codes: pl.DataFrame, vocabulary: str | None) -> int:
+    """Return how many codes of the corpora stand for a concept of the terminology.
 
-    It is found before sentences are cut, which takes longest.
+    It is called before sentences are cut, which takes longest. It leaves the table cited_code.
     """
     store.put("corpus_code", codes)
     prefixes = {"prefix": list(VOCABULARIES), "vocabulary": list(VOCABULARIES.values())}
     store.put("vocabulary_prefix", pl.DataFrame(prefixes))
-    store.run("wic/cited_code", vocabulary=terminology.vocabulary)
-    if not store.frame("wic/known_code")["n_codes"].item():
-        raise _no_mention(codes, terminology)
+    store.run("wic/cited_code", vocabulary=vocabulary)
+    n_known: int = store.frame("wic/known_code")["n_codes"].item()
     store.drop("corpus_code", "vocabulary_prefix")
+    return n_known
 
 
-def _no_mention(codes: pl.DataFrame, terminology: Terminology) -> InputError:
-    return InputError(
-        f"no mention stands for a concept of {terminology.name}: the corpora have codes of "
-        f"{_vocabularies_in(codes)}; a terminology with these ids or codes is needed"
-    )
-
-
-def _vocabularies_in(codes: pl.DataFrame) -> str:
-    return ", ".join(codes["vocabulary"].unique().sort()) or "no vocabulary"
-
-
-def _read_corpora(making: _Making) -> Corpora:
-    with making.progress.stage("read corpora") as stage:
+def _read_corpora(
+    options: WicBuildOptions, paths: list[Path], threads: int, progress: Progress
+) -> Corpora:
+    with progress.stage("read corpora") as stage:
         found = read_corpora(
-            [Path(path) for path in making.options.corpora],
-            language=making.options.language,
-            threads=making.threads,
-            advance=stage.advance,
+            paths, language=options.language, threads=threads, advance=stage.advance
         )
         n_sentences = sum(one.n_sentences for one in found.corpora)
         stage.found(f"{found.mentions.height:,} mentions in {n_sentences:,} sentences")
     for warning in found.warnings:
-        making.progress.warn(warning)
+        progress.warn(warning)
     return found
 
 
 def _link(
-    making: _Making, corpora: Corpora, terminology: Terminology
+    store: Store, corpora: Corpora, seed: int, progress: Progress
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
-    """Return one mention of each sentence with its concept, and how many stand for none.
-
-    The table cited_code is there; see ``_check_serves``.
-    """
-    store = making.store
-    with making.progress.stage("link mentions to concepts") as stage:
+    """Return one mention of each sentence with its concept, and how many stand for none."""
+    with progress.stage("link mentions to concepts") as stage:
         store.put("mention", corpora.mentions)
         store.run("wic/linked_mention")
         unlinked = store.frame("wic/unlinked_mention")
-        mentions = chosen_mentions(store.table("linked_mention"), making.options.seed)
-        stage.found(
-            f"{mentions.height:,} sentences with one of "
-            f"{mentions['concept_id'].n_unique():,} concepts"
-        )
-    if not mentions.height:
-        raise _no_mention(corpora.mentions, terminology)
+        mentions = chosen_mentions(store.table("linked_mention"), seed)
+        n_concepts = mentions["concept_id"].n_unique()
+        stage.found(f"{mentions.height:,} sentences with one of {n_concepts:,} concepts")
     return mentions, tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
 
 
-def _compare(making: _Making, mentions: pl.DataFrame, terminology: Terminology) -> Blocks:
-    with making.progress.stage("compare terms") as stage:
-        blocks = candidate_blocks(
-            making.store,
-            mentions,
-            language=making.options.language,
-            vocabulary=terminology.vocabulary,
-            any_depth=making.options.broader == "any",
-            threads=making.threads,
-        )
-        stage.found(f"{int(blocks.n_pairs.sum()):,} candidate instances")
-    return blocks
-
-
-def _split(making: _Making, mentions: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
+def _split(
+    options: WicBuildOptions, mentions: pl.DataFrame, blocks: Blocks, progress: Progress
+) -> pl.DataFrame:
     """Return the instances of all splits with their provenance."""
-    with making.progress.stage("draw splits") as stage:
+    with progress.stage("draw splits") as stage:
         splits = Splitter(
             blocks=blocks,
             hashes=content_hashes(mentions),
-            seed=making.options.seed,
+            seed=options.seed,
             quotas=QUOTAS["test"],
-            most_train=making.options.most_train,
-            most_repeats=making.options.most_repeats,
+            most_train=options.most_train,
+            most_repeats=options.most_repeats,
         ).split()
         instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
         stage.found(", ".join(f"{name} {len(splits[name].labels):,}" for name in SPLITS))
     if not instances.height:
         raise InputError(
-            "no two sentences make an instance of either label; more sentences are needed, or a "
-            "terminology that knows more of their codes"
-        )
-    own = _quotas(instances)["test"]
-    small = [
-        f"{group} {2 * own[group]} of {2 * quota}"
-        for group, quota in QUOTAS["test"].items()
-        if own[group] < quota
-    ]
-    if small:
-        making.progress.warn(
-            f"the corpora give fewer instances than BioWiC has; in test {', '.join(small)}; "
-            "dev has half as many"
+            "no two sentences make an instance; use more sentences, or a terminology with more of "
+            "their codes"
         )
     return instances
 
 
-def _quotas(instances: pl.DataFrame) -> dict[str, dict[str, int]]:
-    """Return how many instances of either label each group of each split has."""
-    counts = Counter(instances.select("split", "cat").iter_rows())
-    return {split: {group: counts[split, group] // 2 for group in GROUPS} for split in SPLITS}
+def _warn_of_small(quotas: dict[str, int], progress: Progress) -> None:
+    """Warn of groups that are smaller in test than those of BioWiC."""
+    wanted = QUOTAS["test"].items()
+    small = [f"{cat} {2 * quotas[cat]} of {2 * n}" for cat, n in wanted if quotas[cat] < n]
+    if small:
+        progress.warn(
+            f"the corpora give fewer instances than BioWiC has; in test {', '.join(small)}; "
+            "dev has half as many"
+        )
 
 
 def _metadata(
@@ -226,40 +199,3 @@ def _metadata(
         "redistributable": "false" if terminology.redistributable is False else "null",
         "terms_of_use": f"those of the corpora, and of the terminology: {terminology.terms_of_use}",
     }
-
-
-def _manifest(
-    making: _Making,
-    corpora: Corpora,
-    terminology: Terminology,
-    skipped: tuple[Skipped, ...],
-    instances: pl.DataFrame,
-    outputs: dict[str, Output],
-) -> WicManifest:
-    options, progress = making.options, making.progress
-    files = zip(options.corpora, corpora.corpora, corpora.digests, strict=True)
-    return WicManifest(
-        medsim=medsim_version(),
-        libraries=library_versions("pysbd", "simplemma"),
-        corpora=[
-            {
-                "name": one.corpus,
-                "file": Path(path).name,
-                "sha256": digest,
-                "n_documents": one.n_documents,
-                "n_sentences": one.n_sentences,
-                "n_mentions": one.n_mentions,
-                "vocabularies": one.mentions["vocabulary"].unique().sort().to_list(),
-                "kinds": one.mentions["kind"].unique().sort().to_list(),
-            }
-            for path, one, digest in files
-        ],
-        terminology=terminology.to_json(),
-        options=options.recorded(),
-        quotas=_quotas(instances),
-        threads=making.threads,
-        skipped=[asdict(one) for one in skipped],
-        warnings=list(progress.warnings),
-        outputs=dict(sorted(outputs.items())),
-        stages=[asdict(record) for record in progress.records],
-    )

@@ -37,31 +37,31 @@ PROMISES = {
     "outputs": "Every file holds the rows of the manifest.",
     "one_row": "A sentence has one mention in mentions.parquet.",
     "names": "relations/name.parquet has the names that the terminology gives to terms.",
-    "related": "relations/related.parquet has the concepts that it tells to keep apart.",
+    "related": "relations/related.parquet has the concepts that the terminology relates.",
     "concepts": "Mentions stand for active concepts of the terminology.",
     "offsets": "Start and end lie within the sentence, the start before the end.",
     "term": "Each sentence has its term at its offsets.",
     "two_sentences": "The two sentences of an instance differ.",
     "group": "An instance is in the first group that applies.",
-    "lemma": "Terms that differ are in term_identity where simplemma's lemmas are equal, only.",
+    "lemma": "Terms that differ are in term_identity only, and always, if their lemmas are equal.",
     "synonyms": "Synonyms are names of one concept, terms of label_similarity are not.",
     "similarity": "Terms of label_similarity have a ratio above 0.75.",
     "balance": "Half of every group is True.",
     "quota": "A group has no more instances than it should.",
     "one_mention": "A sentence always has the same mention.",
-    "repeated_instance": "No instance is there twice, in either direction, in any split.",
-    "sentence_limit": f"No sentence is in train and dev together more than {MOST_REPEATS} times, "
-    "or as often as the manifest allows.",
-    "repeated_sentence": "No sentence is there twice.",
-    "repeated_pair": "No two terms are there twice, in either order, ignoring case.",
-    "repeated_lemma_pair": "No two terms are there twice by their lemmas.",
-    "leaked_sentence": "No sentence of test is there.",
-    "leaked_pair": "No two terms of test are there, in either order, ignoring case.",
-    "leaked_lemma_pair": "No two terms of test are there by their lemmas.",
+    "repeated_instance": "No instance occurs twice, in either direction, in any split.",
+    "sentence_limit": f"No sentence occurs in train and dev more than {MOST_REPEATS} times, or as "
+    "often as the manifest allows.",
+    "repeated_sentence": "No sentence occurs twice.",
+    "repeated_pair": "No two terms occur twice, in either order, ignoring case.",
+    "repeated_lemma_pair": "No two terms occur twice by their lemmas.",
+    "leaked_sentence": "No sentence of test occurs.",
+    "leaked_pair": "No two terms of test occur, in either order, ignoring case.",
+    "leaked_lemma_pair": "No two terms of test occur by their lemmas.",
     "rows": "The JSON file has the rows of instances.parquet.",
     "label": "An instance is True exactly where both mentions have the same concept.",
     "mention": "Both mentions are in mentions.parquet with their concepts.",
-    "excluded": "No two concepts are left out by related.parquet.",
+    "excluded": "No instance has two concepts that are related in related.parquet.",
 }
 """The rules in the order in which they are checked."""
 
@@ -314,12 +314,9 @@ def check_splits(
             _one_mention(split, instances, mention_of),
             _repeated_instance(split, instances, place_of),
         ]
-        if split == "test":
-            found[split] += [_repeated(instances, *part) for part in keys.items()]
-        else:
+        if split != "test":
             found[split].append(_sentence_limit(split, instances, most_repeats, times))
-            test = splits.get("test")
-            found[split] += [_leaked(split, instances, test, *part) for part in keys.items()]
+        found[split] += [_shared(split, splits, *part) for part in keys.items()]
     return found
 
 
@@ -403,33 +400,20 @@ def _sentence_limit(
     return finding(split, "sentence_limit", len(first), breaches)
 
 
-def _repeated(instances: Sequence[Instance], part: str, keys: Keys) -> SplitFinding:
-    """Return whether test has a part twice that it may have once."""
-    first: dict[Hashable, int] = {}
-
-    def fault(instance: Instance) -> str:
-        there = [first.setdefault(key, instance.number) for key in keys(instance)]
-        before = [number for number in there if number != instance.number]
-        return f"instance {before[0]} has the same {part.replace('_', ' ')}" if before else ""
-
-    return each("test", f"repeated_{part}", instances, fault)
-
-
-def _leaked(
-    split: str,
-    instances: Sequence[Instance],
-    test: Sequence[Instance] | None,
-    part: str,
-    keys: Keys,
-) -> SplitFinding:
-    """Return whether train or dev has a part of test."""
-    check = f"leaked_{part}"
-    if test is None:
+def _shared(split: str, splits: Splits, part: str, keys: Keys) -> SplitFinding:
+    """Return whether test has a part twice that it may have once, or train or dev a part of it."""
+    is_test = split == "test"
+    check = f"{'repeated' if is_test else 'leaked'}_{part}"
+    if "test" not in splits:
         return finding(split, check, 0, note="not checked: no test split")
-    in_test = {key: instance.number for instance in test for key in keys(instance)}
+    first: dict[Hashable, int] = {}
+    for one in splits["test"]:
+        for key in keys(one):
+            first.setdefault(key, one.number)
 
     def fault(instance: Instance) -> str:
-        there = [in_test[key] for key in keys(instance) if key in in_test]
-        return f"test {there[0]} has the same {part.replace('_', ' ')}" if there else ""
+        there = [first[key] for key in keys(instance) if key in first]
+        others = [number for number in there if not is_test or number != instance.number]
+        return f"test {others[0]} has the same {part.replace('_', ' ')}" if others else ""
 
-    return each(split, check, instances, fault)
+    return each(split, check, splits[split], fault)

@@ -218,9 +218,8 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
     own = {split: data / f"{split}.json" for split in SPLITS} if data.is_dir() else {"test": data}
     found = {split: path for split, path in own.items() if path.exists()}
     if "test" not in found:
-        raise InputError(f"{data} has no test.json; name a folder that has, or a file")
-    found |= {"train": Path(train)} if train is not None else {}
-    found |= {"dev": Path(dev)} if dev is not None else {}
+        raise InputError(f"{data} has no test.json; give a folder with one, or a file")
+    found |= {split: Path(path) for split, path in {"train": train, "dev": dev}.items() if path}
     return {split: found[split] for split in SPLITS if split in found}
 
 
@@ -247,8 +246,8 @@ def _crossed(own: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
     n_folds = int(fold_of.max()) + 1
     if n_folds < 3:  # noqa: PLR2004 — to fit on, to choose a threshold on, to ask
         raise InputError(
-            f"the instances hang together in {n_folds} parts, of which none can be held back twice;"
-            " name files with `train` and `dev`"
+            "the instances cannot be split into three folds that share no sentence or pair of "
+            "terms; give files with `train` and `dev`"
         )
     return tuple(
         Round(
@@ -281,12 +280,6 @@ def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     hang together in fewer parts.
     """
     parts, part_of = np.unique(linked(instances), return_inverse=True)
-    if len(parts) < 2:  # noqa: PLR2004 — one to fit on, one to ask
-        raise InputError(
-            f"all {len(part_of):,} instances hang together by sentences or pairs of terms, so "
-            "models cannot be fitted on some and asked about others; name files with `train` and "
-            "`dev`"
-        )
     sizes = np.bincount(part_of)
     drawn = np.full(len(parts), np.iinfo(np.uint64).max, np.uint64)
     np.minimum.at(drawn, part_of, drawn_order(instances, seed))
@@ -333,7 +326,7 @@ def read_wic(path: Path) -> pl.DataFrame:
         lines, labels = _lines(path), _lines(gold)
         if len(lines) != len(labels):
             raise InputError(
-                f"{path} has {len(lines):,} lines and {gold} {len(labels):,}; a label is needed "
+                f"{path} has {len(lines):,} lines and {gold} has {len(labels):,}; expected a label "
                 "for each instance"
             )
         rows = []
@@ -358,17 +351,15 @@ def _sides(at: str, line: str) -> dict[str, object]:
     found = _LINE.fullmatch(line)
     if found is None:
         raise InputError(
-            f"{at} is {line[:60]!r}; WiC has word, part of speech, places such as 3-1, and two "
-            "sentences, with tabs between"
+            f"{at} is {line[:60]!r}; expected word, part of speech, places such as 3-1, and two "
+            "sentences, separated by tabs"
         )
     row: dict[str, object] = {}
     for side in (1, 2):
         sentence, place = found[side + 2], int(found[side])
         tokens = list(_TOKEN.finditer(sentence))
         if place >= len(tokens):
-            raise InputError(
-                f"{at}: sentence {side} has {len(tokens)} tokens, none at place {place} (from 0)"
-            )
+            raise InputError(f"{at}: sentence {side} has no token {place}, counted from 0")
         token = tokens[place]
         row |= {f"sentence{side}": sentence, f"term{side}": token[0]}
         row |= {f"start{side}": token.start(), f"end{side}": token.end()}

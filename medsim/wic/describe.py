@@ -23,7 +23,7 @@ from medsim.wic.rules import QUOTAS, term_pair
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.wic.benchmark import BenchmarkFiles
+    from medsim.wic.benchmark import Benchmark, BenchmarkFiles
 
 REPEATS = (1, 2, 5, *range(10, 201, 10))
 """The numbers of repeats that figure 3 shows."""
@@ -75,14 +75,19 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
         OptionError: the table needs what the benchmark does not say.
     """
     benchmark = read_benchmark(options)
+    made = benchmark.made
     with benchmark.being_read():
-        if benchmark.made is not None:  # its instances, with their concepts
-            instances = benchmark.made.instances()
+        if made is not None:  # its instances, with their concepts
+            instances = made.instances()
             known = {split: instances.filter(split=split) for split in benchmark.splits}
             benchmark = replace(benchmark, splits=known)
+        if options.table in _OF_ANY:
+            return _OF_ANY[options.table](benchmark)
+        if made is None:
+            raise OptionError(f"`table` {options.table} needs a folder of medsim wic build")
         if options.table == "figure-3":
-            return curve(benchmark, checked_threads(options.threads))
-        return _TABLES[options.table](benchmark)
+            return curve(made, checked_threads(options.threads))
+        return corpora(made) if options.table == "1" else types(made)
 
 
 def _parts(found: BenchmarkFiles) -> dict[str, pl.DataFrame]:
@@ -91,33 +96,25 @@ def _parts(found: BenchmarkFiles) -> dict[str, pl.DataFrame]:
     return {**found.splits, **whole}
 
 
-def _types(found: BenchmarkFiles) -> pl.DataFrame | None:
-    """Return ``SEMANTIC_TYPE`` of its concepts; None if they are not known."""
-    return found.made.semantic_types() if found.made else None
-
-
-def corpora(found: BenchmarkFiles) -> pl.DataFrame:
+def corpora(made: Benchmark) -> pl.DataFrame:
     """Return table 1: a row a corpus.
 
     Its ontologies and semantic types are those of its mentions, by the names that it gives them;
     many types are counted.
     """
-    if found.made is None:
-        raise OptionError(
-            f"{found.name} does not say from which corpora it is; a folder of medsim wic build does"
-        )
-    n_used = dict(found.made.mentions().group_by("corpus").len().iter_rows())
+    n_used = dict(made.mentions().group_by("corpus").len().iter_rows())
+    corpora: list[dict[str, Any]] = made.manifest.corpora
     rows = [
         {
             "corpus": one["name"],
-            "ontologies": _named(one, "vocabularies"),
-            "semantic types": _named(one, "kinds"),
+            "ontologies": _named(one["vocabularies"]),
+            "semantic types": _named(one["kinds"]),
             "documents": one["n_documents"],
             "sentences": one["n_sentences"],
             "sentences with a concept": n_used.get(one["name"], 0),
             "mentions": one["n_mentions"],
         }
-        for one in found.made.manifest.corpora
+        for one in corpora
     ]
     return pl.DataFrame(rows).sort("corpus")
 
@@ -128,7 +125,7 @@ def splits(found: BenchmarkFiles) -> pl.DataFrame:
     Means are over both sentences of all instances; words are those of BERT's tokenizer, see
     ``n_words``. Pairs of terms count once in either order, ignoring case.
     """
-    types = _types(found)
+    types = found.made.semantic_types() if found.made else None
     return pl.DataFrame([_split(name, own, types) for name, own in _parts(found).items()])
 
 
@@ -173,8 +170,7 @@ def seen(found: BenchmarkFiles) -> pl.DataFrame:
     """
     if lacking := [name for name in ("train", "test") if name not in found.splits]:
         raise OptionError(
-            f"{found.name} has no {lacking[0]} split, and seen are the terms of test that train "
-            f"has; add `{lacking[0]}` FILE"
+            f"table 5 needs {lacking[0]}, which {found.name} lacks; add `{lacking[0]}`"
         )
     known = set(lowered(_both(found.splits["train"], "term").to_list()))
     test = found.splits["test"]
@@ -190,18 +186,17 @@ def seen(found: BenchmarkFiles) -> pl.DataFrame:
     return pl.DataFrame({**table, _ALL: totals})
 
 
-def types(found: BenchmarkFiles) -> pl.DataFrame:
+def types(made: Benchmark) -> pl.DataFrame:
     """Return figure 4: the ten semantic types and groups that most target terms have.
 
     Concepts may have several types, so shares, of target terms and of different concepts, may add
     up to more than all.
     """
-    if (known := _types(found)) is None:
+    if (known := made.semantic_types()) is None:
         raise OptionError(
-            f"{found.name} knows no semantic types; a benchmark that medsim wic build makes with "
-            "UMLS and its MRSTY.RRF does"
+            f"{made.folder.name} has no semantic types; build it with UMLS and its MRSTY.RRF"
         )
-    terms = pl.concat([_both(own, "concept") for own in found.splits.values()])
+    terms = _both(made.instances(), "concept")
     of_terms = terms.value_counts().rename({"concept": "concept_id", "count": "n_terms"})
     own = of_terms.join(known, on="concept_id").with_columns(group=_groups(pl.col("type_id")))
     frames = []
@@ -232,8 +227,7 @@ def _groups(types: pl.Expr | pl.Series) -> pl.Expr | pl.Series:
     return types.replace_strict(GROUP_OF, default="unknown", return_dtype=pl.String)
 
 
-def _named(corpus: dict[str, Any], of: str) -> str:
-    names = corpus[of]
+def _named(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= _MOST_NAMED else str(len(names))
 
 
@@ -244,33 +238,28 @@ def _with_shares(name: str, numbers: list[int], totals: list[int]) -> dict[str, 
     return {name: list(numbers), f"{name} %": list(shares)}
 
 
-def curve(found: BenchmarkFiles, threads: int) -> pl.DataFrame:
+def curve(made: Benchmark, threads: int) -> pl.DataFrame:
     """Return figure 3: the size of train, its concepts and their semantic types.
 
     There is a row for each number of times that a sentence may occur in train and dev together.
     Each is what ``medsim wic build`` would make with it, from the mentions and relations that the
     folder keeps; test is the same in all.
     """
-    if found.made is None:
-        raise OptionError(
-            f"{found.name} does not keep what train could have; a folder of medsim wic build does"
-        )
     from medsim.wic.candidates import blocks_of  # noqa: PLC0415 — compiles kernels
     from medsim.wic.mentions import content_hashes, forms_of  # noqa: PLC0415 — as above
     from medsim.wic.splits import Splitter  # noqa: PLC0415 — as above
 
-    made, types = found.made, _types(found)
-    kept = made.mentions()
+    types, kept = made.semantic_types(), made.mentions()
+    options: Mapping[str, Any] = made.manifest.options
     mentions = kept.rename({"start": "start_at", "end": "end_at"}).with_columns(
         lowered_column(kept["term"])
     )
-    forms = forms_of(mentions["lower_term"].unique(), found.language)
+    forms = forms_of(mentions["lower_term"].unique(), options["language"])
     names = made.read(NAME.files).rename({"term": "lower_term"})
     with Store(threads=threads) as store:
         store.put("form_name", names.join(forms, on="lower_term").select("form_id", "concept_id"))
         store.put("related_concept", made.read(RELATED.files))
         blocks = blocks_of(store, mentions, forms, threads=threads)
-    options: Mapping[str, Any] = found.options
     splitter = Splitter(
         blocks=blocks,
         hashes=content_hashes(mentions),
@@ -289,13 +278,8 @@ def curve(found: BenchmarkFiles, threads: int) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-_TABLES = {
-    "1": corpora,
-    "3": splits,
-    "4": tokens,
-    "5": seen,
-    "figure-4": types,
-}
+_OF_ANY = {"3": splits, "4": tokens, "5": seen}
+"""The tables that need nothing but instances."""
 
 _CHINESE = (
     *((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,11 +108,10 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         dataset = _read(options, context)
         people = _people(options, dataset)
         for model in models:
-            for split, why in model.needs.items():
+            for split in model.needs:
                 if not len(getattr(dataset.rounds[0], split)):
                     raise OptionError(
-                        f"{dataset.name} has no instances of {split}, on which {model.name} {why}; "
-                        f"add `{split}` FILE"
+                        f"{model.name} needs {split}, which {dataset.name} lacks; add `{split}`"
                     )
         context = replace(context, embeddings=_embeddings(models, dataset, context))
         answers = {model.name: _runs(model, dataset, context) for model in models}
@@ -121,18 +120,16 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         for name in ("results", "comparisons", "predictions", "replies"):
             if (table := getattr(scores, name)) is not None:
                 output.write(f"{name}.parquet", table, metadata)
+        facts = manifest.run_facts(
+            context.progress, output.outputs, context.threads, *manifest.ENCODERS, "scikit-learn"
+        )
         WicEvaluationManifest(
-            medsim=manifest.medsim_version(),
-            libraries=manifest.library_versions(*manifest.ENCODERS, "scikit-learn"),
             data=dataset.name,
             fitted=dataset.fitted,
             files=dataset.files,
             models={one.name: one.recorded(answers[one.name][0], context) for one in models},
             options={"seed": options.seed, "seeds": options.seeds, "people": people},
-            threads=context.threads,
-            warnings=list(context.progress.warnings),
-            outputs=dict(sorted(output.outputs.items())),
-            stages=[asdict(record) for record in context.progress.records],
+            **facts,
         ).write(output.folder)
         output.publish()
     return scores
@@ -149,7 +146,7 @@ def _models(options: WicEvaluateOptions) -> list[Model]:
         raise OptionError("name at least one model, such as `models` random")
     name, times = Counter(model.name for model in models).most_common(1)[0]
     if times > 1:
-        raise OptionError(f"two models are named {name!r}; a name is for one")
+        raise OptionError(f"two models are named {name!r}; names must be unique")
     return models
 
 
@@ -168,7 +165,7 @@ def _read(options: WicEvaluateOptions, context: Context) -> WicDataset:
     if n_known := found.n_known():
         context.progress.warn(
             f"{n_known:,} of {n_tested:,} instances share a sentence or pair of terms with train "
-            "or dev, so models may know the answer; medsim wic verify lists them"
+            "or dev: data leakage; medsim wic verify lists them"
         )
     return found
 
@@ -180,14 +177,9 @@ def _people(options: WicEvaluateOptions, dataset: WicDataset) -> float | None:
     folder, test = Path(str(options.people)), dataset.files["test"]
     opened: Opened[Any] = open_output(folder)
     if opened.kind.name != _SCORES or _TABLE not in opened.manifest.outputs:
-        raise InputError(
-            f"{folder} has no scores of people on instances; medsim study score writes them of "
-            "what medsim study instances made"
-        )
+        raise InputError(f"{folder} has no scores of medsim study instances; give its scores")
     if opened.manifest.source["fingerprint"] != test["fingerprint"]:
-        raise InputError(
-            f"{folder} has scores of people on other instances than those of {test['path']}"
-        )
+        raise InputError(f"{folder} is of other instances than {test['path']}")
     found = read_table(folder / _TABLE, ("annotator", "accuracy")).frame
     return float(found.filter(annotator="mean")["accuracy"].item())
 
@@ -237,9 +229,8 @@ def _scores(
         )
     for name, (one, *_) in answers.items():
         if n_uncovered := int((~one.covered[dataset.tested]).sum()):
-            fault = "sees nothing of" if one.replies is None else "gives no clear answer to"
+            fault = "cannot score" if one.replies is None else "gives no clear answer to"
             progress.warn(
-                f"{name} {fault} {n_uncovered:,} instances, which count as answered by the "
-                "most frequent label"
+                f"{name} {fault} {n_uncovered:,} instances, which get the most frequent label"
             )
     return scores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +40,7 @@ class CorpusMentions:
     """A corpus as it was read.
 
     Attributes:
+        sha256: of the bytes of its file as they were read, in hex; empty without a file.
         mentions: ``MENTION_COLUMNS``, in the order of the file's documents and of places.
         n_documents: those that were cut into sentences.
         n_mentions: of these, kept or not.
@@ -50,6 +51,20 @@ class CorpusMentions:
     n_documents: int
     n_sentences: int
     n_mentions: int
+    sha256: str = ""
+
+    def facts(self, path: Path) -> dict[str, object]:
+        """Return what manifests say of it and its file."""
+        return {
+            "name": self.corpus,
+            "file": path.name,
+            "sha256": self.sha256,
+            "n_documents": self.n_documents,
+            "n_sentences": self.n_sentences,
+            "n_mentions": self.n_mentions,
+            "vocabularies": self.mentions["vocabulary"].unique().sort().to_list(),
+            "kinds": self.mentions["kind"].unique().sort().to_list(),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +72,11 @@ class Corpora:
     """All corpora of a benchmark.
 
     Attributes:
-        digests: SHA-256 of the bytes of each file as they were read, in hex.
         skipped: how much was left out of all of them together, and why.
         warnings: a line for each kind of fault in the files.
     """
 
     corpora: tuple[CorpusMentions, ...]
-    digests: tuple[str, ...]
     skipped: tuple[Skipped, ...]
     warnings: tuple[str, ...]
 
@@ -89,26 +102,19 @@ def read_corpora(
         advance: told how many more documents are read.
     """
     problems = Problems()
-    corpora, digests = [], []
+    corpora = []
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
-            corpora.append(
-                mentions_in_sentences(
-                    documents_of(file, path, problems),
-                    corpus,
-                    problems,
-                    language=language,
-                    threads=threads,
-                    advance=advance,
-                )
+            found = mentions_in_sentences(
+                documents_of(file, path, problems),
+                corpus,
+                problems,
+                language=language,
+                threads=threads,
+                advance=advance,
             )
-            digests.append(digest_of(file, path))
-    return Corpora(
-        corpora=tuple(corpora),
-        digests=tuple(digests),
-        skipped=problems.skipped(),
-        warnings=problems.warnings(),
-    )
+            corpora.append(replace(found, sha256=digest_of(file, path)))
+    return Corpora(corpora=tuple(corpora), skipped=problems.skipped(), warnings=problems.warnings())
 
 
 def codes_of_corpora(paths: Sequence[Path]) -> pl.DataFrame:

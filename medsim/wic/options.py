@@ -9,15 +9,7 @@ from typing import Annotated, Literal
 
 from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError
-from medsim.core.options import (
-    Cache,
-    OpenedFolder,
-    Option,
-    Options,
-    Reporting,
-    Threads,
-    declared,
-)
+from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads, declared
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrapped
 from medsim.terminologies.options import ReadingOptions
@@ -25,12 +17,6 @@ from medsim.wic import MOST_REPEATS, Split
 
 Broader = Literal["direct", "any"]
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
-
-MOST_REPEATABLE = 1_000_000
-"""The largest limit that may be set to the repeats of a sentence."""
-
-MOST_SEEDS = 100
-"""The largest number of seeds from which models may be fitted."""
 
 StatisticsTable = Literal["1", "3", "4", "5", "figure-3", "figure-4"]
 """Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
@@ -47,15 +33,13 @@ class WicBuildOptions(ReadingOptions):
 
     corpora: Annotated[
         Sequence[str | Path],
-        Option(
-            "Files in PubTator format, such as MedMentions.", argument=True, metavar="CORPUS..."
-        ),
+        Option("PubTator files, such as MedMentions.", argument=True, metavar="CORPUS..."),
     ]
     terminology: Annotated[
         str | Path,
         Option(
-            "Source that mentions are linked to, as for medsim build, such as MeSH or UMLS: its "
-            "ids, and its codes in other vocabularies, say which concepts mentions stand for.",
+            "Source of the concepts, as for medsim build, such as MeSH or UMLS; its ids and its "
+            "codes in other vocabularies link mentions to concepts.",
             ("--terminology", "-t"),
             metavar="SOURCE",
             or_name=True,
@@ -66,18 +50,12 @@ class WicBuildOptions(ReadingOptions):
     ]
     _: KW_ONLY
     language: Annotated[
-        str,
-        Option(
-            "Language code of the corpora: of the rules by which sentences are told apart, of "
-            "lemmas, and of the terminology's names.",
-            key="language",
-        ),
+        str, Option("Language code of sentences, lemmas and names.", key="language")
     ] = ENGLISH
     broader: Annotated[
         Broader,
         Option(
-            "Which concepts are broader than another, and so in no instance with it: direct, its "
-            "parents, as the paper has it; or any, all its ancestors.",
+            "Never pair a concept with its direct parents, as in the paper, or with any ancestor.",
             lower=True,
             noun="meaning of broader",
             key="broader",
@@ -86,7 +64,7 @@ class WicBuildOptions(ReadingOptions):
     most_train: Annotated[
         int | None,
         Option(
-            "Instances of either label that a group has in train at most; all by default.",
+            "Maximum instances per group and label in train; all by default.",
             least=1,
             most=MOST_COUNT,
             key="most_train",
@@ -95,13 +73,13 @@ class WicBuildOptions(ReadingOptions):
     most_repeats: Annotated[
         int,
         Option(
-            "Times that a sentence occurs in train and dev together at most.",
+            "Maximum occurrences of a sentence in train and dev together.",
             least=1,
-            most=MOST_REPEATABLE,
+            most=1_000_000,
             key="most_repeats",
         ),
     ] = MOST_REPEATS
-    seed: Annotated[int, Option("Seed of all draws.", least=0, most=MOST_SEED, key="seed")] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier benchmark at OUT.")] = False
     progress: Reporting = None
@@ -123,10 +101,7 @@ class BenchmarkFilesOptions(Options):
     _: KW_ONLY
     split: Annotated[
         Split | None,
-        Option(
-            "The split of one file: test, dev or train; by default its name says so.",
-            noun="split",
-        ),
+        Option("The split of a single file, if its name does not say it.", noun="split"),
     ] = None
     train: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
     dev: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
@@ -141,9 +116,8 @@ class WicStatsOptions(BenchmarkFilesOptions):
     table: Annotated[
         StatisticsTable,
         Option(
-            "By its number in the paper: 1, corpora; 3, instances, sentences, concepts by split; "
-            "4, tokens of target terms; 5, seen terms in test; figure-3, train by repeats of a "
-            "sentence; figure-4, semantic types.",
+            "Its number in the paper: 1, corpora; 3, splits; 4, tokens per term; 5, seen terms in "
+            "test; figure-3, train by repeats of a sentence; figure-4, semantic types.",
             lower=True,
         ),
     ] = "3"
@@ -157,8 +131,8 @@ class WicEvaluateOptions(Options):
     data: Annotated[
         str | Path | OpenedFolder,
         Option(
-            "A folder with train.json, dev.json and test.json as BioWiC is published; or one such "
-            "file, which is cross-fitted.",
+            "A folder with train.json, dev.json and test.json; or one such file, for which models "
+            "are cross-validated.",
             argument=True,
         ),
     ]
@@ -167,12 +141,11 @@ class WicEvaluateOptions(Options):
     models: Annotated[
         Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
         Option(
-            "random; or an embedding as of medsim eval, with options behind it: input=target or "
-            "input=sentence and network=perceptron or network=bilstm of word vectors; input=target "
-            "or input=quoted of encoders; tune=yes and loss=online-contrastive or loss=cosine of "
-            "transformers; epochs=N, rate=N and batch=N of what PyTorch trains. Python takes "
-            "functions, models and vectors as well, each a medsim.Embedding with a name, or all of "
-            "them by name.",
+            "random; or an embedding as of medsim eval, with options after the path: input=target, "
+            "sentence or quoted; network=perceptron or bilstm, on word vectors; tune=yes and "
+            "loss=online-contrastive or cosine, to fine-tune transformers; epochs=N, rate=N and "
+            "batch=N of training. In Python also functions, models and vectors, each a "
+            "medsim.Embedding with a name or all of them by name.",
             ("--model", "-m"),
             metavar="NAME=PATH",
         ),
@@ -180,8 +153,8 @@ class WicEvaluateOptions(Options):
     predictions: Annotated[
         Sequence[str],
         Option(
-            "Answers of any other model: CSV, TSV, JSON lines or Parquet with a column prediction, "
-            "or score and behind the path ,dev=PATH for those of the dev split.",
+            "Answers of any other model: a table with a column prediction; or score, followed by "
+            ",dev=PATH for the scores of dev.",
             ("--predictions",),
             metavar="NAME=PATH",
         ),
@@ -189,55 +162,44 @@ class WicEvaluateOptions(Options):
     llms: Annotated[
         Sequence[str],
         Option(
-            "A language model that a service runs, such as llama=api:http://localhost:8000/v1 with "
-            "options behind the address: model=M, and shots=N for examples from train.",
+            "A language model of a service, such as llama=api:http://localhost:8000/v1 followed by "
+            ",model=M and optionally ,shots=N for examples from train.",
             ("--llm",),
             metavar="NAME=api:URL",
         ),
     ] = ()
     train: Annotated[
         str | Path | None,
-        Option(
-            "A file to fit on, in place of the folder's train.json; as .data.txt, with .gold.txt "
-            "beside it, one of WiC."
-        ),
+        Option("A training file in place of train.json; WiC's train.data.txt works too."),
     ] = None
     more_train: Annotated[
         Sequence[str | Path],
-        Option(
-            "A further file to fit on, beside train, such as WiC's train.data.txt.", metavar="FILE"
-        ),
+        Option("A further training file, such as WiC's train.data.txt.", metavar="FILE"),
     ] = ()
     dev: Annotated[
-        str | Path | None,
-        Option("A file to choose thresholds on, in place of the folder's dev.json."),
+        str | Path | None, Option("A file to choose thresholds on, in place of dev.json.")
     ] = None
     people: Annotated[
         str | Path | float | None,
         Option(
-            "The accuracy of people to compare models with: the folder that medsim study score "
-            "wrote of a study of these instances, or a number, such as 0.80 of the published "
-            "BioWiC.",
+            "Human accuracy to compare with: a number, such as 0.80 for BioWiC, or a folder of "
+            "medsim study score on these instances.",
             metavar="SCORES",
         ),
     ] = None
-    seed: Annotated[
-        int, Option("Seed of folds, of the coin and of what is fitted.", least=0, most=MOST_SEED)
-    ] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED)] = 0
     seeds: Annotated[
         int,
         Option(
-            "Seeds from which each model is fitted, from seed on: accuracies are means over them, "
-            "with their standard deviation. Folds and the coin stay as they are.",
+            "Train each model from so many seeds, and report means and standard deviations.",
             least=1,
-            most=MOST_SEEDS,
+            most=100,
         ),
     ] = 1
     threads: Annotated[
         int | None,
         Option(
-            "Threads to use; all by default. They change no result, but for rounding of encoders' "
-            "vectors and what fine-tuning makes of it.",
+            "Threads to use; all by default. They change rounding alone, of encoders and training.",
             least=1,
             most=MOST_THREADS,
         ),
@@ -255,7 +217,7 @@ class WicEvaluateOptions(Options):
             return None
 
     def check(self) -> None:
-        """Raise OptionError for a model that is none, or an accuracy."""
+        """Raise OptionError if a model is not an embedding, or the accuracy is out of range."""
         models = self.models
         object.__setattr__(
             self,
@@ -266,7 +228,7 @@ class WicEvaluateOptions(Options):
         )
         accuracy = self.accuracy_of_people
         if accuracy is not None and not 0 <= accuracy <= 1:
-            raise OptionError(f"`people` {self.people} is no accuracy; 0 to 1 are accepted")
+            raise OptionError(f"`people` {self.people} is not an accuracy between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +239,8 @@ class WicVerifyOptions(BenchmarkFilesOptions):
     terminology: Annotated[
         str | Path | None,
         Option(
-            "Source whose names decide what synonyms are: a file, folder or built-in name. A "
-            "folder of medsim wic build keeps such names, and is compared with it.",
+            "Source whose names decide what synonyms are; a folder of medsim wic build keeps such "
+            "names, and is compared with it.",
             ("--terminology", "-t"),
             metavar="SOURCE",
             or_name=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import polars as pl
@@ -12,18 +13,20 @@ from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.wic import SPLITS
 
+_text, _whole, _small, _number = (
+    partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Int32, pl.Float64)
+)
+
 _PLACE = {
-    "corpus": Column(pl.String, "Name of the corpus."),
-    "document_id": Column(pl.String, "Identifier of the document, as the corpus has it."),
-    "sentence_start": Column(
-        pl.Int32,
-        "Where the sentence begins in its document (title, a space, abstract), in code points "
-        "from 0.",
+    "corpus": _text("Name of the corpus."),
+    "document_id": _text("Identifier of the document in the corpus."),
+    "sentence_start": _small(
+        "Start of the sentence in its document (title, a space, abstract), in code points from 0."
     ),
-    "sentence": Column(pl.String, "The sentence."),
-    "start": Column(pl.Int32, "Where the term begins, in code points of the sentence from 0."),
-    "end": Column(pl.Int32, "Where the term ends, exclusive."),
-    "term": Column(pl.String, "The term as it stands in the sentence."),
+    "sentence": _text("The sentence."),
+    "start": _small("Start of the term in the sentence, in code points from 0."),
+    "end": _small("End of the term, exclusive."),
+    "term": _text("The term as it stands in the sentence."),
 }
 
 MENTION_COLUMNS: Columns = {name: one.dtype for name, one in _PLACE.items()} | columns(
@@ -34,38 +37,32 @@ MENTION_COLUMNS: Columns = {name: one.dtype for name, one in _PLACE.items()} | c
 Vocabularies are named as UMLS names them, as MSH.
 """
 
-_CAT = Column(
-    pl.String,
-    "Group of the instance, by how alike its terms are: term_identity, abbreviations, synonyms or "
-    "label_similarity.",
+_CAT = _text(
+    "Group of the instance: term_identity, abbreviations, synonyms or label_similarity, by how "
+    "similar its terms are."
 )
-_LABEL = Column(pl.Int8, "1 where both terms have the same meaning in their sentences, else 0.")
+_LABEL = Column(pl.Int8, "1 if both terms have the same meaning in their sentences, else 0.")
 
 
 def _of_side(side: int) -> dict[str, Column]:
     """Return the columns of one side of an instance."""
     nth = ("first", "second")[side - 1]
     return {
-        f"term{side}": Column(pl.String, f"Term of the {nth} sentence, as it stands there."),
-        f"sentence{side}": Column(pl.String, f"The {nth} sentence."),
-        f"start{side}": Column(
-            pl.Int32, f"Where the {nth} term begins, in code points of its sentence from 0."
-        ),
-        f"end{side}": Column(pl.Int32, f"Where the {nth} term ends, exclusive."),
-        f"concept{side}": Column(pl.String, f"Concept that the {nth} term stands for."),
-        f"corpus{side}": Column(pl.String, f"Corpus that has the {nth} sentence."),
-        f"document{side}": Column(
-            pl.String, f"Document that has the {nth} sentence, as the corpus names it."
-        ),
-        f"sentence_start{side}": Column(
-            pl.Int32,
-            f"Where the {nth} sentence begins in its document, in code points from 0.",
+        f"term{side}": _text(f"Term of the {nth} sentence, as it stands there."),
+        f"sentence{side}": _text(f"The {nth} sentence."),
+        f"start{side}": _small(f"Start of the {nth} term in its sentence, in code points from 0."),
+        f"end{side}": _small(f"End of the {nth} term, exclusive."),
+        f"concept{side}": _text(f"Concept of the {nth} term."),
+        f"corpus{side}": _text(f"Corpus of the {nth} sentence."),
+        f"document{side}": _text(f"Document of the {nth} sentence, as the corpus names it."),
+        f"sentence_start{side}": _small(
+            f"Start of the {nth} sentence in its document, in code points from 0."
         ),
     }
 
 
 _INSTANCE = {
-    "split": Column(pl.String, "train, dev or test."),
+    "split": _text("train, dev or test."),
     **_of_side(1),
     **_of_side(2),
     "cat": _CAT,
@@ -81,23 +78,23 @@ INSTANCE = Table(
     "A row per instance of any split, with its provenance.",
     {name: _INSTANCE[name] for name in ("split", *WIC_COLUMNS, *_PROVENANCE)},
     key=("split", "sentence1", "sentence2", "start1", "start2"),
-    order="By split (train, dev, test), in each as its JSON file has them.",
+    order="By split (train, dev, test), then as in the JSON file.",
 )
 
 MENTION = Table(
     "mentions.parquet",
-    "A row per sentence: the one mention that was chosen in it.",
-    {**_PLACE, "concept_id": Column(pl.String, "Concept that it stands for.")},
+    "A row per sentence: the mention that was chosen in it.",
+    {**_PLACE, "concept_id": _text("Concept of the term.")},
     key=("sentence",),
     order="By term, ignoring case, then by concept.",
 )
 
 NAME = Table(
     "relations/name.parquet",
-    "A row per term of mentions and concept that the terminology gives that name.",
+    "A row per term of mentions and concept with that name in the terminology.",
     {
-        "term": Column(pl.String, "Term of a mention, in lower case."),
-        "concept_id": Column(pl.String, "Concept that has the term as a name."),
+        "term": _text("Term of a mention, in lower case."),
+        "concept_id": _text("Concept with that name."),
     },
     key=("term", "concept_id"),
     order="By term and concept.",
@@ -105,15 +102,13 @@ NAME = Table(
 
 RELATED = Table(
     "relations/related.parquet",
-    "A row per two concepts, both of mentions, of which it is not plain whether they mean the "
-    "same, and how they are related; no instance has them.",
+    "A row per two related concepts of mentions, which may mean the same; no instance has both.",
     {
-        "concept1": Column(pl.String, "Concept with the smaller identifier."),
-        "concept2": Column(pl.String, "Concept with the larger identifier."),
-        "relation": Column(
-            pl.String,
-            "shared_code where both have a code of another vocabulary, synonymous where the "
-            "terminology says so, broader where one is above the other.",
+        "concept1": _text("Concept with the smaller identifier."),
+        "concept2": _text("Concept with the larger identifier."),
+        "relation": _text(
+            "shared_code if both have a code of another vocabulary; synonymous, by the "
+            "terminology; broader if one is above the other."
         ),
     },
     key=("concept1", "concept2", "relation"),
@@ -124,20 +119,18 @@ SEMANTIC_TYPE = Table(
     "relations/semantic_type.parquet",
     "A row per concept of mentions and semantic type; where the source is UMLS.",
     {
-        "concept_id": Column(pl.String, "Identifier of the concept."),
-        "type_id": Column(
-            pl.String, "Identifier of the type in the Semantic Network of UMLS, such as T047."
-        ),
-        "semantic_type": Column(pl.String, "Name of the type, such as Disease or Syndrome."),
+        "concept_id": _text("Identifier of the concept."),
+        "type_id": _text("Identifier of the type in the Semantic Network of UMLS, such as T047."),
+        "semantic_type": _text("Name of the type, such as Disease or Syndrome."),
     },
     key=("concept_id", "type_id"),
     order="By concept and type.",
     optional=True,
 )
 
-_DATA = Column(pl.String, "Name of the benchmark.")
-_MODEL = Column(pl.String, "Name of the model, as it was given.")
-_NUMBER = Column(pl.Int64, "Number of the instance in the file of the test split, from 1.")
+_DATA = _text("Name of the benchmark.")
+_MODEL = _text("Name of the model.")
+_NUMBER = _whole("Number of the instance in the file of the test split, from 1.")
 
 RESULTS = Table(
     "results.parquet",
@@ -145,32 +138,25 @@ RESULTS = Table(
     {
         "data": _DATA,
         "model": _MODEL,
-        "subset": Column(
-            pl.String,
-            "all, a group, or any_seen, both_seen or unseen, by how many of an instance's target "
-            "terms training has; of a threshold the round, such as fold 1, seed 0 or seed 0, fold "
-            "1.",
+        "subset": _text(
+            "all; a group; any_seen, both_seen or unseen, by the target terms that are in the "
+            "training data; for a threshold its seed and fold."
         ),
-        "statistic": Column(
-            pl.String,
-            "accuracy; deviation, its standard deviation over seeds; threshold; of language "
-            "models how many replies were refused or unclear, prompt_tokens and completion_tokens.",
+        "statistic": _text(
+            "accuracy; deviation, its standard deviation over seeds; threshold; for language "
+            "models refused, unclear, prompt_tokens and completion_tokens."
         ),
-        "value": Column(
-            pl.Float64,
-            "Value of the statistic; null of a threshold that nothing could be chosen by.",
-        ),
-        "low": Column(pl.Float64, "Lower end of the 95% interval of an accuracy; null of others."),
-        "high": Column(pl.Float64, "Upper end of the 95% interval of an accuracy; null of others."),
-        "n_instances": Column(pl.Int64, "Number of instances of the subset."),
-        "n_uncovered": Column(
-            pl.Int64,
-            "Number of those of which the model sees nothing, or that it gave no clear answer to; "
-            "null of others than accuracies and deviations.",
+        "value": _number("Value of the statistic; null of a threshold that could not be chosen."),
+        "low": _number("Lower end of the 95% confidence interval; null unless of an accuracy."),
+        "high": _number("Upper end of the 95% confidence interval; null unless of an accuracy."),
+        "n_instances": _whole("Number of instances of the subset."),
+        "n_uncovered": _whole(
+            "Number of instances without a known word or a clear answer; null unless of accuracy "
+            "or deviation."
         ),
     },
     key=("data", "model", "subset", "statistic"),
-    order="By model as they were named.",
+    order="By model in the order given.",
 )
 
 COMPARISONS = Table(
@@ -178,33 +164,26 @@ COMPARISONS = Table(
     "A row per two models, or per model and people or chance.",
     {
         "data": _DATA,
-        "between": Column(
-            pl.String, "models, or reference where a model is compared with people or chance."
+        "between": _text("models; or reference, for a model against people or chance."),
+        "model1": _text("Name of the first model."),
+        "model2": _text("Name of the second model, or human or chance."),
+        "accuracy1": _number("Accuracy of the first."),
+        "accuracy2": _number("Accuracy of the second."),
+        "difference": _number("accuracy1 minus accuracy2."),
+        "low": _number("Lower end of its 95% confidence interval; null between models."),
+        "high": _number("Upper end of its 95% confidence interval; null between models."),
+        "within": Column(pl.Boolean, "Whether that interval contains 0; null between models."),
+        "test": _text("mcnemar, mcnemar_exact or mcnemar_runs (over seeds); null of references."),
+        "statistic": _number("Statistic of the test; null of references."),
+        "p": _number("Two-sided p-value; null of references."),
+        "p_bonferroni": _number(
+            "p-value after Bonferroni's correction for all pairs of models; null of references."
         ),
-        "model1": Column(pl.String, "Name of the first model."),
-        "model2": Column(pl.String, "Name of the second model, or human or chance."),
-        "accuracy1": Column(pl.Float64, "Accuracy of the first."),
-        "accuracy2": Column(pl.Float64, "Accuracy of the second."),
-        "difference": Column(pl.Float64, "accuracy1 less accuracy2."),
-        "low": Column(
-            pl.Float64, "Lower end of the 95% interval of the difference; null between models."
-        ),
-        "high": Column(pl.Float64, "Upper end of it; null between models."),
-        "within": Column(pl.Boolean, "Whether that interval holds 0; null between models."),
-        "test": Column(
-            pl.String, "mcnemar, mcnemar_exact or mcnemar_runs (over seeds); null of references."
-        ),
-        "statistic": Column(pl.Float64, "Statistic of the test; null of references."),
-        "p": Column(pl.Float64, "Two-sided p-value; null of references."),
-        "p_bonferroni": Column(
-            pl.Float64,
-            "The same after Bonferroni's correction for all pairs of models; null of references.",
-        ),
-        "p_holm": Column(pl.Float64, "The same after Holm's correction; null of references."),
-        "n_instances": Column(pl.Int64, "Number of instances that are compared."),
+        "p_holm": _number("p-value after Holm's correction; null of references."),
+        "n_instances": _whole("Number of instances that are compared."),
     },
     key=("data", "between", "model1", "model2"),
-    order="By models as they were named; then models with people and chance.",
+    order="By models in the order given; then models with people and chance.",
 )
 
 PREDICTIONS = Table(
@@ -215,25 +194,19 @@ PREDICTIONS = Table(
         "instance": _NUMBER,
         "cat": _CAT,
         "seen_terms": Column(
-            pl.Int8,
-            "Number of the two target terms that models are fitted on, 0 to 2; null where there "
-            "is nothing to fit on.",
+            pl.Int8, "Number of the two target terms in the training data; null without any."
         ),
         "label": _LABEL,
-        "prediction": Column(pl.Int8, "The label that the model predicts."),
-        "score": Column(pl.Float64, "Score by which it predicts; null where it has none."),
+        "prediction": Column(pl.Int8, "The predicted label."),
+        "score": _number("Score behind the prediction; null if the model has none."),
         "covered": Column(
-            pl.Boolean, "Whether the model sees something of the instance, or gave a clear answer."
+            pl.Boolean, "Whether the model knows words of both sides, or gave a clear answer."
         ),
-        "fold": Column(
-            pl.Int32, "Fold that the instance is in, from 1; null where there are splits."
-        ),
-        "seed": Column(
-            pl.Int64, "Seed from which the model was fitted; null where it is not fitted."
-        ),
+        "fold": _small("Fold of the instance, from 1; null where there are splits."),
+        "seed": _whole("Seed from which the model was trained; null if it is not trained."),
     },
     key=("model", "instance", "seed"),
-    order="By model as they were named, then by seed and instance.",
+    order="By model in the order given, then by seed and instance.",
 )
 
 REPLIES = Table(
@@ -242,26 +215,20 @@ REPLIES = Table(
     {
         "model": _MODEL,
         "instance": _NUMBER,
-        "messages": Column(pl.String, "The chat that was sent, as JSON."),
-        "reply": Column(pl.String, "Text of the reply; null where there is none."),
-        "refusal": Column(
-            pl.String, "Text by which the service marks a refusal; null where it marks none."
+        "messages": _text("The chat that was sent, as JSON."),
+        "reply": _text("Text of the reply; null where there is none."),
+        "refusal": _text("Text that the service marks as a refusal; null where there is none."),
+        "finish": _text("Why the reply ended, by the service; null where it does not say."),
+        "verdict": _text("answered, refused or unclear."),
+        "prediction": Column(pl.Boolean, "The answer; null unless the verdict is answered."),
+        "prompt_tokens": _whole("Tokens of the chat, as the service counted; 0 if it did not."),
+        "completion_tokens": _whole(
+            "Tokens of the reply, as the service counted; 0 if it did not."
         ),
-        "finish": Column(
-            pl.String, "Why the reply ended, as the service names it; null where it does not say."
-        ),
-        "verdict": Column(pl.String, "answered, refused or unclear."),
-        "prediction": Column(pl.Boolean, "The answer; null where the verdict is not answered."),
-        "prompt_tokens": Column(
-            pl.Int64, "Number of tokens of the chat as the service counted; 0 if it did not."
-        ),
-        "completion_tokens": Column(pl.Int64, "Number of tokens of the reply, likewise."),
-        "reported_model": Column(
-            pl.String, "Name of the model as the service reports it; null where it does not."
-        ),
+        "reported_model": _text("Name of the model, by the service; null where it does not say."),
     },
     key=("model", "instance"),
-    order="By model as they were named, then by instance.",
+    order="By model in the order given, then by instance.",
     optional=True,
 )
 
@@ -331,9 +298,9 @@ WIC_EVALUATION = Kind(
         "replies": REPLIES,
     },
     recorded={
-        "seed": "Seed of the coin, of folds, and the first from which models are fitted.",
-        "seeds": "Number of seeds from which each model is fitted.",
-        "people": "Accuracy of people; null where it is not known.",
+        "seed": "Random seed; the first of several.",
+        "seeds": "Number of seeds from which each model is trained.",
+        "people": "Human accuracy; null where it is not known.",
     },
 )
 

@@ -74,39 +74,6 @@ class Uses:
     terms: Flags | None
 
 
-def select(
-    blocks: Blocks,
-    hashes: Hashes,
-    seed: int,
-    uses: Uses,
-    wanted: int,
-    before: Selection | None = None,
-) -> Selection:
-    """Return the first instances in the order of their draws that may be selected.
-
-    The draw of an instance is a hash of the seed and of the content of its two mentions. So
-    neither the order of rows nor threads decide which are selected.
-
-    ``hashes`` are uint64[n_mentions], see ``medsim.wic.mentions.content_hashes``. At most
-    ``wanted`` are selected, and none of those ``before``; ``uses`` is written.
-    """
-    found: list[Selection] = []
-    n_left = wanted
-    known = None if before is None else _keys(before, len(hashes))
-    for window in _windows(blocks, hashes, seed, uses):
-        if n_left == 0:
-            break
-        fresh = window
-        if known is not None:
-            fresh = window.rows(~np.isin(_keys(window, len(hashes)), known))
-        terms = fresh.terms if uses.terms is not None else np.full(len(fresh), -1, np.int32)
-        used = uses.terms if uses.terms is not None else np.zeros(0, np.bool_)
-        rows = take_in_order(fresh.mentions, terms, uses.mentions, uses.most, used, n_left)
-        found.append(fresh.rows(rows))
-        n_left -= len(rows)
-    return joined(found)
-
-
 def joined(parts: list[Selection]) -> Selection:
     """Return instances one after the other."""
     return Selection(
@@ -268,8 +235,28 @@ class Splitter:
         wanted: int,
         before: Selection | None = None,
     ) -> Selection:
+        """Return the first instances of a group and label that may be selected, by their draws.
+
+        The draw of an instance is a hash of the seed and of the content of its two mentions. So
+        neither the order of rows nor threads decide which are selected. At most ``wanted`` are, and
+        none of those ``before``; ``uses`` is written.
+        """
         own = blocks.take(_in_class(blocks, group, label))
-        return select(own, self.hashes, self.seed, uses, wanted, before)
+        n_mentions = len(self.hashes)
+        found: list[Selection] = []
+        for window in _windows(own, self.hashes, self.seed, uses):
+            if not wanted:
+                break
+            fresh = window
+            if before is not None:
+                known = np.isin(_keys(window, n_mentions), _keys(before, n_mentions))
+                fresh = window.rows(~known)
+            terms = fresh.terms if uses.terms is not None else np.full(len(fresh), -1, np.int32)
+            used = uses.terms if uses.terms is not None else np.zeros(0, np.bool_)
+            rows = take_in_order(fresh.mentions, terms, uses.mentions, uses.most, used, wanted)
+            found.append(fresh.rows(rows))
+            wanted -= len(rows)
+        return joined(found)
 
     def _n_pairs_of_terms(self, group: int) -> int:
         """Return how many pairs of terms a group has of its rarer label."""

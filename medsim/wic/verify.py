@@ -40,7 +40,6 @@ from medsim.wic.output import INSTANCE, MENTION, NAME, RELATED
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from medsim.core.kinds import Table
     from medsim.core.manifest import Output
     from medsim.core.progress import Progress
     from medsim.wic.benchmark import Benchmark, BenchmarkFiles
@@ -115,8 +114,10 @@ def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
     """Return the findings on the files of a folder, and their provenance if they are whole."""
     outputs = check_outputs(made)
     try:
-        instances, mentions, names, related = (_read(made, one) for one in _TABLES)
-    except InputError:
+        instances, mentions, names, related = (
+            made.read(one.files).select(list(one.dtypes)) for one in _TABLES
+        )
+    except (InputError, pl.exceptions.ColumnNotFoundError):
         if not outputs.violations:
             raise
         return [outputs], None
@@ -124,14 +125,6 @@ def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
     breaches = [Breach(found=f"{n} mentions in {text!r}") for text, n in counts.items() if n > 1]
     provenance = Provenance(instances=instances, mentions=mentions, names=names, related=related)
     return [outputs, finding("", "one_row", len(counts), breaches)], provenance
-
-
-def _read(made: Benchmark, table: Table) -> pl.DataFrame:
-    """Return a table of a folder, which has all its columns."""
-    frame = made.read(table.files)
-    if lacking := sorted(table.dtypes.keys() - set(frame.columns)):
-        raise InputError(f"{made.folder / table.files} has no column {lacking[0]!r}")
-    return frame
 
 
 def _of_splits(
@@ -159,9 +152,9 @@ def _of_splits(
 def check_outputs(made: Benchmark) -> SplitFinding:
     """Return whether the files of a folder are those of its manifest."""
     known = made.manifest.outputs
-    due = {*known, *(one.files for one in _TABLES), *(f"{split}.json" for split in SPLITS)}
-    faults = [_fault(made, path, known.get(path)) for path in sorted(due)]
-    return finding("", "outputs", len(due), [Breach(found=words) for words in faults if words])
+    paths = {*known, *(one.files for one in _TABLES), *(f"{split}.json" for split in SPLITS)}
+    faults = [_fault(made, path, known.get(path)) for path in sorted(paths)]
+    return finding("", "outputs", len(paths), [Breach(found=words) for words in faults if words])
 
 
 def _fault(made: Benchmark, path: str, known: Output | None) -> str:
@@ -173,7 +166,7 @@ def _fault(made: Benchmark, path: str, known: Output | None) -> str:
         found = fingerprint(made.read(path)) if is_table else digest_of(made.folder / path)
     except (InputError, OSError) as error:
         return f"{path} cannot be read ({error})"
-    return "" if found == known.fingerprint else f"{path} is not what the manifest tells of"
+    return "" if found == known.fingerprint else f"{path} is not what the manifest says"
 
 
 def check_provenance(
@@ -212,7 +205,7 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Sp
     def left_out(instance: Instance) -> str:
         concept1, concept2 = concepts[instance.number - 1]
         relation = related.get(frozenset((concept1, concept2)))
-        return f"{concept1} and {concept2} are left out: {relation}" if relation else ""
+        return f"{concept1} and {concept2} are related: {relation}" if relation else ""
 
     instances = instances_of(rows)
     return [
@@ -283,6 +276,6 @@ def _compared(check: str, own: pl.DataFrame, theirs: pl.DataFrame) -> SplitFindi
     kept, expected = (set(frame.select(columns).iter_rows()) for frame in (own, theirs))
     breaches = [
         *(Breach(found=f"{row} is not in the terminology") for row in sorted(kept - expected)),
-        *(Breach(found=f"{row} is lacking") for row in sorted(expected - kept)),
+        *(Breach(found=f"{row} is missing") for row in sorted(expected - kept)),
     ]
     return finding("", check, theirs.height, breaches)

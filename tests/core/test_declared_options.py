@@ -139,7 +139,7 @@ def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> N
         (InspectOptions, {"pairs": "x", "annotators": "a,a"}, "two annotators are named 'a'"),
         (InstancesOptions, {"benchmark": "x", "common": 101}, "`common` 101 is more than `size`"),
         (InstancesOptions, {"benchmark": "x", "annotators": 1001}, "1,001 annotators; 1 to 1,000"),
-        (WicEvaluateOptions, {"data": "x", "people": 80}, "`people` 80 is no accuracy"),
+        (WicEvaluateOptions, {"data": "x", "people": 80}, "`people` 80 is not an accuracy"),
         (WicEvaluateOptions, {"data": "x", "people": "nan"}, "`people` nan is no accuracy"),
         (
             ScoreOptions,

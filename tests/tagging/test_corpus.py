@@ -157,8 +157,8 @@ def test_a_document_in_two_splits_is_warned_of(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "fault"),
     [
-        (("train.tsv", "test.tsv"), "has no file of its dev split"),
-        (("train.tsv", "train.txt", "dev.tsv", "test.tsv"), "two files of its train split"),
+        (("train.tsv", "test.tsv"), "has no dev file; file names"),
+        (("train.tsv", "train.txt", "dev.tsv", "test.tsv"), "two train files, train.tsv and"),
     ],
 )
 def test_a_folder_without_its_splits_is_refused(tmp_path: Path, names, fault: str) -> None:
@@ -172,7 +172,7 @@ def test_a_single_file_in_conll_layout_and_a_split_without_entities_are_refused(
     path = folder(tmp_path / "velp", "train.tsv", "dev.tsv", "test.tsv")
     (path / "test.tsv").write_text("Orl\tO\n")
 
-    with pytest.raises(InputError, match="of files in CoNLL's layout name the folder"):
+    with pytest.raises(InputError, match="for CoNLL's layout name a folder"):
         one_corpus(path / "train.tsv")
     with pytest.raises(InputError, match="has no entity in its test split"):
         one_corpus(path)
@@ -255,10 +255,10 @@ def test_sentences_of_a_document_are_written_and_read_as_they_are(tmp_path: Path
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        ("Orl\tB-X\ndup\n", "line 2 is 'dup'; a word, a tab and a tag are due"),
-        ("\tB-X\n", "line 1 is .*; a word, a tab and a tag are due"),
-        ("Orl\tX\n", "line 1 has the tag 'X'; O is due, or a letter of B, I, E, L, S, U, a hyphen"),
-        ("Orl\tB-\n", "line 1 has the tag 'B-'"),
+        ("Orl\tB-X\ndup\n", "line 2 is 'dup'; expected a word, a tab and a tag"),
+        ("\tB-X\n", "line 1 is .*; expected a word, a tab"),
+        ("Orl\tX\n", "line 1 is 'Orl X'; .* tag: O, or one of B, I, E, L, S, U, a hyphen"),
+        ("Orl\tB-\n", "line 1 is 'Orl B-'"),
         ("\n\n", "has no sentence"),
         ("", "has no sentence"),
         (b"Orl\tB-X\n\xff\tO\n", "line 2 is not UTF-8"),

@@ -222,7 +222,7 @@ def test_the_command_prints_percent_to_be_read_and_values_for_programs(
     ("options", "fault"),
     [
         ({"embeddings": {}}, "name at least one embedding"),
-        ({"embeddings": {"random": "x.txt"}, "random": 5}, "both named random"),
+        ({"embeddings": {"random": "x.txt"}, "random": 5}, "takes the name random; rename"),
         ({"trials": 0}, "`trials` 0 is out of range"),
         ({"test_share": 0.9}, "`test_share` 0.9 is out of range"),
     ],
@@ -281,11 +281,11 @@ def test_vectors_of_any_size_are_scaled(corpus: Path, tmp_path: Path) -> None:
 def test_names_that_tables_have_are_refused(corpus: Path, tmp_path: Path) -> None:
     named = tmp_path / "embedding.txt"
     named.write_bytes(corpus.read_bytes())
-    with pytest.raises(InputError, match="a corpus is named 'embedding', as the column"):
+    with pytest.raises(InputError, match="'embedding' is a column of the results; rename"):
         medsim.tag(named, {}, tmp_path / "t", random=2, **OPTIONS)
     for split in ("train", "dev", "test"):
         (tmp_path / f"{split}.tsv").write_text("velp\tB-all\norl\tO\n", encoding="utf-8")
-    with pytest.raises(InputError, match="has entities of the type 'all', which stands for"):
+    with pytest.raises(InputError, match="has the entity type 'all', which stands for"):
         medsim.tag(tmp_path, {}, tmp_path / "t", random=2, **OPTIONS)
     with pytest.raises(OptionError, match=r"`language` english has no rules .*accepted: am, ar"):
         medsim.tag(corpus, {}, tmp_path / "t", random=2, language="english", **OPTIONS)

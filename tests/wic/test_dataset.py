@@ -79,12 +79,13 @@ def test_folds_do_not_depend_on_the_order_of_instances(order: list[int]) -> None
     assert not np.array_equal(folds_of(instances, 1), folds_of(instances, 2))
 
 
-def test_fewer_parts_make_fewer_folds_and_one_part_none() -> None:
+def test_fewer_parts_make_fewer_folds_and_two_parts_none(tmp_path: Path) -> None:
     instances = invented_instances(1, 3, reuse=0)
 
     assert sorted(folds_of(instances, 0).tolist()) == [0, 1, 2]
-    with pytest.raises(InputError, match="all 1 instances hang together"):
-        folds_of(instances[:1], 0)
+    path = write_instances(tmp_path / "one.json", instances[:2])
+    with pytest.raises(InputError, match="cannot be split into three folds"):
+        read_dataset(path, seed=0)
 
 
 def test_a_coin_is_fair_and_knows_nothing_of_labels() -> None:
@@ -146,11 +147,15 @@ def test_terms_are_the_tokens_at_their_places(end: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "gold", "message"),
     [
-        (LINES, "T\n", r"has 2 lines and .*train.gold.txt 1; a label is needed"),
+        (LINES, "T\n", r"has 2 lines and .*train.gold.txt has 1; expected a label"),
         (LINES, "T\ntrue\n", r"train.gold.txt: line 2 is 'true', not T or F"),
-        ("orl\tN\t1\tThe orl\tThe orl\n", "T\n", r"train.data.txt: line 1 is 'orl.*; WiC has word"),
+        (
+            "orl\tN\t1\tThe orl\tThe orl\n",
+            "T\n",
+            r"train.data.txt: line 1 is 'orl.*; expected word",
+        ),
         ("orl\tN\t1-1\tThe orl\n", "T\n", r"train.data.txt: line 1 .*two sentences"),
-        ("orl\tN\t1-2\tThe orl\tThe orl\n", "T\n", r"line 1: sentence 2 has 2 tokens, none at p"),
+        ("orl\tN\t1-2\tThe orl\tThe orl\n", "T\n", r"line 1: sentence 2 has no token 2"),
     ],
 )
 def test_faults_are_named_by_their_line(data, gold, message: str, tmp_path: Path) -> None:

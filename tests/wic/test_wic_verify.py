@@ -234,9 +234,9 @@ def test_a_file_is_of_the_split_that_its_name_or_the_option_says(tmp_path: Path)
 
     assert set(verify(named).findings["split"]) == {"test"}
     assert set(verify(unnamed, split="dev").findings["split"]) == {"dev"}
-    with pytest.raises(OptionError, match=r"latest\.json does not tell which split it is"):
+    with pytest.raises(OptionError, match=r"latest\.json says no split; add"):
         verify(unnamed)
-    with pytest.raises(InputError, match=r"it has none of train\.json, dev\.json, test\.json"):
+    with pytest.raises(InputError, match=r"it has no train\.json, dev\.json, test\.json"):
         verify(tmp_path)
 
 
@@ -369,7 +369,7 @@ def test_a_file_that_was_changed_afterwards_is_named(tmp_path: Path) -> None:
 
     assert found.broken == ["outputs", "rows"]
     (outputs,) = found.breaches.filter(check="outputs")["found"]
-    assert outputs == "dev.json is not what the manifest tells of"
+    assert outputs == "dev.json is not what the manifest says"
     del folder.splits["dev"][-1]
     path.write_bytes((folder.write_json(tmp_path / "shorter") / "dev.json").read_bytes())
     rows = verify(out).breaches.filter(check="rows")["found"].to_list()

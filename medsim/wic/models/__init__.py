@@ -47,9 +47,6 @@ SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
 """The input of a model: the words of a sentence; the target alone, in its sentence where the model
 reads that; or the sentence with its target in quotes."""
 
-THRESHOLD = {"dev": "has its threshold chosen"}
-"""The need of a model whose threshold is chosen on the dev split."""
-
 _OWN = ("input", "network", "tune", "loss", "epochs", "rate", "batch")
 
 
@@ -104,12 +101,12 @@ class Model(ABC):
     Attributes:
         way: how it answers, as manifests name it.
         is_fitted: whether it is fitted on the train split, from a seed.
-        needs: what it needs splits for, by split, as the end of a sentence.
+        needs: the splits that it needs beside test.
     """
 
     way: ClassVar[str]
     is_fitted: ClassVar[bool] = False
-    needs: ClassVar[Mapping[str, str]] = {}
+    needs: ClassVar[tuple[str, ...]] = ()
 
     name: str
 
@@ -162,7 +159,7 @@ class TrainedModel(EmbeddedModel):
     """
 
     is_fitted: ClassVar[bool] = True
-    needs: ClassVar[Mapping[str, str]] = {"train": "is fitted", **THRESHOLD}
+    needs: ClassVar[tuple[str, ...]] = ("train", "dev")
     default: ClassVar[Training]
     losses: ClassVar[tuple[str, ...]] = ()
 
@@ -189,23 +186,29 @@ def model_of(given: EmbeddingLike, name: str | None = None) -> Model:
     cosine and are of the target, for which it must be in ONNX, or of the sentence with its target
     in quotes. The first of ``inputs`` that a model can read is the default.
     """
+    place: Any
     if isinstance(given, (str, Path)):
         text = str(given) if name is None else f"{name}={given}"
         if text == RANDOM:
             return MODELS.get("coin")(name=RANDOM)
         named = parse_named(text, "`models`", f"minilm=model.onnx,input=quoted, or {RANDOM}")
-        if named.path == RANDOM:
-            _check_options(text, named.options, ())
-            return MODELS.get("coin")(name=named.name)
-        return _made_of(text, named.name, parse_place(named.path), named.options)
-    found = as_embedding(given)
-    name = name or found.name or DEFAULT_NAME
-    check_name(name, f"`models` {name!r}")
-    return _made_of(repr(found), name, found, found.options)
+        name, place, options = named.name, parse_place(named.path), named.options
+        if named.path == RANDOM and not options:
+            return MODELS.get("coin")(name=name)
+    else:
+        place = as_embedding(given)
+        name, options, text = name or place.name or DEFAULT_NAME, place.options, repr(place)
+        check_name(name, f"`models` {name!r}")
+    try:
+        if place == Path(RANDOM):
+            _check_options(options, ())
+        return _made_of(name, place, options)
+    except OptionError as error:
+        raise OptionError(f"`models` {text!r}: {error}") from error
 
 
-def _made_of(text: str, name: str, place: Any, options: dict[str, str]) -> EmbeddedModel:
-    """Return the model that is made of an embedding, which the text or object in ``text`` is."""
+def _made_of(name: str, place: Any, options: dict[str, str]) -> EmbeddedModel:
+    """Return the model that is made of an embedding."""
     known = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
     for one in options:
         _choice("option of models", one, known)
@@ -224,24 +227,17 @@ def _made_of(text: str, name: str, place: Any, options: dict[str, str]) -> Embed
     if is_tuned or source.gives == TERMS:
         way = "fine-tuned" if is_tuned else "cosine"
     kind = kinds[way]
-    try:
-        readable = kind.readable(source)
-    except OptionError as error:
-        raise OptionError(f"`models` {text!r}: {error}") from error
-    _check_options(text, own, kind.accepts)
+    readable = kind.readable(source)
+    _check_options(own, kind.accepts)
     reads = own.get("input", readable[0])
     if reads not in readable:
         raise OptionError(
-            f"`models` {text!r}: input={reads} does not fit ({source.describes}); accepted: "
-            f"{', '.join(readable)}"
+            f"input={reads} does not fit ({source.describes}); accepted: {', '.join(readable)}"
         )
     if not issubclass(kind, TrainedModel):
         return kind(name=name, reads=reads, embedding=embedding)
     loss = _choice("loss", own.get("loss", kind.losses[0]), kind.losses) if kind.losses else ""
-    try:
-        training = training_of(own, kind.default)
-    except OptionError as error:
-        raise OptionError(f"`models` {text!r}: {error}") from error
+    training = training_of(own, kind.default)
     return kind(name=name, reads=reads, embedding=embedding, training=training, loss=loss)
 
 
@@ -252,14 +248,12 @@ def _choice(name: str, value: str, choices: Sequence[str]) -> str:
     return value
 
 
-def _check_options(text: str, given: Mapping[str, str], accepted: tuple[str, ...]) -> None:
+def _check_options(given: Mapping[str, str], accepted: tuple[str, ...]) -> None:
     """Raise OptionError for an option that does not fit a model."""
     for name, value in given.items():
         if name not in accepted:
-            raise OptionError(
-                f"`models` {text!r}: {name}={value} does not fit; accepted: "
-                f"{', '.join(accepted) or 'none'}"
-            )
+            known = ", ".join(accepted) or "none"
+            raise OptionError(f"{name}={value} does not fit; accepted: {known}")
 
 
 def threshold_answers(

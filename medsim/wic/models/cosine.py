@@ -12,10 +12,10 @@ from medsim.embeddings.embedded_terms import embed_terms, path_of
 from medsim.embeddings.formats.onnx import NAME, OnnxEncoder, Target
 from medsim.embeddings.metrics import METRICS, TermPoints, Workers
 from medsim.embeddings.sources import TERMS
-from medsim.wic.models import MODELS, QUOTED, TARGET, THRESHOLD, EmbeddedModel, threshold_answers
+from medsim.wic.models import MODELS, QUOTED, TARGET, EmbeddedModel, threshold_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from medsim.embeddings.sources import VectorSource
     from medsim.kernels.types import Flags, Ids, Values, Vectors
@@ -33,7 +33,7 @@ class CosineModel(EmbeddedModel):
     """An encoder whose vectors are compared by cosine."""
 
     way: ClassVar[str] = "cosine"
-    needs: ClassVar[Mapping[str, str]] = THRESHOLD
+    needs: ClassVar[tuple[str, ...]] = ("dev",)
     gives: ClassVar[str] = TERMS
     accepts: ClassVar[tuple[str, ...]] = ("input", "tune")
     inputs: ClassVar[tuple[str, ...]] = (TARGET, QUOTED)
@@ -70,10 +70,7 @@ class CosineModel(EmbeddedModel):
                 cache=context.cache,
             )
             if not isinstance(found.embedded, TermPoints):
-                raise OptionError(
-                    f"{self.name} has vectors of words; a sentence with its target in quotes needs "
-                    "an encoder"
-                )
+                raise OptionError(f"{self.name} embeds words; input=quoted needs an encoder")
             vectors, covered = found.embedded.vectors, found.covered
         scores = np.full(dataset.instances.height, np.nan)
         known = covered[first] & covered[second]
@@ -94,7 +91,7 @@ class CosineModel(EmbeddedModel):
             covered = np.concatenate([one.covered for one in parts])
             stage.found(f"{np.count_nonzero(covered):,} covered, {vectors.shape[1]} dimensions")
         if n_cut := sum(int(one.cut.sum()) for one in parts):
-            progress.warn(f"{self.name} reads less than the whole of {n_cut:,} targets")
+            progress.warn(f"{self.name} truncates {n_cut:,} targets")
         return vectors, covered
 
 

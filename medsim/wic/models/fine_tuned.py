@@ -66,9 +66,7 @@ class TunedModel(TrainedModel):
     def readable(cls, source: VectorSource) -> tuple[str, ...]:
         """Return which of ``inputs`` it can read with a source; raise OptionError if none."""
         if source.format_name not in TUNABLE:
-            raise OptionError(
-                f"tune=yes is for {' and '.join(TUNABLE)}; this is {source.describes}"
-            )
+            raise OptionError(f"tune=yes needs {' or '.join(TUNABLE)}, not {source.describes}")
         return cls.inputs
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:

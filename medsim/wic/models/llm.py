@@ -55,15 +55,9 @@ The published code of Rouhizadeh et al. (2024) asks the same, with the same labe
 quotation marks and both sentences after it; the paper prints no instruction.
 """
 
-LABELS = {True: "TRUE", False: "FALSE"}
-"""The answers that are asked for."""
-
 _LAYOUT = "1"  # changes whenever replies are asked for or kept otherwise than before
 _BYTES_AN_ANSWER, _BYTES_A_TOKEN = 1 << 20, 1 << 6
 _LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"  # as newer models of OpenAI name it
-
-ANSWERED, REFUSED, UNCLEAR = "answered", "refused", "unclear"
-"""The verdicts on a reply."""
 
 FILTERED = "content_filter"
 """The name that services give to a reply that they keep back."""
@@ -88,9 +82,6 @@ _REFUSAL = re.compile(
     r"|as an ai)\b",
     re.IGNORECASE,
 )
-
-MOST_SHOTS = 100
-MOST_TOKENS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,11 +121,11 @@ class Reply:
 
     @property
     def verdict(self) -> str:
-        """One of ``ANSWERED``, ``REFUSED``, ``UNCLEAR``."""
+        """The verdict on the reply: answered, refused or unclear."""
         if self.answer is not None:
-            return ANSWERED
+            return "answered"
         is_refused = self.refusal or self.finish == FILTERED or _REFUSAL.search(self.text or "")
-        return REFUSED if is_refused else UNCLEAR
+        return "refused" if is_refused else "unclear"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +133,9 @@ class LlmOptions(ServiceOptions):
     """The options of asking a language model."""
 
     shots: Annotated[
-        int,
-        Option("Examples from train before each instance.", least=0, most=MOST_SHOTS),
+        int, Option("Examples from train before each instance.", least=0, most=100)
     ] = 0
-    tokens: Annotated[int, Option("Tokens that a reply may have.", least=1, most=MOST_TOKENS)] = 16
+    tokens: Annotated[int, Option("Maximum tokens of a reply.", least=1, most=100_000)] = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,16 +154,14 @@ class LlmModel(Model):
             text, "`llms`", "llama=api:http://localhost:8000/v1,model=llama,shots=5"
         )
         if not is_service(named.path):
-            raise OptionError(
-                f"`llms` {named.name}= is no service; its address begins with {SERVICE}"
-            )
+            raise OptionError(f"`llms` {named.name}= is not a service; begin it with {SERVICE}")
         options = parsed(named.options, LlmOptions, "option of LLMs")
         return cls(name=named.name, service=open_service(named.path, options), options=options)
 
     @property
-    def needs(self) -> Mapping[str, str]:  # type: ignore[override]
-        """What it needs splits for, by split, as the end of a sentence."""
-        return {"train": "has its examples"} if self.options.shots else {}
+    def needs(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The splits that it needs beside test: train for its examples."""
+        return ("train",) if self.options.shots else ()
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
         """Return its answers, with all that was said.
@@ -319,7 +307,7 @@ def messages_of(sides: tuple[str, str], shots: Sequence[tuple[tuple[str, str], b
     messages: Messages = []
     for pair, label in shots:
         messages.append({"role": "user", "content": _question(pair)})
-        messages.append({"role": "assistant", "content": LABELS[label]})
+        messages.append({"role": "assistant", "content": str(label).upper()})
     messages.append({"role": "user", "content": _question(sides)})
     messages[0]["content"] = f"{INSTRUCTION}\n\n{messages[0]['content']}"
     return messages

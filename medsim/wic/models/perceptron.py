@@ -17,8 +17,6 @@ from medsim.embeddings.sources import WORDS
 from medsim.wic.models import MODELS, SENTENCE, TARGET, EmbeddedModel, ModelAnswers, majority
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from medsim.kernels.types import Flags, Ids, Table, Values
     from medsim.wic.dataset import WicDataset
     from medsim.wic.models import Context
@@ -52,7 +50,7 @@ class PerceptronModel(EmbeddedModel):
 
     way: ClassVar[str] = "perceptron"
     is_fitted: ClassVar[bool] = True
-    needs: ClassVar[Mapping[str, str]] = {"train": "is fitted"}
+    needs: ClassVar[tuple[str, ...]] = ("train",)
     gives: ClassVar[str] = WORDS
     accepts: ClassVar[tuple[str, ...]] = ("input", "network")
     inputs: ClassVar[tuple[str, ...]] = (TARGET, SENTENCE)
@@ -104,10 +102,7 @@ def word_pairs(
         cache=None,
     )
     if not isinstance(found.embedded, WordBags):
-        raise OptionError(
-            f"{model.name} has vectors of whole terms; words in context need vectors of words, or "
-            "an encoder"
-        )
+        raise OptionError(f"{model.name} embeds whole terms; use word vectors or an encoder")
     left, right = (texts.search_sorted(side).to_numpy() for side in sides)
     covered = found.covered[left] & found.covered[right]
     return WordPairs(bags=found.embedded, left=left, right=right), covered

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -78,30 +77,23 @@ class PredictedModel(Model):
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:  # noqa: ARG002
         """Return the answers in the file, or those that follow from its scores."""
-        if self.dev not in {None, self.file} and dataset.is_crossed:
-            raise OptionError(
-                f"{dataset.name} is one file, of which every part is tested by a threshold of the "
-                f"others, so there is no dev split; leave dev={self.dev} out, or add `dev`"
-            )
         found = read_predictions(self.file, dataset.instances[dataset.tested])
         digests = {str(self.file): found.sha256}
         scores = np.full(dataset.instances.height, np.nan)
         if found.scores is not None:
             scores[dataset.tested] = found.scores
+        if self.dev is not None and (
+            found.answers is not None or dataset.is_crossed or not len(dataset.dev)
+        ):
+            raise OptionError(
+                f"dev={self.dev} does not apply: {self.file} has predictions, or {dataset.name} no "
+                "dev split; leave it out, or add `dev`"
+            )
         if found.answers is not None:
-            if self.dev is not None:
-                raise OptionError(
-                    f"{self.file} has a column 'prediction', so needs no threshold; leave "
-                    f"dev={self.dev} out, or the column"
-                )
             positive = np.zeros(len(scores), np.bool_)
             positive[dataset.tested] = found.answers
             return replace(unscored(positive, scores), digests=digests)
         if self.dev is not None:
-            if not len(dataset.dev):
-                raise OptionError(
-                    f"{self.dev} has scores of a dev split, and {dataset.name} has none; add `dev`"
-                )
             of_dev = read_predictions(self.dev, dataset.instances[dataset.dev])
             if of_dev.scores is None:
                 raise OptionError(f"{self.dev} has no column 'score', as {self.file} has")
@@ -109,8 +101,8 @@ class PredictedModel(Model):
             digests[str(self.dev)] = of_dev.sha256
         elif not dataset.is_crossed:
             raise OptionError(
-                f"{self.file} has scores alone, and a threshold is chosen on scores of the dev "
-                f"split: `predictions` {self.name}={self.file},dev=PATH"
+                f"{self.file} has only scores; add those of the dev split to choose a threshold: "
+                f"`predictions` {self.name}={self.file},dev=PATH"
             )
         answers = threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
         return replace(answers, digests=digests)
@@ -141,13 +133,13 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
 def _answers(table: Table) -> Flags:
     answers = [_ANSWERS.get(cell.lower()) for cell in table.frame["prediction"]]
     wrong = pl.Series([one is None for one in answers], dtype=pl.Boolean)
-    table.refuse(wrong, "prediction", "is none of 1, 0, T, F, true, false, yes, no")
+    table.refuse(wrong, "prediction", "is not 1, 0, T, F, true, false, yes or no")
     return np.array(answers, np.bool_)
 
 
 def _scores(table: Table) -> Values:
     scores = np.array([_number(cell) for cell in table.frame["score"]], np.float64)
-    table.refuse(pl.Series(~np.isfinite(scores)), "score", "is no finite number such as 0.85")
+    table.refuse(pl.Series(~np.isfinite(scores)), "score", "is not a finite number such as 0.85")
     return scores
 
 
@@ -164,14 +156,14 @@ def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
     if not given:
         if table.frame.height != instances.height:
             raise InputError(
-                f"{table.path} has {table.frame.height:,} rows and there are {instances.height:,} "
-                f"instances; give each a row in their order, or columns {', '.join(IDENTITY)}"
+                f"{table.path} has {table.frame.height:,} rows for {instances.height:,} instances; "
+                f"give a row for each in order, or columns {', '.join(IDENTITY)}"
             )
         return np.arange(instances.height)
     if len(given) < len(IDENTITY):
         raise InputError(
-            f"{table.path} tells instances by {', '.join(given)}; all of {', '.join(IDENTITY)} are "
-            "needed, or none for rows in the order of the instances"
+            f"{table.path} has {', '.join(given)}; give all of {', '.join(IDENTITY)}, or none for "
+            "rows in the order of the instances"
         )
     as_text = [pl.col(name).cast(pl.String).str.strip_chars() for name in IDENTITY]
     wanted = list(instances.select(as_text).iter_rows())
@@ -180,13 +172,13 @@ def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
     for row, cells in enumerate(table.frame.select(IDENTITY).iter_rows()):
         at = f"{table.path}: {table.unit} {table.at[row]}"
         if cells not in known:
-            raise InputError(f"{at} is of no instance: {cells[0]!r}, …")
+            raise InputError(f"{at} is not an instance: {cells[0]!r}, …")
         if cells in row_of:
-            raise InputError(f"{at} is of an instance that {table.at[row_of[cells]]} is of as well")
+            raise InputError(f"{at} repeats the instance of {table.at[row_of[cells]]}")
         row_of[cells] = row
     for number, key in enumerate(wanted, start=1):
         if key not in row_of:
-            raise InputError(f"{table.path} has no row of instance {number}: {key[0][:60]!r}, …")
+            raise InputError(f"{table.path} has no instance {number}: {key[0][:60]!r}, …")
     return np.array([row_of[key] for key in wanted], np.int64)
 
 
@@ -194,14 +186,12 @@ def _json_lines(path: Path) -> Table:
     """Return the known columns of a file with a JSON object a line, as text."""
     rows: dict[int, dict[str, str]] = {}  # by the number of their line
     text = read_text(path, guess=False)
-    if text.content.lstrip().startswith("["):
-        raise InputError(f"{path} is a JSON list; write JSON lines, an object a line")
     for number, line in enumerate(text.content.split("\n"), start=1):
         if not line.strip():
             continue
         found = parsed_json(f"{path}: line {number}", line)
         if not isinstance(found, dict):
-            raise InputError(f"{path}: line {number} is {type(found).__name__}, not an object")
+            raise InputError(f"{path}: line {number} is not a JSON object")
         rows[number] = {name: str(found[name]).strip() for name in _COLUMNS if name in found}
     columns = [name for name in _COLUMNS if any(name in row for row in rows.values())]
     for number, row in rows.items():

@@ -59,7 +59,7 @@ def training_of(given: Mapping[str, str], default: Training) -> Training:
             continue
         pattern = _REAL if name == "rate" else _WHOLE
         if not pattern.fullmatch(text) or not low <= float(text) <= high:
-            raise OptionError(f"{name}={text} is out of range; {low:,} to {high:,} are accepted")
+            raise OptionError(f"{name}={text} is out of range; accepted: {low:,} to {high:,}")
         values[name] = float(text) if name == "rate" else int(text)
     return replace(default, **values)
 

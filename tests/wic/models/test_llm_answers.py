@@ -192,7 +192,7 @@ def test_replies_that_are_no_answer_count_as_the_majority_of_train(
     assert (counts["refused"], counts["unclear"]) == (24, 24)
     assert found.results.filter(subset="all", statistic="accuracy")["n_uncovered"].item() == 48
     (warning,) = open_output(tmp_path / "out").manifest.warnings
-    assert warning.startswith("llm gives no clear answer to 48 instances, which count as")
+    assert warning.startswith("llm gives no clear answer to 48 instances, which get")
 
 
 def test_nothing_is_asked_twice_and_an_interrupted_run_goes_on(
@@ -426,7 +426,7 @@ def test_no_file_has_the_key(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("llm=model.gguf", "`llms` llm= is no service; its address begins with api:"),
+        ("llm=model.gguf", "`llms` llm= is not a service; begin it with api:"),
         ("llm=api:http://h/v1", "needs the name of a model"),
         ("llm=api:http://h/v1,model=m,shot=5", "unknown option of LLMs 'shot'; did you mean shots"),
         ("llm=api:http://h/v1,model=m,shots=few", "shots='few' is not a whole number"),
@@ -445,5 +445,5 @@ def test_shots_need_enough_training_instances(data: Path, tmp_path: Path) -> Non
 
     with pytest.raises(InputError, match="train has 3 True and 0 False instances, too few for 5"):
         evaluate_wic(data, tmp_path / "out", llms=[llm], train=few)
-    with pytest.raises(OptionError, match="no instances of train, on which llm has its examples"):
+    with pytest.raises(OptionError, match=r"llm needs train, which test\.json lacks"):
         evaluate_wic(data / "test.json", tmp_path / "out", llms=[llm], dev=data / "dev.json")

@@ -130,5 +130,5 @@ def test_a_format_that_says_terms_and_gives_words_is_refused(
     found = SimpleNamespace(embedded="no TermPoints")
     monkeypatch.setattr(cosine, "embed_terms", lambda *_args, **_options: found)
 
-    with pytest.raises(OptionError, match="m has vectors of words; a sentence"):
+    with pytest.raises(OptionError, match="m embeds words; input=quoted needs"):
         CosineModel(name="m", reads="quoted", embedding=spec).answers(dataset, context)

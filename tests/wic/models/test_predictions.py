@@ -75,23 +75,23 @@ def test_an_instance_that_comes_twice_has_one_row(path: Path) -> None:
     ("frame", "says"),
     [
         (pl.DataFrame({"label": [1] * 4}), "neither a column 'prediction' nor a column 'score'"),
-        (pl.DataFrame({"prediction": [1, 0, 1]}), "3 rows and there are 4 instances"),
-        (pl.DataFrame({"prediction": [1] * 5}), "5 rows and there are 4 instances"),
-        (pl.DataFrame({"prediction": ["T", "F", "maybe", "T"]}), r"prediction 'maybe' is none of"),
-        (pl.DataFrame({"score": ["1", "2", "nan", "4"]}), r"score 'nan' is no finite number"),
-        (pl.DataFrame({"score": ["1", "2", "x", "4"]}), r"score 'x' is no finite number"),
+        (pl.DataFrame({"prediction": [1, 0, 1]}), "3 rows for 4 instances"),
+        (pl.DataFrame({"prediction": [1] * 5}), "5 rows for 4 instances"),
+        (pl.DataFrame({"prediction": ["T", "F", "maybe", "T"]}), r"prediction 'maybe' is not 1, 0"),
+        (pl.DataFrame({"score": ["1", "2", "nan", "4"]}), r"score 'nan' is not a finite number"),
+        (pl.DataFrame({"score": ["1", "2", "x", "4"]}), r"score 'x' is not a finite number"),
         (
             INSTANCES.select("sentence1", "start1").with_columns(prediction=1),
-            "tells instances by sentence1, start1; all of",
+            "has sentence1, start1; give all of",
         ),
-        (INSTANCES[:3].select(IDENTITY).with_columns(prediction=1), "no row of instance 4"),
+        (INSTANCES[:3].select(IDENTITY).with_columns(prediction=1), "has no instance 4"),
         (
             INSTANCES[[0, 1, 2, 3, 0]].select(IDENTITY).with_columns(prediction=1),
-            r"(line|row) [59] is of an instance that [12] is of as well|6 is of an instance that 2",
+            r"(line|row) [59] repeats the instance of [12]|6 repeats the instance of 2",
         ),
         (
             invented_instances(2, 4).select(IDENTITY).with_columns(prediction=1),
-            r"(line|row) [12] is of no instance",
+            r"(line|row) [12] is not an instance",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_what_cannot_be_matched_is_refused(path: Path, frame: pl.DataFrame, says
     ("line", "says"),
     [
         ("{", "line 2 is not JSON"),
-        ("3", "line 2 is int, not an object"),
+        ("3", "line 2 is not a JSON object"),
         ("{}", "line 2 has no 'prediction'"),
     ],
 )
