@@ -140,7 +140,7 @@ def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> N
         (InstancesOptions, {"benchmark": "x", "common": 101}, "`common` 101 is more than `size`"),
         (InstancesOptions, {"benchmark": "x", "annotators": 1001}, "1,001 annotators; 1 to 1,000"),
         (WicEvaluateOptions, {"data": "x", "people": 80}, "`people` 80 is not an accuracy"),
-        (WicEvaluateOptions, {"data": "x", "people": "nan"}, "`people` nan is no accuracy"),
+        (WicEvaluateOptions, {"data": "x", "people": "nan"}, "`people` nan is not an accuracy"),
         (
             ScoreOptions,
             {"study": "x", "answers": "y", "resamples": 99},
