@@ -287,7 +287,7 @@ def test_names_that_tables_have_are_refused(corpus: Path, tmp_path: Path) -> Non
         (tmp_path / f"{split}.tsv").write_text("velp\tB-all\norl\tO\n", encoding="utf-8")
     with pytest.raises(InputError, match="has the entity type 'all', which stands for"):
         medsim.tag(tmp_path, {}, tmp_path / "t", random=2, **OPTIONS)
-    with pytest.raises(OptionError, match=r"no sentence rules for `language` english; it has am, ar"):
+    with pytest.raises(OptionError, match=r"no sentence rules for .* english; it has am, ar"):
         medsim.tag(corpus, {}, tmp_path / "t", random=2, language="english", **OPTIONS)
     options = OPTIONS | {"one_type": True, "epochs": 1}
     assert medsim.tag(tmp_path, {}, tmp_path / "t", random=2, **options).results().height
