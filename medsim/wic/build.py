@@ -71,20 +71,9 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
             )
         corpora = _read_corpora(options, paths, threads, progress)
         mentions, unlinked = _link(store, corpora, options.seed, progress)
-        with progress.stage("compare terms") as stage:
-            blocks = candidate_blocks(
-                store,
-                mentions,
-                language=options.language,
-                vocabulary=terminology.vocabulary,
-                any_depth=options.broader == "any",
-                threads=threads,
-            )
-            stage.found(f"{int(blocks.n_pairs.sum()):,} candidate instances")
+        blocks = _compare(store, options, mentions, terminology.vocabulary, threads, progress)
         instances = _split(options, mentions, blocks, progress)
-        counts = Counter(instances.select("split", "cat").iter_rows())
-        quotas = {split: {cat: counts[split, cat] // 2 for cat in GROUPS} for split in SPLITS}
-        _warn_of_small(quotas["test"], progress)
+        quotas = _quotas(instances, progress)
         for split in SPLITS:
             own = instances.filter(split=split)
             output.write_text(f"{split}.json", instances_text(own) + "\n", own.height)
@@ -150,6 +139,27 @@ def _link(
     return mentions, tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
 
 
+def _compare(
+    store: Store,
+    options: WicBuildOptions,
+    mentions: pl.DataFrame,
+    vocabulary: str | None,
+    threads: int,
+    progress: Progress,
+) -> Blocks:
+    with progress.stage("compare terms") as stage:
+        blocks = candidate_blocks(
+            store,
+            mentions,
+            language=options.language,
+            vocabulary=vocabulary,
+            any_depth=options.broader == "any",
+            threads=threads,
+        )
+        stage.found(f"{int(blocks.n_pairs.sum()):,} candidate instances")
+    return blocks
+
+
 def _split(
     options: WicBuildOptions, mentions: pl.DataFrame, blocks: Blocks, progress: Progress
 ) -> pl.DataFrame:
@@ -173,15 +183,21 @@ def _split(
     return instances
 
 
-def _warn_of_small(quotas: dict[str, int], progress: Progress) -> None:
-    """Warn of groups that are smaller in test than those of BioWiC."""
-    wanted = QUOTAS["test"].items()
-    small = [f"{cat} {2 * quotas[cat]} of {2 * n}" for cat, n in wanted if quotas[cat] < n]
+def _quotas(instances: pl.DataFrame, progress: Progress) -> dict[str, dict[str, int]]:
+    """Return how many instances of either label each group of each split has.
+
+    Warn of groups that are smaller in test than those of BioWiC.
+    """
+    counts = Counter(instances.select("split", "cat").iter_rows())
+    quotas = {split: {cat: counts[split, cat] // 2 for cat in GROUPS} for split in SPLITS}
+    wanted, own = QUOTAS["test"].items(), quotas["test"]
+    small = [f"{cat} {2 * own[cat]} of {2 * n}" for cat, n in wanted if own[cat] < n]
     if small:
         progress.warn(
             f"the corpora give fewer instances than BioWiC has; in test {', '.join(small)}; "
             "dev has half as many"
         )
+    return quotas
 
 
 def _metadata(
