@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,8 +98,14 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
     n_tests = int(np.count_nonzero(~np.isnan(corrected)))
     rows = [
         (
-            *(*name, test.r.value, test.r.low, test.r.high, test.t, test.p, p_holm, test.n),
-            *(smallest_detectable(test.n), _verdict(test, p_holm, n_tests)),
+            *name,
+            *astuple(test.r),
+            test.t,
+            test.p,
+            p_holm,
+            test.n,
+            smallest_detectable(test.n),
+            _verdict(test, p_holm, n_tests),
         )
         for name, test, p_holm in zip(names, tests, corrected.tolist(), strict=True)
     ]
@@ -251,17 +258,11 @@ def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame
     for column in frame.columns:
         if column not in {model, *names}:
             progress.warn(f"{where}: column {column!r} has no number and is left out")
-    long = pl.concat(
-        pl.DataFrame(
-            {
-                "set": [name] * frame.height,
-                "statistic": None,
-                "model": models,
-                "value": frame[name].cast(pl.Float64).fill_nan(None),
-            },
-            SCORE_COLUMNS,
-        )
-        for name in names
+    long = (
+        frame.select(models.alias("model"), pl.col(names).cast(pl.Float64).fill_nan(None))
+        .unpivot(index="model", variable_name="set", value_name="value")
+        .with_columns(statistic=pl.lit(None, pl.String))
+        .select(*SCORE_COLUMNS)
     )
     if (infinite := long.filter(pl.col("value").is_infinite())).height:
         name, of_model = infinite.select("set", "model").row(0)

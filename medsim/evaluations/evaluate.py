@@ -80,7 +80,7 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
     """Write the similarities, retrieval and separation of all inputs that are not there yet."""
     options, name = run.options, named.spec.name
     about = run.embeddings[name]
-    missing = [one for one in inputs if not _is_complete(run, one, name, about.get("metrics", []))]
+    missing = [one for one in inputs if not _is_complete(run, one, name, about.get("metrics"))]
     if not missing:
         run.progress.say(f"{name} was compared before")
         return
@@ -124,8 +124,9 @@ def _chosen(
     return chosen
 
 
-def _is_complete(run: Run, one: EvaluationInput, embedding: str, known: Sequence[str]) -> bool:
+def _is_complete(run: Run, one: EvaluationInput, embedding: str, metrics: object) -> bool:
     """Return whether all that is asked of an input under an embedding is there already."""
+    known = metrics if isinstance(metrics, list) else []
     asked = run.options.metrics
     chosen = [metric for metric in known if not asked or metric in asked]
     paths = [path_of(SCORES, one.name, embedding, metric) for metric in chosen]

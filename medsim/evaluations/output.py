@@ -222,10 +222,7 @@ RETRIEVAL = Table(
         "recall": _number("Mean share of the ten nearest that the index found; null if exact."),
         "signature": _SIGNATURE,
     },
-    key=(
-        *("input", "embedding", "metric", "index"),
-        *("subset", "difficulty", "length", "statistic"),
-    ),
+    key=("input", "embedding", "metric", "index", "subset", "difficulty", "length", "statistic"),
     order="By input and embedding.",
 )
 

@@ -61,18 +61,18 @@ class Run:
     def signature(self, name: str, embedding: str, metric: str) -> str:
         """Return a line with all that decides a score, to be pasted into a paper."""
         one, has, options = self.inputs[name], self.embeddings[embedding], self.options
-        parts = one.get("parts") or {}
+        parts, choices = _mapping(one.get("parts")), _mapping(has["options"])
         words, bins, topics = (parts.get(of) for of in ("words", "bins", "topic_bins"))
         return ", ".join(
             [
                 f"medsim {self.metadata['medsim']}",
-                f"{name}@{one['fingerprint'][:12]}",
+                f"{name}@{str(one['fingerprint'])[:12]}",
                 *([f"{words['name']}@{words['sha256'][:12]}"] if words else []),
                 *([f"bins {' '.join(map(str, bins))}"] if bins else []),
                 *([f"topic bins {' '.join(map(str, topics))}"] if topics else []),
                 *([f"{parts['equal_parts']} equal parts"] if "equal_parts" in parts else []),
-                f"{embedding}@{has['fingerprint'][:12]}",
-                *(f"{option}={value}" for option, value in has["options"].items()),
+                f"{embedding}@{str(has['fingerprint'])[:12]}",
+                *(f"{option}={value}" for option, value in choices.items()),
                 metric,
                 *(["coverage of all words"] if options.coverage == "all" else []),
                 *(["independent pairs"] if options.independent_pairs else []),
@@ -158,6 +158,11 @@ def begin_run(
         kept = sorted(names - {manifest.MANIFEST, *(table.files for table in TABLES)})
         output.carry_over({name: earlier.manifest.outputs.get(name) for name in kept})
     return run
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    """Return a part of a manifest, empty where somebody changed it to something else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> Provenance:

@@ -239,10 +239,7 @@ def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
                 "n_covered": row["n_terms1"],
             }
         )
-    return {
-        SEPARATION.files: separation,
-        RESULTS.files: pl.DataFrame(rows, schema=RESULTS.dtypes),
-    }
+    return {SEPARATION.files: separation, RESULTS.files: pl.DataFrame(rows, schema=RESULTS.dtypes)}
 
 
 def _measure(n_far: int) -> str:

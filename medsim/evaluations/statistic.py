@@ -58,13 +58,12 @@ STATISTICS: dict[str, Statistic[Any]] = {}
 """All statistics by name, in the order in which results and tables have them."""
 
 
-def declare(statistic: Statistic[Sample]) -> Statistic[Sample]:
-    """Return a statistic after adding it to ``STATISTICS``, where its name must be new."""
+def declare(statistic: Statistic[Any]) -> None:
+    """Add a statistic to ``STATISTICS``, where its name must be new."""
     if statistic.name in STATISTICS:
         message = f"two statistics are named {statistic.name!r}"
         raise ValueError(message)
     STATISTICS[statistic.name] = statistic
-    return statistic
 
 
 def statistics_of(of: Kind, *, tested: bool = False) -> list[Statistic[Any]]:

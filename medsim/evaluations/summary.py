@@ -113,9 +113,7 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
 
 
 def coverage_of(
-    one: EvaluationInput,
-    covered: Mapping[str, Flags],
-    terms: Mapping[str, pl.DataFrame],
+    one: EvaluationInput, covered: Mapping[str, Flags], terms: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame:
     """Return ``COVERAGE``: terms and pairs of each set that embeddings lack (table A.1).
 
@@ -123,11 +121,11 @@ def coverage_of(
     terms of each pair have vectors, bool[n_pairs], and ``terms`` has ``TERM_COLUMNS``.
     """
     common = np.logical_and.reduce(list(covered.values()))
-    lacking = {
-        embedding: frame.filter(~pl.col("covered"))["term"] for embedding, frame in terms.items()
-    }
     is_oov = ~pl.col("covered") | (pl.col("n_unknown_words").fill_null(0) > 0)
-    oov = {embedding: frame.filter(is_oov)["term"] for embedding, frame in terms.items()}
+    lacking, oov = (
+        {embedding: frame.filter(chosen)["term"] for embedding, frame in terms.items()}
+        for chosen in (~pl.col("covered"), is_oov)
+    )
     rows = []
     for pair_set in one.sets:
         of_set = one.pairs[pair_set.rows]

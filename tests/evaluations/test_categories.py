@@ -98,10 +98,7 @@ def test_provenance_is_plain_and_tells_other_categories_apart(build: Build) -> N
         (["410607006", "77"], "the build has no concept '77'; name two by"),
         (["410607006"], "'Organism' is the only category; name two by"),
         (["all=410607006", "277132007"], "cannot be named 'all'"),
-        (
-            ["410607006", "x=410607006"],
-            "category 'x' .410607006. has the name or the concept",
-        ),
+        (["410607006", "x=410607006"], "category 'x' .410607006. has the name or the concept"),
         (["x=410607006", "x=277132007"], "category 'x' .277132007. has the name or the concept"),
         (["410607006", "x="], "a category is CONCEPT_ID or NAME=CONCEPT_ID, not 'x='"),
         (["410607006", "=277132007"], "NAME=CONCEPT_ID, not '=277132007'"),

@@ -211,11 +211,7 @@ def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
     for path, says in (("two.vec", "other content"), ("one.vec,case=keep", "other options")):
         with pytest.raises(medsim.MedsimError, match=rf"another embedding named one \({says}\)"):
             medsim.evaluate(
-                made / "rated.csv",
-                {"one": f"{made}/{path}"},
-                folder,
-                resamples=200,
-                coverage="any",
+                made / "rated.csv", {"one": f"{made}/{path}"}, folder, resamples=200, coverage="any"
             )
     assert (folder / "manifest.json").read_bytes() == before
 

@@ -95,9 +95,7 @@ def test_a_model_needs_a_version_where_inputs_are_added(rated: Path, tmp_path: P
     assert found.manifest.embeddings["versioned"]["identity"] == "versioned, version 1, as given"
 
 
-def test_a_chart_has_the_best_value_of_each_embedding(
-    shared_evaluation: medsim.Evaluation,
-) -> None:
+def test_a_chart_has_the_best_value_of_each_embedding(shared_evaluation: medsim.Evaluation) -> None:
     altair = pytest.importorskip("altair", reason="medsim[report] is not installed")
 
     for statistic in ("auc", "spearman"):

@@ -137,10 +137,7 @@ def test_a_line_of_the_benchmark_may_have_more_cells_but_not_fewer(tmp_path: Pat
         ('{"a":' * 100_000, "line 3 is not a JSON object"),
         ('{"sentence1":["a"],"sentence2":"b","score":1}', "line 3: 'sentence1' is not text"),
         ('{"sentence1":"a","sentence2":"b","score":true}', "line 3: 'score' is not text"),
-        (
-            '{"sentence1":"a","sentence2":"b","score":"high"}',
-            "line 3: rating 'high' is not",
-        ),
+        ('{"sentence1":"a","sentence2":"b","score":"high"}', "line 3: rating 'high' is not"),
         ('{"sentence1":"a","sentence2":"b","score":Infinity}', "rating 'Infinity' is not a number"),
     ],
 )

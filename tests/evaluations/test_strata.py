@@ -364,10 +364,7 @@ def test_equal_parts_and_bins_of_topics_are_recorded_and_signed(made: Path) -> N
     [
         ({"equal_parts": 3}, "`equal_parts` needs word counts or topics .*; add `words`"),
         ({"equal_parts": 1}, "`equal_parts` 1 is out of range"),
-        (
-            {"equal_parts": 3, "topic_bins": [1, 2]},
-            "`equal_parts` replaces `bins`",
-        ),
+        ({"equal_parts": 3, "topic_bins": [1, 2]}, "`equal_parts` replaces `bins`"),
         ({"topic_bins": [1, 9]}, "`topic_bins` needs numbers of topics"),
         ({"bins": [1, 10]}, "`bins` needs word counts"),
         ({"bins": [10, 1]}, "`bins` 10,1 must be ascending counts from 1"),
