@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import faiss
 import numpy as np
@@ -71,22 +71,6 @@ _BATCH_CANDIDATES = 1 << 20
 _NO_IDS = np.empty((0, 0), np.int64)
 
 
-class Limits(NamedTuple):
-    """Queries and the cosines between which it is not sure that a point counts.
-
-    Attributes:
-        units: float32[n_queries, n_dimensions], of length 1.
-        low: float32[n_queries].
-        high: float32[n_queries].
-        components: int32[n_queries].
-    """
-
-    units: Vectors
-    low: Singles
-    high: Singles
-    components: Ids
-
-
 class TorchIndex:
     """Compares with every point on a device of PyTorch, while ``precise`` lasts."""
 
@@ -115,16 +99,19 @@ class TorchIndex:
             (values,), (ids,) = self._best(values, ids, n_asked)
             return values.cpu().numpy(), ids.cpu().numpy()
 
-    def placed(self, limits: Limits) -> Any:
-        """Return limits on the device, as ``compare`` takes them."""
+    def placed(self, *arrays: np.ndarray[Any, Any]) -> Any:
+        """Return arrays on the device, as ``compare`` takes them."""
         with self._telling():
-            return Limits(*map(self._there, limits))
+            return [self._there(one) for one in arrays]
 
     def compare(
-        self, limits: Any, begin: int, points: Rows, components: Ids
+        self, queries: Any, begin: int, points: Rows, components: Ids
     ) -> tuple[Counts, Rows, Rows]:
         """Compare queries with the points that were added at once, from ``begin`` on.
 
+        Queries are their vectors of length 1, float32[n_queries, n_dimensions]; the cosines between
+        which it is not sure that a point counts, the lower and the upper ones, float32[n_queries];
+        and their components, int32[n_queries]: each on the device, see ``placed``.
         The block's members are the terms that have these points, numbered within it, as vectors.
 
         Returns:
@@ -132,16 +119,17 @@ class TorchIndex:
             query, int64[n_queries]; and what is between its limits, as rows of queries and numbers
             of points, int64[n_between] each.
         """
+        units, low, high, own_components = queries
         with self._telling():
-            cosines = limits.units @ self._blocks[begin // BLOCK].T
-            above = cosines > limits.high[:, None]
+            cosines = units @ self._blocks[begin // BLOCK].T
+            above = cosines > high[:, None]
             counts = np.zeros(len(cosines), np.int64)
             for at in range(0, len(points), _COLUMNS):
                 own = self._there(components[at : at + _COLUMNS])
-                others = own != limits.components[:, None]
+                others = own != own_components[:, None]
                 columns = self._there(points[at : at + _COLUMNS])
                 counts += (above[:, columns] & others).sum(1).cpu().numpy()
-            rows, columns = self._torch.where((cosines >= limits.low[:, None]) & ~above)
+            rows, columns = self._torch.where((cosines >= low[:, None]) & ~above)
             return counts, rows.cpu().numpy(), begin + columns.cpu().numpy()
 
     @contextmanager
@@ -456,15 +444,11 @@ class CosineSearch:
     ) -> Counts:
         """Count on the index's device, and here what is as near to a threshold as its error."""
         starts, members = self._points.starts, self._points.members
-        limits = Limits(
-            units=self._units(self._row_of[queries]),
-            low=thresholds - self._error,
-            high=thresholds + self._error,
-            components=components[queries],
-        )
+        low, high = thresholds - self._error, thresholds + self._error
+        units = self._units(self._row_of[queries])
         counts = np.zeros(len(queries), np.int64)
         with index.precise():
-            there = index.placed(limits)
+            there = index.placed(units, low, high, components[queries])
             for begin, end in self._blocks():
                 points = np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1]))
                 own = components[members[starts[begin] : starts[end]]]

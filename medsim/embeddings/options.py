@@ -32,19 +32,21 @@ _WHOLE = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceOptions(Options):
-    """The options that every service has."""
+    """The options that every service has.
 
-    model: Annotated[str | None, Option("Of a service: the name of the model.")] = None
-    key: Annotated[
-        str | None, Option("Of a service: the environment variable that has the key.")
-    ] = None
-    concurrency: Annotated[int, Option("Of a service: requests at a time.", least=1, most=256)] = 4
-    rpm: Annotated[
-        int | None, Option("Of a service: most requests a minute.", least=1, most=1_000_000)
-    ] = None
-    timeout: Annotated[
-        int, Option("Of a service: seconds a request may take.", least=1, most=86_400)
-    ] = 300
+    Attributes:
+        model: as the service names it.
+        key: the environment variable that has the key; by default that of any service, or OpenAI's.
+        concurrency: requests under way at a time.
+        rpm: the most requests a minute; any number by default.
+        timeout: seconds that a whole request may take.
+    """
+
+    model: str | None = None
+    key: str | None = None
+    concurrency: Annotated[int, Option("Requests at a time.", least=1, most=256)] = 4
+    rpm: Annotated[int | None, Option("Requests a minute.", least=1, most=1_000_000)] = None
+    timeout: Annotated[int, Option("Seconds for a request.", least=1, most=86_400)] = 300
 
     def check(self) -> None:
         """Raise OptionError for a key that is not the name of an environment variable."""
@@ -118,45 +120,40 @@ _OPTION = re.compile(r",([a-z]+)=([^,]*)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingOptions(ServiceOptions):
-    """The options of reading an embedding; its format refuses those that it does not know."""
+    """The options of reading an embedding; its format refuses those that it does not know.
 
-    format: Annotated[str | None, Option("The format; by default found by the content.")] = None
-    vocabulary: Annotated[
-        Path | None, Option("File that names the rows of an array; by default one beside it.")
-    ] = None
-    keys: Annotated[Keys | None, Option("Whether rows are vectors of words or of terms.")] = None
-    case: Annotated[
-        Case,
-        Option(
-            "Look words up as they are, then in lower case; only in lower case; or as they are."
-        ),
-    ] = "fallback"
-    parts: Annotated[
-        Parts, Option("Split words at inner punctuation: if unknown as a whole, always or never.")
-    ] = "fallback"
-    digits: Annotated[
-        Digits, Option("Keep digits, or replace each by # (as word2vec's Google News) or by 0.")
-    ] = "keep"
-    coverage: Annotated[
-        Coverage | None, Option("Whether all words of a covered term have a vector, or any.")
-    ] = None
-    pooling: Annotated[
-        Pooling | None, Option("Pooling of token vectors; by default the model's, else the mean.")
-    ] = None
-    normalize: Annotated[
-        YesNo | None,
-        Option("Scale an encoder's vectors to length 1; by default as the model does."),
-    ] = None
-    prefix: Annotated[str, Option('Text put before every term, such as "query: ".')] = ""
-    device: Annotated[
-        Device, Option("Run an encoder on a GPU if there is one (auto), or on the processor (cpu).")
-    ] = "auto"
-    dimensions: Annotated[
-        int | None, Option("Of a service: dimensions to ask for.", least=1, most=1 << 16)
-    ] = None
-    batch: Annotated[  # at most as OpenAI has it
-        int, Option("Of a service: most terms a request.", least=1, most=2048)
-    ] = 32
+    Attributes:
+        format: its name; by default found by the content.
+        vocabulary: the file that names the rows of an array; by default the one beside it.
+        keys: whether rows are vectors of words or of terms; by default that of the file.
+        case: words are looked up as they are and then in lower case (fallback), in lower case
+            alone (lower), or as they are (keep).
+        parts: words are split at inner punctuation where they have no vector as a whole
+            (fallback), always, or never.
+        digits: they are kept, or replaced by # (hash, as in word2vec's Google News) or by 0 (zero).
+        coverage: a term is covered if all of its words have a vector, or any; by default as the
+            evaluation has it, else any.
+        pooling: of token vectors; by default that of the model's settings, else the mean.
+        normalize: whether vectors are scaled to length 1; by default as the model's settings say.
+        prefix: put before every term that an encoder reads, such as "query: ".
+        device: an encoder runs on a GPU where its library finds one (auto), or on the processor.
+        dimensions: of the vectors that a service is asked for; by default those of the model.
+        batch: the most terms of one request, at most as many as OpenAI allows.
+    """
+
+    format: str | None = None
+    vocabulary: Path | None = None
+    keys: Annotated[Keys | None, Option("Kind of the rows.")] = None
+    case: Annotated[Case, Option("Case of words.")] = "fallback"
+    parts: Annotated[Parts, Option("Splitting of words.")] = "fallback"
+    digits: Annotated[Digits, Option("Digits of words.")] = "keep"
+    coverage: Annotated[Coverage | None, Option("Words that must be known.")] = None
+    pooling: Annotated[Pooling | None, Option("Pooling of token vectors.")] = None
+    normalize: Annotated[YesNo | None, Option("Scaling to length 1.")] = None
+    prefix: str = ""
+    device: Annotated[Device, Option("Where an encoder runs.")] = "auto"
+    dimensions: Annotated[int | None, Option("Of vectors.", least=1, most=1 << 16)] = None
+    batch: Annotated[int, Option("Terms of a request.", least=1, most=2048)] = 32
 
     def chosen(self) -> dict[str, str]:
         """Return the options that differ from their defaults, as text."""

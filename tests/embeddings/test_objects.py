@@ -325,10 +325,6 @@ def test_what_is_no_embedding_gets_one_line_of_what_is(given: Any) -> None:
             lambda: embedded(medsim.Embedding(Model(), input="quoted")),
             "unknown option of an embedding 'input'",
         ),
-        (
-            lambda: medsim.build("hpo", "out", embedding=Model()),
-            r"`embedding` medsim.Embedding\(Python object .*Model\) is for embedding negatives",
-        ),
     ],
 )
 def test_what_does_not_fit_an_object_is_said(make: Callable[[], object], says: str) -> None:
