@@ -192,11 +192,11 @@ class OutputFolder:
     def scan(self, name: str) -> pl.LazyFrame | None:
         """Return the rows of a file that is there already, None if it is not or is damaged."""
         path = self.folder / name
-        try:  # the digest first: Polars may read a damaged file without a complaint, or panic
-            known = self._digests.get(self._prefix + name)
-            return scan_parquet(path) if known == digest_of(path) else None
-        except OSError:
-            return None
+        with suppress(OSError):
+            # The digest first: Polars may read a damaged file without a complaint, or panic.
+            if self._digests.get(self._prefix + name) == digest_of(path):
+                return scan_parquet(path)
+        return None
 
     def load(self, name: str) -> pl.DataFrame:
         """Return the rows of a file that ``is_complete``, if they are those noted of it."""

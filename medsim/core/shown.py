@@ -12,7 +12,7 @@ import polars as pl
 from medsim.core.errors import MedsimError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 _MOST_ROWS = 12
@@ -64,26 +64,18 @@ class Shown:
 
 def html_table(frame: pl.DataFrame) -> str:
     """Return the first rows of a frame as a table of HTML, numbers with three decimals."""
-    head = "".join(
-        f'<th style="{_CELL}{_side(kind)}">{escape(name)}</th>'
-        for name, kind in frame.schema.items()
-    )
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f'<td style="{_CELL}{_side(kind)}">{escape(_text(value))}</td>'
-            for value, kind in zip(row, frame.dtypes, strict=True)
-        )
-        + "</tr>"
-        for row in frame.head(_MOST_ROWS).iter_rows()
-    )
+    sides = ["right" if kind.is_numeric() else "left" for kind in frame.dtypes]
+
+    def row(tag: str, values: Iterable[str]) -> str:
+        cells = zip(values, sides, strict=True)
+        styled = (f'<{tag} style="{_CELL}{side}">{escape(one)}</{tag}>' for one, side in cells)
+        return f"<tr>{''.join(styled)}</tr>"
+
+    head = row("th", frame.columns)
+    rows = "".join(row("td", map(_text, values)) for values in frame.head(_MOST_ROWS).iter_rows())
     more = frame.height - _MOST_ROWS
     note = f"<p>and {more:,} more rows</p>" if more > 0 else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
-
-
-def _side(kind: pl.DataType) -> str:
-    return "right" if kind.is_numeric() else "left"
+    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{note}"
 
 
 def _text(value: object) -> str:

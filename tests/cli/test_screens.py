@@ -230,7 +230,10 @@ def test_what_is_told_beside_tables(folders: dict[str, Path]) -> None:
     assert run("verify BUILD --sample 0 --quiet", folders).stderr == ""
 
     missing, signs = run("compare RESULTS", folders).stderr.splitlines()
-    assert signs == "+1-0: significantly better than 1, worse than 0; *: best, or not told from it"
+    assert (
+        signs
+        == "+1-0: significantly better than 1, worse than 0; *: best, or not different from it"
+    )
     assert missing.startswith("\N{EN DASH}: no pair is covered (build possibly_equivalent_to easy ")
     for options in ("--format json", "--table rated"):
         assert run(f"compare RESULTS {options}", folders).stderr == ""
