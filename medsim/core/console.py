@@ -170,7 +170,8 @@ def command(
         ) -> None:
             file = context.find_object(OptionFile) or OptionFile()
             given = [name for name in context.params if _is_from_file(context, name)]
-            flags = {str(one.name): one.opts[0] for one in context.command.params} | _flags(options)
+            flags = {str(one.name): one.opts[0] for one in context.command.params}
+            flags |= {name: _flag(name, option) for name, option in declared(options).items()}
             from_file = f"{listed([flags[one] for one in given])} from {file.name}" if given else ""
             # What the user put between backticks, such as the name of a file, stays as it is.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
@@ -178,8 +179,7 @@ def command(
             progress = Progress.to_stderr(
                 lambda line: one_line(_with_flags(line, flags)), quiet=quiet, verbose=verbose
             )
-            if "progress" in fields:
-                values["progress"] = progress
+            values |= {"progress": progress} if "progress" in fields else {}
             if from_file:
                 progress.detail(f"options: {from_file}")
             try:
@@ -300,11 +300,6 @@ def _flag(field: str, option: Option) -> str:
     return option.flags[0] if option.flags else f"--{field.replace('_', '-')}"
 
 
-def _flags(options: type[Options]) -> dict[str, str]:
-    """Return how a user names each option of a command."""
-    return {name: _flag(name, option) for name, option in declared(options).items()}
-
-
 def _with_flags(message: str, flags: Mapping[str, str]) -> str:
     """Return a message that names options as the command line does.
 
@@ -316,9 +311,8 @@ def _with_flags(message: str, flags: Mapping[str, str]) -> str:
         name = found["name"]
         if name is None:
             return found[0]
-        return flags.get(name) or next(
-            (_flags(one)[name] for one in _declarations(Options) if name in declared(one)), found[0]
-        )
+        known = (declared(one).get(name) for one in _declarations(Options))
+        return flags.get(name) or next((_flag(name, one) for one in known if one), found[0])
 
     return _QUOTED_OR_NAME.sub(flag, message)
 
