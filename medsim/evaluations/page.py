@@ -31,6 +31,7 @@ from medsim.evaluations.score_sections import (
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS
 from medsim.pages.page import (
+    FINGERPRINT,
     Folded,
     Page,
     PageTable,
@@ -72,15 +73,14 @@ def coverage(covered: pl.DataFrame) -> Section | None:
         view="coverage",
         formats=dict.fromkeys(percents, ",.1f"),
     )
-    if not covered["n_terms_uncovered"].sum():
-        whole = "Every embedding covers every term: no pair is left out."
-        folded = Folded(summary=f"Numbers: {numbers.caption}", tables=[numbers])
-        return Section(title="Coverage", prose=whole, parts=[folded])
     prose = (
         "A word embedding covers a term if it has vectors of all its words or, if coverage is any, "
         "of one. Pairs with a term that is not covered are left out of comparisons."
+        if covered["n_terms_uncovered"].sum()
+        else "Every embedding covers every term: no pair is left out."
     )
-    return Section(title="Coverage", prose=prose, parts=[numbers])
+    folded = Folded(summary=numbers.caption, tables=[numbers])
+    return Section(title="Coverage", prose=prose, parts=[folded])
 
 
 _OF = ("terms", "pairs")
@@ -136,7 +136,7 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
             "path": one.get("path"),
             "from": _origin(one),
             "may be passed on": one.get("redistributable"),
-            "fingerprint": one.get("fingerprint"),
+            "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
         }
         for name, one in manifest.inputs.items()
     ]
@@ -148,7 +148,7 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
             "dimensions": one.get("n_dimensions"),
             "words or terms": one.get("n_vocabulary"),
             "options": format_value(one.get("options") or {}),
-            "fingerprint": one.get("fingerprint"),
+            "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
         }
         for name, one in manifest.embeddings.items()
     ]

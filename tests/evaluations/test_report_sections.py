@@ -219,13 +219,13 @@ def test_worst_errors_are_folded_but_those_of_the_best_embedding(full) -> None:
     assert not any(one.opened for one in others)
 
 
-def test_coverage_is_a_table_or_a_sentence(full) -> None:
+def test_coverage_is_a_sentence_and_a_table(full) -> None:
     whole = full.coverage.with_columns(
         n_terms_uncovered=pl.lit(0, pl.Int64), n_pairs_uncovered=pl.lit(0, pl.Int64)
     )
 
-    [table] = coverage(full.coverage).parts
-    assert table.frame.select("% of terms", "% of pairs").unique().rows() == [(5.0, 6.0)]
+    [folded] = coverage(full.coverage).parts
+    assert folded.tables[0].frame.select("% of terms", "% of pairs").unique().rows() == [(5.0, 6.0)]
     assert coverage(whole).prose == "Every embedding covers every term: no pair is left out."
 
 

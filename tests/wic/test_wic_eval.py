@@ -725,5 +725,5 @@ def test_the_report_says_which_model_is_best_and_which_are_no_better_than_a_coin
     whole = scored.results.filter(subset="all", statistic="accuracy")
     best = whole.sort("value", "model", descending=[True, False]).row(0, named=True)
     assert f"{best['model']} has an accuracy of {best['value']:.3f} (" in page
-    assert re.search("Not better than a coin, 0.5: [^.]*random", page)
+    assert re.search(r"Not better than chance \(0.5\): [^.]*random", page)
     assert page.index("Accuracy of each model") < page.index("Accuracies by part")
