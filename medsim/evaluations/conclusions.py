@@ -328,6 +328,8 @@ def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
     if rows.is_empty():
         raise InputError(f"{evaluation.folder} has no such results; evaluate with `separation`")
     errors = errors_of(rows)
+    if errors.is_empty():
+        raise InputError(f"{evaluation.folder} has no errors: too few terms have a vector")
     if name == "all-separation":
         return errors
     if name == "separation":

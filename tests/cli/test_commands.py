@@ -264,10 +264,10 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "rated.tsv").write_text("a b\tc\t3\nb\tc\t1\na\tb\t2\na\tc\t5\n", encoding="utf-8")
     (folder / "words.csv").write_text("word,count\na,5\nb,7\nc,70\n", encoding="utf-8")
     (folder / "one.txt").write_text(
-        "a 1 2 0\nb 3 1 1\nc 0 1 4\norl 1 0 2\nnub 2 2 1\n", encoding="utf-8"
+        "a 1 2 0\nb 3 1 1\nc 0 1 4\norl 1 0 2\nnub 2 2 1\ndar 3 0 1\nfen 1 4 1\n", encoding="utf-8"
     )
     (folder / "two.txt").write_text(
-        "a 1 2 2\nb 1 1 3\nc 2 1 4\nbim 1 3 2\nnub 2 0 1\n", encoding="utf-8"
+        "a 1 2 2\nb 1 1 3\nc 2 1 4\nbim 1 3 2\nnub 2 0 1\ndar 0 3 1\nfen 4 1 1\n", encoding="utf-8"
     )
     result = run(
         "eval",
@@ -292,6 +292,17 @@ def test_every_table_comes_in_its_format(evaluated: Path, table: str, form: str)
     assert result.stdout.strip()
     if form == "json":
         assert isinstance(json.loads(result.stdout), list)
+
+
+def test_categories_without_vectors_have_no_table(evaluated: Path, tmp_path: Path) -> None:
+    (tmp_path / "none.txt").write_text("a 1 2\n", encoding="utf-8")
+    given = ("-e", f"none={tmp_path / 'none.txt'}", "-o", tmp_path / "results", "--separation")
+    assert run("eval", evaluated.parent / "out", *given).exit_code == 0
+    result = run("compare", tmp_path / "results", "--table", "separation")
+    assert (result.exit_code, result.stderr.splitlines()) == (
+        1,
+        [f"error: {tmp_path / 'results'} has no errors: too few terms have a vector"],
+    )
 
 
 def test_a_subset_or_a_comparison_that_there_is_not_is_refused(evaluated: Path, out: Path) -> None:
