@@ -74,7 +74,7 @@ def _print_compared(
     """Print a table of comparisons, and what its signs say where they are printed."""
     from medsim.evaluations.readable import why_missing_in
 
-    frames = readable(rows)
+    frames = readable(rows) if rows.height else [rows]
     print_table(rows, form, readable=lambda _: frames)
     tell_missing(progress, form, why_missing_in(rows, frames))
     if {"n_better", "value"} <= set(rows.columns):
