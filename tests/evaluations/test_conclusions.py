@@ -38,42 +38,34 @@ def compared(values: dict[str, float], close: float) -> list[Comparison]:
     ]
 
 
-def test_each_is_counted_against_all_others() -> None:
-    assert stand(compared({"d": 0.9, "a": 0.5, "b": 0.83, "c": 0.71}, close=0.15)) == {
-        "a": (0, 3, False),
-        "b": (1, 0, True),
-        "c": (1, 1, False),
-        "d": (2, 0, True),
-    }
+@pytest.mark.parametrize(
+    ("comparisons", "expected"),
+    [
+        (
+            compared({"d": 0.9, "a": 0.5, "b": 0.83, "c": 0.71}, close=0.15),
+            {"a": (0, 3, False), "b": (1, 0, True), "c": (1, 1, False), "d": (2, 0, True)},
+        ),
+        ([("a", "b", 0.1, 0.05)], {"a": (0, 0, True), "b": (0, 0, True)}),
+        ([("a", "b", 0.1, None)], {"a": (0, 0, True), "b": (0, 0, True)}),
+        (
+            compared({"a": 0.9, "b": 0.9, "c": 0.1}, close=0.0),
+            {"a": (1, 0, True), "b": (1, 0, True), "c": (0, 2, False)},
+        ),
+        # One that does not differ from one of two equal best ones.
+        (
+            [("a", "b", 0.0, 1.0), ("a", "c", 0.1, 0.01), ("b", "c", 0.1, 0.2)],
+            {"a": (1, 0, True), "b": (0, 0, True), "c": (0, 1, True)},
+        ),
+        ([("a", "b", None, None)], {"a": (0, 0, True), "b": (0, 0, True)}),
+        ([], {}),
+    ],
+)
+def test_standings_are_counted_against_all_others_in_either_direction(
+    comparisons: list[Comparison], expected: dict[str, Standing]
+) -> None:
+    back = [(other, one, -(gap or 0), p) for one, other, gap, p in reversed(comparisons)]
 
-
-def test_the_direction_and_order_of_comparisons_do_not_count() -> None:
-    there = compared({"a": 0.1, "b": 0.5, "c": 0.55}, close=0.2)
-    back = [(other, one, -(gap or 0), p) for one, other, gap, p in reversed(there)]
-
-    assert stand(there) == stand(back)
-
-
-@pytest.mark.parametrize("p", [0.05, None])
-def test_a_p_of_alpha_or_none_is_not_significant(p: float | None) -> None:
-    assert stand([("a", "b", 1.0, p)])["b"] == (0, 0, True)
-
-
-def test_equals_are_both_the_best() -> None:
-    found = stand(compared({"a": 0.9, "b": 0.9, "c": 0.1}, close=0.0))
-
-    assert found == {"a": (1, 0, True), "b": (1, 0, True), "c": (0, 2, False)}
-
-
-def test_one_that_cannot_be_told_from_one_of_the_best_is_among_them() -> None:
-    found = stand([("a", "b", 0.0, 1.0), ("a", "c", 0.1, 0.01), ("b", "c", 0.1, 0.2)])
-
-    assert found["c"] == (0, 1, True)
-
-
-def test_no_difference_counts_for_nobody() -> None:
-    assert stand([("a", "b", None, None)]) == {"a": (0, 0, True), "b": (0, 0, True)}
-    assert stand([]) == {}
+    assert stand(comparisons) == stand(back) == expected
 
 
 def test_each_embedding_stands_at_its_best_metric() -> None:
@@ -84,22 +76,10 @@ def test_each_embedding_stands_at_its_best_metric() -> None:
         ("b", "max_jaccard", 0.75, 10, 1, 0, True),  # 0.08 is not below 0.05
         ("c", "avg_cos", 0.6, 10, 0, 2, False),
     ]
-
-
-def test_the_correction_decides_what_is_significant() -> None:
-    best = best_metrics(RESULTS, COMPARISONS, ["auc"], correction="holm")
-    assert best.filter(difficulty="easy")["among_best"].to_list() == [True, False, False]
-
-
-def test_without_a_value_an_embedding_is_not_among_the_best() -> None:
-    best = best_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="hard")
-    assert best.select("embedding", "value", "among_best").rows() == [
-        ("a", None, False),
-        ("b", 0.5, True),
-    ]
-
-
-def test_pairs_of_its_own_tell_no_standing() -> None:
+    by_holm = best_metrics(RESULTS, COMPARISONS, ["auc"], correction="holm")
+    assert by_holm.filter(difficulty="easy")["among_best"].to_list() == [True, False, False]
+    hard = by_holm.filter(difficulty="hard").select("embedding", "value", "among_best")
+    assert hard.rows() == [("a", None, False), ("b", 0.5, True)]
     own = best_metrics(RESULTS, COMPARISONS, ["auc"], subset="own")
     assert own.select("embedding", "value", "n_pairs").rows() == [("a", 0.95, 12)]
     assert "n_better" not in own.columns

@@ -39,16 +39,6 @@ def test_what_is_negative_has_a_minus_sign() -> None:
     assert table["a"].item() == "\N{MINUS SIGN}0.950 avg_cos (12)"
 
 
-def test_columns_that_say_nothing_are_left_out_of_a_readable_table() -> None:
-    rated = pl.DataFrame(
-        [result({"input": "mayo", "dataset": "mean"}, "a", "cos", 0.5, statistic="spearman")],
-        schema=output.RESULTS.dtypes,
-    )
-    (table,) = readable(best_metrics(rated, COMPARISONS, ["spearman"]))
-    assert table.columns == ["input", "dataset", "statistic", "n_pairs", "a"]
-    assert table["a"].item() == "0.500 cos +0\N{MINUS SIGN}0 *"
-
-
 def test_embeddings_with_other_metrics_have_a_table_of_their_own() -> None:
     terms = pl.DataFrame(
         [result(EASY, "t", metric, 0.5) for metric in ("cos", "pearson")],
@@ -58,11 +48,6 @@ def test_embeddings_with_other_metrics_have_a_table_of_their_own() -> None:
     tables = readable(every.filter(difficulty="easy"))
     assert [table["embedding"].to_list() for table in tables] == [["a", "b", "c"], ["t"]]
     assert "cos" not in tables[0].columns
-
-
-def test_a_table_of_own_pairs_tells_how_many_there_are() -> None:
-    (table,) = readable(best_metrics(RESULTS, COMPARISONS, ["auc"], subset="own"))
-    assert table["a"].item() == "0.950 avg_cos (12)"
 
 
 def test_of_many_embeddings_each_has_a_row_the_best_first() -> None:

@@ -73,18 +73,6 @@ def test_the_power_of_the_smallest_detectable_correlation_is_that_of_statsmodels
         assert of_test == pytest.approx(0.8, abs=1e-6)
 
 
-@pytest.mark.parametrize(("n", "expected"), [(12, 0.84), (60, 0.805)])
-def test_a_correlation_of_that_size_is_shown_as_often_as_said(n: int, expected: float) -> None:
-    rng = np.random.default_rng(5)
-    true = smallest_detectable(n)
-    left = rng.normal(size=(2000, n))
-    right = true * left + math.sqrt(1 - true**2) * rng.normal(size=left.shape)
-
-    shown = np.mean([pearson_test(x, y).p < 0.05 for x, y in zip(left, right, strict=True)])
-
-    assert shown == pytest.approx(expected, abs=0.025)
-
-
 def test_of_three_values_nothing_can_be_shown() -> None:
     assert math.isnan(smallest_detectable(3))
     assert smallest_detectable(4) > 0.99
