@@ -117,20 +117,16 @@ def test_documents_are_split_by_their_ids_alone(tmp_path: Path) -> None:
         ("Train.conll", "valid.conll", "TEST.conll"),
     ],
 )
-def test_splits_are_known_by_the_names_of_files(tmp_path: Path, names) -> None:
+def test_splits_are_known_by_the_names_of_files(tmp_path: Path, monkeypatch, names) -> None:
     corpus = one_corpus(folder(tmp_path / "velp", *names))
+    monkeypatch.chdir(tmp_path / "velp")
+    assert one_corpus(Path()).name == "velp"
 
     assert corpus.name == "velp"
     sizes = {split: len(found) for split, found in corpus.splits.items()}
     assert sizes == {"train": 1, "dev": 1, "test": 1}
     assert [Path(one["path"]).name for one in corpus.files.values()] == list(names[:3])
     assert corpus.warnings == ()  # numbers of documents, which splits in CoNLL's layout share
-
-
-def test_the_folder_that_one_is_in_is_named_by_its_own_name(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(folder(tmp_path / "velp", "train.tsv", "dev.tsv", "test.tsv"))
-
-    assert one_corpus(Path()).name == "velp"
 
 
 def test_files_of_splits_may_be_in_pubtator_format(tmp_path: Path) -> None:
@@ -154,21 +150,7 @@ def test_a_document_in_two_splits_is_warned_of(tmp_path: Path) -> None:
     assert "2 documents are in several splits, 1 first" in warning
 
 
-@pytest.mark.parametrize(
-    ("names", "fault"),
-    [
-        (("train.tsv", "test.tsv"), "has no dev file; file names"),
-        (("train.tsv", "train.txt", "dev.tsv", "test.tsv"), "two train files, train.tsv and"),
-    ],
-)
-def test_a_folder_without_its_splits_is_refused(tmp_path: Path, names, fault: str) -> None:
-    with pytest.raises(InputError, match=fault):
-        one_corpus(folder(tmp_path / "velp", *names))
-
-
-def test_a_single_file_in_conll_layout_and_a_split_without_entities_are_refused(
-    tmp_path: Path,
-) -> None:
+def test_files_that_are_no_splits_with_entities_are_refused(tmp_path: Path) -> None:
     path = folder(tmp_path / "velp", "train.tsv", "dev.tsv", "test.tsv")
     (path / "test.tsv").write_text("Orl\tO\n")
 
@@ -176,6 +158,11 @@ def test_a_single_file_in_conll_layout_and_a_split_without_entities_are_refused(
         one_corpus(path / "train.tsv")
     with pytest.raises(InputError, match="has no entity in its test split"):
         one_corpus(path)
+    (path / "train.txt").write_text(CONLL)
+    with pytest.raises(InputError, match=r"two train files, train\.tsv and"):
+        one_corpus(path)
+    with pytest.raises(InputError, match="has no dev file; file names"):
+        one_corpus(folder(tmp_path / "two", "train.tsv", "test.tsv"))
 
 
 def test_types_are_taken_for_one(tmp_path: Path) -> None:
@@ -226,9 +213,6 @@ def test_sentences_of_every_scheme_and_form_are_read(tmp_path: Path, content) ->
         [("Seen", "O")],
     ]
     assert [one.document_id for one in found] == ["1", "2"]
-
-
-def test_a_word_may_have_a_space_where_columns_have_tabs(tmp_path: Path) -> None:
     assert sentences(tmp_path / "t", "1 000\tB-X\n")[0].words == ("1 000",)
 
 
@@ -317,7 +301,3 @@ def test_tags_in_bio_have_the_same_entities(tags: list[str]) -> None:
 
     assert entities_of(again) == entities
     assert {tag[0] for tag in again} <= set("BIO")
-
-
-def test_tags_are_in_bio() -> None:
-    assert tags_of([Entity("X", 1, 3), Entity("Y", 3, 4)], 5) == ["O", "B-X", "I-X", "B-Y", "O"]

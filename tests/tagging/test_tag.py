@@ -106,25 +106,6 @@ def test_results_are_those_of_the_predictions(made: medsim.Tagging) -> None:
         assert all(1 <= epoch <= 10 for epoch in trials["epoch"])
 
 
-def test_views_have_the_declared_columns(made: medsim.Tagging) -> None:
-    for view, one in made.kind.views.items():
-        for file in made.folder.glob(one.files):
-            found = pl.read_parquet_schema(file)
-            further = ["velps"] if one.some_columns else []
-            assert list(found) == [*one.dtypes, *further], view
-            assert all(found[name] == kind for name, kind in one.dtypes.items()), view
-    assert made.views()["rows"].min() > 0
-
-
-def test_a_tagging_says_what_it_is_of(made: medsim.Tagging) -> None:
-    first, second = repr(made).split("\n")
-
-    assert first.startswith("Tagging('")
-    assert "1 corpus (velps)" in first
-    assert "2 embeddings (own and random)" in first
-    assert ".tasks()" in second
-
-
 def test_the_table_of_tasks_is_an_extrinsic_side(made: medsim.Tagging) -> None:
     tasks = made.tasks()
     more = pl.DataFrame({"model": ["x", "y"], "velps": [0.1, 0.3]})
@@ -147,13 +128,6 @@ def test_the_report_has_the_scores(made: medsim.Tagging, tmp_path: Path, monkeyp
     assert "Scores of each tagger" in page
 
 
-def test_no_word_of_the_corpus_is_in_the_results(made: medsim.Tagging) -> None:
-    texts = made.sql("from prediction").select(pl.col(pl.String).unique().implode()).row(0)
-
-    assert {tag[0] for tag in texts[1]} == {"O", "B", "I"}
-    assert all(one.isdigit() for one in texts[0])
-
-
 def test_the_written_corpus_gives_the_same_scores(
     made: medsim.Tagging, vectors: Path, tmp_path: Path
 ) -> None:
@@ -166,6 +140,9 @@ def test_the_written_corpus_gives_the_same_scores(
 
 
 def test_the_manifest_tells_what_was_read(made: medsim.Tagging) -> None:
+    texts = made.sql("from prediction").select(pl.col(pl.String).unique().implode()).row(0)
+    assert {tag[0] for tag in texts[1]} == {"O", "B", "I"}
+    assert all(one.isdigit() for one in texts[0])  # no word of the corpus
     corpus = made.manifest.corpora["velps"]
     own = made.manifest.embeddings["own"]
 

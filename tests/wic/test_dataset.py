@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from medsim import evaluate_wic
 from medsim.core.errors import InputError
 from medsim.wic.benchmark import read_instances
-from medsim.wic.dataset import coin_flips, drawn_order, folds_of, linked, read_dataset, read_wic
+from medsim.wic.dataset import coin_flips, folds_of, linked, read_dataset, read_wic
 
 
 def keys_of(instance: dict) -> set[object]:
@@ -100,12 +100,6 @@ def test_a_coin_is_fair_and_knows_nothing_of_labels() -> None:
     assert np.array_equal(coin_flips(relabelled, 3), flips)
     assert np.array_equal(coin_flips(instances.reverse(), 3), flips[::-1])
     assert not np.array_equal(coin_flips(instances, 4), flips)
-
-
-def test_the_drawn_order_has_no_ties_among_different_instances() -> None:
-    instances = invented_instances(4, 1000, reuse=0.3)
-
-    assert len(np.unique(drawn_order(instances, 0))) == 1000
 
 
 LINES = "orl\tN\t1-3\tThe orl\u00e9 fell .\tI saw an orl .\ngo\tV\t1-0\tShe  went home\tGo !\n"

@@ -11,7 +11,6 @@ import pytest
 from fixtures.corpora import invented_names, write_corpus
 from fixtures.umls import Metathesaurus
 
-from medsim import evaluate_wic
 from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.wic import SPLITS, build
@@ -46,14 +45,6 @@ def test_every_rule_holds_for_a_built_benchmark(built: Benchmark, inputs) -> Non
         assert found.holds
 
 
-def test_an_opened_benchmark_is_evaluated_like_its_folder(built: Benchmark, tmp_path: Path) -> None:
-    opened, named = (
-        evaluate_wic(data, tmp_path / name, models=["random"]).results
-        for data, name in ((built, "opened"), (built.folder, "named"))
-    )
-    assert opened.equals(named)
-
-
 def test_what_is_kept_of_the_terminology_is_compared_with_it(
     built: Benchmark, inputs, tmp_path: Path
 ) -> None:
@@ -66,14 +57,6 @@ def test_what_is_kept_of_the_terminology_is_compared_with_it(
     assert verify(built.folder, terminology=str(other)).broken == ["names", "related"]
     other.write_text(text.replace("id: V:0000", "id: V:9999"), encoding="utf-8")
     assert "concepts" in verify(built.folder, terminology=str(other)).broken
-
-
-def test_files_hold_what_their_columns_say(built: Benchmark) -> None:
-    assert built.instances().schema == pl.Schema(INSTANCE.dtypes)
-    assert built.mentions().schema == pl.Schema(MENTION.dtypes)
-    for split in SPLITS:
-        own = built.instances(split).select(list(WIC_COLUMNS))
-        assert read_instances(built.folder / f"{split}.json").equals(own)
 
 
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -204,7 +187,12 @@ def test_a_language_without_sentences_or_lemmas_is_refused(tmp_path: Path) -> No
             build_wic([corpus], source, tmp_path / "wic", language=unknown)
 
 
-def test_every_parquet_file_says_whose_terms_of_use_apply(built: Benchmark) -> None:
+def test_files_hold_what_their_columns_say_and_whose_terms_of_use_apply(built: Benchmark) -> None:
+    assert built.instances().schema == pl.Schema(INSTANCE.dtypes)
+    assert built.mentions().schema == pl.Schema(MENTION.dtypes)
+    for split in SPLITS:
+        own = built.instances(split).select(list(WIC_COLUMNS))
+        assert read_instances(built.folder / f"{split}.json").equals(own)
     for path in built.manifest.outputs:
         if path.endswith(".parquet"):
             said = pl.read_parquet_metadata(built.folder / path)
@@ -262,17 +250,3 @@ def test_one_sentence_makes_no_benchmark(inputs, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="no two sentences make an instance"):
         build_wic([path], source, tmp_path / "wic", threads=1)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"broader": "all"}, "meaning of broader 'all'"),
-        ({"most_train": 0}, "`most_train` 0 is out of range"),
-        ({"seed": -1}, "`seed` -1 is out of range"),
-    ],
-)
-def test_options_out_of_range_are_named(inputs, options, message: str, tmp_path: Path) -> None:
-    corpora, source = inputs
-    with pytest.raises(OptionError, match=message):
-        build_wic(corpora, source, tmp_path / "wic", **options)

@@ -28,7 +28,7 @@ from medsim.statistics.estimates import wilson
 from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
-from medsim.wic.dataset import coin_flips, read_dataset
+from medsim.wic.dataset import read_dataset
 from medsim.wic.models import bilstm
 from medsim.wic.models.training import Training
 from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
@@ -118,20 +118,6 @@ def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
     assert {"all", *GROUPS} < subsets
     assert accuracy(scored.results, "words") > 0.6
     assert 0.25 < accuracy(scored.results, "random") < 0.75
-
-
-def test_a_coin_is_the_hash_of_the_instance(place: Path, tmp_path: Path) -> None:
-    models = ["random", "other=random"]
-    found = evaluate_wic(place / "data", tmp_path / "out", models=models, seed=7)
-
-    flips = coin_flips(read_instances(place / "data/test.json"), 7)
-    for model in ("random", "other"):
-        said = found.predictions.filter(model=model)["prediction"]
-        assert said.to_list() == flips.astype(int).tolist()
-    assert found.people is None  # so models are held against chance alone
-    compared = found.comparisons.filter(between="reference")["model2"]
-    assert compared.unique().to_list() == ["chance"]
-    assert "to people" not in readable_accuracies(found.results, found.people).columns
 
 
 def cosines_by_hand(instances: pl.DataFrame, encoder: Path) -> np.ndarray:
@@ -597,23 +583,18 @@ def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
             "words={}/kinds.txt,network=bilstm,rate=2",
             "rate=2 is out of range; accepted: 1e-09 to 1",
         ),
-        ("words={}/kinds.txt,network=bilstm,rate=2E+1", r"rate=2E\+1 is out of range"),
         (
             "words={}/kinds.txt,network=bilstm,batch=0",
             "batch=0 is out of range; accepted: 1 to 100,000",
         ),
         ("onnx={}/encoder,network=bilstm", "network=bilstm does not fit; accepted: input, tune"),
         ("a={tunable},tune=yes,loss=triplet", "unknown loss 'triplet'"),
-        ("a={tunable},tune=yes,rate=0", "rate=0 is out of range"),
-        ("a={tunable},tune=yes,rate=nan", "rate=nan is out of range"),
         ("a={tunable},loss=cosine", "loss=cosine does not fit; accepted: input, tune"),
         ("words={}/kinds.txt,inputs=target", "unknown option of models 'inputs'"),
         ("onnx={}/encoder,input=sentence", r"input=sentence does not fit.*target, quoted"),
         ("words={}/kinds.txt,keys=terms", "does not fit|embeds whole terms"),
         ("a={tunable},tune=yes,epochs=0", "epochs=0 is out of range; accepted: 1 to 1,000"),
-        ("a={tunable},tune=yes,epochs=-1", "epochs=-1 is out of range"),
         ("a={tunable},tune=yes,epochs=many", "epochs=many is out of range"),
-        ("a={tunable},tune=yes,epochs=1001", "epochs=1001 is out of range"),
         ("a={tunable},input=target", r"input=target does not fit .*accepted: quoted"),
         ("", "name at least one model"),
         ("random random", "two models are named 'random'"),
@@ -642,51 +623,25 @@ def test_a_split_that_a_model_needs_is_asked_for(place: Path, tmp_path: Path) ->
     assert again.predictions["fold"].null_count() == 32
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"end1": 0}, "sentence1 has '' from"),
-        ({"term2": "other"}, "not term2, 'other'; medsim wic verify"),
-        ({"start2": 0}, "instance 2: sentence2 has"),
-    ],
-)
-def test_a_term_that_is_not_where_it_says_is_refused(
-    tmp_path: Path, change: dict[str, object], says: str
-) -> None:
+def test_files_without_instances_or_with_a_term_elsewhere_are_refused(tmp_path: Path) -> None:
     rows = invented_instances(1, 3).to_dicts()
-    rows[1] |= change
+    rows[1] |= {"start2": 0}
     (tmp_path / "one.json").write_text(json.dumps(rows), encoding="utf-8")
-
-    with pytest.raises(InputError, match=says):
-        evaluate_wic(tmp_path / "one.json", tmp_path / "out", models=["random"])
-
-
-def test_a_folder_without_a_test_split_is_refused(tmp_path: Path) -> None:
-    for data, says in ((tmp_path, "has no test.json"), (tmp_path / "no", "does not exist")):
+    write_instances(tmp_path / "empty.json", invented_instances(1, 0))
+    for name, says in {
+        "one.json": "instance 2: sentence2 has",
+        "empty.json": "has no instance",
+        "": "has no test.json",
+        "no": "does not exist",
+    }.items():
         with pytest.raises(InputError, match=says):
-            evaluate_wic(data, tmp_path / "out", models=["random"])
-    write_instances(tmp_path / "test.json", invented_instances(1, 0))
-    with pytest.raises(InputError, match="has no instance"):
-        evaluate_wic(tmp_path, tmp_path / "out", models=["random"])
+            evaluate_wic(tmp_path / name, tmp_path / "out", models=["random"])
 
 
 def run(place: Path, tmp_path: Path, *arguments: str):
     models = [word for model in all_models(place) for word in ("-m", model)]
     command = ["wic", "eval", str(place / "data"), "-o", str(tmp_path / "out"), *models]
     return CliRunner().invoke(app, [*command, "--cache", str(tmp_path / "cache"), *arguments])
-
-
-def test_the_command_prints_a_row_a_model(place: Path, tmp_path: Path) -> None:
-    result = run(place, tmp_path, "--people", "0.8")
-
-    assert result.exit_code == 0, result.output
-    header, _, *rows = result.stdout.splitlines()
-    assert header.split("   ")[0].strip() == "model"
-    for name in ("accuracy", "to people", *(group.replace("_", " ") for group in GROUPS)):
-        assert name in header
-    assert [row.split()[0] for row in rows] == ["random", "words", "sentences", "targets", "quoted"]
-    assert "[" in rows[0]
-    assert "models fitted on train, thresholds chosen on dev" in result.stderr
 
 
 def test_the_command_prints_comparisons_and_values(place: Path, tmp_path: Path) -> None:

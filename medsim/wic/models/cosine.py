@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from medsim.core.errors import OptionError
 from medsim.embeddings.embedded_terms import embed_terms, path_of
 from medsim.embeddings.formats.onnx import NAME, OnnxEncoder, Target
 from medsim.embeddings.metrics import METRICS, TermPoints, Workers
@@ -69,9 +68,8 @@ class CosineModel(EmbeddedModel):
                 threads=context.threads,
                 cache=context.cache,
             )
-            if not isinstance(found.embedded, TermPoints):
-                raise OptionError(f"{self.name} embeds words; input=quoted needs an encoder")
-            vectors, covered = found.embedded.vectors, found.covered
+            embedded: Any = found.embedded  # vectors of terms, by its source
+            vectors, covered = embedded.vectors, found.covered
         scores = np.full(dataset.instances.height, np.nan)
         known = covered[first] & covered[second]
         scores[rows[known]] = cosines(vectors, first[known], second[known], context.threads)

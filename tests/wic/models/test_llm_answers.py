@@ -100,29 +100,18 @@ def test_a_language_model_is_scored_as_any_other(
         "tokens": {"prompt": 4800, "completion": 96},
         "reported_models": ["m-1"],
     }
-
-
-def test_all_that_was_said_is_kept_in_order_of_the_instances(
-    service: LocalService, data: Path, tmp_path: Path
-) -> None:
-    service.chat = by_kind
-
-    found = score(service, data, tmp_path / "out")
-
     replies = pl.read_parquet(tmp_path / "out/replies.parquet")
     assert replies.equals(found.replies)
     assert replies.schema == pl.Schema(REPLIES.dtypes)
-    assert open_output(tmp_path / "out").manifest.outputs["replies.parquet"].rows == 48
     sent = {json.dumps(body["messages"]): body for _, _, body in service.requests}
-    for one, row in zip(rows(data / "test.json"), replies.iter_rows(named=True), strict=True):
+    for one, row in zip(test, replies.iter_rows(named=True), strict=True):
         messages = json.loads(row["messages"])
         assert sides_of(messages[-1]["content"]) == [quoted(one, 1), quoted(one, 2)]
         assert messages[0]["content"].startswith(INSTRUCTION)
         body = sent[json.dumps(messages)]
         assert (body["temperature"], body["max_tokens"], body["model"]) == (0, 16, "m")
         assert row["prediction"] == (row["reply"] == "TRUE")
-    path, _, _ = service.requests[0]
-    assert path == "/v1/chat/completions"
+    assert service.requests[0][0] == "/v1/chat/completions"
 
 
 @pytest.mark.parametrize("n_shots", [1, 4, 5])

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fixtures.embeddings import write_words
 from fixtures.encoders import write_encoder
-from fixtures.wic import invented_instances, write_benchmark, write_instances
+from fixtures.wic import write_benchmark
 
 import medsim
 from medsim.core.errors import OptionError
-from medsim.core.progress import Progress
 from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
-from medsim.wic.dataset import read_dataset
 from medsim.wic.models import (
     _OWN,
     MODELS,
     QUOTED,
     SENTENCE,
     TARGET,
-    Context,
     EmbeddedModel,
     Model,
     TrainedModel,
-    cosine,
     model_of,
 )
 from medsim.wic.models.coin import CoinModel
@@ -70,6 +65,7 @@ def test_a_text_names_a_model_with_what_it_needs_and_no_more(tmp_path: Path) -> 
         return EmbeddingSpec(name="m", place=path, options=EmbeddingOptions())
 
     assert model_of("random") == CoinModel(name="random")
+    assert model_of("m=random") == CoinModel(name="m")
     assert model_of(f"m={words}") == PerceptronModel(
         name="m", reads="target", embedding=made_of(words)
     )
@@ -118,17 +114,3 @@ def test_an_object_answers_words_in_context(tmp_path: Path) -> None:
     assert len(about["embedding"]["fingerprint"]) == 64
     with pytest.raises(OptionError, match="two models are named 'embedding'"):
         medsim.evaluate_wic(tmp_path / "data", tmp_path / "x", models=[quoted_word, quoted_word])
-
-
-def test_a_format_that_says_terms_and_gives_words_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_instances(tmp_path / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.15))
-    dataset = read_dataset(tmp_path / "one.json", seed=0)
-    spec = EmbeddingSpec(name="m", place=tmp_path / "words.vec", options=EmbeddingOptions())
-    context = Context(seed=0, threads=1, cache=None, progress=Progress(), embeddings={"m": spec})  # type: ignore[dict-item]  # not looked at
-    found = SimpleNamespace(embedded="no TermPoints")
-    monkeypatch.setattr(cosine, "embed_terms", lambda *_args, **_options: found)
-
-    with pytest.raises(OptionError, match="m embeds words; input=quoted needs"):
-        CosineModel(name="m", reads="quoted", embedding=spec).answers(dataset, context)

@@ -92,11 +92,7 @@ def test_of_one_kind_of_label_nothing_else_is_learnt(label, score) -> None:
     assert found.tolist() == [score, score]
     of_none = perceptron_scores(features[:0], np.zeros(0, np.bool_), features[:2], 0)
     assert of_none.tolist() == [0, 0]
-
-
-def test_of_no_instance_that_is_asked_about_nothing_is_said() -> None:
-    features, labels = data(20)
-    assert perceptron_scores(features, labels, features[:0], 0).shape == (0,)
+    assert perceptron_scores(features, np.full(5, label), features[:0], 0).shape == (0,)
 
 
 def test_the_global_random_state_is_left_alone() -> None:
@@ -106,11 +102,3 @@ def test_the_global_random_state_is_left_alone() -> None:
     perceptron_scores(features, labels, features, 0)
 
     assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002 — as above
-
-
-def test_a_missing_extra_says_how_to_install_it(monkeypatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "sklearn.neural_network", None)
-    features, labels = data(20)
-
-    with pytest.raises(OptionError, match="install medsim with its extra wic"):
-        perceptron_scores(features, labels, features, 0)
