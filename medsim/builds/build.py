@@ -216,8 +216,8 @@ def derive(run: Run) -> Derived:
     n_corrections = len(options.judged)
     if n_unmatched := n_corrections - positives.corrected.height:
         run.progress.warn(
-            f"{n_unmatched:,} of {n_corrections:,} corrections name terms that this "
-            "terminology does not have; they change nothing"
+            f"{n_unmatched:,} of {n_corrections:,} corrections name terms that are not in this "
+            "terminology"
         )
     found = set(positives.pairs["dataset"].unique())
     if found.isdisjoint(_OF_NAMES):
@@ -315,7 +315,7 @@ def _write_sets(
                 with run.progress.stage(f"make {one}") as stage:
                     numbers = maker.make(one, stage)
                     made = file_rows(numbers, derived.positives, one.schema())
-                    output.write(one.path, made, {**key, **one.columns()})
+                    output.write(one.path, made, {**key, **asdict(one)})
                     if not holds(output.folder / one.path, made):
                         raise BrokenPromiseError(
                             f"{one.path} does not hold what was written; please report it"
@@ -323,7 +323,7 @@ def _write_sets(
                     del made
                     stage.found(counted(numbers.height, "pair"))
             checked.add(one, numbers, output.folder / one.path)
-            rows.append(stats_row(one.columns(), numbers))
+            rows.append(stats_row(asdict(one), numbers))
             del numbers  # before the next set takes up memory
     stats = pl.concat(rows).sort(STATS.key)
     output.write(STATS.files, stats, key)

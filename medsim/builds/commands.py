@@ -20,7 +20,6 @@ from medsim.core.printing import Format, print_table, quoted, tell_next
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build
-    from medsim.core.progress import Progress
 
 
 @command(
@@ -59,7 +58,7 @@ def build(
     if shard is None:
         from medsim.builds.build import build as run
 
-        _print_made(call(run, options), form, options.progress)
+        _print_sizes(call(run, options), form, options)
         return
     from medsim.builds.shards import build_shard
 
@@ -83,7 +82,7 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
     """
     from medsim.builds.shards import merge as run
 
-    _print_made(call(run, options), form, options.progress)
+    _print_sizes(call(run, options), form, options)
 
 
 @command(app, WarmOptions, then=("build",))
@@ -113,22 +112,19 @@ def stats(options: StatsOptions, *, form: Format = "table") -> None:
     """
     from medsim.builds.output import open_build
 
-    _print_table_2(open_build(options.out), form)
+    _print_sizes(open_build(options.out), form)
 
 
-def _print_made(build: Build, form: str, progress: Progress | None) -> None:
-    _print_table_2(build, form)
-    tell_next(
-        progress,
-        f"medsim sql {quoted(build.folder)} shows what can be queried",
-        f"medsim eval {quoted(build.folder)} -e NAME=PATH -o RESULTS scores an embedding",
-    )
-
-
-def _print_table_2(build: Build, form: str) -> None:
+def _print_sizes(build: Build, form: str, made: BuildOptions | MergeOptions | None = None) -> None:
     from medsim.builds.stats import readable_table_2, table_2
     from medsim.core.opened import reading_output
 
     with reading_output(build):
         table = table_2(build)
     print_table(table, form, readable=readable_table_2)
+    if made is not None:
+        tell_next(
+            made.progress,
+            f"medsim sql {quoted(build.folder)} shows what can be queried",
+            f"medsim eval {quoted(build.folder)} -e NAME=PATH -o RESULTS scores an embedding",
+        )

@@ -50,10 +50,8 @@ def _distinct(where: str, given: Iterable[tuple[str, Correction]]) -> tuple[Corr
     found: dict[tuple[str, ...], tuple[str, Correction]] = {}
     for place, one in given:
         key = tuple(sorted(lowered((one.term1, one.term2))))
-        if not key[0]:
-            raise InputError(f"{where}: {place}: a term is empty")
-        if key[0] == key[1]:
-            raise InputError(f"{where}: {place}: both terms are {one.term1!r}")
+        if not key[0] or key[0] == key[1]:
+            raise InputError(f"{where}: {place}: {one.term1!r} and {one.term2!r} are not two terms")
         known_place, known = found.setdefault(key, (place, one))
         if known.same != one.same:
             raise InputError(

@@ -157,10 +157,6 @@ class SetKey:
     def __str__(self) -> str:
         return f"{self.dataset}/{self.difficulty}/{self.negatives}"
 
-    def columns(self) -> dict[str, str]:
-        """Return the columns that its folders name, and their values."""
-        return asdict(self)
-
     def schema(self) -> pl.Schema:
         """Return the columns of its file."""
         return pl.Schema(PAIR.all_columns() if self.negatives == "embedding" else PAIR.dtypes)
@@ -347,7 +343,7 @@ class CheckedPairs:
 
     def findings(self) -> list[Finding]:
         """Return the findings of each file of ``sql/builds/checks``."""
-        names = [list(key.columns().values()) for key, _ in self._sets]
+        names = [list(asdict(key).values()) for key, _ in self._sets]
         sets = pl.DataFrame(names, schema=PAIR.folder_columns(), orient="row")
         self._store.put("pair_set", sets.with_row_index("set_id"))
         for table in _NUMBERED:
@@ -358,7 +354,7 @@ class CheckedPairs:
             for (number,), rows in self._store.frame(name).group_by("set_id"):
                 key, file = self._sets[int(str(number))]
                 ids = read_parquet(file, ["pair_id"])["pair_id"].gather(rows["row"])
-                wrong += [" ".join([*key.columns().values(), str(one)]) for one in ids]
+                wrong += [" ".join([*asdict(key).values(), str(one)]) for one in ids]
             promise = queries.query(name).sentence
             found.append(Finding(name.rpartition("/")[2], promise, sorted(wrong)))
         self._store.drop("pair_set", "numbered_pair", "numbered_bearer", *_NUMBERED[:2])

@@ -11,7 +11,7 @@ from medsim.builds.corrections import corrections_in
 from medsim.builds.options import SearchOptions
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, available_threads
-from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
+from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened, show_views
@@ -28,23 +28,16 @@ if TYPE_CHECKING:
 
 _SET = {
     "dataset": Column(
-        pl.String,
-        "Dataset of positives: fsn_syn, syn_syn, same_as, replaced_by or possibly_equivalent_to.",
+        pl.String, "fsn_syn, syn_syn, same_as, replaced_by or possibly_equivalent_to."
     ),
     "difficulty": Column(
-        pl.String,
-        "easy where the positives of the set have a distance of at most 5, hard where they have a "
-        "larger one; negatives have the difficulty of the set that they are in.",
+        pl.String, "easy if the positives of the set have a distance of at most 5, else hard."
     ),
-    "negatives": Column(
-        pl.String,
-        "Strategy that chose the negatives of the set: random, levenshtein or embedding.",
-    ),
+    "negatives": Column(pl.String, "Strategy of negatives: random, levenshtein or embedding."),
 }
 _PAIR_ID = Column(
     pl.String,
-    "Identifier of the pair, the first 16 hexadecimal digits of an MD5 of its two terms in their "
-    "order; the same in every set and every build.",
+    "Identifier of the pair, of its two terms in their order: the same in every set and build.",
 )
 _DISTANCE = Column(pl.Int32, "Levenshtein distance of the lower-cased terms, in code points.")
 
@@ -54,18 +47,15 @@ TERM = Table(
     {
         "term": Column(pl.String, "The term as the terminology spells it."),
         "lower_term": Column(
-            pl.String,
-            "The term in lower case and in Unicode's form C (NFC), by which terms are compared.",
+            pl.String, "The term in lower case and Unicode's form C (NFC), for comparisons."
         ),
         "component": Column(
-            pl.Int32,
-            "Number of the connected component: terms that a chain of positives links, however "
-            "long, have the same; no negative joins two of them.",
+            pl.Int32, "Connected component of the positives; no negative joins two of its terms."
         ),
         "difficulty": Column(
             pl.String,
-            "easy if a positive of the term has a distance of at most 5, whatever the term's case; "
-            "else hard; null where the term is in no positive.",
+            "easy if a positive of the term, in any case, has a distance of at most 5, else hard; "
+            "null where the term is in no positive.",
         ),
     },
     key=("term",),
@@ -80,28 +70,19 @@ PAIR = Table(
     "strategy; the same positives are in the sets of every strategy.",
     {
         "pair_id": _PAIR_ID,
-        "term1": Column(
-            pl.String, "The first term; it is the anchor, for which negatives are chosen."
-        ),
+        "term1": Column(pl.String, "The anchor, for which negatives are chosen."),
         "term2": Column(pl.String, "The second term."),
-        "label": Column(
-            pl.Int8,
-            "1 where the terms mean the same (a positive), 0 where they do not (a negative).",
-        ),
+        "label": Column(pl.Int8, "1 if the terms mean the same (positive), else 0 (negative)."),
         "distance": _DISTANCE,
-        "concept1": Column(
-            pl.String,
-            "Concept that gives the first term; of a negative, that of the positive it goes with.",
-        ),
+        "concept1": Column(pl.String, "Concept of the first term; of a negative, of its positive."),
         "concept2": Column(
             pl.String,
-            "Concept that gives the second term; of a negative, the smallest identifier among the "
-            "concepts that have the term as a name.",
+            "Concept of the second term; of a negative, the one with the smallest identifier.",
         ),
         "similarity": Column(
             pl.Float32,
-            "Cosine of the terms' vectors in the embedding that chose the negatives, -1 to 1; null "
-            "where a term has no vector, and in sets of other strategies.",
+            "Cosine of the terms in the embedding that chose the negatives, -1 to 1; null where a "
+            "term has no vector, and in sets of other strategies.",
             in_some_files=True,
         ),
         **_SET,
@@ -127,15 +108,9 @@ POSITIVE = Table(
         "term2": Column(pl.String, "The second term."),
         "distance": _DISTANCE,
         "difficulty": Column(pl.String, "easy where the distance is at most 5, else hard."),
-        "concept1": Column(
-            pl.String,
-            "Concept that gives the first term; of several, those with the smallest identifiers.",
-        ),
-        "concept2": Column(pl.String, "Concept that gives the second term."),
-        "datasets": Column(
-            pl.List(pl.String),
-            "The datasets that have the pair, in either direction, in order of name.",
-        ),
+        "concept1": Column(pl.String, "Concept of the first term; of several, the smallest."),
+        "concept2": Column(pl.String, "Concept of the second term."),
+        "datasets": Column(pl.List(pl.String), "Datasets with the pair, in either direction."),
     },
     key=("pair_id",),
     order="By pair_id, so that the first rows are a sample of all.",
@@ -150,27 +125,17 @@ STATS = Table(
         **_SET,
         "n_positives": Column(pl.Int64, "Number of pairs that mean the same."),
         "n_negatives": Column(pl.Int64, "Number of pairs that do not."),
-        "shortfall": Column(
-            pl.Int64, "Negatives that could not be made for want of allowed terms."
-        ),
+        "shortfall": Column(pl.Int64, "Negatives missing because no allowed term was left."),
         "n_terms": Column(pl.Int64, "Number of different terms in the positives."),
         "mean_distance_positives": Column(
-            pl.Float64,
-            "Mean Levenshtein distance of the positives, in code points; null where there are "
-            "none.",
+            pl.Float64, "Mean Levenshtein distance of the positives; null where there are none."
         ),
         "mean_distance_negatives": Column(
-            pl.Float64,
-            "Mean Levenshtein distance of the negatives, in code points; null where there are "
-            "none.",
+            pl.Float64, "Mean Levenshtein distance of the negatives; null where there are none."
         ),
-        "median_distance_negatives": Column(
-            pl.Float64, "Median of the same; null where there are none."
-        ),
-        "min_distance_negatives": Column(pl.Int32, "Least of the same; null where there are none."),
-        "max_distance_negatives": Column(
-            pl.Int32, "Greatest of the same; null where there are none."
-        ),
+        "median_distance_negatives": Column(pl.Float64, "Their median; null where there are none."),
+        "min_distance_negatives": Column(pl.Int32, "Their minimum; null where there are none."),
+        "max_distance_negatives": Column(pl.Int32, "Their maximum; null where there are none."),
     },
     key=("dataset", "difficulty", "negatives"),
     order="By dataset, difficulty and negatives.",
@@ -317,11 +282,6 @@ class Build(Opened[BuildManifest]):
 
     def table(self, name: CanonicalTable) -> pl.LazyFrame:
         """Return a canonical table: concept, description, association, is_a or code."""
-        if isinstance(name, str) and name in BUILD.views and name not in CANONICAL_TABLES:
-            known = listed(list(CANONICAL_TABLES))
-            raise OptionError(
-                f'{name} is a view, not one of the tables {known}; read it as .sql("from {name}")'
-            )
         if name not in CANONICAL_TABLES:
             raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
         return self._scan(f"terminology/{name}.parquet")

@@ -82,7 +82,12 @@ def derive_positives(
     names = [one.name for one in datasets]
     store.put("dataset", pl.DataFrame({"name": names, "contains": contained}))
     terms = derive_names(store, options, rf2_rules=rf2_rules)
-    _check_names(store, options.most_names or MOST_NAMES)
+    most = options.most_names or MOST_NAMES
+    for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
+        raise InputError(
+            f"the concept {concept!r} has {n_names:,} names, but the limit is {most:,}; raise "
+            "`most_names` if this is intended"
+        )
     store.run("builds/terms/bearer")
     store.drop("named")
     store.run("builds/terms/substitution")
@@ -119,16 +124,6 @@ def derive_positives(
             Skipped(reason=reason, n_rows=n) for reason, n in counts.items() if n is not None
         ),
     )
-
-
-def _check_names(store: Store, most: int) -> None:
-    """Raise InputError for the concept with the most names, if it has too many."""
-    for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
-        raise InputError(
-            f"the concept {concept!r} has {n_names:,} names, of which "
-            f"{n_names * (n_names - 1) // 2:,} pairs would be made; up to {most:,} names are taken,"
-            " so raise `most_names` if they are meant"
-        )
 
 
 def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl.DataFrame:

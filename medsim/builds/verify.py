@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -309,7 +309,7 @@ def _check_rows(recomputed: Recomputed) -> Finding:
 
 def _check_stats(recomputed: Recomputed) -> Finding:
     """Return whether the statistics are those of the rows, and the shortfall theirs."""
-    rows = [stats_row(key.columns(), pairs) for key, pairs in recomputed.pairs.items()]
+    rows = [stats_row(asdict(key), pairs) for key, pairs in recomputed.pairs.items()]
     expected = pl.concat(rows).sort(STATS.key)
     wrong = [] if statistics_agree(recomputed.build.stats(), expected) else [STATS.files]
     if recomputed.build.manifest.shortfall != expected["shortfall"].sum():

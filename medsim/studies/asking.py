@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +135,7 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
                 if pair not in taken:
                     taken.add(pair)
                     item_id = draw_id(seed, "item", row["pair_id"])
-                    rows.append({**row, **key.columns(), "label": label, "item_id": item_id})
+                    rows.append({**row, **asdict(key), "label": label, "item_id": item_id})
                     break
     if not rows:
         raise InputError(f"{build.folder} has no pairs to judge")

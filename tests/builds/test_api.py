@@ -29,14 +29,6 @@ def test_every_public_name_is_there() -> None:
         _ = medsim.bild
 
 
-def test_a_view_is_no_table_and_the_message_says_how_to_read_it(build) -> None:
-    with pytest.raises(medsim.MedsimError, match=r'term is a view, .*\.sql\("from term"\)'):
-        build.table("term")
-    assert len(build.sql("from term"))
-    with pytest.raises(medsim.MedsimError, match="unknown table 'pears'"):
-        build.table("pears")
-
-
 def test_what_is_no_output_of_the_kind_is_named(build) -> None:
     with pytest.raises(medsim.MedsimError, match=r"there is no folder .*README\.md"):
         medsim.open(build.folder / "README.md")
@@ -67,32 +59,6 @@ def test_pairs_of_one_dataset_are_lazy_and_have_the_columns_of_the_contract(buil
     assert found["dataset"].unique().to_list() == ["fsn_syn"]
 
 
-def test_all_pairs_are_those_of_the_twenty_datasets(build) -> None:
-    pairs = build.pairs().collect()
-
-    stats = build.stats()
-    assert stats.height == 20
-    assert pairs.height == stats["n_positives"].sum() + stats["n_negatives"].sum()
-
-
-def test_positives_of_all_datasets_and_strategies_are_there_once(build) -> None:
-    datasets: dict[frozenset[str], set[str]] = {}
-    drawn = set()
-    for row in build.pairs().filter(label=1).collect().iter_rows(named=True):
-        datasets.setdefault(frozenset((row["term1"], row["term2"])), set()).add(row["dataset"])
-        names = ("pair_id", "term1", "term2", "distance", "difficulty", "concept1", "concept2")
-        drawn.add(tuple(row[name] for name in names))
-
-    found = build.positives()
-
-    assert found.height == len(datasets)
-    assert found["pair_id"].is_sorted()
-    for *row, of in found.iter_rows():
-        assert tuple(row) in drawn
-        assert of == sorted(datasets[frozenset(row[1:3])])
-    assert found["datasets"].list.len().max() > 1
-
-
 def test_an_unknown_name_is_met_with_a_suggestion(build) -> None:
     near = {"dataset": "fsn-syn", "difficulty": "hart", "negatives": "levenstein"}
     for (column, name), known in zip(near.items(), ["fsn_syn", "hard", "levenshtein"], strict=True):
@@ -100,14 +66,6 @@ def test_an_unknown_name_is_met_with_a_suggestion(build) -> None:
             build.pairs(**{column: name})
     with pytest.raises(medsim.MedsimError, match="did you mean concept"):
         build.table("concepts")
-
-
-@pytest.mark.slow
-def test_sql_gives_a_frame(build) -> None:
-    found = build.sql("select count(*) as n from concept where active")
-
-    active = build.table("concept").filter("active").collect()
-    assert found.rows() == [(active.height,)]
 
 
 def test_the_manifest_tells_where_everything_comes_from(build) -> None:
@@ -180,17 +138,6 @@ def test_a_converted_ontology_gives_the_same_datasets(tmp_path: Path) -> None:
     assert direct.pairs().select(key).collect().equals(converted.pairs().select(key).collect())
     assert dict(rows.select("table", "rows").rows())["simple_map"] == 119
     assert converted.manifest.source["redistributable"] is None
-
-
-@pytest.mark.slow
-def test_an_invented_release_builds_and_verifies(tmp_path: Path) -> None:
-    medsim.synth(tmp_path / "invented.zip", concepts=300, seed=1)
-
-    build = medsim.build(tmp_path / "invented.zip", tmp_path / "out")
-
-    assert build.manifest.source["redistributable"] is True
-    assert build.stats().filter(pl.col("n_positives") == 0).height == 0
-    assert medsim.verify(tmp_path / "out", sample=20).holds
 
 
 @pytest.mark.slow

@@ -209,41 +209,43 @@ def positives_of(store: Store, *candidates: Row) -> list[Row]:
     return [(*ends, concepts[one], concepts[two]) for *ends, one, two in frame.rows()]
 
 
-def test_terms_that_are_equal_ignoring_case_are_no_pair(store: Store) -> None:
-    assert positives_of(store, (1, 2, 7, 7, "10", "10"), (1, 3, 7, 8, "10", "10")) == [
-        (1, 3, "10", "10")
-    ]
-
-
-def test_a_pair_of_one_direction_stays_as_it_is(store: Store) -> None:
-    assert positives_of(store, (5, 2, 105, 102, "20", "10")) == [(5, 2, "20", "10")]
-
-
-def test_of_both_directions_the_smaller_stays_with_its_own_concepts(store: Store) -> None:
-    found = positives_of(
-        store,
-        (5, 2, 105, 102, "10", "10"),  # the smaller concepts are those of the direction that goes
-        (2, 5, 102, 105, "30", "40"),
-        (2, 5, 102, 105, "30", "35"),
-        (9, 2, 109, 102, "50", "60"),
-    )
-    assert found == [(2, 5, "30", "35"), (9, 2, "50", "60")]
-
-
-def test_of_several_concepts_the_smallest_ids_stay(store: Store) -> None:
-    found = positives_of(
-        store,
-        (1, 2, 101, 102, "20", "05"),
-        (1, 2, 101, 102, "100", "90"),  # ids are text, and the first one counts first
-        (1, 2, 101, 102, "100", "95"),
-        (1, 3, 101, 103, "20", "20"),
-    )
-    assert found == [(1, 2, "100", "90"), (1, 3, "20", "20")]
-
-
-def test_positives_come_in_order_of_their_terms(store: Store) -> None:
-    candidates = [(a, b, 100 + a, 100 + b, "10", "10") for a, b in [(10, 3), (2, 30), (2, 4)]]
-    assert [row[:2] for row in positives_of(store, *candidates)] == [(2, 4), (2, 30), (10, 3)]
+@pytest.mark.parametrize(
+    ("candidates", "expected"),
+    [
+        # Terms that are equal ignoring case are no pair.
+        ([(1, 2, 7, 7, "10", "10"), (1, 3, 7, 8, "10", "10")], [(1, 3, "10", "10")]),
+        # A pair of one direction stays as it is.
+        ([(5, 2, 105, 102, "20", "10")], [(5, 2, "20", "10")]),
+        # Of both directions the smaller stays, with the smallest of its own concepts.
+        (
+            [
+                (5, 2, 105, 102, "10", "10"),
+                (2, 5, 102, 105, "30", "40"),
+                (2, 5, 102, 105, "30", "35"),
+                (9, 2, 109, 102, "50", "60"),
+            ],
+            [(2, 5, "30", "35"), (9, 2, "50", "60")],
+        ),
+        # Of several concepts the smallest stay, the first before the second; ids are text.
+        (
+            [
+                (1, 2, 101, 102, "20", "05"),
+                (1, 2, 101, 102, "100", "90"),
+                (1, 2, 101, 102, "100", "95"),
+            ],
+            [(1, 2, "100", "90")],
+        ),
+        # They come in order of their terms.
+        (
+            [(a, b, 100 + a, 100 + b, "1", "1") for a, b in [(10, 3), (2, 30), (2, 4)]],
+            [(2, 4, "1", "1"), (2, 30, "1", "1"), (10, 3, "1", "1")],
+        ),
+    ],
+)
+def test_positives_are_distinct_pairs_of_one_direction(
+    store: Store, candidates: list[Row], expected: list[Row]
+) -> None:
+    assert positives_of(store, *candidates) == expected
 
 
 def test_each_two_terms_are_positive_once_whatever_has_them(store: Store) -> None:
@@ -294,54 +296,3 @@ def test_the_place_of_a_pair_is_a_hash_of_seed_and_id(store: Store) -> None:
         digest = hashlib.md5(f"12 {one['pair_id']}".encode()).digest()  # noqa: S324  # no secret
         halves = (int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
         assert (one["place"], one["second_place"]) == halves
-
-
-# Numbers of concepts and names, for the checks
-
-
-def test_concepts_with_descriptions_are_numbered_whether_they_are_known_or_not(
-    store: Store,
-) -> None:
-    put(store, "concept", ("10", True, "core", ""), ("20", False, "core", ""))
-    described = (("d1", "10"), ("d2", "10"), ("d3", "20"), ("d4", "30"))
-    put(store, "description", *((*one, "Alder", "fsn", True, "en") for one in described))
-    store.run("builds/pairs/described_concept")
-    rows = store.table("described_concept").sort("concept_id")
-    assert rows.drop("concept_number").rows() == [("10", True), ("20", False), ("30", False)]
-    assert sorted(rows["concept_number"]) == [0, 1, 2]
-
-
-def test_associations_are_numbered_that_are_active(store: Store) -> None:
-    put(store, "concept", ("10", True, "core", ""))
-    put(store, "description", *((f"d{one}", one, "A", "fsn", True, "en") for one in ("10", "20")))
-    put(
-        store,
-        "association",
-        ("20", "10", "same_as", True),
-        ("10", "20", "same_as", False),
-        ("20", "99", "same_as", True),
-    )
-    for table in ("described_concept", "numbered_association"):
-        store.run(f"builds/pairs/{table}")
-    numbers = {name: number for name, number, _ in store.table("described_concept").rows()}
-    found = store.table("numbered_association").rows()
-    assert found == [(numbers["20"], numbers["10"], "same_as")]
-
-
-def test_names_are_numbered_that_are_active_and_of_an_active_concept(store: Store) -> None:
-    put_terms(store, "Alder", "Birch")
-    put(store, "concept", ("10", True, "core", ""), ("20", False, "core", ""))
-    put(
-        store,
-        "description",
-        ("d1", "10", "Alder", "fsn", True, "en"),
-        ("d2", "10", "Birch", "synonym", True, "en"),
-        ("d3", "10", "Birch", "synonym", True, "en"),
-        ("d4", "10", "Alder", "synonym", False, "en"),
-        ("d5", "20", "Birch", "fsn", True, "en"),
-    )
-    store.run("builds/pairs/described_concept")
-    store.run("builds/pairs/numbered_name")
-    numbers = {name: number for name, number, _ in store.table("described_concept").rows()}
-    rows = store.table("numbered_name").unique().sort("term_id").rows()
-    assert rows == [(numbers["10"], "en", 0, "fsn"), (numbers["10"], "en", 1, "synonym")]

@@ -135,16 +135,6 @@ def test_a_result_that_is_lost_on_its_way_is_searched_again(
     assert build.manifest.outputs == whole
 
 
-def test_the_whole_terminology_is_searched_on_a_cluster(
-    source: Path, running: LocalCluster, tmp_path: Path
-) -> None:
-    alone = medsim.build(source, tmp_path / "alone", pool="terminology")
-    address = running.scheduler_address
-    spread = medsim.build(source, tmp_path / "spread", pool="terminology", dask=address)
-
-    assert spread.manifest.outputs == alone.manifest.outputs
-
-
 def test_an_interrupt_at_a_terminal_ends_in_one_line(source: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "medsim", "build", str(source), "-o", "out"]
     process = subprocess.Popen(
@@ -195,11 +185,6 @@ def test_a_cluster_that_is_not_there_is_said_in_one_line(
     ):
         medsim.build(source, tmp_path / "out", dask=empty.scheduler_address)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(medsim.MedsimError, match="`dask` 'remote' is neither local nor an"):
-        medsim.build("hpo", tmp_path / "out", dask="remote")
 
 
 def test_without_the_extra_the_error_says_what_to_install(

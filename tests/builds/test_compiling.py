@@ -54,18 +54,6 @@ def runs(number: int) -> bool:
 
 
 @pytest.mark.usefixtures("mark")
-def test_what_is_waited_for_is_a_stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    command(monkeypatch, "__import__('time').sleep(0.2)", tmp_path / "told")
-    progress = Progress()
-
-    with compiled_meanwhile() as wait:
-        wait(progress)
-        wait(progress)
-
-    assert [one.name for one in progress.records] == ["compile the search, once"]
-
-
-@pytest.mark.usefixtures("mark")
 def test_the_processes_end_with_a_build_that_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -85,10 +85,6 @@ def test_shards_carry_the_corrections_to_the_merge(
     assert merged.manifest.outputs != shared_build.manifest.outputs
 
 
-def test_a_build_without_corrections_says_nothing_of_them(shared_build: medsim.Build) -> None:
-    assert "corrections" not in shared_build.manifest.options
-
-
 def test_neither_order_nor_repetition_nor_direction_of_rows_matters(tmp_path: Path) -> None:
     first = corrections(tmp_path, ("b", "a", "same"), ("é", "x", "not_same"), ("a", "b", "same"))
     found = read_corrections(first)
@@ -110,8 +106,8 @@ def test_neither_order_nor_repetition_nor_direction_of_rows_matters(tmp_path: Pa
             COLUMNS + "a,b,same\nB,A,not_same\n",
             "line 2 and line 3 contradict each other on 'B' and",
         ),
-        (COLUMNS + "a,A,same\n", "line 2: both terms are 'a'"),
-        (COLUMNS + "a,,same\n", "line 2: a term is empty"),
+        (COLUMNS + "a,A,same\n", "line 2: 'a' and 'A' are not two terms"),
+        (COLUMNS + "a,,same\n", "line 2: 'a' and '' are not two terms"),
         (COLUMNS + "a,b\n", "line 2 has 2 cells, and the first 3"),
         (COLUMNS + '"a,b,same\n', "cannot be cut"),
         ("", "is empty"),
@@ -138,7 +134,7 @@ def test_corrections_of_python_are_checked_as_those_of_a_table() -> None:
     ]
     with pytest.raises(InputError, match="`corrections`: number 1 and number 2 contradict each"):
         read(("a", "b", True), ("B", "A", False))
-    with pytest.raises(InputError, match="`corrections`: number 1: both terms are 'A'"):
+    with pytest.raises(InputError, match="`corrections`: number 1: 'A' and 'a' are not two terms"):
         read(("A", "a", True))
-    with pytest.raises(InputError, match="`corrections`: number 2: a term is empty"):
+    with pytest.raises(InputError, match="`corrections`: number 2: '' and 'b' are not two terms"):
         read(("a", "b", True), ("", "b", True))

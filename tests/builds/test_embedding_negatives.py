@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from fixtures.builds import alter, nearest_made_far, pairs_of, row_replaced
 from fixtures.embeddings import write_text
-from fixtures.release import Release, edge_release, random_release
+from fixtures.release import edge_release, random_release
 from oracles import pairs as oracle
 from oracles.hashing import term_hash, tie_hash
 
@@ -166,20 +166,6 @@ def test_other_strategies_make_the_rows_that_they_make_alone(
     assert every.stats().height == 30
 
 
-def test_threads_change_no_row(words: Path, every, tmp_path: Path) -> None:
-    build = medsim.build(
-        words / "release.zip",
-        tmp_path / "out",
-        negatives=["embedding"],
-        embedding=f"own={words / 'words.vec'}",
-        threads=5,
-    )
-
-    found = {name: one for name, one in build.manifest.tables.items() if name != "stats.parquet"}
-    assert found.items() <= every.manifest.outputs.items()
-    assert len(found) == 16
-
-
 def test_an_evaluation_under_the_same_embedding_sees_the_same_similarities(
     words: Path, every, tmp_path: Path
 ) -> None:
@@ -247,6 +233,7 @@ def test_the_manifest_names_the_embedding_and_apart_from_it_where_it_lay(every, 
         ({"negatives": ["embeding"], "embedding": "own=x"}, "did you mean embedding"),
         ({"negatives": ["random", "random"]}, "each only once"),
         ({"negatives": []}, "one or more of random, levenshtein, embedding"),
+        ({"dask": "remote"}, "`dask` 'remote' is neither local nor an"),
         ({"negatives": ["random"], "dask": "local"}, "`dask` is for Levenshtein negatives"),
         ({"negatives": ["embedding"], "embedding": "x.vec"}, "is not NAME=PATH"),
         ({"negatives": ["embedding"], "embedding": "own=no.vec"}, "no.vec does not exist"),
@@ -274,23 +261,6 @@ def test_shards_share_out_levenshtein_negatives_alone(
         medsim.build_shard(
             words / "release.zip", tmp_path / "out", shard="1/2", negatives=negatives
         )
-
-
-def test_shards_of_one_strategy_are_merged_to_its_sets(
-    words: Path, shared_build: medsim.Build, tmp_path: Path
-) -> None:
-    for shard in ("1/2", "2/2"):
-        medsim.build_shard(
-            words / "release.zip", tmp_path / "out", shard=shard, negatives=["levenshtein"]
-        )
-
-    build = medsim.merge(tmp_path / "out")
-
-    assert build.strategies == ("levenshtein",)
-    assert build.stats().height == 10
-    plain = shared_build.manifest.outputs
-    for name, output in build.manifest.tables.items():
-        assert name == "stats.parquet" or plain[name] == output
 
 
 # Verification
@@ -422,33 +392,6 @@ def test_a_killed_build_goes_on_with_the_same_embedding_only(tmp_path: Path) -> 
     other = medsim.build(source, tmp_path / "other", progress=progress, **options)
     assert not any("take over" in line for line in said)
     assert other.manifest.options != build.manifest.options
-
-
-def test_a_term_of_known_words_alone_is_covered_where_all_must_be(tmp_path: Path) -> None:
-    release = Release()
-    release.named("100001", "Blue velp (ailment)", "Velp of blue")
-    release.named("100002", "Red quern (thing)", "Quern of red")
-    release.is_a("100001", "100002")
-    release.write_folder(tmp_path / "release", "Full")
-    vectors = {"blue": [1.0, 0.0], "velp": [0.0, 1.0], "red": [1.0, 0.0], "quern": [1.0, 2.0]}
-    write_text(tmp_path / "words.vec", vectors, header=True)
-    built = {}
-    for coverage in ("any", "all"):
-        built[coverage] = medsim.build(
-            tmp_path / "release",
-            tmp_path / coverage,
-            negatives=["embedding"],
-            embedding=f"own={tmp_path / 'words.vec'},coverage={coverage}",
-        )
-
-    found = {
-        coverage: build.pairs("fsn_syn").filter(label=0).sort("term1").collect()
-        for coverage, build in built.items()
-    }
-    # "Of" is unknown: the synonyms count only where any word is enough. All point the same way
-    # from one concept, so ties between its two names are decided by hashes.
-    assert found["any"]["similarity"].to_list() == pytest.approx([1.0, 1.0])
-    assert found["all"].select("term1", "term2").rows() == [("Blue velp", "Red quern")]
 
 
 def vectors_of(texts: Sequence[str]) -> np.ndarray:

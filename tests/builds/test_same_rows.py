@@ -8,8 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.builds import alter, first_replaced
-from fixtures.release import Release, random_release
+from fixtures.release import random_release
 
 import medsim
 
@@ -117,35 +116,6 @@ def test_terms_of_other_sets_are_drawn_and_negatives_are_no_farther(both) -> Non
         assert json.loads(pl.read_parquet_metadata(path)["options"])["pool"] == "terminology"
 
 
-def test_a_retired_concept_s_other_names_are_no_negatives(tmp_path: Path) -> None:
-    release = Release()
-    release.named("100001", "Velp (ailment)", "Nurl")
-    release.named("100002", "Quern of the drelling (thing)", "Mawk and olt")
-    release.named("200001", "Velpen (ailment)", "Velpens", "Velpena", active=False)
-    release.association("200001", "100001", "replaced_by")
-    release.is_a("100001", "100002")
-    release.write_folder(tmp_path / "release", "Full")
-
-    build = medsim.build(tmp_path / "release", tmp_path / "out", pool="terminology")
-
-    pairs = build.pairs("replaced_by", negatives="levenshtein").collect()
-    found = pairs.filter(pl.col("label") == 0).select("term1", "term2").rows()
-    assert found == [("Velpen", "Mawk and olt")]
-
-
-def test_verification_finds_a_term_that_the_terminology_does_not_lend(tmp_path: Path) -> None:
-    release = random_release(20, 60)
-    release.named("777771", "Unlinked and retired (thing)", "Unlinked", active=False)
-    release.write_folder(tmp_path / "release", "Full")
-    medsim.build(tmp_path / "release", tmp_path / "out", pool="terminology")
-    name = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
-    alter(tmp_path / "out", name, lambda pairs: first_replaced(pairs, 0, term2="Unlinked"))
-
-    broken = medsim.verify(tmp_path / "out", sample="all").broken
-
-    assert {"foreign_term", "nearest"} <= set(broken)
-
-
 def test_a_build_that_says_the_other_pool_does_not_verify(both, tmp_path: Path) -> None:
     for pool, other, check in [("set", "terminology", "nearest"), ("terminology", "set", "random")]:
         shutil.copytree(both[pool].folder, tmp_path / f"lying {pool}")
@@ -157,8 +127,3 @@ def test_a_build_that_says_the_other_pool_does_not_verify(both, tmp_path: Path) 
         broken = medsim.verify(tmp_path / f"lying {pool}", sample="all").broken
 
         assert check in broken
-
-
-def test_an_unknown_pool_is_met_with_a_suggestion(tmp_path: Path) -> None:
-    with pytest.raises(medsim.MedsimError, match="unknown pool 'terminolgy'; did you mean term"):
-        medsim.build("hpo", tmp_path / "out", pool="terminolgy")

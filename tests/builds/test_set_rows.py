@@ -69,11 +69,6 @@ def test_ids_keep_their_zeros() -> None:
     assert found.to_list() == ["0" * 16, "0" * 14 + "ff", "f" * 16]
 
 
-def test_a_name_that_is_not_known_has_no_number() -> None:
-    known, names = pl.Series(["b", "a"]), pl.Series(["a", "c", None, "b"])
-    assert positives.numbers_of(names, known).to_list() == [1, None, None, 0]
-
-
 def test_sets_made_some_rows_at_a_time_have_the_same_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

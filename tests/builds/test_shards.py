@@ -429,20 +429,6 @@ def no_links(*_arguments: object) -> None:
     raise OSError(errno.EPERM, "Operation not permitted")
 
 
-def test_shards_that_another_process_has_removed_are_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shards = ShardFolder(tmp_path / "out")
-    shards.remove()
-    shards.folder.mkdir()
-    shards.claim(job("0"))
-    before_the_first(monkeypatch, os, "unlink", shards.remove)
-
-    shards.remove()
-
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_names_that_only_resemble_those_of_shards_stay(tmp_path: Path) -> None:
     shards = ShardFolder(tmp_path / "out")
     shards.folder.mkdir()

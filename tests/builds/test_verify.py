@@ -280,8 +280,6 @@ def test_statistics_that_differ_do_not_agree(other: pl.DataFrame) -> None:
     assert not statistics_agree(other, STATS)
 
 
-PACKAGE = Path(medsim.__file__).parent
-
 OTHERWISE: dict[str, object] = {
     "language": "sv",
     "as_of": "2015-01-31",
@@ -352,12 +350,3 @@ def test_options_that_decide_rows_reach_whoever_derives_names(
 
     with pytest.raises(DerivedError):
         CALLERS[caller](build)
-
-
-def test_names_are_derived_in_one_place() -> None:
-    callers = [
-        path.relative_to(PACKAGE).as_posix()
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if "derive_names(" in path.read_text()
-    ]
-    assert callers == ["builds/positives.py"]

@@ -109,13 +109,6 @@ def test_the_largest_goes_where_most_is_lacking(
     assert (len({str(one) for one in seeds}) > 1) == ties
 
 
-def test_an_unknown_category_is_told_with_those_that_have_a_name() -> None:
-    with pytest.raises(OptionError) as told:
-        deal_categories({"Finding": 7, "": 3, "Disorder": 5}, SHARES, ["organism"], seed=0)
-
-    assert str(told.value) == "unknown category 'organism'; known: Disorder, Finding"
-
-
 def test_a_terminology_without_categories_is_told(
     tmp_path: Path,
 ) -> None:

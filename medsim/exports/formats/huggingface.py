@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -83,8 +83,8 @@ def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config
         if config == POSITIVES:
             rows = build.positives().lazy()
         else:
-            names = {} if key is None else key.columns()
-            rows = build.pairs(**names)  # type: ignore[arg-type]  # names of the registered sets
+            names = {} if key is None else asdict(key)
+            rows = build.pairs(**names)
         columns = rows.collect_schema()
         count = int(rows.select(pl.len()).collect().item())
         of = build.manifest.source

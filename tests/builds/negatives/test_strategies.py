@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
 import numpy as np
 import polars as pl
@@ -32,10 +31,8 @@ from medsim.builds.negatives import (
     SearchResult,
     TermIndex,
     candidates,
-    embedding,
 )
 from medsim.builds.negatives.candidates import candidate_source, search_plan, share_of
-from medsim.builds.negatives.levenshtein import levenshtein_negatives
 from medsim.builds.negatives.nearest import NearestSearch
 from medsim.core import config
 from medsim.core.errors import OptionError
@@ -293,16 +290,6 @@ def test_a_list_that_runs_dry_is_searched_again_until_it_is_long_enough() -> Non
     assert stage.totals == [15, 1, 1]
 
 
-def test_first_terms_get_fewer_negatives_where_candidates_run_out() -> None:
-    # Seven names of one concept, two of the other: the first wants six and may take two.
-    long = [Pair("aaa", f"aaa{n}", "1", "1") for n in range(6)]
-    short = [Pair("bbb", "bbb1", "2", "2")]
-    positives = {ONE_SET: sorted([*long, *short])}
-    found = negatives_of("levenshtein", positives)
-    assert Counter(first for first, _ in found[ONE_SET]) == {"aaa": 2, "bbb": 1}
-    assert found == greedy("levenshtein", positives)
-
-
 def test_nothing_is_found_where_everything_is_linked() -> None:
     linked = [Pair("a", "b", "1", "1"), Pair("b", "c", "1", "1"), Pair("d", "C", "2", "2")]
     for strategy in STRATEGIES.all():
@@ -334,22 +321,6 @@ def test_a_shared_pool_is_laid_out_once_and_a_first_term_searched_once(
     assert laid_out == [n_terms + 1]
     assert stage.totals[0] == 26
     assert sum(stage.totals) < 26 * len(SET_ORDER)
-
-
-def test_the_vectors_of_a_shared_pool_are_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    laid_out = []
-    lay_out = embedding._laid_out
-
-    def noted(*arguments: Any) -> Any:
-        laid_out.append(arguments)
-        return lay_out(*arguments)
-
-    monkeypatch.setattr(embedding, "_laid_out", noted)
-    positives = {key: crowd(26, 3)[ONE_SET] for key in SET_ORDER}
-
-    negatives_of("embedding", positives, shared=True)
-
-    assert len(laid_out) == 1
 
 
 def nested_sets() -> Positives:
@@ -396,39 +367,6 @@ def test_no_pool_is_laid_out_while_rows_are_made(monkeypatch: pytest.MonkeyPatch
     assert held == [set()] * 4
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_lists_are_given_back_with_the_last_set_that_needs_them(
-    monkeypatch: pytest.MonkeyPatch, *, shared: bool
-) -> None:
-    alive: WeakSet[candidates.CandidateSource] = WeakSet()
-    kept = []
-    search = candidates.CandidateSource.search
-
-    def noted(source: candidates.CandidateSource, *arguments: Any) -> SearchResult:
-        alive.add(source)
-        return search(source, *arguments)
-
-    def sampler_of(*arguments: Any, **options: Any) -> NegativeSampler:
-        make = levenshtein_negatives(*arguments, **options)
-
-        def negatives(*arguments: Any) -> Any:
-            made = make(*arguments)
-            kept.append({source._name for source in alive})
-            return made
-
-        return negatives
-
-    monkeypatch.setattr(candidates.CandidateSource, "search", noted)
-    monkeypatch.setattr(STRATEGIES, "get", lambda _name: sampler_of)
-
-    negatives_of("levenshtein", two_pools_in_turns(), shared=shared)
-
-    easy, hard = {"syn_syn/easy"}, {"syn_syn/hard"}
-    assert kept == (
-        3 * [{candidates.TERMINOLOGY}] + [set()] if shared else [easy, easy | hard, hard, set()]
-    )
-
-
 def test_a_pool_that_another_contains_is_not_searched_itself() -> None:
     positives = nested_sets()
     stage = CountingStage()
@@ -438,35 +376,6 @@ def test_a_pool_that_another_contains_is_not_searched_itself() -> None:
     assert found == greedy("levenshtein", positives)
     assert stage.totals[0] == 60  # the first terms of both sets
     assert sum(stage.totals) < 60 + 50
-
-
-@pytest.mark.parametrize(
-    ("sizes", "wider"),
-    [
-        ((50, 60), {"fsn_syn/hard": "syn_syn/hard"}),
-        ((60, 60), {"fsn_syn/hard": "syn_syn/hard"}),
-        ((60, 50), {"syn_syn/hard": "fsn_syn/hard"}),
-        ((20, 60), {}),  # it would take long lists to hold enough of so small a part
-    ],
-)
-def test_the_pool_that_is_searched_is_little_larger(
-    sizes: tuple[int, int], wider: dict[str, str]
-) -> None:
-    pairs = nested_sets()["syn_syn", "hard"]
-    positives = {
-        (name, "hard"): pairs[:size]
-        for name, size in zip(("fsn_syn", "syn_syn"), sizes, strict=True)
-    }
-    terms = sorted(terms_of(positives))
-    ids = {term: row for row, term in enumerate(terms)}
-    sets = [
-        positive_set(key, sorted(pair[:2] for pair in positives[key]), ids) for key in positives
-    ]
-
-    requests, found = search_plan(term_index(terms, positives), sets)
-
-    assert found == wider
-    assert set(requests) == {one.name for one in sets} - set(wider)
 
 
 @of_either_pool
@@ -513,14 +422,6 @@ def test_random_negatives_are_allowed_and_as_many_as_there_can_be(
 
     pool = terms_of(positives, bystanders) if shared else None
     assert faults_of_random(positives, found, pool) == []
-
-
-@of_crowds
-def test_random_negatives_are_made_as_long_as_candidates_are_left(
-    n_concepts: int, n_names: int
-) -> None:
-    positives = crowd(n_concepts, n_names)
-    assert faults_of_random(positives, negatives_of("random", positives)) == []
 
 
 def test_random_negatives_of_a_shared_pool_are_uniform_over_its_terms() -> None:
@@ -582,16 +483,6 @@ def test_a_term_without_a_vector_is_no_candidate_and_gets_no_negatives() -> None
     found = negatives_of("embedding", {ONE_SET: pairs}, vectors=vectors)[ONE_SET]
 
     assert found == [("ash", "beechs"), ("cedar", "firs")]
-
-
-def test_zero_vectors_are_as_far_as_what_stands_at_right_angles() -> None:
-    pairs = [Pair(name, f"{name}s", "", "") for name in ("ash", "beech", "cedar")]
-    vectors: Vectors = {text: [-1.0, 0.0] for pair in pairs for text in pair[:2]}
-    vectors |= {"ash": [1.0, 0.0], "cedars": [0.0, 0.0]}
-
-    found = negatives_of("embedding", {ONE_SET: pairs}, vectors=vectors)[ONE_SET]
-
-    assert found[0] == ("ash", "cedars")
 
 
 def test_terms_without_vectors_is_refused() -> None:
