@@ -73,21 +73,12 @@ def derive_positives(
         options: of the build; its corrections are read.
         rf2_rules: whether the rules of RF2 on "[D]" and namespaces hold.
         threads: to use.
-
-    Raises:
-        InputError: a concept has more than ``most_names``; pairs grow by their square.
     """
     datasets = sorted(queries.datasets(), key=lambda one: one.name)
     contained = pl.Series([sorted(one.contains) for one in datasets], dtype=pl.List(pl.String))
     names = [one.name for one in datasets]
     store.put("dataset", pl.DataFrame({"name": names, "contains": contained}))
     terms = derive_names(store, options, rf2_rules=rf2_rules)
-    most = options.most_names or MOST_NAMES
-    for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
-        raise InputError(
-            f"the concept {concept!r} has {n_names:,} names, but the limit is {most:,}; raise "
-            "`most_names` if this is intended"
-        )
     store.run("builds/terms/bearer")
     store.drop("named")
     store.run("builds/terms/substitution")
@@ -131,6 +122,9 @@ def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl
 
     The tables term, name and named are left in the store, and what they are made of. Queries find
     all options that decide rows in the table rule, under the names that manifests give them.
+
+    Raises:
+        InputError: a concept has more than ``most_names``; pairs grow by their square.
     """
     store.put("rule", pl.DataFrame([Options.recorded(options)]))
     store.run("builds/terms/naming")
@@ -139,6 +133,12 @@ def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl
     store.put("term", terms)
     store.run("builds/terms/named")
     store.run("builds/terms/name")
+    most = options.most_names or MOST_NAMES
+    for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
+        raise InputError(
+            f"the concept {concept!r} has {n_names:,} names, but the limit is {most:,}; raise "
+            "`most_names` if this is intended"
+        )
     return terms
 
 
