@@ -110,14 +110,6 @@ class Verification(Shown):
         compared = f"; all {self.n_first_terms:,} first terms were compared with all terms"
         return f"all {promises} hold{compared if self.n_first_terms else ''}"
 
-    def violated(self) -> list[str]:
-        """Return a line for each promise that does not hold, with its first violation."""
-        return [
-            f"{row['check']}: {row['promise']} "
-            f"{counted(row['violations'], 'violation')}, such as {row['example']}"
-            for row in self.findings.filter(pl.col("violations") > 0).iter_rows(named=True)
-        ]
-
     def require(self, location: object) -> None:
         """Raise BrokenPromiseError, with the location of what was verified, if one is broken."""
         if self.broken:

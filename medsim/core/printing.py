@@ -18,6 +18,7 @@ from medsim.core.errors import (
     OptionError,
     OutputError,
     StatementError,
+    counted,
     one_line,
     unknown_name,
 )
@@ -125,8 +126,10 @@ def print_outcome(found: Verification, place: object, progress: Progress | None)
     Raises:
         BrokenPromiseError: one does not.
     """
-    for line in found.violated():
-        typer.echo(one_line(line), err=True)
+    for row in found.findings.filter(found.findings["violations"] > 0).iter_rows(named=True):
+        number, example = counted(row["violations"], "violation"), row["example"]
+        said = f"{row['check']}: {row['promise']} {number}, such as {example}"
+        typer.echo(one_line(said), err=True)
     if not found.holds:
         typer.echo(found.outcome, err=True)
     found.require(place)

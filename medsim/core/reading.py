@@ -80,6 +80,9 @@ _SPARSE = FileKind(
 )
 _WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
 _OTHERS = "save what it holds in another format"
+_OTHER_ARCHIVES = (
+    rb"\xfd7zXZ\0|\x04\x22\x4d\x18|BZh[1-9]1AY&SY|7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|.{257}ustar"
+)
 _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"version https://git-lfs\.", LFS_POINTER),
     (rb"(.*\n)?<<<<<<< ", _CONFLICT),
@@ -95,19 +98,12 @@ _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"\xd0\xcf\x11\xe0", _WORKBOOK),
     (rb"\x1f\x8b", GZIP),
     (rb"PK(\x03\x04|\x05\x06)", ZIP),
-    (rb"\xfd7zXZ\0", FileKind("packed by xz", "unpack it")),
     (rb"\x28\xb5\x2f\xfd", FileKind("packed by zstd", "unpack it", is_read=True)),
-    (rb"\x04\x22\x4d\x18", FileKind("packed by lz4", "unpack it")),
-    (rb"BZh[1-9]1AY&SY", FileKind("packed by bzip2", "unpack it")),
-    (rb"7z\xbc\xaf\x27\x1c", FileKind("a 7z archive", "unpack it")),
-    (rb"Rar!\x1a\x07", FileKind("a RAR archive", "unpack it")),
-    (rb".{257}ustar", FileKind("a tar archive", "unpack it")),
+    (_OTHER_ARCHIVES, FileKind("packed by xz, lz4, bzip2, 7z, RAR or tar", "unpack it")),
     (rb"PAR1", PARQUET),
     (rb"ARROW1", ARROW),
     (rb"\x93NUMPY", NPY),
-    (rb"SQLite format 3\0", FileKind("an SQLite database", _OTHERS)),
-    (rb"\x89HDF\r\n", FileKind("an HDF5 file", _OTHERS)),
-    (rb"%PDF-", FileKind("a PDF", _OTHERS)),
+    (rb"SQLite format 3\0|\x89HDF\r\n|%PDF-", FileKind("an SQLite, HDF5 or PDF file", _OTHERS)),
     # The length of a header of safetensors may begin in the same way.
     (
         rb"\x80[\x02-\x05](?!.{3}\0{3}\{)",

@@ -57,11 +57,14 @@ def zipped(name: str, content: bytes = b"content") -> bytes:
         (zipped("a.txt"), "a zip"),
         (zipped("[Content_Types].xml"), "a workbook"),
         (b"PAR1....", "a Parquet file"),
-        (b"SQLite format 3\0", "an SQLite database"),
-        (b"%PDF-1.7\n", "a PDF"),
-        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-        (b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive"),
-        (b"\xfd7zXZ\0", "packed by xz"),
+        *(
+            (begin, "SQLite, HDF5 or PDF")
+            for begin in (b"SQLite format 3\0", b"\x89HDF\r\n", b"%PDF-")
+        ),
+        *(
+            (begin, "packed by xz")
+            for begin in (b"7z\xbc\xaf\x27\x1c\0\4", b"\xfd7zXZ\0", b"BZh11AY&SY")
+        ),
         (b"\x28\xb5\x2f\xfd\0", "packed by zstd"),
         (pickle.dumps({"heart": [0.1]}, protocol=4), "a pickle"),
         ("text".encode("utf-16"), "UTF-16 text"),
