@@ -253,18 +253,6 @@ def test_a_build_shows_the_distances_and_lengths_of_its_pairs(made: Path) -> Non
         }
 
 
-def test_examples_are_the_first_pairs_of_each_set(made: Path) -> None:
-    build = medsim.open(made / "build")
-
-    examples = build_data_of(build).examples
-
-    shown = examples.filter(dataset="syn_syn", difficulty="hard", kind="levenshtein negatives")
-    pairs = build.read("pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet")
-    first = pairs.filter(label=0).head(3)
-    assert shown["term1"].to_list() == first["term1"].to_list()
-    assert set(examples["kind"]) == {"positives", "random negatives", "levenshtein negatives"}
-
-
 def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_path: Path) -> None:
     build = medsim.open(made / "build")
     hard = build.pairs(difficulty="hard", negatives="levenshtein").collect()

@@ -8,7 +8,6 @@ the difference:
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shlex
@@ -22,7 +21,6 @@ from typer.testing import CliRunner, Result
 
 from medsim.cli import app
 from medsim.core.printing import quoted
-from medsim.core.progress import Progress
 from medsim.core.table_formats import TABLE_FORMATS, TableFormat
 
 if TYPE_CHECKING:
@@ -245,24 +243,3 @@ def test_what_is_told_beside_tables(folders: dict[str, Path]) -> None:
 def test_paths_of_what_to_do_next_are_one_word_of_a_shell(name: str, shown: str | None) -> None:
     assert quoted(Path(name)) == (shown or shlex.quote(name))
     assert shlex.split(quoted(name)) == [name]
-
-
-def test_a_terminal_that_cannot_write_over_a_line_gets_lines(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    texts = {}
-    for kind in ("dumb", "xterm"):
-        monkeypatch.setenv("TERM", kind)
-        stream = Terminal()
-        with Progress(stream).stage("count") as stage:
-            stage.total(2)
-            stage.advance(2)
-        texts[kind] = re.sub(r"\d\.\d s", "0.0 s", stream.getvalue())
-
-    assert texts["dumb"] == "count (0.0 s)\n"
-    assert texts["xterm"].endswith("count (0.0 s)\n")
-    assert "\x1b[" in texts["xterm"]

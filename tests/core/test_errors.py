@@ -52,8 +52,3 @@ def test_other_messages_stay_as_they_are(text: str) -> None:
     assert one_line(text) == text
     assert str(MedsimError(text)) == text
     assert str(type(MedsimError(text))(str(MedsimError(text)))) == text
-
-
-@pytest.mark.usefixtures("alarm")
-def test_a_quote_that_does_not_end_is_told_at_once() -> None:
-    assert one_line("header '<f4" + "\x00" * 40) == "header '<f4" + "\\x00" * 40

@@ -168,20 +168,22 @@ def test_a_stage_that_fails_leaves_neither_line_nor_record() -> None:
     assert (stream.getvalue(), progress.records) == ("", [])
 
 
-def test_a_terminal_gets_a_bar_and_then_the_same_line() -> None:
-    stream = Terminal()
-    progress = Progress(stream)
-    with progress.stage("search") as stage:
-        stage.total(100)
-        threads = [threading.Thread(target=stage.advance, args=(25,)) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        stage.found("done")
-    assert "\x1b" in stream.getvalue()
-    assert re.search(r"search: done \(\d+\.\d s\)\n$", stream.getvalue())
-    assert len(progress.records) == 1
+def test_a_terminal_gets_a_bar_unless_it_cannot_write_over_a_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for kind in ("xterm", "dumb"):
+        monkeypatch.setenv("TERM", kind)
+        stream = Terminal()
+        with Progress(stream).stage("search") as stage:
+            stage.total(100)
+            threads = [threading.Thread(target=stage.advance, args=(25,)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            stage.found("done")
+        assert re.search(r"search: done \(\d+\.\d s\)\n$", stream.getvalue())
+        assert ("\x1b" in stream.getvalue()) == (kind == "xterm")
 
 
 def test_lines_are_worded_for_the_standard_error_stream_alone(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from pathlib import Path
 
 import pytest
@@ -28,11 +27,6 @@ def test_text_is_read_as_it_was_written(tmp_path_factory, content: str, encoding
 
     for guess in (True, False):
         assert read_text(path, guess=guess) == Text(path=path, content=content)
-
-
-def test_utf_16_is_read_in_either_order_of_bytes(tmp_path: Path) -> None:
-    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
-        assert read_text(put(tmp_path, mark + "é\n".encode(encoding))).content == "é\n"
 
 
 def test_latin_1_is_guessed_with_a_warning_or_refused(tmp_path: Path) -> None:
