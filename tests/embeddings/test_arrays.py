@@ -39,16 +39,11 @@ VOCABULARIES: list[tuple[str, Callable[[Path, list[str]], object]]] = [
     ("words.json", lambda path, words: path.write_text(json.dumps(words))),
     (
         "v.json",
-        lambda path, words: path.write_text(
-            json.dumps({word: row for row, word in reversed(list(enumerate(words)))})
-        ),
+        lambda path, words: path.write_text(json.dumps({w: i for i, w in enumerate(words)})),
     ),
     ("v.csv", lambda path, words: in_table(words).write_csv(path)),
     ("v.parquet", lambda path, words: in_table(words).write_parquet(path)),
-    (
-        "v.tsv",
-        lambda path, words: alone(words).write_csv(path, separator="\t", quote_style="never"),
-    ),
+    ("v.tsv", lambda path, words: path.write_text("\n".join(["__index_level_0__", *words]))),
     ("v.parquet", lambda path, words: alone(words).write_parquet(path)),
 ]
 

@@ -65,18 +65,6 @@ def test_vectors_are_scaled_as_asked_for_or_as_the_model_says(
     assert np.allclose(found.vectors, expected, atol=1e-6)
 
 
-def test_the_cache_is_of_the_content_of_the_model(tmp_path: Path, monkeypatch) -> None:
-    path, cache = saved(tmp_path / "model"), tmp_path / "cache"
-    first = load(path, asked(TERMS, cache))
-    scaled = load(path, asked(TERMS, cache, normalize="yes"))
-    assert not np.allclose(first.vectors, scaled.vectors)
-    monkeypatch.setattr(model2vec.StaticModel, "encode", None)
-
-    again = load(path, asked(TERMS, cache))
-
-    assert np.array_equal(first.vectors, again.vectors)
-
-
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"nonsense"])
 def test_a_damaged_folder_is_an_input_error_or_not_used(

@@ -58,13 +58,9 @@ def fingerprint(given: Any, terms: Sequence[str] = TERMS, name: str = "x") -> st
 TABLES: Mapping[str, Callable[[], Any]] = {
     "mapping": lambda: dict(zip(WORDS, VECTORS, strict=True)),
     "mapping of lists": lambda: dict(zip(WORDS, VECTORS.tolist(), strict=True)),
-    "keyed vectors": lambda: SimpleNamespace(
-        index_to_key=WORDS, vectors=VECTORS.astype(np.float32)
-    ),
-    "array": lambda: medsim.Embedding(VECTORS, words=WORDS),
+    "keyed vectors": lambda: SimpleNamespace(index_to_key=WORDS, vectors=VECTORS),
     "half precision": lambda: medsim.Embedding(VECTORS.astype(np.float16), words=tuple(WORDS)),
     "lists": lambda: medsim.Embedding(VECTORS.tolist(), words=iter(WORDS)),
-    "words in an array": lambda: medsim.Embedding(VECTORS, words=np.array(WORDS)),
     "words in a column": lambda: medsim.Embedding(VECTORS, words=pl.Series(WORDS)),
 }
 

@@ -140,13 +140,6 @@ def test_modules_of_other_packages_are_refused(folder: Path) -> None:
         load(folder, asked(["a"]))
 
 
-def test_a_damaged_folder_names_itself(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-
-    with pytest.raises(InputError, match=rf"{folder} cannot .*no file named model\.safetensors"):
-        load(folder, asked(["a"]))
-
-
 def test_its_folder_is_told_from_others(folder: Path) -> None:
     own = ("sentence-transformers", FORMATS.get("sentence-transformers"))
     assert find_format(folder, EmbeddingOptions()) == own

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -399,28 +398,19 @@ def test_threads_the_order_of_queries_and_their_company_do_not_change_the_result
     assert found(large_pool, 4, queries=queries, threads=3) == [in_order[row] for row in queries]
 
 
-def test_progress_is_told_of_every_query(large_pool: Pool) -> None:
+def test_a_search_can_be_asked_again_and_progress_is_told_of_every_query(large_pool: Pool) -> None:
     told: list[int] = []
-    lock = threading.Lock()
-
-    def advance(n_queries: int) -> None:
-        with lock:
-            told.append(n_queries)
-
     search = NearestSearch(candidates_of(large_pool), seed=0, threads=2)
-    search.nearest(np.arange(333, dtype=np.int32), np.ones(333, np.int32), advance)
-    assert sum(told) == 333
-    assert len(told) > 1
+    queries, three = np.arange(333, dtype=np.int32), np.full(333, 3, np.int32)
 
+    first = search.nearest(queries, three, told.append)
+    search.nearest(queries[::-1], np.full(333, 40, np.int32))
+    again = search.nearest(queries, three)
 
-def test_a_search_can_be_asked_again(large_pool: Pool) -> None:
-    search = NearestSearch(candidates_of(large_pool), seed=0, threads=2)
-    queries = np.arange(100, dtype=np.int32)
-    first = search.nearest(queries, np.full(100, 3, np.int32))
-    search.nearest(queries[::-1], np.full(100, 40, np.int32))
-    again = search.nearest(queries, np.full(100, 3, np.int32))
     assert again.ids.tolist() == first.ids.tolist()
     assert again.distances.tolist() == first.distances.tolist()
+    assert sum(told) == 333
+    assert len(told) > 1
 
 
 @pytest.mark.kernels
