@@ -92,7 +92,7 @@ def why_missing(rows: pl.DataFrame) -> str:
     Args:
         rows: what names a set, statistic, value, and n_pairs that it is computed of.
     """
-    n_pairs, is_missing = pl.col("n_pairs"), pl.col("value").is_null()
+    n_pairs = pl.col("n_pairs")
     labelled = [one.name for one in statistics_of("labelled")]
     reason = (
         pl.when(n_pairs == 0)
@@ -101,9 +101,7 @@ def why_missing(rows: pl.DataFrame) -> str:
         .then(pl.lit("only positives or only negatives are covered"))
         .when(n_pairs == 1)
         .then(pl.lit("a single pair has no correlation"))
-        .when(is_missing.all().over(*SET, "statistic"))
-        .then(pl.lit("all ratings, or all similarities, are equal"))
-        .otherwise(pl.lit("all similarities are equal"))
+        .otherwise(pl.lit("all ratings, or all similarities, are equal"))
     )
     named = rows.select(set=pl.concat_str(SET, separator=" ", ignore_nulls=True), reason=reason)
     sets = named.filter(rows["value"].is_null()).unique(maintain_order=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -39,9 +40,8 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> medsim.Evaluation:
 
 
 WHY = (
-    "all ratings, or all similarities, are equal (constant rating); a single pair has no "
-    "correlation (single rating); no pair is covered (unknown rating); all similarities are equal "
-    "(usual rating)"
+    "all ratings, or all similarities, are equal (constant rating and usual rating); a single pair "
+    "has no correlation (single rating); no pair is covered (unknown rating)"
 )
 
 
@@ -88,13 +88,13 @@ def test_an_embedding_without_a_value_stays_in_the_standings(evaluation: medsim.
 
 
 def test_the_leaderboard_of_a_report_says_what_is_missing(evaluation: medsim.Evaluation) -> None:
-    untested = pl.DataFrame(schema=COMPARISONS.dtypes)
-    every = evaluation.results()
+    every, untested = evaluation.results(), pl.DataFrame(schema=COMPARISONS.dtypes)
+    section, nothing = (
+        leaderboard(SimpleNamespace(results=results, comparisons=untested), ["own", "flat"])
+        for results in (every, every.filter(input="constant"))
+    )
 
-    section = leaderboard(every, untested, ["own", "flat"])
-    nothing = leaderboard(every.filter(input="constant"), untested, ["own", "flat"])
-
-    assert section.prose.endswith(f" Without a value: {WHY}.")
+    assert section.prose.endswith(f" Missing values: {WHY}.")
     assert list(nothing.parts) == []
     assert "all ratings, or all similarities, are equal (constant rating)" in nothing.prose
 
