@@ -56,16 +56,11 @@ def export(options: ExportOptions) -> Exported:
         )
         form.write(run)
         ExportManifest(
-            medsim=manifest.medsim_version(),
-            libraries=manifest.library_versions(),
             source=exported.manifest.source,
             exported=digest_of(exported.folder / MANIFEST),
             options=options.recorded(),
-            threads=run.threads,
             skipped=[asdict(one) for one in run.skipped],
-            warnings=list(progress.warnings),
-            outputs=dict(sorted(output.outputs.items())),
-            stages=[asdict(record) for record in progress.records],
+            **manifest.run_facts(progress, output.outputs, run.threads),
         ).write(output.folder)
         output.publish()
     return Exported(options.out)

@@ -38,8 +38,7 @@ class TagOptions(Options):
     ]
     _: KW_ONLY
     trials: Annotated[
-        int,
-        Option("Taggers to train per corpus and embedding.", least=1, most=1_000, key="trials"),
+        int, Option("Taggers to train per corpus and embedding.", least=1, most=1_000, key="trials")
     ] = 3
     epochs: Annotated[
         int,
@@ -60,8 +59,7 @@ class TagOptions(Options):
         ),
     ] = None
     one_type: Annotated[
-        bool,
-        Option("Merge all entity types into one, as usual for NCBI Disease.", key="one_type"),
+        bool, Option("Merge all entity types into one, as usual for NCBI Disease.", key="one_type")
     ] = False
     dev_share: Annotated[
         float,

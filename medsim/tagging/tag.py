@@ -115,10 +115,7 @@ def tag(options: TagOptions) -> Tagging:
 def _corpora(options: TagOptions, threads: int, progress: Progress) -> list[Corpus]:
     given = options.corpora if isinstance(options.corpora, tuple) else (options.corpora,)
     cutting = Cutting(
-        language=options.language,
-        dev=options.dev_share,
-        test=options.test_share,
-        threads=threads,
+        language=options.language, dev=options.dev_share, test=options.test_share, threads=threads
     )
     found = read_corpora([Path(str(one)) for one in given], cutting, progress)
     if options.one_type:

@@ -116,9 +116,7 @@ def word_table(
         else:
             vectors, known = found.vectors, found.covered
         stage.found(f"{int(known.sum()):,} known, {vectors.shape[1]} dimensions")
-    return WordTable(
-        rows={word: row for row, word in enumerate(words)}, vectors=vectors, known=known
-    )
+    return WordTable(rows=_rows(words), vectors=vectors, known=known)
 
 
 def drawn_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable:
@@ -128,11 +126,11 @@ def drawn_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable
         digest = hashlib.sha256(f"{seed}\0{word}".encode()).digest()
         rng = np.random.default_rng(int.from_bytes(digest, "big"))
         vectors[row] = rng.standard_normal(n_dimensions, np.float32)
-    return WordTable(
-        rows={word: row for row, word in enumerate(words)},
-        vectors=vectors,
-        known=np.ones(len(words), np.bool_),
-    )
+    return WordTable(rows=_rows(words), vectors=vectors, known=np.ones(len(words), np.bool_))
+
+
+def _rows(words: Iterable[str]) -> dict[str, int]:
+    return {word: row for row, word in enumerate(words)}
 
 
 def _of_words(found: WordVectors, request: Request) -> tuple[Vectors, Flags]:
@@ -142,7 +140,7 @@ def _of_words(found: WordVectors, request: Request) -> tuple[Vectors, Flags]:
     every = np.arange(len(request.terms), dtype=np.int32)
     vectors = points_of(embedded, every, Workers(threads=request.threads)).astype(np.float32)
     known = bags.covered.copy()
-    rows = {word: row for row, word in enumerate(found.words)}
+    rows = _rows(found.words)
     for at in np.flatnonzero(bags.n_words == 0).tolist():
         row = rows.get(request.terms[at])
         if row is not None and found.in_vocabulary[row]:
@@ -328,14 +326,9 @@ def encoded(corpus: Corpus) -> EncodedCorpus:
         {word for split in corpus.splits.values() for one in split for word in one.words}
     )
     tags = (OUTSIDE, *(f"{prefix}-{kind}" for kind in corpus.kinds() for prefix in "BI"))
-    rows = {word: row for row, word in enumerate(vocabulary)}
-    numbers = {tag: number for number, tag in enumerate(tags)}
-    return EncodedCorpus(
-        corpus=corpus,
-        vocabulary=tuple(vocabulary),
-        tags=tags,
-        splits={split: _words(found, rows, numbers) for split, found in corpus.splits.items()},
-    )
+    rows, numbers = _rows(vocabulary), _rows(tags)
+    splits = {split: _words(found, rows, numbers) for split, found in corpus.splits.items()}
+    return EncodedCorpus(corpus=corpus, vocabulary=tuple(vocabulary), tags=tags, splits=splits)
 
 
 def _words(

@@ -117,8 +117,7 @@ def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
         forms.select("lower_term", "form_id"), on="lower_term", maintain_order="left"
     ).with_row_index("row")
     cells = numbered.group_by("form_id", "concept_id").agg(
-        begin_row=pl.col("row").min().cast(pl.Int64),
-        end_row=pl.col("row").max().cast(pl.Int64) + 1,
+        begin_row=pl.col("row").min().cast(pl.Int64), end_row=pl.col("row").max().cast(pl.Int64) + 1
     )
     return cells.sort("begin_row").with_row_index("cell_id")
 

@@ -337,9 +337,7 @@ def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
 
 
 def _quota(
-    split: str,
-    instances: Sequence[Instance],
-    quotas: Mapping[str, Mapping[str, int]] | None,
+    split: str, instances: Sequence[Instance], quotas: Mapping[str, Mapping[str, int]] | None
 ) -> list[SplitFinding]:
     """Return whether groups have as many instances as they should; nothing where it is unknown."""
     of_split = (QUOTAS if quotas is None else quotas).get(split)

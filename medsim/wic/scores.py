@@ -231,7 +231,8 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
         if of_seeds:
             row["over seeds"] = f"± {of_seeds[model]:.3f}" if model in of_seeds else MISSING
         if people is not None:
-            row["to people"] = _to_people(whole, people)
+            is_near = whole["low"] is not None and whole["low"] <= people <= whole["high"]
+            row["to people"] = f"{'≈ ' if is_near else ''}{_signed(whole['value'] - people)}"
         said = dict(whole_only.filter(model=model).select("statistic", "value").iter_rows())
         replies = {label: f"{said[one]:,.0f}" for one, label in _OF_REPLIES.items() if one in said}
         table.append(row | cells | replies)
@@ -253,14 +254,6 @@ def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:
         },
         schema_overrides=dict.fromkeys(("difference", "p", "p (Holm)"), pl.String),
     )
-
-
-def _to_people(row: dict[str, float | None], people: float) -> str:
-    value, low, high = row["value"], row["low"], row["high"]
-    if value is None:
-        return MISSING
-    is_near = low is not None and high is not None and low <= people <= high
-    return f"{'≈ ' if is_near else ''}{_signed(value - people)}"
 
 
 def _signed(value: float) -> str:

@@ -177,9 +177,7 @@ class Splitter:
     def _test(self) -> _Classes:
         n_terms = int(self.blocks.terms.max(initial=-1)) + 1
         uses = Uses(
-            mentions=np.zeros(len(self.hashes), np.int64),
-            most=1,
-            terms=np.zeros(n_terms, np.bool_),
+            mentions=np.zeros(len(self.hashes), np.int64), most=1, terms=np.zeros(n_terms, np.bool_)
         )
         quotas = {
             (group, label): min(self.quotas[name], self._n_pairs_of_terms(group) // 2)

@@ -274,8 +274,7 @@ def _compared(check: str, own: pl.DataFrame, theirs: pl.DataFrame) -> SplitFindi
     """Return the rows that only one of a benchmark and its terminology has."""
     columns = [name for name in theirs.columns if name in own.columns]
     kept, expected = (set(frame.select(columns).iter_rows()) for frame in (own, theirs))
-    breaches = [
-        *(Breach(found=f"{row} is not in the terminology") for row in sorted(kept - expected)),
-        *(Breach(found=f"{row} is missing") for row in sorted(expected - kept)),
-    ]
+    faults = [f"{row} is not in the terminology" for row in sorted(kept - expected)]
+    faults += [f"{row} is missing" for row in sorted(expected - kept)]
+    breaches = [Breach(found=words) for words in faults]
     return finding("", check, theirs.height, breaches)

@@ -208,10 +208,7 @@ def words_and_tags(found: list[Sentence]) -> list[list[tuple[str, str]]]:
 def test_sentences_of_every_scheme_and_form_are_read(tmp_path: Path, content) -> None:
     found = sentences(tmp_path / "train.tsv", content)
 
-    assert words_and_tags(found) == [
-        [("Orl", "B-X"), ("dup", "I-X"), (".", "O")],
-        [("Seen", "O")],
-    ]
+    assert words_and_tags(found) == [[("Orl", "B-X"), ("dup", "I-X"), (".", "O")], [("Seen", "O")]]
     assert [one.document_id for one in found] == ["1", "2"]
     assert sentences(tmp_path / "t", "1 000\tB-X\n")[0].words == ("1 000",)
 

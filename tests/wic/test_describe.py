@@ -159,7 +159,7 @@ def test_files_without_a_manifest_have_what_they_say(built: Benchmark, tmp_path:
     whole = describe_wic(built)
     assert whole[:2].select(table.columns).equals(table[:2])
     assert set(whole.columns) - set(table.columns) == {
-        *("unique concepts", "unique semantic types", "unique semantic groups"),
+        *("unique concepts", "unique semantic types", "unique semantic groups")
     }
     for name in ("1", "figure-3", "figure-4"):
         with pytest.raises(OptionError, match="medsim wic build"):

@@ -437,13 +437,11 @@ class ReplyCache:
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
-            raise OutputError(
-                f"cannot keep replies in {self._path}: {error.strerror or error}"
-            ) from error
+            raise OutputError(f"cannot keep replies in {self._path}: {error}") from error
 
 
 def _sha256(content: bytes) -> bytes:
-    return hashlib.sha256(content).hexdigest().encode("ascii")
+    return hashlib.sha256(content).hexdigest().encode()
 
 
 def _key(messages: Messages) -> str:

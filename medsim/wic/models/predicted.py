@@ -70,9 +70,7 @@ class PredictedModel(Model):
             raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
         dev = named.options.get("dev")
         return cls(
-            name=named.name,
-            file=expanded(named.path),
-            dev=None if dev is None else expanded(dev),
+            name=named.name, file=expanded(named.path), dev=None if dev is None else expanded(dev)
         )
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:  # noqa: ARG002

@@ -130,15 +130,7 @@ def test_the_weights_of_the_best_epoch_are_kept(folders) -> None:
     training = Training(epochs=3, rate=5e-3, batch=8)
     encoder = SentenceEncoder(folders["saved"], EmbeddingOptions(), 1)
 
-    kept = tune(
-        encoder,
-        wrong,
-        held_back,
-        "cosine",
-        training,
-        seed=0,
-        advance=lambda _n: None,
-    )
+    kept = tune(encoder, wrong, held_back, "cosine", training, seed=0, advance=lambda _n: None)
 
     assert kept == 1  # it gets worse, the longer it is taught what is wrong
 

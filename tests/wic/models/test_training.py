@@ -13,10 +13,7 @@ from medsim.wic.models.perceptron import perceptron_scores
 from medsim.wic.models.training import precision_of, prepare_torch, relative_rate
 
 
-@pytest.mark.parametrize(
-    ("n_steps", "peak"),
-    [(10_000, 999), (50, 9), (1, 0), (2, 0)],
-)
+@pytest.mark.parametrize(("n_steps", "peak"), [(10_000, 999), (50, 9), (1, 0), (2, 0)])
 def test_the_rate_rises_for_a_fifth_of_the_steps_or_1000_and_falls_to_0(n_steps, peak) -> None:
     rates = np.array([relative_rate(step, n_steps) for step in range(n_steps + 1)])
 
