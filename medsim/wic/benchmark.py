@@ -17,7 +17,6 @@ from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import Opened, reading_output
 from medsim.core.options import folder_of
-from medsim.corpora import ENGLISH
 from medsim.wic import GROUPS, SPLITS, Split
 from medsim.wic.output import INSTANCE, MENTION, SEMANTIC_TYPE, WIC, WicManifest
 
@@ -119,11 +118,6 @@ class BenchmarkFiles:
     def options(self) -> Mapping[str, Any]:
         """The options with which ``medsim wic build`` made it; none of another."""
         return self.made.manifest.options if self.made else {}
-
-    @property
-    def language(self) -> str:
-        """The language of its lemmas."""
-        return str(self.options.get("language", ENGLISH))
 
     def being_read(self) -> AbstractContextManager[object]:
         """Return a context in which damage of a folder is told; see ``reading_output``."""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError
-from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads, declared
+from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrapped
 from medsim.terminologies.options import ReadingOptions
@@ -20,11 +20,6 @@ Broader = Literal["direct", "any"]
 
 StatisticsTable = Literal["1", "3", "4", "5", "figure-3", "figure-4"]
 """Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
-
-_RECORD = (
-    *(option.key for option in declared(ReadingOptions).values() if option.key is not None),
-    *("broader", "most_train", "most_repeats", "seed"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +78,6 @@ class WicBuildOptions(ReadingOptions):
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier benchmark at OUT.")] = False
     progress: Reporting = None
-
-    def recorded(self) -> dict[str, object]:
-        """Return the options that decide the instances, in the order that manifests have."""
-        plain = ReadingOptions.recorded(self)
-        return {key: plain[key] for key in _RECORD if key in plain}
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,11 +179,11 @@ class Splitter:
         uses = Uses(
             mentions=np.zeros(len(self.hashes), np.int64), most=1, terms=np.zeros(n_terms, np.bool_)
         )
-        quotas = {
-            (group, label): min(self.quotas[name], self._n_pairs_of_terms(group) // 2)
-            for group, name in enumerate(GROUPS)
-            for label in LABELS
-        }
+        quotas: dict[tuple[int, int], int] = {}
+        for group, name in enumerate(GROUPS):
+            terms = (self.blocks.terms[_in_class(self.blocks, group, one)] for one in LABELS)
+            n_pairs = min(len(np.unique(one)) for one in terms)  # of terms, of the rarer label
+            quotas |= {(group, label): min(self.quotas[name], n_pairs // 2) for label in LABELS}
         return self._drawn(self.blocks, uses, quotas)
 
     def _others(self, test: _Classes, most_repeats: int) -> tuple[_Classes, _Classes]:
@@ -255,13 +255,6 @@ class Splitter:
             found.append(fresh.rows(rows))
             wanted -= len(rows)
         return joined(found)
-
-    def _n_pairs_of_terms(self, group: int) -> int:
-        """Return how many pairs of terms a group has of its rarer label."""
-        return min(
-            len(np.unique(self.blocks.terms[_in_class(self.blocks, group, label)]))
-            for label in LABELS
-        )
 
 
 def _in_class(blocks: Blocks, group: int, label: int) -> Flags:

@@ -18,6 +18,7 @@ from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.terms import lowered, lowered_column
+from medsim.corpora import ENGLISH
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import MOST_REPEATS, SPLITS
@@ -132,7 +133,7 @@ def _of_splits(
 ) -> list[SplitFinding]:
     """Return the findings on the instances, split by split; ``names`` are those of concepts."""
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
-    language = benchmark.language
+    language = str(benchmark.options.get("language", ENGLISH))
     terms = {term for instances in splits.values() for one in instances for term in one.terms}
     concepts = None if names is None else concepts_by_name(terms, names)
     together = check_splits(

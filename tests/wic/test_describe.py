@@ -11,10 +11,8 @@ import pytest
 from fixtures.typed import TYPES, typed_benchmark
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from medsim import build_wic, describe_wic
-from medsim.cli import app
 from medsim.core.errors import OptionError
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import read_instances
@@ -164,20 +162,6 @@ def test_files_without_a_manifest_have_what_they_say(built: Benchmark, tmp_path:
     for name in ("1", "figure-3", "figure-4"):
         with pytest.raises(OptionError, match="medsim wic build"):
             describe_wic(tmp_path, table=name)
-
-
-def test_the_command_prints_a_table_by_its_number(built: Benchmark) -> None:
-    command = ["wic", "stats", str(built.folder), "--format", "csv"]
-    printed = CliRunner().invoke(app, [*command, "--table", "FIGURE-3"])
-    refused = CliRunner().invoke(app, [*command, "--table", "2"])
-
-    expected = describe_wic(built, table="figure-3")
-    assert pl.read_csv(printed.stdout.encode()).rows() == expected.rows()
-    assert CliRunner().invoke(app, command).stdout.startswith("split,term identity,abbrev")
-    assert (refused.exit_code, refused.stderr) == (
-        1,
-        "error: unknown table '2'; known: 1, 3, 4, 5, figure-3, figure-4\n",
-    )
 
 
 def test_semantic_groups_are_the_fifteen_of_all_types() -> None:

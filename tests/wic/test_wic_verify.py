@@ -220,20 +220,15 @@ def test_options_that_do_not_fit_are_refused(
         verify(out, **options)
 
 
-def test_the_command_prints_findings_and_says_by_its_exit_code_what_holds(tmp_path: Path) -> None:
+def test_the_command_lists_violations_and_ends_with_3(tmp_path: Path) -> None:
     folder = WicFolder()
-    good = folder.write(tmp_path / "good")
     has_more_true_instances(folder)
     bad = folder.write_json(tmp_path / "bad")
 
-    passed = CliRunner().invoke(app, ["wic", "verify", str(good)])
     failed = CliRunner().invoke(app, ["wic", "verify", str(bad), "--list", "--format", "json"])
 
-    assert passed.exit_code == 0
-    assert "Half of every group is True." in passed.stdout
     assert failed.exit_code == 3
     assert [row["check"] for row in json.loads(failed.stdout)] == ["balance"]
-    assert "error: " in failed.stderr
     assert "balance do not hold" in failed.stderr
 
 
