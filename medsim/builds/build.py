@@ -183,10 +183,6 @@ class Run:
             }
         return {**own, "split": self.split} if self.split else own
 
-    def libraries(self) -> dict[str, str]:
-        """Return the versions of libraries that decide rows; encoders do if there are vectors."""
-        return manifest.library_versions(*(() if self.named is None else manifest.ENCODERS))
-
 
 def run_key(run: Run) -> dict[str, str]:
     """Return all that decides the rows of a build, and whether they may be passed on.
@@ -194,9 +190,10 @@ def run_key(run: Run) -> dict[str, str]:
     No clock and no path is in it. Every file of the build has it as metadata.
     """
     terminology, day = run.terminology, run.terminology.release_date
+    encoders = () if run.named is None else manifest.ENCODERS  # which decide rows with vectors
     return {
         "medsim": manifest.medsim_version(),
-        "libraries": json.dumps(run.libraries()),
+        "libraries": json.dumps(manifest.library_versions(*encoders)),
         "source": terminology.name,
         "source_files": json.dumps([asdict(file) for file in terminology.files]),
         "release_date": day.isoformat() if day else "",
@@ -267,11 +264,12 @@ def write_build(
         BrokenPromiseError: the datasets break their own rules.
     """
     output.write(TERM.files, derived.terms(), run_key(run))
-    largest, n_terms = largest_component(derived.index), len(derived.index.components)
+    components = derived.index.components
+    largest, n_terms = int(np.bincount(components, minlength=1).max()), len(components)
     if largest > max(_LARGE_COMPONENT * n_terms, _MANY_LINKED):
         run.progress.warn(
-            f"{largest:,} of {n_terms:,} terms are linked to each other by chains of positives; "
-            "they are never paired as negatives"
+            f"{largest:,} of {n_terms:,} terms form one component of positives, so no negatives "
+            "are made among them"
         )
     if run.named is not None:
         from medsim.builds.embedded import embedded  # noqa: PLC0415 — encoders
@@ -352,7 +350,7 @@ def _write_manifest(run: Run, derived: Derived, shortfall: int, output: Written)
         place = place_of(run.named)
     written = BuildManifest(
         medsim=manifest.medsim_version(),
-        libraries=run.libraries(),
+        libraries=json.loads(run_key(run)["libraries"]),
         source=run.terminology.to_json(),
         options=run.recorded(),
         embedding=place,
@@ -361,7 +359,7 @@ def _write_manifest(run: Run, derived: Derived, shortfall: int, output: Written)
         components={
             "n_terms": len(components),
             "n_components": len(np.unique(components)),
-            "largest": largest_component(derived.index),
+            "largest": int(np.bincount(components, minlength=1).max()),
         },
         shortfall=shortfall,
         warnings=list(run.progress.warnings),
@@ -370,8 +368,3 @@ def _write_manifest(run: Run, derived: Derived, shortfall: int, output: Written)
     )
     output.write_text(CARD, build_card(written), 0)
     replace(written, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
-
-
-def largest_component(index: TermIndex) -> int:
-    """Return how many terms the largest connected component has."""
-    return int(np.bincount(index.components, minlength=1).max())

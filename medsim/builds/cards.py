@@ -310,7 +310,6 @@ class Card:
             "\n".join(["```python", *loading, "```"]),
             "Sets that have no rows in a split cannot be loaded, and are left out there.",
             *self._tables(splits),
-            *self._making(),
             "## Limits",
             f"{_LIMITS}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
             "## Licence and citation",
@@ -378,16 +377,14 @@ class Card:
             notes = BUILD.views[view].notes
             table = [(name, kind, notes.get(name, "")) for name, kind in types.items()]
             yield markdown(pl.DataFrame(table, ["column", "type", "what it holds"], orient="row"))
-
-    def _making(self) -> Iterator[str]:
         yield "## How it was made"
-        rows = [
+        facts = [
             ("made by", f"medsim {self.medsim}"),
             ("source", f"{self._name}, read as {self.source.get('source')}"),
             ("release", str(self.source.get("release_date") or "not known")),
         ]
         files = self.source.get("files")
-        rows += [
+        facts += [
             (f"file {one['name']}", f"{one['size']:,} bytes, SHA-256 {one['sha256']}")
             for one in (files if isinstance(files, list) else ())  # of splits alone
         ]
@@ -396,8 +393,8 @@ class Card:
                 shown = str(len(value))
             else:
                 shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            rows.append((name, shown))
-        yield markdown(pl.DataFrame(rows, ["what", "value"], orient="row"))
+            facts.append((name, shown))
+        yield markdown(pl.DataFrame(facts, ["what", "value"], orient="row"))
 
 
 def build_card(manifest: BuildManifest) -> str:

@@ -13,7 +13,7 @@ from medsim.core.tables import read_table, unguarded
 from medsim.core.terms import lowered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 MOST_CORRECTIONS = 20_000
 """The most corrections of a build, whose manifest and files bear them all."""
@@ -31,24 +31,19 @@ def read_corrections(given: str | Path | Sequence[Correction]) -> tuple[Correcti
         InputError: the file cannot be read, or lacks a column; or corrections are no pair of two
             terms, or contradict each other. The message names the line, or the place in order.
     """
-    if not isinstance(given, (str, Path)):
-        places = (f"number {number}" for number in range(1, len(given) + 1))
-        return _distinct("`corrections`", zip(places, given, strict=True))
-    path = Path(given)
-    table = read_table(path, ("term1", "term2", "judged"))
-    judged = table.frame["judged"]
-    table.refuse(~judged.is_in(list(_JUDGED)), "judged", "is neither same nor not_same")
-    rows = (
-        (place, Correction(term1=unguarded(one), term2=unguarded(other), same=_JUDGED[answer]))
-        for place, (one, other, answer) in table.rows()
-    )
-    return _distinct(str(path), rows)
-
-
-def _distinct(where: str, given: Iterable[tuple[str, Correction]]) -> tuple[Correction, ...]:
-    """Return corrections, of which the places are told, each once and in order of text."""
+    if isinstance(given, (str, Path)):
+        where, table = str(given), read_table(Path(given), ("term1", "term2", "judged"))
+        judged = table.frame["judged"]
+        table.refuse(~judged.is_in(list(_JUDGED)), "judged", "is neither same nor not_same")
+        rows = [
+            (place, Correction(term1=unguarded(one), term2=unguarded(other), same=_JUDGED[answer]))
+            for place, (one, other, answer) in table.rows()
+        ]
+    else:
+        where = "`corrections`"
+        rows = [(f"number {number}", one) for number, one in enumerate(given, start=1)]
     found: dict[tuple[str, ...], tuple[str, Correction]] = {}
-    for place, one in given:
+    for place, one in rows:
         key = tuple(sorted(lowered((one.term1, one.term2))))
         if not key[0] or key[0] == key[1]:
             raise InputError(f"{where}: {place}: {one.term1!r} and {one.term2!r} are not two terms")

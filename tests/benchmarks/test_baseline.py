@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from benchmarks.harness import Measured, MismatchError
 from benchmarks.harness.baseline import Entry, complaints, entry_of, fallen
-from benchmarks.harness.log import log_line
 
 ENTRY = Entry(ratios={"cdist": 100.0, "plain search": 10.0}, fingerprint="ab12")
 
@@ -49,15 +46,3 @@ def test_a_baseline_takes_the_median_of_its_runs() -> None:
 def test_runs_that_find_different_rows_make_no_baseline() -> None:
     with pytest.raises(MismatchError, match="ab12, cd34"):
         entry_of([run(), run(fingerprint="cd34")])
-
-
-def test_a_line_of_the_log_has_every_column_and_no_stray_bar() -> None:
-    when = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
-    assert log_line(when, "abc1234", "x86_64", "search", run(cdist=123.456)) == (
-        "| 2026-01-02 03:04 | abc1234 | x86_64 | search | six terms | "
-        "1.0 s; cdist 123 times; plain search 10 times | 5 MiB | ab12 |"
-    )
-    barred = Measured(about="a|b", times="1 s", fingerprint="ab12")
-    assert log_line(when, "abc1234", "x86_64", "search", barred) == (
-        "| 2026-01-02 03:04 | abc1234 | x86_64 | search | a/b | 1 s |  | ab12 |"
-    )

@@ -24,18 +24,6 @@ JOB = similarities.Job(sizes=SIZES, plain_seconds=0.02, rounds=1, threads=1)
 INTERVAL = significance.Test(method="bca", statistic=0.5, p=0.01, low=0.4, high=0.6)
 
 
-def test_plain_ways_give_what_can_be_worked_out_by_hand() -> None:
-    a = np.array([[3, 0, -1], [1, 2, 1]], np.float32)
-    b = np.array([[1, 2, 4]], np.float32)
-    assert OF_VECTORS["cos"](a[0], b[0]) == pytest.approx(-1 / 210**0.5)
-    assert OF_VECTORS["kendall"](a[0], b[0]) == pytest.approx(-1)
-    assert OF_WORDS["avg_spearman"](a, b) == pytest.approx(-1)
-    assert OF_WORDS["pair_kendall"](a, b) == pytest.approx((-1 + 0) / 2)
-    assert OF_WORDS["max_jaccard"](a, b) == pytest.approx((1 + 2 + 1) / (3 + 2 + 4))
-    # Memberships in the universe of three words: 10, 6, 9 of a and 0, 9, 21 of b.
-    assert OF_WORDS["fuzzy_jaccard"](a, b) == pytest.approx((0 + 6 + 9) / (10 + 9 + 21))
-
-
 def test_similarities_agree_with_the_plain_way_and_do_not_depend_on_threads() -> None:
     for race, names in ((similarities.race_words, OF_WORDS), (similarities.race_terms, OF_VECTORS)):
         one, two = race(JOB), race(replace(JOB, threads=2))

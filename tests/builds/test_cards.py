@@ -182,12 +182,6 @@ def test_another_licence_has_a_name_and_a_link() -> None:
     assert "license_link" not in licence("its own").metadata()
 
 
-def test_a_licence_does_not_make_free_what_is_not() -> None:
-    found = licence("CC BY 4.0, but for the names", redistributable=False)
-
-    assert found.allows_passing_on is False
-
-
 # A file of the build
 
 

@@ -199,15 +199,6 @@ def test_without_the_extra_the_error_says_what_to_install(
     assert result.stderr == "error: --dask needs Dask; install medsim with its extra dask\n"
 
 
-def test_dask_is_imported_only_where_it_is_used() -> None:
-    code = (
-        "import sys, medsim.builds.build, medsim.builds.shards; "
-        "sys.exit('distributed' in sys.modules)"
-    )
-
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_shards_and_dask_exclude_each_other(tmp_path: Path) -> None:
     result = run("build", "hpo", "-o", tmp_path / "out", "--shard", "1/2", "--dask", "local")
 

@@ -236,7 +236,7 @@ def test_a_concept_with_too_many_names_is_refused_before_its_pairs_are_made(tmp_
         result = CliRunner().invoke(app, ask)
         assert said in result.stderr
         assert (result.exit_code == 0) == (not said), result.output
-        assert ("raise --most-names if they are meant" in result.stderr) == bool(said)
+        assert ("raise --most-names if this is intended" in result.stderr) == bool(said)
     assert medsim.open(out).manifest.options["most_names"] == 6
 
 

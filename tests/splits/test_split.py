@@ -18,7 +18,6 @@ from oracles.splits import crossings, groups, not_nearest, positives, split_of
 
 import medsim
 from medsim.core.errors import BrokenPromiseError, InputError, OptionError, OutputError
-from medsim.evaluations.targets import categories_of
 from medsim.splits.options import SPLIT_NAMES, shares_of
 
 BOUNDS = {"train": 0.6, "validation": 0.8, "test": 1.0}
@@ -189,23 +188,6 @@ NUMBERS = ("uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto")
 
 def _name_of(concept_id: str) -> str:
     return f"Kamu lero {NUMBERS[int(concept_id) - 700001]}"
-
-
-@pytest.mark.slow
-def test_what_lies_below_a_concept_of_another_split_is_known(tmp_path: Path) -> None:
-    release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
-    roots = [release.named("800001", "Gemeno"), release.named("800002", "Rimeto")]
-    concepts = [str(700001 + number) for number in range(len(NUMBERS))]
-    for number, one in enumerate(sorted(concepts, key=lambda one: split_of(one, 0, HALVES))):
-        release.is_a(one, roots[number % 2])  # of each split, at least one below each
-    build = built(release, tmp_path)
-
-    splits = medsim.split(build, tmp_path / "out", ratios="50/50", threads=1)
-
-    found = [categories_of(one, roots, 1) for one in splits.builds.values()]
-    assert sorted(term for one in found for term in one.terms()) == sorted(
-        f"Kamu lero {word}" for word in NUMBERS
-    )
 
 
 @pytest.mark.slow

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -83,20 +83,15 @@ class SearchResult:
     term2_ids: Ids
 
 
-class NegativeSampler(Protocol):
-    """The negatives of one set after the other, by one strategy."""
+NegativeSampler: TypeAlias = "Callable[[PositiveSet, Ranks, Stage], tuple[Rows, Ids]]"
+"""The negatives of one set after the other, by one strategy.
 
-    def __call__(self, positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
-        """Return at most one negative for each positive.
-
-        The second term is one of the pool, never linked to the first, and no pair is one of
-        ``used``, int32[2, n_used], or comes twice, in either direction. The result depends on
-        nothing but the texts, the positives, the pool and the seed.
-
-        Returns:
-            int64[n_negatives], the positive that each stands against, whose first term is its own;
-            and int32[n_negatives], its second term.
-        """
+It takes positives, the pairs that are used already, int32[2, n_used], and a stage to report to, and
+returns at most one negative for each positive: int64[n_negatives], the positive that each stands
+against, whose first term is its own, and int32[n_negatives], its second term. The second term is
+one of the pool, never linked to the first, and no pair is used or comes twice, in either direction.
+The result depends on nothing but the texts, the positives, the pool and the seed.
+"""
 
 
 class Strategy(Protocol):

@@ -56,12 +56,6 @@ def pool_of(index: TermIndex, positives: PositiveSet) -> tuple[str, Ids]:
     return positives.name, own.astype(np.int32)
 
 
-def first_terms(positives: PositiveSet) -> tuple[Ids, Ids]:
-    """Return the first terms of a set in order of text, and how many positives each has."""
-    firsts, counts = np.unique(positives.term1_ids, return_counts=True)
-    return firsts.astype(np.int32), counts.astype(np.int32)
-
-
 def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) -> SearchRequest:
     """Return one share of a request, from 1; all shares together are all of it.
 
@@ -235,10 +229,10 @@ def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]
     pool, pool_ids = pool_of(index, of_pool)
     counted = []
     for one in sets:
-        firsts, counts = first_terms(one)
+        firsts, counts = np.unique(one.term1_ids, return_counts=True)
         own = pool_of(index, one)[1]
         is_part = len(own) < len(pool_ids)
-        asked = asked_of(pool_ids, own, counts) if is_part else counts + np.int32(SLACK)
+        asked = asked_of(pool_ids, own, counts) if is_part else counts + SLACK
         counted.append((firsts, asked))
     term1_ids = np.unique(np.concatenate([firsts for firsts, _ in counted]))
     sizes = np.zeros(len(term1_ids), np.int32)
@@ -248,7 +242,7 @@ def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]
     return SearchRequest(pool=pool, pool_ids=pool_ids, term1_ids=term1_ids, sizes=sizes)
 
 
-def asked_of(pool: Ids, part: Ids, sizes: Ids) -> Ids:
+def asked_of(pool: Ids, part: Ids, sizes: Rows) -> Ids:
     """Return how many candidates of a pool hold some of a part of it, on average."""
     asked: Ids = np.ceil(sizes * (len(pool) / max(1, len(part)))).astype(np.int32)
     return asked
@@ -315,9 +309,9 @@ def served_negatives(
 
     def negatives_of(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
         source = source_of(*pool_of(index, positives))
-        firsts, wanted = first_terms(positives)
+        firsts, n_positives = np.unique(positives.term1_ids, return_counts=True)
         known = np.isin(firsts, source.term_ids)
-        firsts, wanted = firsts[known], wanted[known]
+        firsts, wanted = firsts[known], n_positives[known].astype(np.int32)
         sizes, starts = wanted.copy(), starts_of(wanted)
         while True:
             lists = source.lists(firsts, sizes, stage)

@@ -135,13 +135,9 @@ def _number(codes: Codes) -> int:
     return max(1, n_characters)
 
 
-def _longest(pool: Pool) -> int:
-    return max(1, len(pool.length_starts) - 2)
-
-
 def workspace(pool: Pool) -> Workspace:
     """Return room to compare terms of a pool one by one."""
-    n_words = -(-_longest(pool) // 64)
+    n_words = -(-max(1, len(pool.length_starts) - 2) // 64)
     return Workspace(
         masks=np.zeros(pool.n_characters * n_words, np.uint64),
         plus=np.zeros(n_words, np.uint64),
@@ -151,7 +147,7 @@ def workspace(pool: Pool) -> Workspace:
 
 def slate(pool: Pool) -> Slate:
     """Return room to compare terms of a pool block by block."""
-    longest = _longest(pool)
+    longest = max(1, len(pool.length_starts) - 2)
     n_equals = min(pool.n_characters * longest, _MOST_EQUALS) * WORDS
     n_kept = KEPT_PASSES + 3
     n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more, for what has overflowed

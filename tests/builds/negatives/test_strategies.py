@@ -35,7 +35,6 @@ from medsim.builds.negatives import (
 from medsim.builds.negatives.candidates import candidate_source, search_plan, share_of
 from medsim.builds.negatives.nearest import NearestSearch
 from medsim.core import config
-from medsim.core.errors import OptionError
 from medsim.core.progress import Stage
 
 if TYPE_CHECKING:
@@ -483,12 +482,6 @@ def test_a_term_without_a_vector_is_no_candidate_and_gets_no_negatives() -> None
     found = negatives_of("embedding", {ONE_SET: pairs}, vectors=vectors)[ONE_SET]
 
     assert found == [("ash", "beechs"), ("cedar", "firs")]
-
-
-def test_terms_without_vectors_is_refused() -> None:
-    index = term_index(["a", "b"], {})
-    with pytest.raises(OptionError, match="need an embedding"):
-        STRATEGIES.get("embedding")(index, seed=0, threads=1)
 
 
 # All
