@@ -235,7 +235,15 @@ def read_table(path: Path, needed: Sequence[str] = (), known: Sequence[str] | No
     if not is_parquet(path):
         with reading(path, "a table"):
             return table_of(read_text(path), needed, known)
-    frame, sha256 = _hashed_parquet(path)
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few tables are Parquet
+
+    with reading(path, "Parquet"):  # by Arrow, since Polars ends the process at some damaged pages
+        data, sha256 = bytes_of(path)
+        file = ParquetFile(io.BytesIO(data))
+        n_rows = file.metadata.num_rows
+        if n_rows > len(data):  # as few bytes hold as many rows of nothing as one likes
+            raise InputError(f"{path} has {n_rows:,} rows in {len(data):,} bytes; it is damaged")
+        frame = checked_frame(file.read())
     places = _places(path, frame.columns, needed, known)
     with reading(path, "a table"):
         cells = pl.DataFrame([_as_text(frame.to_series(places[name]), name) for name in places])
@@ -285,22 +293,6 @@ def table_of(
 def is_parquet(path: Path) -> bool:
     """Return whether a file is Parquet, by its name."""
     return path.suffix.lower() == ".parquet"
-
-
-def _hashed_parquet(path: Path) -> tuple[pl.DataFrame, str]:
-    """Return a Parquet file's table, and the SHA-256 of the bytes that it was read from.
-
-    Arrow reads it, since Polars ends the process at some damaged pages.
-    """
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few tables are Parquet
-
-    with reading(path, "Parquet"):
-        data, sha256 = bytes_of(path)
-        file = ParquetFile(io.BytesIO(data))
-        n_rows = file.metadata.num_rows
-        if n_rows > len(data):  # as few bytes hold as many rows of nothing as one likes
-            raise InputError(f"{path} has {n_rows:,} rows in {len(data):,} bytes; it is damaged")
-        return checked_frame(file.read()), sha256
 
 
 def _as_text(column: pl.Series, name: str) -> pl.Series:
