@@ -15,7 +15,7 @@ from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.reading import reading
 from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
 from medsim.embeddings.metrics import TermPoints, WordBags
-from medsim.embeddings.options import HUB, is_service
+from medsim.embeddings.options import HUB, SERVICE
 from medsim.embeddings.sources import (
     Request,
     TermVectors,
@@ -259,7 +259,7 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
         from medsim.embeddings.objects import object_source  # noqa: PLC0415 — of callers in Python
 
         return object_source(spec)
-    if is_service(spec.place):
+    if spec.place.startswith(SERVICE):
         from medsim.embeddings.services import service_source  # noqa: PLC0415 — brings asyncio
 
         return service_source(spec.place, spec.options)

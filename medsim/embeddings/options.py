@@ -54,11 +54,6 @@ class ServiceOptions(Options):
             raise OptionError(f"key= must name an environment variable in capitals, such as {KEY}")
 
 
-def is_service(place: object) -> bool:
-    """Return whether a place is the address of a service."""
-    return isinstance(place, str) and place.startswith(SERVICE)
-
-
 def parsed(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> OptionsT:
     """Return options given as text by name.
 
@@ -215,7 +210,7 @@ def parse_embedding(text: str) -> EmbeddingSpec:
 
 def parse_place(text: str) -> Path | str:
     """Return the file or folder that a text names; what a hub or a service has stays text."""
-    return text if text.startswith(HUB) or is_service(text) else expanded(text)
+    return text if text.startswith((HUB, SERVICE)) else expanded(text)
 
 
 def parse_named(text: str, noun: str, example: str) -> NamedPath:

@@ -41,10 +41,6 @@ _MAX_GRAM = 64
 _WORDS_AT_ONCE = 1_024
 
 
-def _recognises(path: Path) -> bool:
-    return beginning_of(path).startswith(_MAGIC)
-
-
 def _load(path: Path, request: Request) -> WordVectors:
     """Return vectors of the wanted words; see ``medsim.embeddings.sources.Load``.
 
@@ -172,5 +168,11 @@ def _after_matrix(
 
 
 FORMATS.register(
-    "fasttext", Format(describes=_DESCRIBES, recognises=_recognises, gives=WORDS, load=_load)
+    "fasttext",
+    Format(
+        describes=_DESCRIBES,
+        recognises=lambda path: beginning_of(path).startswith(_MAGIC),
+        gives=WORDS,
+        load=_load,
+    ),
 )

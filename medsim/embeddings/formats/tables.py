@@ -120,8 +120,7 @@ def _taken(keys: Keys, rows: Rows, take: Callable[[Rows], Numbers]) -> Vectors:
 
 
 def _fault(keys: Keys, row: int, fault: str) -> InputError:
-    of = f"the vector of {keys.values[row]!r}, row {row + 1:,},"
-    return InputError(f"{keys.path}: {of} {fault}")
+    return InputError(f"{keys.path}: the vector of {keys.values[row]!r}, row {row + 1:,}, {fault}")
 
 
 def vocabularies_of(array: Path) -> list[Path]:
@@ -232,10 +231,6 @@ def _chosen_column(
     return found[0]
 
 
-def _recognises(path: Path) -> bool:
-    return kind_of(beginning_of(path)) in {PARQUET, ARROW}
-
-
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
 
@@ -284,4 +279,11 @@ def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
     return flat.to_numpy().reshape(len(rows), n_dimensions)
 
 
-FORMATS.register("table", Format(describes=_DESCRIBES, recognises=_recognises, load=_load))
+FORMATS.register(
+    "table",
+    Format(
+        describes=_DESCRIBES,
+        recognises=lambda path: kind_of(beginning_of(path)) in {PARQUET, ARROW},
+        load=_load,
+    ),
+)

@@ -63,14 +63,16 @@ class _WantedWords:
         """Keep the vector of a wanted word: its numbers as float32, low byte first."""
         if word in self._rows:
             places = f"{self._unit} {self._rows[word]:,} and again in {self._unit} {row:,}"
-            raise InputError(f"{self.path}: {_text(word)!r} is in {places}")
+            raise InputError(
+                f"{self.path}: {word.decode('utf-8', 'surrogatepass')!r} is in {places}"
+            )
         self._rows[word] = row
         self._vectors += vector
 
     def result(self, n_dimensions: int, n_vocabulary: int) -> WordVectors:
         """Return the vectors of all that were added."""
         vectors = np.frombuffer(self._vectors, "<f4").reshape(-1, n_dimensions)
-        words = [_text(word) for word in self._rows]
+        words = [word.decode("utf-8", "surrogatepass") for word in self._rows]
         if (at := first_not_finite(vectors)) is not None:
             place = f"{self._unit} {list(self._rows.values())[at]:,}"
             raise InputError(f"{self.path}: {place}: the vector of {words[at]!r} is not finite")
@@ -81,10 +83,6 @@ class _WantedWords:
             n_vocabulary=n_vocabulary,
             vocabulary=self.vocabulary,
         )
-
-
-def _text(word: bytes) -> str:
-    return word.decode("utf-8", "surrogatepass")
 
 
 def _format_of(path: Path) -> str | None:

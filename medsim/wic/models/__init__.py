@@ -15,10 +15,10 @@ from medsim.core.registry import Registry
 from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.given import DEFAULT_NAME, as_embedding
 from medsim.embeddings.options import (
+    SERVICE,
     EmbeddingOptions,
     EmbeddingSpec,
     check_name,
-    is_service,
     parse_named,
     parse_options,
     parse_place,
@@ -212,7 +212,10 @@ def _made_of(name: str, place: Any, options: dict[str, str]) -> EmbeddedModel:
     known = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
     for one in options:
         _choice("option of models", one, known)
-    is_own = {one: one in _OWN and not (one == "batch" and is_service(place)) for one in options}
+    is_own = {
+        one: one in _OWN and not (one == "batch" and str(place).startswith(SERVICE))
+        for one in options
+    }
     own = {one: value for one, value in options.items() if is_own[one]}
     embedding = EmbeddingSpec(
         name=name,
