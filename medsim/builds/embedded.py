@@ -37,14 +37,12 @@ def place_of(named: NamedEmbedding) -> dict[str, str]:
 
     An object has none; in place of that it has its kind, and by what it is known.
     """
-    identity = named.source.identity
-    if identity is not None:
-        about = {"path": named.source.location, "format": named.source.format_name}
-        return {**about, "identity": identity}
-    vocabulary = named.spec.options.vocabulary
-    path = named.spec.place
-    location = str(path.absolute()) if isinstance(path, Path) else named.source.location
-    place = {"path": location, "format": named.source.format_name}
+    source, path, vocabulary = named.source, named.spec.place, named.spec.options.vocabulary
+    place = {"path": source.location, "format": source.format_name}
+    if source.identity is not None:
+        return {**place, "identity": source.identity}
+    if isinstance(path, Path):
+        place["path"] = str(path.absolute())
     return place if vocabulary is None else {**place, "vocabulary": str(vocabulary.absolute())}
 
 

@@ -57,9 +57,7 @@ def table_2(build: Build) -> pl.DataFrame:
         of_all = pl.when(total > 0).then((pl.col(mean) * n_pairs).sum() / total)
         means.append(of_all.alias(mean))
     wholes = stats.group_by("dataset", "negatives", maintain_order=True).agg(
-        pl.lit("all").alias("difficulty"),
-        pl.col("n_positives", "n_negatives").sum(),
-        *means,
+        pl.lit("all").alias("difficulty"), pl.col("n_positives", "n_negatives").sum(), *means
     )
     every = pl.concat([wholes, stats], how="diagonal").sort(*key, "negatives")
     most = pl.col("n_negatives").max().over(key)

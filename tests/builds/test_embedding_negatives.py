@@ -166,27 +166,6 @@ def test_other_strategies_make_the_rows_that_they_make_alone(
     assert every.stats().height == 30
 
 
-def test_an_evaluation_under_the_same_embedding_sees_the_same_similarities(
-    words: Path, every, tmp_path: Path
-) -> None:
-    medsim.evaluate(
-        every.folder,
-        {"own": words / "words.vec"},
-        tmp_path / "results",
-        metrics=["avg_cos"],
-        resamples=100,
-        coverage="any",  # as builds have it
-    )
-
-    evaluation = medsim.Evaluation(tmp_path / "results")
-    seen = evaluation.scores().select("pair_id", score="similarity").collect()
-    pairs = every.pairs(negatives="embedding").collect()
-    both = pairs.join(seen, on="pair_id", how="left", maintain_order="left")
-    assert pairs.height > 300
-    assert both["similarity"].null_count() > 0
-    assert both["similarity"].equals(both["score"].alias("similarity"))
-
-
 def test_similarity_is_null_in_other_sets_and_no_column_without_embedding_negatives(
     shared_build: medsim.Build, every
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import polars as pl
@@ -114,16 +113,3 @@ def test_terms_of_other_sets_are_drawn_and_negatives_are_no_farther(both) -> Non
     assert own.stats()["n_terms"].equals(wide.stats()["n_terms"])  # of the positives
     for path in wide.folder.rglob("*.parquet"):
         assert json.loads(pl.read_parquet_metadata(path)["options"])["pool"] == "terminology"
-
-
-def test_a_build_that_says_the_other_pool_does_not_verify(both, tmp_path: Path) -> None:
-    for pool, other, check in [("set", "terminology", "nearest"), ("terminology", "set", "random")]:
-        shutil.copytree(both[pool].folder, tmp_path / f"lying {pool}")
-        path = tmp_path / f"lying {pool}" / "manifest.json"
-        manifest = json.loads(path.read_text())
-        manifest["options"]["pool"] = other
-        path.write_text(json.dumps(manifest))
-
-        broken = medsim.verify(tmp_path / f"lying {pool}", sample="all").broken
-
-        assert check in broken

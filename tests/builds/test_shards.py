@@ -395,10 +395,7 @@ def test_a_file_or_a_link_in_the_place_of_the_folder_is_an_error(tmp_path: Path)
     (tmp_path / "linked.shards").symlink_to("elsewhere")
 
     for name, expected in (("out", r"cannot write .*out\.shards"), ("linked", "shards is a link")):
-        with (
-            pytest.raises(OutputError, match=expected),
-            ShardFolder(tmp_path / name).spill(),
-        ):
+        with pytest.raises(OutputError, match=expected), ShardFolder(tmp_path / name).spill():
             pass
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

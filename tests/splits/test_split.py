@@ -415,9 +415,7 @@ def test_what_takes_a_build_names_one_of_splits(
 
 
 @pytest.mark.slow
-def test_the_command_prints_sizes_and_replaces_splits_when_told(
-    tmp_path: Path,
-) -> None:
+def test_the_command_prints_sizes_and_replaces_splits_when_told(tmp_path: Path) -> None:
     random_release(9, 30).write_zip(tmp_path / "small.zip", "Snapshot")
     medsim.build(tmp_path / "small.zip", tmp_path / "build", negatives=["random"], threads=1)
     arguments = ("split", tmp_path / "build", "-o", tmp_path / "out", "--ratios", "1/1")

@@ -109,9 +109,7 @@ def test_the_largest_goes_where_most_is_lacking(
     assert (len({str(one) for one in seeds}) > 1) == ties
 
 
-def test_a_terminology_without_categories_is_told(
-    tmp_path: Path,
-) -> None:
+def test_a_terminology_without_categories_is_told(tmp_path: Path) -> None:
     release = Release()
     release.named("700001", "Kamu lero", "Bine tolu")
     path = release.write_zip(tmp_path / "release.zip", "Snapshot")
@@ -154,11 +152,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> tuple[medsim.Build, me
     path = release.write_zip(folder / "release.zip")
     return tuple(  # type: ignore[return-value]
         medsim.build(
-            path,
-            folder / str(year),
-            as_of=date(year, 1, 31),
-            negatives=["random"],
-            threads=1,
+            path, folder / str(year), as_of=date(year, 1, 31), negatives=["random"], threads=1
         )
         for year in (2020, 2021)
     )
@@ -194,8 +188,8 @@ def test_a_build_that_is_no_earlier_one_is_refused(
 ) -> None:
     earlier, later = releases
     for since, message in (
-        (later, "name a build of an earlier release"),
-        (of_umls, "name an earlier build of the same terminology and language"),
+        (later, "is not of an earlier release"),
+        (of_umls, "is not of an earlier release of the terminology and language"),
     ):
         with pytest.raises(OptionError, match=message):
             medsim.split(earlier, tmp_path / "out", by="release", since=since)
