@@ -338,8 +338,8 @@ def _write_sets(
 def _write_manifest(run: Run, derived: Derived, shortfall: int, output: Written) -> None:
     if shortfall:
         run.progress.warn(
-            f"{counted(shortfall, 'negative')} could not be made; the column shortfall of the view "
-            "stats has them by set"
+            f"{counted(shortfall, 'negative')} could not be made; the view stats has the "
+            "shortfall of each set"
         )
     skipped = (*run.terminology.skipped, *derived.positives.skipped, *derived.without_vectors())
     components = derived.index.components

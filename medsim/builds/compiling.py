@@ -48,9 +48,7 @@ def warm(options: WarmOptions) -> None:
         OutputError: compiling fails, or what is compiled cannot be kept.
     """
     if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when it is imported
-        raise OptionError(
-            "the environment variable NUMBA_DISABLE_JIT says that nothing is compiled"
-        )
+        raise OptionError("the environment variable NUMBA_DISABLE_JIT turns compiling off")
     with compiled_meanwhile() as wait:
         codes = wait(options.progress or Progress())
     if any(codes):
@@ -61,8 +59,7 @@ def warm(options: WarmOptions) -> None:
     mark = compiled_mark()
     if mark is None or not mark.exists():
         raise OutputError(
-            "what is compiled cannot be kept; let the environment variable NUMBA_CACHE_DIR name a "
-            "folder"
+            "compiled code cannot be kept; set the environment variable NUMBA_CACHE_DIR to a folder"
         )
 
 

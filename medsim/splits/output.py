@@ -31,8 +31,7 @@ CONCEPT_SPLIT = Table(
         "concept_id": Column(pl.String, "Identifier of the concept in its terminology."),
         "group_id": Column(
             pl.String,
-            "Smallest identifier in the concept's group: all concepts that positives, shared names "
-            "or corrections link, directly or through others.",
+            "Smallest identifier of the concepts that positives, names or corrections link to it.",
         ),
         "split": _SPLIT,
     },

@@ -116,11 +116,11 @@ def test_warm_says_why_nothing_was_compiled(
         medsim.warm(progress=Progress())
 
     monkeypatch.setattr(compiling, "compiled_mark", lambda: None)
-    with pytest.raises(OutputError, match="let the environment variable NUMBA_CACHE_DIR name"):
+    with pytest.raises(OutputError, match="set the environment variable NUMBA_CACHE_DIR"):
         medsim.warm(progress=Progress())
 
     monkeypatch.setattr(config, "DISABLE_JIT", 1)
-    with pytest.raises(OptionError, match="NUMBA_DISABLE_JIT says that nothing is compiled"):
+    with pytest.raises(OptionError, match="NUMBA_DISABLE_JIT turns compiling off"):
         medsim.warm(progress=Progress())
 
 
