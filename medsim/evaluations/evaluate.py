@@ -25,9 +25,7 @@ from medsim.evaluations.output import (
     Evaluation,
     path_of,
 )
-from medsim.evaluations.retrieval import write_retrieval
 from medsim.evaluations.run import begin_run, earlier_results
-from medsim.evaluations.separation import separation_paths, write_separation
 from medsim.evaluations.similarities import write_similarities
 from medsim.evaluations.summary import summarize
 
@@ -98,8 +96,12 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
     for one in missing:
         write_similarities(run, one, name, has, metrics)
         if one.linked is not None:
+            from medsim.evaluations.retrieval import write_retrieval  # noqa: PLC0415 — if asked for
+
             write_retrieval(run, one.name, one.linked, name, has)
         if one.categories is not None:
+            from medsim.evaluations.separation import write_separation  # noqa: PLC0415 — as above
+
             write_separation(run, one.name, one.categories, name, has, metrics)
     about |= {
         "metrics": list(metrics_of(type(has.embedded))),
@@ -137,6 +139,8 @@ def _is_complete(run: Run, one: EvaluationInput, embedding: str, metrics: object
             if metric in known
         ]
     if one.categories is not None:
+        from medsim.evaluations.separation import separation_paths  # noqa: PLC0415 — as above
+
         for metric in chosen:
             paths += separation_paths(one.name, embedding, metric, one.categories)
     return bool(chosen) and run.has(*paths)

@@ -22,7 +22,6 @@ from medsim.evaluations.output import PAIRS
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.sets import SET_COLUMNS, parts_of_sets, whole_sets, with_parts
 from medsim.evaluations.strata import Stratification, read_words, strata_of
-from medsim.evaluations.targets import categories_of, linked_terms
 from medsim.kernels.components import components
 from medsim.statistics.estimates import defined
 
@@ -206,14 +205,18 @@ def _with_targets(
     one: EvaluationInput, options: EvaluateOptions, progress: Progress
 ) -> EvaluationInput:
     """Return an input with the terms for retrieval and the categories for separation."""
-    if options.retrieval and one.build is not None:
+    if one.build is None or not (options.retrieval or options.separates):
+        return one
+    from medsim.evaluations.targets import categories_of, linked_terms  # noqa: PLC0415 — if asked for
+
+    if options.retrieval:
         with progress.stage(f"link terms of {one.name}") as stage:
             linked = linked_terms(one.build)
             one = replace(one, linked=linked)
             stage.found(
                 f"{linked['is_linked'].sum():,} of {linked.height:,} terms have a linked term"
             )
-    if options.separates and one.build is not None:
+    if options.separates:
         with progress.stage(f"find categories of {one.name}") as stage:
             named = options.categories or (*options.near, *options.far)
             found = categories_of(one.build, named, options.n_threads, n_far=len(options.far))

@@ -19,7 +19,9 @@ from medsim.evaluations.output import (
     OVERLAP,
     PAIRS,
     RESULTS,
+    RETRIEVED,
     SCORES,
+    SEPARATION_PARTS,
     TABLES,
     TERMS,
     VOCABULARIES,
@@ -27,10 +29,8 @@ from medsim.evaluations.output import (
     EvaluationManifest,
     path_of,
 )
-from medsim.evaluations.retrieval import retrieval_tables
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, dominated_sets, score_sets, warn_of_reach
-from medsim.evaluations.separation import separation_tables
 from medsim.evaluations.sets import SET_COLUMNS
 
 if TYPE_CHECKING:
@@ -42,11 +42,20 @@ if TYPE_CHECKING:
 
 def summarize(run: Run) -> None:
     """Write the tables of all inputs, of this run and of those before, and the manifest."""
-    tables: dict[str, list[pl.DataFrame]] = {table.files: [] for table in TABLES}
-    for name in run.inputs:
-        for of_kind in (_of_pairs, retrieval_tables, separation_tables):
-            for table, frame in of_kind(run, name).items():
-                tables[table].append(frame)
+    tables = {table.files: [pl.DataFrame(schema=table.dtypes)] for table in TABLES}
+    makers = [_of_pairs]
+    kinds = {path.split("/")[0] for path in run.output.outputs}
+    if RETRIEVED.files.split("/")[0] in kinds:
+        from medsim.evaluations.retrieval import retrieval_tables  # noqa: PLC0415 — if asked for
+
+        makers.append(retrieval_tables)
+    if SEPARATION_PARTS.files.split("/")[0] in kinds:
+        from medsim.evaluations.separation import separation_tables  # noqa: PLC0415 — as above
+
+        makers.append(separation_tables)
+    for name, make in product(run.inputs, makers):
+        for table, frame in make(run, name).items():
+            tables[table].append(frame)
     vocabularies = {
         embedding: run.output.load(path)
         for embedding in run.embeddings
