@@ -205,13 +205,14 @@ def _with_targets(
     one: EvaluationInput, options: EvaluateOptions, progress: Progress
 ) -> EvaluationInput:
     """Return an input with the terms for retrieval and the categories for separation."""
-    if one.build is None or not (options.retrieval or options.separates):
+    build = one.build
+    if build is None or not (options.retrieval or options.separates):
         return one
     from medsim.evaluations.targets import categories_of, linked_terms  # noqa: PLC0415 — if asked for
 
     if options.retrieval:
         with progress.stage(f"link terms of {one.name}") as stage:
-            linked = linked_terms(one.build)
+            linked = linked_terms(build)
             one = replace(one, linked=linked)
             stage.found(
                 f"{linked['is_linked'].sum():,} of {linked.height:,} terms have a linked term"
@@ -219,7 +220,7 @@ def _with_targets(
     if options.separates:
         with progress.stage(f"find categories of {one.name}") as stage:
             named = options.categories or (*options.near, *options.far)
-            found = categories_of(one.build, named, options.n_threads, n_far=len(options.far))
+            found = categories_of(build, named, options.n_threads, n_far=len(options.far))
             provenance = {**one.provenance, "categories": found.provenance()}
             one = replace(one, categories=found, provenance=provenance)
             of_each = (f"{c.name}: {len(c.terms):,} terms" for c in found.categories)
