@@ -46,11 +46,9 @@ if TYPE_CHECKING:
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.options import SearchOptions
-    from medsim.core.output import OutputPart
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.terminologies.sources import Terminology
 
-    Written = OutputFolder | OutputPart
     FirstSearch = Callable[["Run", TermIndex, Sequence[SearchRequest]], Sequence[SearchResult]]
 
 
@@ -241,7 +239,7 @@ def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchReq
     return list(search_plan(derived.index, sets)[0].values())
 
 
-def write_terminology(run: Run, output: Written) -> None:
+def write_terminology(run: Run, output: OutputFolder) -> None:
     """Write the canonical tables, before positives take up memory."""
     key = run_key(run)
     with run.progress.stage("write the terminology"):
@@ -250,7 +248,7 @@ def write_terminology(run: Run, output: Written) -> None:
 
 
 def write_build(
-    run: Run, derived: Derived, output: Written, search: FirstSearch | None = None
+    run: Run, derived: Derived, output: OutputFolder, search: FirstSearch | None = None
 ) -> None:
     """Write the files of a build but its terminology, the manifest last.
 
@@ -291,7 +289,7 @@ def write_build(
 
 
 def _write_sets(
-    run: Run, derived: Derived, known: Sequence[SearchResult], output: Written
+    run: Run, derived: Derived, known: Sequence[SearchResult], output: OutputFolder
 ) -> pl.DataFrame:
     """Write the datasets and their statistics, which are returned; check the datasets' rules."""
     key, store, rows = run_key(run), run.store, []
@@ -335,7 +333,7 @@ def _write_sets(
     return stats
 
 
-def _write_manifest(run: Run, derived: Derived, shortfall: int, output: Written) -> None:
+def _write_manifest(run: Run, derived: Derived, shortfall: int, output: OutputFolder) -> None:
     if shortfall:
         run.progress.warn(
             f"{counted(shortfall, 'negative')} could not be made; the view stats has the "

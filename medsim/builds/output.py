@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.builds.corrections import corrections_in
-from medsim.builds.options import SearchOptions
-from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, available_threads
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened, show_views
 from medsim.core.options import declared
-from medsim.core.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from medsim.builds.options import SearchOptions
     from medsim.core.config import Dataset, Difficulty, Strategy
     from medsim.core.manifest import Output
     from medsim.core.shown import Summary
@@ -209,6 +206,9 @@ class Build(Opened[BuildManifest]):
     @property
     def options(self) -> SearchOptions:
         """The options that decided its rows, as its manifest records them."""
+        from medsim.builds.corrections import corrections_in  # noqa: PLC0415 — of few commands
+        from medsim.builds.options import SearchOptions  # noqa: PLC0415 — as above
+
         record = self.manifest.options
         for option in declared(SearchOptions).values():
             if option.key is not None and option.kept_empty and option.key not in record:
@@ -254,6 +254,8 @@ class Build(Opened[BuildManifest]):
         Raises:
             OptionError: a name is unknown; the message suggests near ones.
         """
+        from medsim.core import queries  # noqa: PLC0415 — of few commands
+
         chosen: dict[str, tuple[str | None, Sequence[str]]] = {
             "dataset": (dataset, [known.name for known in queries.datasets()]),
             "difficulty": (difficulty, list(DIFFICULTIES)),
@@ -276,6 +278,8 @@ class Build(Opened[BuildManifest]):
             Those of ``POSITIVE``, the datasets as a list in order of name; rows are in order of
             pair_id, so that the first are a sample of all.
         """
+        from medsim.core.store import Store  # noqa: PLC0415 — DuckDB, which most commands spare
+
         with Store(threads=available_threads()) as store:
             show_views(self, store)
             return store.select("from positive")

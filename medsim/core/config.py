@@ -34,6 +34,9 @@ DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
 EASY_DISTANCE = 5
 """The largest Levenshtein distance of an easy positive (Schulz and Juric 2020, section 3.1)."""
 
+TIMEOUT = 600.0
+"""Seconds that a statement may take, by default."""
+
 MOST_THREADS = 1024
 MOST_SEED = (1 << 63) - 1
 MOST_COUNT = 1_000_000_000

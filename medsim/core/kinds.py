@@ -72,12 +72,7 @@ class Table:
     def dtypes(self) -> Columns:
         """The types of the columns that every file has, in their order."""
         found = self.all_columns()
-        return {name: found[name] for name in found if name not in self.some_columns}
-
-    @property
-    def some_columns(self) -> list[str]:
-        """The columns that only some files have."""
-        return [name for name, one in self.columns.items() if one.in_some_files]
+        return {name: found[name] for name in found if not self.columns[name].in_some_files}
 
     def all_columns(self) -> Columns:
         """Return the types of the columns of all files, without those that folders name."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
 
+from medsim.core.config import TIMEOUT
 from medsim.core.errors import InputError, counted
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, one_within, read_manifest
@@ -18,11 +19,12 @@ from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_pa
 from medsim.core.places import is_text
 from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
-from medsim.core.statements import TIMEOUT, Statement, StatementOptions, frames_of, rows_of
-from medsim.core.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from medsim.core.statements import Statement, StatementOptions
+    from medsim.core.store import Store
 
 M = TypeVar("M", bound=Manifest)
 O = TypeVar("O", bound="Opened[Any]")  # noqa: E741 — an opened output
@@ -119,10 +121,14 @@ class Opened(Shown, Generic[M]):
             InputError: a file of the output cannot be read.
             StatementError: it is no single select, cannot be run, or passes its bounds.
         """
+        from medsim.core.statements import StatementOptions, rows_of  # noqa: PLC0415 — for SQL alone
+
         options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
         return rows_of(self._statement(statement), options)
 
     def _statement(self, text: str, *, as_text: bool = False) -> Statement:
+        from medsim.core.statements import Statement  # noqa: PLC0415 — as above
+
         folder, views, derived = self._files_of_views()
         return Statement(text=text, folder=folder, views=views, derived=derived, as_text=as_text)
 
@@ -138,6 +144,8 @@ class Opened(Shown, Generic[M]):
 
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
+        from medsim.core.store import Store  # noqa: PLC0415 — DuckDB, which most commands spare
+
         rows = []
         with Store(threads=1) as store:
             for view in show_views(self, store):
@@ -207,6 +215,8 @@ def frames_to_print(
     opened: Opened[Any], statement: str, options: StatementOptions
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of one statement as they come; days and times are text."""
+    from medsim.core.statements import frames_of  # noqa: PLC0415 — for SQL alone
+
     return frames_of(opened._statement(statement, as_text=True), options)  # noqa: SLF001 — its own module
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import re
@@ -159,12 +160,10 @@ class OutputFolder:
 
     def write_text(self, name: str, text: str, n_rows: int) -> None:
         """Write a text file, which appears whole or not at all."""
-
-        def write(path: Path) -> int:
-            path.write_bytes(text.encode())
-            return n_rows
-
-        self.write_file(name, write)
+        data = text.encode()
+        with self._whole(name) as partial:
+            partial.write_bytes(data)
+        self._register(name, Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest()))
 
     def write_file(self, name: str, write: Callable[[Path], int]) -> None:
         """Write a file of any size, which appears whole or not at all.
@@ -261,7 +260,7 @@ class OutputFolder:
             if aside.exists():
                 aside.rename(self._out)
             raise
-        remove_aside(self._out, self._kind)
+        settle_aside(self._out, self._kind)
 
     def _note_job(self) -> None:
         """Note the job and its finished files; the note changes whole or not at all."""
@@ -296,7 +295,7 @@ def claimed(
     output = OutputFolder(out, kind, overwrite=overwrite)
     with _sole_right(out, kind):
         try:
-            put_back(out, kind)
+            settle_aside(out, kind)
             check_free(out, kind, overwrite=overwrite)
             output.claim()
             yield output
@@ -345,31 +344,6 @@ def _locked(path: Path) -> BaseFileLock:
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
-class OutputPart(OutputFolder):
-    """An output that lies in an unfinished one, such as the build of a split.
-
-    Its files are filled, noted and taken over as those of the whole are.
-    """
-
-    def __init__(self, whole: OutputFolder, name: str) -> None:
-        self._whole_output, self._prefix = whole, f"{name}/"
-        self.folder = whole.folder / name
-        self.outputs = {}
-        self._job, self._digests = whole._job, whole._digests  # noqa: SLF001 — one note
-
-    def register_manifest(self) -> None:
-        """Note the manifest, which is written last, as a file of the whole."""
-        digest = digest_of(self.folder / MANIFEST)
-        self._whole_output.outputs[self._prefix + MANIFEST] = Output(rows=1, fingerprint=digest)
-
-    def _register(self, name: str, output: Output) -> None:
-        super()._register(name, output)
-        self._whole_output.outputs[self._prefix + name] = output
-
-    def _note_job(self) -> None:
-        self._whole_output._note_job()  # noqa: SLF001 — as above
-
-
 # Earlier outputs, which are moved aside while the new one is put in their place
 
 
@@ -378,20 +352,15 @@ def _name_aside(out: Path) -> Path:
     return out.with_name(f".{out.name}.{uuid4().hex[:8]}.replaced")
 
 
-def put_back(out: Path, kind: Kind[Any]) -> None:
-    """Undo a publishing that was interrupted between its two renames."""
+def settle_aside(out: Path, kind: Kind[Any]) -> None:
+    """Undo a publishing that was interrupted between its two renames; remove what was replaced.
+
+    The manifest goes last, by which a folder is known as an output of medsim.
+    """
     for folder in _all_aside(out):
         is_free = not out.exists() or (out.is_dir() and not any(out.iterdir()))
         if is_free and own_files(folder, kind):
             folder.rename(out)
-    remove_aside(out, kind)
-
-
-def remove_aside(out: Path, kind: Kind[Any]) -> None:
-    """Remove earlier outputs where there is a newer one in their place, and what is left of them.
-
-    The manifest goes last, by which a folder is known as an output of medsim.
-    """
     is_replaced = kind_of(out) == kind.name
     for folder in _all_aside(out):
         with suppress(OSError):

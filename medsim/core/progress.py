@@ -219,7 +219,11 @@ class Progress:
 
     @contextmanager
     def _bars(self) -> Iterator[Bars | None]:
-        if self._quiet or not _is_terminal(self._stream) or os.environ.get("TERM") in _PLAIN:
+        if (
+            self._quiet
+            or not (self._stream and self._stream.isatty())
+            or os.environ.get("TERM") in _PLAIN
+        ):
             yield None
             return
         from rich import progress  # noqa: PLC0415 — help and silent runs do without it
@@ -235,12 +239,8 @@ def progress_of(given: Progress | None) -> Progress:
     """Return what a caller gave; by default one that reports to a terminal and to a notebook."""
     if given is not None:
         return given
-    is_watched = _is_terminal(sys.stderr) or _is_notebook(sys.stderr)
+    is_watched = _is_notebook(sys.stderr) or (sys.stderr is not None and sys.stderr.isatty())
     return Progress.to_stderr() if is_watched else Progress()
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
 
 
 def _is_notebook(stream: TextIO | None) -> bool:

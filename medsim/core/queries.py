@@ -22,12 +22,13 @@ _CALL = re.compile(r"\b([a-z_]\w*)\(")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One SQL file."""
+    """One SQL file, with the names of the macros in ``sql/macros`` that it calls."""
 
     name: str
     text: str
     sentence: str
     header: dict[str, tuple[str, ...]]
+    macros: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +69,9 @@ def query(name: str) -> Query:
     text = (sql_folder() / f"{name}.sql").read_text(encoding="utf-8")
     lines = (line.removeprefix("--").strip() for line in text.splitlines())
     sentence = " ".join(takewhile(bool, lines))
-    return Query(name=name, text=text, sentence=sentence, header=_header(text))
-
-
-@cache
-def macros_in(text: str) -> frozenset[str]:
-    """Return the macros in ``sql/macros`` that a query calls, by their names."""
-    known = {name.removeprefix("macros/") for name in names("macros")}
-    return frozenset(known.intersection(_CALL.findall(text)))
+    known = {macro.removeprefix("macros/") for macro in names("macros")}
+    macros = frozenset(known.intersection(_CALL.findall(text)))
+    return Query(name=name, text=text, sentence=sentence, header=_header(text), macros=macros)
 
 
 @cache

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from medsim.core.config import available_memory, available_threads
+from medsim.core.config import TIMEOUT, available_memory, available_threads
 from medsim.core.errors import InputError, MedsimError, OptionError, StatementError, counted
 from medsim.core.options import Option, Options, Threads
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-TIMEOUT = 600.0
-"""Seconds that a statement may take, by default."""
 
 LONGEST = 1_000_000
 """The most characters of a statement: DuckDB may think about more for hours."""

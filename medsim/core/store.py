@@ -365,11 +365,11 @@ class Store:
 
     def _text(self, name: str) -> str:
         """Return the text of a query after making the macros that it uses, each when first used."""
-        text = queries.query(name).text
-        for macro in queries.macros_in(text) - self._macros:
+        query = queries.query(name)
+        for macro in query.macros - self._macros:
             self._macros.add(macro)
             self.run(f"macros/{macro}")
-        return text
+        return query.text
 
 
 @contextmanager

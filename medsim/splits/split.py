@@ -16,10 +16,12 @@ from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError
+from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
+from medsim.core.manifest import MANIFEST, Output
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.output import OutputPart, claimed
+from medsim.core.output import OutputFolder, claimed
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
@@ -32,7 +34,6 @@ from medsim.terminologies.sources import SourceFile, Terminology
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.core.output import OutputFolder
     from medsim.splits.partition import Partition
 
 
@@ -113,6 +114,31 @@ def _warn_of_large_group(partition: Partition, options: SplitOptions, progress: 
             f"share of {smallest} ({float(share):.1%}); it is in {split_name} whole, so the splits "
             "are not of the sizes that `ratios` asks for"
         )
+
+
+class OutputPart(OutputFolder):
+    """An output that lies in an unfinished one, such as the build of a split.
+
+    Its files are filled, noted and taken over as those of the whole are.
+    """
+
+    def __init__(self, whole: OutputFolder, name: str) -> None:
+        self._whole_output, self._prefix = whole, f"{name}/"
+        self.folder = whole.folder / name
+        self.outputs = {}
+        self._job, self._digests = whole._job, whole._digests  # noqa: SLF001 — one note
+
+    def register_manifest(self) -> None:
+        """Note the manifest, which is written last, as a file of the whole."""
+        digest = digest_of(self.folder / MANIFEST)
+        self._whole_output.outputs[self._prefix + MANIFEST] = Output(rows=1, fingerprint=digest)
+
+    def _register(self, name: str, output: Output) -> None:
+        super()._register(name, output)
+        self._whole_output.outputs[self._prefix + name] = output
+
+    def _note_job(self) -> None:
+        self._whole_output._note_job()  # noqa: SLF001 — as above
 
 
 def _write_split(

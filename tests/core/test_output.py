@@ -182,7 +182,7 @@ def killed_between_renames(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return renamed(path, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr("medsim.core.output.put_back", lambda _out, _kind: None)
+        patch.setattr("medsim.core.output.settle_aside", lambda _out, _kind: None)
         with pytest.raises(SystemExit):
             make(out, overwrite=True, meanwhile=lambda: patch.setattr(Path, "rename", failing))
     assert not out.exists()

@@ -46,6 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(QUERY.replace("-- order   7", f"-- order   {order}"), encoding="utf-8")
     (tmp_path / "builds/datasets" / "notes.txt").write_text("no query")
+    (tmp_path / "macros").mkdir()
     monkeypatch.setattr(queries, "sql_folder", lambda: tmp_path)
     queries.query.cache_clear()
     queries.datasets.cache_clear()

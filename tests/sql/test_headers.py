@@ -70,7 +70,7 @@ def test_a_file_is_one_statement_named_after_it_or_returns_rows_in_order() -> No
 
 
 def test_every_macro_is_called_by_a_query() -> None:
-    own = {name: queries.macros_in(queries.query(name).text) for name in NAMES}
+    own = {name: queries.query(name).macros for name in NAMES}
     called = {macro for name in NAMES for macro in own[name] if name != f"macros/{macro}"}
     assert called == {name.removeprefix("macros/") for name in NAMES if name.startswith("macros/")}
 

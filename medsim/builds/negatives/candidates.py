@@ -80,6 +80,9 @@ class CandidateSource:
         lay_out: returns the pool laid out for searching: it gives the nearest candidates of rows of
             the pool, fewer than are asked for only if there are no others.
         ahead: what is searched for with the first that is asked for, since it will be asked for.
+
+    Attributes:
+        laid_out: the pool, once something was searched for; None gives back its memory.
     """
 
     def __init__(
@@ -93,7 +96,7 @@ class CandidateSource:
         self._name = name
         self._lay_out = lay_out
         self._ahead = ahead
-        self._search: NearestSearch | CosineSearch | None = None
+        self.laid_out: NearestSearch | CosineSearch | None = None
         self._sizes = np.zeros(len(term_ids), np.int32)
         self._begins = np.zeros(len(term_ids), np.int64)
         self._counts = np.zeros(len(term_ids), np.int64)
@@ -135,10 +138,6 @@ class CandidateSource:
             term2_ids=self._found[slots],
         )
 
-    def release(self) -> None:
-        """Give back the memory of the pool laid out; it is laid out again when it is needed."""
-        self._search = None
-
     def _is_short(self, rows: Rows, sizes: Ids) -> Flags:
         """Return which rows have fewer candidates than are asked for, and not all there are."""
         has_more: Flags = self._counts[rows] >= self._sizes[rows]  # or was not searched for
@@ -146,10 +145,10 @@ class CandidateSource:
 
     def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
         """Return the nearest candidates of some first terms, all of them in the pool."""
-        if self._search is None:
-            self._search = self._lay_out()
+        if self.laid_out is None:
+            self.laid_out = self._lay_out()
         queries = np.searchsorted(self.term_ids, term1_ids).astype(np.int32)
-        nearest = self._search.nearest(queries, sizes, advance)
+        nearest = self.laid_out.nearest(queries, sizes, advance)
         return SearchResult(
             pool=self._name,
             term1_ids=term1_ids,
@@ -321,19 +320,13 @@ def served_negatives(
             serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)
             dry = (counts < wanted) & (np.diff(lists.starts) >= lists.sizes)
             if not dry.any():
-                served(positives.name)
-                return _against_positives(positives, firsts, chosen)
+                break
             sizes[dry] = 3 * lists.sizes[dry]
+        served(positives.name)
+        # The nearest negative of a first term stands against its first positive.
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        begin = np.searchsorted(positives.term1_ids, firsts)
+        rows = np.repeat(begin, counts) + within
+        return rows, ids[np.repeat(starts[:-1], counts) + within]
 
     return negatives_of
-
-
-def _against_positives(positives: PositiveSet, firsts: Ids, chosen: Chosen) -> tuple[Rows, Ids]:
-    """Return each first term's negatives, the nearest against its first positive."""
-    begin = np.searchsorted(positives.term1_ids, firsts)
-    within = np.arange(chosen.counts.sum()) - np.repeat(
-        np.cumsum(chosen.counts) - chosen.counts, chosen.counts
-    )
-    slots = np.repeat(chosen.starts[:-1], chosen.counts) + within
-    rows = np.repeat(begin, chosen.counts) + within
-    return rows, chosen.ids[slots]

@@ -68,7 +68,7 @@ def _release(pools: Mapping[str, CandidateSource], but: str) -> None:
     """Give back the memory of pools laid out, but of one."""
     for name, source in pools.items():
         if name != but:
-            source.release()
+            source.laid_out = None
 
 
 STRATEGIES.register("levenshtein", levenshtein_negatives)

@@ -31,6 +31,7 @@ from medsim.builds.negatives import (
     SearchResult,
     TermIndex,
     candidates,
+    levenshtein,
 )
 from medsim.builds.negatives.candidates import candidate_source, search_plan, share_of
 from medsim.builds.negatives.nearest import NearestSearch
@@ -339,31 +340,28 @@ def two_pools_in_turns() -> Positives:
 
 
 def test_no_pool_is_laid_out_while_rows_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    laid_out, searched, held = set(), set(), []
-    search, release = candidates.CandidateSource.search, candidates.CandidateSource.release
+    sources: set[candidates.CandidateSource] = set()
+    held = []
+    search, served_negatives = candidates.CandidateSource.search, candidates.served_negatives
 
     def noted(source: candidates.CandidateSource, *arguments: Any) -> SearchResult:
-        laid_out.add(source._name)
-        searched.add(source._name)
+        sources.add(source)
         return search(source, *arguments)
 
-    def released(source: candidates.CandidateSource) -> None:
-        laid_out.discard(source._name)
-        release(source)
+    def noting(index: Any, source_of: Any, served: Any) -> Any:
+        def looked_at(name: str) -> None:
+            served(name)
+            held.append([source for source in sources if source.laid_out is not None])
 
-    def with_rows(*arguments: Any) -> Any:
-        held.append(set(laid_out))
-        return against_positives(*arguments)
+        return served_negatives(index, source_of, looked_at)
 
-    against_positives = candidates._against_positives
     monkeypatch.setattr(candidates.CandidateSource, "search", noted)
-    monkeypatch.setattr(candidates.CandidateSource, "release", released)
-    monkeypatch.setattr(candidates, "_against_positives", with_rows)
+    monkeypatch.setattr(levenshtein, "served_negatives", noting)
 
     negatives_of("levenshtein", two_pools_in_turns())
 
-    assert searched == {"syn_syn/easy", "syn_syn/hard"}
-    assert held == [set()] * 4
+    assert {source._name for source in sources} == {"syn_syn/easy", "syn_syn/hard"}
+    assert held == [[]] * 4
 
 
 def test_a_pool_that_another_contains_is_not_searched_itself() -> None:
