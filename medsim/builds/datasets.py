@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from medsim.builds.negatives import SearchResult
     from medsim.builds.positives import Derived, Positives
     from medsim.core.progress import Stage
@@ -65,11 +67,19 @@ def pair_keys(
         ids[rows] = decoded.bin.reinterpret(dtype=pl.UInt64, endianness="big").to_numpy()
         for half, name in enumerate(("place", "second_place")):
             places[half, rows] = found[name].to_numpy().byteswap()  # DuckDB begins at the last byte
+    return ids, _order(places, ids, term1_ids, term2_ids)
+
+
+def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: Ids) -> Rows:
+    """Return the rows by both halves of their places, id and terms: int64[n_pairs].
+
+    The first half alone decides, unless two pairs have the same.
+    """
     order = np.argsort(places[0], kind="stable")
     first = places[0][order]
-    if (first[1:] == first[:-1]).any():  # the second half, the id and the terms decide as well
-        order = np.lexsort((term2_ids, term1_ids, ids, places[1], places[0]))
-    return ids, order
+    if (first[1:] == first[:-1]).any():
+        return np.lexsort((term2_ids, term1_ids, ids, places[1], places[0]))
+    return order
 
 
 def pair_id(ids: Hashes) -> pl.Series:
