@@ -347,15 +347,12 @@ def retrieval_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
         for row in family_rows("embeddings", statistic, exact)
     ]
     n_scored = pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms")
-    results = (
-        retrieval.filter(pl.col("length").is_null(), pl.col("index") == "flat")
-        .with_columns(n_covered=n_scored, n_pairs="n_terms", dataset=pl.lit(DATASET))
-        .with_columns(negatives=pl.lit(None, pl.String))
-        .select(*RESULTS.dtypes)
+    results = retrieval.filter(pl.col("length").is_null(), pl.col("index") == "flat").with_columns(
+        n_covered=n_scored, n_pairs="n_terms", dataset=pl.lit(DATASET)
     )
     return {
         RETRIEVAL.files: retrieval,
-        RESULTS.files: results,
+        RESULTS.files: pl.DataFrame(results.to_dicts(), schema=RESULTS.dtypes),
         COMPARISONS.files: pl.DataFrame(comparisons, schema=COMPARISONS.dtypes, orient="row"),
     }
 
