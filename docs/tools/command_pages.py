@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,14 +29,16 @@ FUNCTIONS: Mapping[str, Sequence[str]] = {
 """Functions that a command stands for beside the one of its own options."""
 
 _NOUNS: Mapping[Any, str] = {
-    str: "a text",
-    Path: "a path",
-    int: "a whole number",
-    float: "a number",
-    datetime: "a day, such as 2026-01-31 or 20260131",
-    list[str]: "a text",
+    str: "text",
+    Path: "path",
+    int: "integer",
+    float: "number",
+    datetime: "date, such as 2026-01-31 or 20260131",
+    list[str]: "text",
 }
-_SWITCH = "a switch, which takes no value"
+_SWITCH = "none (a switch)"
+_OWN = 3
+"""The exit code whose meaning depends on the command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,13 @@ class Entry:
     argument: bool = False
     shared: bool = False
 
+    @property
+    def line(self) -> str:
+        """What it takes, its default and its name in Python, in one line."""
+        return " ".join(
+            f"{what}: {fact}." if fact else f"{what}." for what, fact in self.facts.items()
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandPage:
@@ -77,6 +85,16 @@ class CommandPage:
     def sentence(self) -> str:
         """The first sentence of its help."""
         return self.paragraphs[0]
+
+    @property
+    def shared(self) -> list[str]:
+        """Options that every command has."""
+        return [name for entry in self.entries if entry.shared for name in entry.name]
+
+    @property
+    def own_failure(self) -> str:
+        """The meaning of exit code 3, if the command has it."""
+        return f"{_OWN}: {self.exit_codes[_OWN]}" if _OWN in self.exit_codes else ""
 
 
 def all_commands(group: Any = None, path: str = "") -> dict[str, Any]:
@@ -167,9 +185,10 @@ def _declared_entries(options: type[Options]) -> Iterator[Entry]:
 
 def _facts(option: Option, parameter: inspect.Parameter) -> dict[str, str]:
     facts = {"Value": _value(option, parameter), "Default": _default(parameter.default)}
-    if option.key is not None:
-        facts["In the manifest"] = code(f"options.{option.key}")
-    facts["In Python"] = f"{code(parameter.name)}, {code(_type(parameter.annotation))}"
+    if facts["Value"] == _SWITCH or all(one in option.help for one in option.choices or [""]):
+        facts["Value"] = ""
+    if _flag(parameter.name, option) not in (option.flags or (_flag(parameter.name, option),)):
+        facts["In Python"] = code(parameter.name)
     return {what: fact for what, fact in facts.items() if fact}
 
 
@@ -188,7 +207,7 @@ def _value(option: Option, parameter: inspect.Parameter) -> str:
     if option.least is not None or option.most is not None:
         noun += f", {_bound(option.least)} to {_bound(option.most)}"
     if option.listed and "," not in (option.metavar or ""):
-        return f"{noun}; several with commas between them"
+        return f"{noun}; several separated by commas"
     return f"{noun}; any number of times" if shown == list[str] else noun
 
 
@@ -198,27 +217,12 @@ def _bound(value: float | None) -> str:
 
 def _default(value: object) -> str:
     if value is inspect.Parameter.empty:
-        return "none; it is required"
+        return "none (required)"
     if value is None or value is False or value in ((), "", {}):
         return ""
     if isinstance(value, tuple):
         return code(",".join(map(str, value)))
     return code(value)
-
-
-def _type(annotation: object) -> str:
-    text = inspect.formatannotation(annotation)
-    for module in ("collections.abc.", "pathlib.", "datetime.", "typing."):
-        text = text.replace(module, "")
-    text = re.sub(r"^Optional\[(.*)\]$", r"\1 | None", text)  # as newer versions of Python write it
-    return ".".join(text.split(".")[-1:]) if text.startswith("medsim.") else _without_modules(text)
-
-
-def _without_modules(text: str) -> str:
-    words = text.split("medsim.")
-    return words[0] + "".join(
-        part[part.index(next(one for one in part if one.isupper())) :] for part in words[1:]
-    )
 
 
 def _own_entries(command: Any, options: type[Options]) -> Iterator[Entry]:

@@ -13,7 +13,7 @@ from docs.tools.command_pages import all_commands
 from docs.tools.markdown import code, escaped, page
 from docs.tools.table_pages import COMMANDS_OF_SCALES, TITLES, kinds
 from medsim.core.manifest import Manifest, Output, RunManifest, Skipped
-from medsim.core.options import declared, signature_of, union_members
+from medsim.core.options import declared, union_members
 from medsim.core.progress import StageRecord
 from medsim.terminologies.sources import SourceFile, Terminology
 
@@ -65,16 +65,25 @@ def manifest_pages() -> dict[str, str]:
     """Return the page of manifests by its path below the reference."""
     known = kinds()
     of_kinds = {
-        TITLES.get(name, known[name].noun): (
+        TITLES[name]: (
             known[name],
-            list(_fields(known[name].manifest, besides=Manifest)),
-            list(_options(known[name])),
-            _made_by(known[name]),
+            list(_fields(known[name].manifest, besides=RunManifest)),
+            _options(known[name]),
         )
         for name in TITLES
     }
-    parts = {title: list(_fields(one)) for one, title in _HEADINGS.items()}
-    text = page("manifest", common=_common(), kinds=of_kinds, parts=parts)
+    text = page(
+        "manifest",
+        common=_common(),
+        run=list(_fields(RunManifest, besides=Manifest)),
+        without_run=[
+            title
+            for title, (kind, *_) in of_kinds.items()
+            if not issubclass(kind.manifest, RunManifest)
+        ],
+        kinds=of_kinds,
+        parts={title: list(_fields(part)) for part, title in _HEADINGS.items()},
+    )
     return {"manifest.md": text}
 
 
@@ -136,32 +145,15 @@ def _made_by(kind: Kind[Any]) -> list[str]:
     return [kind.command.removeprefix("medsim ")]
 
 
-def _options(kind: Kind[Any]) -> Iterator[Field]:
-    """Yield what a manifest keeps among its options, by key."""
+def _options(kind: Kind[Any]) -> dict[str, list[str]]:
+    """Return the keys of options by the command that has them, with other names of options."""
     known = all_commands()
-    found: dict[str, Field] = {}
+    keys: dict[str, list[str]] = {}
+    listed: set[str] = set()
     for name in _made_by(kind):
-        options = known[name].callback.options
-        hints = {one.name: one.annotation for one in signature_of(options).parameters.values()}
-        for field, option in declared(options).items():
-            if option.key is not None and option.key not in found:
-                file = f"commands/{name.replace(' ', '-')}.md"
-                found[option.key] = Field(
-                    name=option.key,
-                    type=_option_type(hints[field]),
-                    meaning=f"{code(field)} of [`medsim {name}`]({file}): {escaped(option.help)}",
-                )
-    for key, about in kind.recorded.items():
-        found[key] = Field(name=key, type="JSON", meaning=escaped(about))
-    yield from found.values()
-
-
-def _option_type(hint: Any) -> str:
-    kinds_of = {get_origin(one) or one for one in union_members(hint)}
-    words = []
-    if any("Sequence" in str(one) or one is tuple for one in kinds_of):
-        words.append("list of texts")
-    words += [_NOUNS[one] for one in (bool, int, float) if one in kinds_of]
-    if not words:
-        words.append("text")
-    return " or ".join([*words, *(["null"] if NoneType in kinds_of else [])])
+        for field, option in declared(known[name].callback.options).items():
+            if option.key is not None and option.key not in listed:
+                listed.add(option.key)
+                other = "" if option.key == field else f" (the option {code(field)})"
+                keys.setdefault(name, []).append(code(option.key) + other)
+    return keys

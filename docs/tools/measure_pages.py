@@ -13,9 +13,9 @@ OF = {
     "retrieval": "Retrieval of linked terms",
     "separation": "Separation of categories",
 }
-"""The headings of the kinds of data that statistics are computed of."""
+"""The headings of the kinds of data that statistics describe."""
 
-KINDS = {WordBags: "Of word vectors", TermPoints: "Of one vector a term"}
+KINDS = {WordBags: "For word vectors", TermPoints: "For one vector per term"}
 """The headings of the kinds of terms that metrics compare."""
 
 

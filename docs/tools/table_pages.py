@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,8 @@ TITLES: Mapping[str, str] = {
 }
 """The headings of the kinds of output, in the plural."""
 
-_OF_FOLDER = "string, by the folder's name"
+_MANY = 3
+"""In how many tables of a page a column is, so that the page describes it once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,6 @@ class Column:
 
     name: str
     type: str
-    nullable: bool
     note: str
 
 
@@ -103,17 +104,24 @@ def table_pages() -> dict[str, str]:
         for name in titles
     }
     made = {
-        f"tables/{file_of(name)}": page(
-            "table",
-            title=titles[name],
-            kind=known[name],
-            tables=list(_tables(known[name])),
-            groups=list(_groups(known[name])),
-            extra=_extra(name),
-        )
-        for name in titles
+        f"tables/{file_of(name)}": _table_page(title, known[name]) for name, title in titles.items()
     }
     return {"tables/index.md": page("tables", kinds=listed), **made}
+
+
+def _table_page(title: str, kind: Kind[Any]) -> str:
+    tables, groups, extra = list(_tables(kind)), list(_groups(kind)), _extra(kind.name)
+    shown = [*tables, *extra, *(table for group in groups for table in group.tables)]
+    counts = Counter(column for table in shown for column in table.columns)
+    often = {
+        column.name: column
+        for column, n_tables in reversed(counts.most_common())
+        if n_tables >= _MANY
+    }
+    common = [column for column in counts if often.get(column.name) == column]
+    return page(
+        "table", title=title, kind=kind, tables=tables, groups=groups, extra=extra, common=common
+    )
 
 
 def _extra(name: str) -> list[Table]:
@@ -162,10 +170,10 @@ def _table(name: str, view: declared.Table, seen_as: str = "") -> Table:
 def _columns(view: declared.Table) -> Iterator[Column]:
     """Yield the columns of a table, those that folders name last."""
     types = {name: type_name(one) for name, one in view.all_columns().items()}
-    types |= {name: _OF_FOLDER for name in view.folder_columns() if name not in types}
+    types |= {name: "string" for name in view.folder_columns() if name not in types}
     for name, kind in types.items():
         note = view.notes[name]
-        yield Column(name=name, type=kind, nullable="null" in note, note=note)
+        yield Column(name=name, type=kind, note=note)
 
 
 def type_name(dtype: Any) -> str:

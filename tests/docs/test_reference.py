@@ -70,7 +70,7 @@ def test_a_command_has_all_of_its_help_on_its_page(name: str) -> None:
     for flags in re.findall(r"(?m)^  ((?:-\w, )?--[\w-]+)", shown):
         for flag in flags.split(", "):
             assert f"`{flag}`" in page, flag
-    codes = re.findall(r"(?m)^\| (\d+) \|", page)
+    codes = re.findall(r"`(\d+)`", page[page.index("[Exit codes]") :])
     assert {"0", "1", "2", "130", *re.findall(r"[Ee]xit code (\d+)", shown)} <= {*codes}
 
 
@@ -141,17 +141,26 @@ class ListedTable:
         return None
 
 
+def columns_in(text: str) -> dict[str, tuple[str, bool]]:
+    """Return the type of every column in a text, and whether it may be null."""
+    rows = [CELL.split(line) for line in re.findall(r"(?m)^\| (`.*) \|$", text)]
+    return {
+        name.strip(" `"): (dtype.strip(), "null" in note)
+        for name, dtype, note in (cells for cells in rows if len(cells) == 3)
+    }
+
+
 def tables_of(kind: str) -> list[ListedTable]:
     """Return the tables of the page of a kind of output."""
     found = []
-    for part in re.split(r"(?m)^#{2,3} ", text_of(f"tables/{kind.replace('_', '-')}.md"))[1:]:
+    text = text_of(f"tables/{kind.replace('_', '-')}.md")
+    common = columns_in(text.partition("\n## Common columns\n")[2].partition("\n## ")[0])
+    for part in re.split(r"(?m)^#{2,3} ", text)[1:]:
         path = re.search(r"(?m)^`([^`]+)`$", part)
         table = ListedTable(path[1] if path else "", part)
-        for line in re.findall(r"(?m)^\| (`.*) \|$", part):
-            cells = [cell.strip() for cell in CELL.split(line)]
-            if len(cells) == 4:
-                name, dtype, null, _ = cells
-                table.columns[name.strip("`")] = (dtype, null == "yes")
+        table.columns = columns_in(part)
+        if listed := re.search(r"(?m)^\[Common columns\]\(#common-columns\): (.*)\.$", part):
+            table.columns |= {name: common[name] for name in re.findall(r"`([^`]+)`", listed[1])}
         if table.columns:
             found.append(table)
     return found
@@ -261,12 +270,7 @@ def test_the_views_of_statements_are_listed_with_their_columns(manifests) -> Non
             continue
         listed = tables_of(kind)
         for view, _, columns in open_output(folder).views().iter_rows():
-            tables = [
-                one
-                for one in listed
-                if f"- View of `medsim sql`: `{view}`" in one.text
-                or one.text.startswith(f"{view}\n")
-            ]
+            tables = [one for one in listed if one.text.replace("\\", "").startswith(f"{view}\n")]
             names = re.findall(r"(?:^|, )([\w .-]+?) [\w\[\]]+(?=,|$)", columns)
             assert any(all(one.column(name) for name in names) for one in tables), (kind, view)
             seen.add((kind, view))
@@ -278,6 +282,11 @@ def test_the_views_of_statements_are_listed_with_their_columns(manifests) -> Non
 
 def fields_in(section: str) -> set[str]:
     return set(re.findall(r"(?m)^\| `(\w+)` \|", section))
+
+
+def options_in(section: str) -> set[str]:
+    """Return the keys in the lines on options."""
+    return set(re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^- .*", section))))
 
 
 @pytest.mark.slow
@@ -293,8 +302,8 @@ def test_every_field_of_a_manifest_is_listed(manifests) -> None:
     for folder, manifest in manifests.items():
         head, _, options = of_kind[manifest["kind"]].partition("Its `options`")
         assert manifest.keys() <= common | fields_in(head), folder
-        assert common <= manifest.keys()
-        assert manifest["options"].keys() <= fields_in(options), folder
+        assert {"kind", "medsim", "options", "warnings", "outputs"} <= manifest.keys()
+        assert manifest["options"].keys() <= options_in(options), folder
         for one in manifest["outputs"].values():
             assert one.keys() == fields_in(sections["A file of outputs"])
         for one in manifest.get("stages", ()):
