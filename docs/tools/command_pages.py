@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 from typer.main import get_command
@@ -14,8 +14,8 @@ from typer.main import get_command
 import medsim
 from docs.tools.markdown import code, codes, page
 from medsim.cli import app
-from medsim.core.console import _flag, _shown
-from medsim.core.options import Option, Options, declared, signature_of
+from medsim.core.console import _flag, _heading_of, _shown
+from medsim.core.options import Heading, Option, Options, declared, signature_of
 from medsim.core.printing import TABLE_FORMATS
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Entry:
         name: the argument's, or all flags of the option.
         help: as the program shows it.
         facts: what it takes, its default and its other names, by what each is.
+        heading: of the help and the page; see ``Option``.
         argument: whether it is taken by its place.
         shared: whether most commands have it.
     """
@@ -56,6 +57,7 @@ class Entry:
     name: Sequence[str]
     help: str
     facts: Mapping[str, str]
+    heading: str
     argument: bool = False
     shared: bool = False
 
@@ -80,6 +82,16 @@ class CommandPage:
     functions: Sequence[str]
     exit_codes: Mapping[int, str]
     then: Sequence[tuple[str, str]]
+
+    @property
+    def sections(self) -> dict[str, list[Entry]]:
+        """The options that are not shared, by heading."""
+        options = [one for one in self.entries if not one.argument and not one.shared]
+        by_heading = {
+            heading: [one for one in options if one.heading == heading]
+            for heading in get_args(Heading)
+        }
+        return {heading: entries for heading, entries in by_heading.items() if entries}
 
     @property
     def sentence(self) -> str:
@@ -179,6 +191,7 @@ def _declared_entries(options: type[Options]) -> Iterator[Entry]:
             name=(option.metavar or name.upper(),) if option.argument else flags,
             help=option.help,
             facts=_facts(option, parameter),
+            heading=option.heading,
             argument=option.argument,
         )
 
@@ -234,7 +247,13 @@ def _own_entries(command: Any, options: type[Options]) -> Iterator[Entry]:
             facts = {"Value": _SWITCH if one.is_flag else _own_value(one)}
             if default := "" if one.is_flag else _default(one.default):
                 facts["Default"] = default
-            yield Entry(name=one.opts, help=one.help or "", facts=facts, shared=one.name in shared)
+            yield Entry(
+                name=one.opts,
+                help=one.help or "",
+                facts=facts,
+                heading=_heading_of(one),
+                shared=one.name in shared,
+            )
 
 
 def _own_value(one: Any) -> str:

@@ -33,11 +33,15 @@ def build(
     *,
     shard: Annotated[
         str | None,
-        typer.Option(metavar="I/N", help="Search one share; medsim merge does the rest."),
+        typer.Option(
+            metavar="I/N",
+            help="Search one shard; medsim merge joins them.",
+            rich_help_panel="Machine",
+        ),
     ] = None,
     known: Annotated[
         bool,
-        typer.Option("--list", help="Print built-in names and known formats instead, and exit."),
+        typer.Option("--list", help="List built-in names and formats, and exit."),
     ] = False,
     form: Format = "table",
 ) -> None:

@@ -18,7 +18,7 @@ from medsim.core.config import (
     Strategy,
 )
 from medsim.core.errors import OptionError
-from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, wrapped
 from medsim.embeddings.options import NAMED_BY
 from medsim.terminologies.options import SOURCE, ReadingOptions
@@ -30,11 +30,14 @@ MOST_NAMES = 1_000
 """The most names of a concept by default; those of HPO, MeSH and the Gene Ontology have fewer."""
 
 BUILD_FOLDER = Option("The folder of a build.", argument=True, metavar="OUT")
-NEW_FOLDER = Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
+NEW_FOLDER = Option(
+    "Folder to write. It appears complete or not at all.", ("--out", "-o"), heading="Main options"
+)
 MOVED_EMBEDDING = Option(
-    "Embedding of the embedding negatives, if it was moved or given in Python.",
+    "Embedding of the build's negatives, if moved. It is also needed if it was given in Python.",
     ("--embedding", "-e"),
     metavar="NAME=PATH",
+    heading="Input",
 )
 
 _MOST_SHARDS = 100_000
@@ -66,8 +69,8 @@ class SearchOptions(ReadingOptions):
     pool: Annotated[
         Pool,
         Option(
-            "Terms that negatives are drawn from: set (those of their own set) or terminology (all "
-            "names of eligible concepts, and the terms of all positives).",
+            "Terms to draw negatives from. set: the terms of the same dataset; "
+            "terminology: all names of eligible concepts, and the terms of all positives.",
             lower=True,
             key="pool",
         ),
@@ -75,24 +78,27 @@ class SearchOptions(ReadingOptions):
     negatives: Annotated[
         Sequence[Strategy],
         Option(
-            "Strategies of negatives: random, levenshtein, embedding.",
+            "Strategies for negatives.",
             listed=True,
             lower=True,
             noun="strategy of negatives",
             key="strategies",
+            heading="Main options",
         ),
     ] = DEFAULT_STRATEGIES
     corrections: Annotated[
         str | Path | Sequence[Correction],
         Option(
-            "Table of corrected pairs, as written by medsim study score: pairs that do not mean "
-            "the same are left out of the positives, pairs that do of the negatives."
+            "Corrected pairs from medsim study score. Pairs that do not mean the same are "
+            "removed from the positives, and pairs that do from the negatives.",
+            heading="Input",
         ),
     ] = ()
     most_names: Annotated[
         int | None,
         Option(
-            "Limit on the names of a concept, whose pairs grow with its square; by default 1,000.",
+            "Maximum names of a concept; default: 1,000. The number of pairs grows with "
+            "its square.",
             least=1,
             most=MOST_COUNT,
             key="most_names",
@@ -102,14 +108,14 @@ class SearchOptions(ReadingOptions):
     seed: Annotated[
         int,
         Option(
-            "Random seed: of draws, ties and the order of rows.",
+            "Random seed. It decides draws, ties and the order of rows.",
             least=0,
             most=MOST_SEED,
             key="seed",
         ),
     ] = 0
     threads: Threads = None
-    overwrite: Annotated[bool, Option("Replace an earlier build at OUT.")] = False
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
     @property
@@ -155,8 +161,9 @@ class BuildOptions(SearchOptions):
     embedding: Annotated[
         EmbeddingLike | None,
         Option(
-            f"Embedding for the embedding negatives: {NAMED_BY}",
+            f"Embedding model for embedding negatives. {NAMED_BY}",
             ("--embedding", "-e"),
+            heading="Main options",
             metavar="NAME=PATH",
         ),
     ] = None
@@ -164,10 +171,11 @@ class BuildOptions(SearchOptions):
     dask: Annotated[
         str | None,
         Option(
-            "Address of a Dask scheduler for the search for nearest terms, or local for processes "
-            "of this machine; never changes the result. A script that says local must start under "
-            'if __name__ == "__main__".',
+            "Address of a Dask scheduler, or local. It runs the search for nearest terms; "
+            "local means processes on this machine. The result does not depend on it. A "
+            'script that uses local needs if __name__ == "__main__".',
             metavar="ADDRESS",
+            heading="Machine",
         ),
     ] = None
 
@@ -194,7 +202,12 @@ class ShardOptions(SearchOptions):
 
     _: KW_ONLY
     shard: Annotated[
-        str, Option("Shard to search, such as 3/7, the third of seven.", metavar="I/N")
+        str,
+        Option(
+            "Shard to search, such as 3/7. That is the third of seven.",
+            metavar="I/N",
+            heading="Machine",
+        ),
     ]
 
     def check(self) -> None:
@@ -213,10 +226,11 @@ class MergeOptions(Options):
     out: Annotated[str | Path, BUILD_FOLDER]
     _: KW_ONLY
     source: Annotated[
-        str | Path | None, Option("Path of the source, if it was moved.", or_name=True)
+        str | Path | None,
+        Option("Path of the source, if it was moved.", or_name=True, heading="Input"),
     ] = None
     threads: Threads = None
-    overwrite: Annotated[bool, Option("Replace an earlier build at OUT.")] = False
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
 
@@ -247,17 +261,18 @@ class VerifyOptions(Options):
     sample: Annotated[
         int | Literal["all"],
         Option(
-            "First terms of each set to compare by brute force: a number, or all.",
+            "Terms per set to check by brute force.",
             metavar="N|all",
             noun="number of first terms",
             least=0,
             most=MOST_COUNT,
+            heading="Main options",
         ),
     ] = SAMPLE
     seed: Annotated[
         int | None,
         Option(
-            "Random seed of the sample; by default a new one, which is printed.",
+            "Random seed. It decides the sample; by default a new seed is used and printed.",
             least=0,
             most=MOST_SEED,
         ),

@@ -41,6 +41,8 @@ class ReportOptions(Options):
             metavar="FOLDER",
         ),
     ]
-    out: Annotated[str | Path, Option("The .html file to write.", ("--out", "-o"))]
+    out: Annotated[
+        str | Path, Option("The .html file to write.", ("--out", "-o"), heading="Main options")
+    ]
     _: KW_ONLY
     progress: Reporting = None

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Concatenate, TypeVar, get_origin
+from typing import Annotated, Any, ClassVar, Concatenate, TypeVar, get_args, get_origin
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from medsim.core import surroundings
 from medsim.core.errors import (
@@ -27,6 +27,7 @@ from medsim.core.errors import (
     unknown_name,
 )
 from medsim.core.options import (
+    Heading,
     Option,
     Options,
     declared,
@@ -96,6 +97,31 @@ class HelpedGroup(TyperGroup):
                 rows.append((name.ljust(width), " ".join(text.partition("\n\n")[0].split())))
             if rows:
                 with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _heading_of(parameter: Any) -> str:
+    """Return the heading of a parameter of a command; see ``Option.heading``."""
+    return parameter.rich_help_panel or "Main options"
+
+
+class _HelpedCommand(TyperCommand):
+    """A command whose help lists its options under their headings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options of each heading."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+        sections |= {heading: [] for heading in get_args(Heading)}
+        for parameter in sorted(self.get_params(ctx), key=lambda one: not one.required):
+            is_argument = parameter.param_type_name == "argument"
+            heading = "Output" if parameter.name == "help" else _heading_of(parameter)
+            if record := parameter.get_help_record(ctx):
+                name = record[0].partition(" <")[0] if is_argument else record[0]
+                name = name.replace("<%Y-%m-%d|%Y%m%d>", "<date>").replace("list[str]", "str")
+                sections["Arguments" if is_argument else heading].append((name, record[1]))
+        for heading, rows in sections.items():
+            if rows:
+                with formatter.section(heading):
                     formatter.write_dl(rows)
 
 
@@ -196,15 +222,25 @@ def command(
         call.__dict__["__signature__"] = inspect.Signature(parameters)
         call.__dict__ |= {"options": options, "then": then, "exit_codes": exit_codes}
         call.__doc__ = run.__doc__
-        group.command(name or run.__name__)(call)
+        group.command(name or run.__name__, cls=_HelpedCommand)(call)
         return run
 
     return decorated
 
 
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
+_OUTPUT: Heading = "Output"
+_Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print only warnings and errors.", rich_help_panel=_OUTPUT),
+]
 _Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Print also memory use and options from files.")
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Print memory use and sources of options too.",
+        rich_help_panel=_OUTPUT,
+    ),
 ]
 
 
@@ -254,7 +290,8 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
         default = ",".join(default)
     elif isinstance(default, (tuple, Mapping)):
         default = None  # Typer's own empty list
-    metavar, text = field.name.upper() if option.argument else None, option.help
+    metavar = field.name.upper() if option.argument else None
+    text = option.help if option.argument else f"{option.help.partition('. ')[0].rstrip('.')}."
     if option.choices:
         several = ",..." if option.listed or shown == list[str] else ""
         metavar = f"<{'|'.join(option.choices)}>{several}"
@@ -270,7 +307,7 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     else:
         formats = ["%Y-%m-%d", "%Y%m%d"] if shown is datetime else None
         flags = option.flags or ((_flag(field.name, option),) if shown is bool else ())
-        info = typer.Option(*flags, formats=formats, **told)
+        info = typer.Option(*flags, formats=formats, rich_help_panel=option.heading, **told)
     wide = shown | None if default is None or type(None) in union_members(hint) else shown
     kind, annotation = inspect.Parameter.KEYWORD_ONLY, Annotated[wide, info]
     return inspect.Parameter(field.name, kind, default=default, annotation=annotation)

@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 NAMED_PATH = "NAME=PATH"
 """The name of values that are texts with a name before a path."""
 
+Heading = Literal["Main options", "Input", "Computation", "Output", "Machine"]
+"""The headings that help puts options under, in their order."""
+
 P = ParamSpec("P")
 Declared = TypeVar("Declared")
 R = TypeVar("R")
@@ -70,7 +73,7 @@ class Option:
     """The declaration of one option; its type and its default are those of its field.
 
     Attributes:
-        help: a sentence for the command line's help and for docstrings.
+        help: sentences for the reference and docstrings; help shows the first one of an option.
         flags: on the command line, such as ("--out", "-o"); by default made of the field's name.
         metavar: how help names the value; by default its type.
         argument: whether the command line takes it by its place.
@@ -86,6 +89,7 @@ class Option:
         most: the largest number that is accepted.
         key: under which manifests keep the value; None where it does not decide what comes out.
         kept_empty: whether manifests keep a value that is empty.
+        heading: the heading of help and the reference. Required options are main options.
     """
 
     help: str
@@ -102,6 +106,7 @@ class Option:
     most: float | None = None
     key: str | None = None
     kept_empty: bool = True
+    heading: Heading = "Computation"
 
     def check(self, name: str, value: object) -> None:
         """Raise OptionError for a value that is not accepted."""
@@ -209,27 +214,38 @@ Reporting = Annotated[Progress | None, "told of every stage"]
 
 Threads = Annotated[
     int | None,
-    Option("Threads to use; all by default. Never changes the result.", least=1, most=MOST_THREADS),
+    Option(
+        "Threads to use; default: all. The result does not depend on them.",
+        heading="Machine",
+        least=1,
+        most=MOST_THREADS,
+    ),
 ]
 
 
 Cache = Annotated[
     str | Path | None,
     Option(
-        "Folder that keeps what encoders, services and language models gave; "
-        "~/.cache/medsim/vectors by default; none keeps nothing."
+        "Folder of cached vectors; none: no cache. It keeps the results of encoders, services and "
+        "language models; ~/.cache/medsim/vectors by default.",
+        heading="Machine",
     ),
 ]
+
+OVERWRITE = Option("Replace OUT if it exists.", heading="Output")
+"""The option that replaces an earlier output."""
 
 
 def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
     found = {}
-    for name in inspect.signature(options).parameters:
+    for name, parameter in inspect.signature(options).parameters.items():
         for extra in getattr(hints[name], "__metadata__", ()):
             if isinstance(extra, Option):
                 choices = names_in(hints[name]) if extra.choices is None else extra.choices
-                found[name] = replace(extra, choices=choices or None)
+                is_required = parameter.default is inspect.Parameter.empty
+                heading: Heading = "Main options" if is_required else extra.heading
+                found[name] = replace(extra, choices=choices or None, heading=heading)
     return found
 
 

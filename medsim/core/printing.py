@@ -60,7 +60,8 @@ Format = Annotated[
         metavar=f"<{'|'.join(TABLE_FORMATS)}>",
         callback=_known_format,
         autocompletion=completed(TABLE_FORMATS),
-        help="How to print the table.",
+        help="Format of the table.",
+        rich_help_panel="Output",
     ),
 ]
 """The parameter of a command that prints a table."""

@@ -51,10 +51,13 @@ class StatementOptions(Options):
     threads: Threads = None
     memory: Annotated[
         str | None,
-        Option("Memory, such as 4GB; half of the machine's by default.", metavar="SIZE"),
+        Option("Memory, such as 4GB; default: half of all.", metavar="SIZE", heading="Machine"),
     ] = None
     timeout: Annotated[
-        float, Option("Seconds that the statement may take.", least=1.0, most=604_800.0)
+        float,
+        Option(
+            "Time limit of the statement in seconds.", least=1.0, most=604_800.0, heading="Machine"
+        ),
     ] = TIMEOUT
 
     @property

@@ -101,12 +101,16 @@ HUB = "hf:"
 """The beginning of a text that names a model on a hub."""
 
 NAMED_BY = (
-    "a file or folder, hf:MODEL of a hub, or api:URL of a service, with options after it, as in "
+    "A file or folder, hf:MODEL of a hub, or api:URL of a service, with options after it, as in "
     "bert=model.onnx,pooling=cls. In Python also functions, models and vectors: medsim.Embedding."
 )
 """The texts and objects by which an embedding is named, for the help of options."""
 
-EMBEDDINGS = Option(f"An embedding: {NAMED_BY}", ("--embedding", "-e"), metavar="NAME=PATH")
+EMBEDDINGS = Option(
+    f"Embedding: file, folder, hf:MODEL or api:URL. {NAMED_BY}",
+    ("--embedding", "-e"),
+    metavar="NAME=PATH",
+)
 """The option by which evaluations and taggings name embeddings."""
 
 _NAME = re.compile(r"(?!.*%[0-9A-Fa-f]{2})[^/\\=,\x00-\x1f]{1,100}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
 from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.statistic import tabulated_names
@@ -163,10 +163,16 @@ def number_of(text: str) -> str | None:
     return next((one for one in (*PAPER, *ELSEWHERE) if one.lower() == wanted), None)
 
 
-BINS = Option("Word counts at which bins begin: 1,10,100,… by default.", (), "N,N,…", listed=True)
-TOPIC_BINS = Option("Topic counts at which bins begin: 1,2,5 by default.", (), "N,N,…", listed=True)
+BINS = Option(
+    "Start of each bin of counts; default: 1,10,…. The bins are of word counts: 1,10,100,….",
+    (),
+    "N,N,…",
+    listed=True,
+)
+TOPIC_BINS = Option("Start of each bin of topics; default: 1,2,5.", (), "N,N,…", listed=True)
 EQUAL_PARTS = Option(
-    "Instead of bins: parts with about equally many pairs; three in Chiu et al. (2018).",
+    "Number of equal parts, instead of bins. Each has about equally many pairs; "
+    "Chiu et al. (2018) use three.",
     least=2,
     most=20,
 )
@@ -225,7 +231,10 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 _N_NEAR = 2
 _MOST_COUNT = 10**18
 
-SUBSET = Option("Pairs that all embeddings cover (common), or that each covers (own).")
+SUBSET = Option(
+    "Pairs that all cover, or that each covers. common: pairs that all embeddings "
+    "cover; own: those that each one covers."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,19 +252,27 @@ class EvaluateOptions(Options):
         ),
     ]
     embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
-    out: Annotated[str | Path, Option("The folder to write, or to add to.", ("--out", "-o"))]
+    out: Annotated[
+        str | Path,
+        Option("Folder to write, or to add to.", ("--out", "-o"), heading="Main options"),
+    ]
     _: KW_ONLY
     metrics: Annotated[
         Sequence[MetricName] | None,
-        Option("A metric, such as avg_cos; all that fit by default.", ("--metric",), noun="metric"),
+        Option(
+            "Metric to compute; default: all that apply.",
+            ("--metric",),
+            noun="metric",
+            heading="Main options",
+        ),
     ] = None
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
     resamples: Annotated[
         int | None,
         Option(
-            f"Bootstrap resamples for Spearman's correlation; by default {RESAMPLES:,}, and for "
-            f"tests at least {RESAMPLES_A_COMPARISON} per comparison, so that Bonferroni's "
-            "correction leaves p-values below 0.05 possible.",
+            f"Bootstrap resamples; default: {RESAMPLES:,} or more. They are for Spearman's "
+            f"correlation. By default tests have at least {RESAMPLES_A_COMPARISON} per comparison, "
+            "so that p-values below 0.05 are possible after Bonferroni's correction.",
             least=FEWEST_RESAMPLES,
             most=MOST_RESAMPLES,
             key="resamples",
@@ -263,48 +280,60 @@ class EvaluateOptions(Options):
     ] = None
     coverage: Annotated[
         Coverage,
-        Option("Words of a term that need vectors: all, as in the paper, or any.", key="coverage"),
+        Option("Words of a term that need a vector. The paper uses all.", key="coverage"),
     ] = COVERAGES[0]
     independent_pairs: Annotated[
         bool,
         Option(
-            "Count labelled pairs as independent, as the paper does. By default pairs that share "
-            "terms form clusters, and confidence intervals are wider.",
+            "Treat pairs as independent, as in the paper. By default labelled pairs that "
+            "share terms form clusters, and confidence intervals are wider.",
             key="independent_pairs",
         ),
     ] = False
     threads: Threads = None
     cache: Cache = None
-    retrieval: Annotated[bool, Option("Find the synonyms of every term of a build.")] = False
+    retrieval: Annotated[
+        bool, Option("Also find the synonyms of every term.", heading="Main options")
+    ] = False
     index: Annotated[
-        Index, Option("For retrieval: flat (exact), or ivf or hnsw (approximate and faster).")
+        Index, Option("Retrieval index. flat is exact; ivf and hnsw are approximate and faster.")
     ] = "flat"
     device: Annotated[
         Device,
-        Option("For the index flat: cpu, or auto for a GPU if PyTorch finds one. Same ranks."),
+        Option(
+            "Device for the flat index. auto uses a GPU if PyTorch finds one; the ranks "
+            "are the same.",
+            heading="Machine",
+        ),
     ] = "auto"
     separation: Annotated[
-        bool, Option("Measure how far categories are apart; for SNOMED CT the paper's.")
+        bool,
+        Option(
+            "Also measure how far categories are apart. For SNOMED CT the paper's "
+            "categories are the default.",
+            heading="Main options",
+        ),
     ] = False
     near: Annotated[
         Sequence[str],
         Option(
-            "One of two near categories (concepts below this one); the first has the compared "
-            "terms. For SNOMED CT diagnostic and therapeutic procedures by default.",
+            "Concept above a near category; give two. The terms of the first are compared. "
+            "For SNOMED CT the default is diagnostic and therapeutic procedures.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     far: Annotated[
         Sequence[str],
         Option(
-            "A category far from both; one or more. For SNOMED CT organisms by default.",
+            "Concept above a far category; one or more. For SNOMED CT the default is organisms.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     categories: Annotated[
         Sequence[str],
         Option(
-            "Instead of near and far: one of two or more categories, for their category error.",
+            "Concept above a category; give two or more. They replace near and far, and "
+            "their category error is computed.",
             ("--category",),
             metavar="[NAME=]CONCEPT_ID",
         ),
@@ -312,13 +341,15 @@ class EvaluateOptions(Options):
     words: Annotated[
         str | Path | None,
         Option(
-            "For rated files: a table with word, and count, topics or domain to divide pairs by."
+            "Table of words to divide rated pairs by. Its columns are word, and count, "
+            "topics or domain.",
+            heading="Input",
         ),
     ] = None
     bins: Annotated[Sequence[int], BINS] = ()
     topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()
     equal_parts: Annotated[int | None, EQUAL_PARTS] = None
-    overwrite: Annotated[bool, Option("Replace earlier results at OUT.")] = False
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
     @property
@@ -372,8 +403,9 @@ class CompareOptions(Options):
     table: Annotated[
         ComparedTable,
         Option(
-            f"{', '.join(TABLES)}; or the number of a table or figure of the paper: "
-            f"{', '.join(PAPER)}.",
+            f"{', '.join(TABLES)}, or a table of the paper, such as C.2. The tables and figures of "
+            f"the paper are {', '.join(PAPER)}.",
+            heading="Main options",
             choices=(),  # a number may be written otherwise, as "Table c.1"
         ),
     ] = "best"
@@ -381,16 +413,15 @@ class CompareOptions(Options):
     metrics: Annotated[
         Sequence[str] | None,
         Option(
-            "A metric to compare at: one for word embeddings and one for others, or one embedding's"
-            ", such as glove=avg_cos. By default each embedding's best, or the paper's "
-            f"{' and '.join(PAPER_METRICS)} in its tables.",
+            "Metric; default: each embedding's best. Give one for word embeddings and one for "
+            "others, or one embedding's, such as glove=avg_cos. Tables of the paper have its "
+            f"{' and '.join(PAPER_METRICS)}.",
             ("--metric",),
+            heading="Main options",
         ),
     ] = None
     subset: Annotated[Subset, SUBSET] = "common"
-    correction: Annotated[
-        Correction, Option("Correction of p-values for many comparisons: bonferroni or holm.")
-    ] = "bonferroni"
+    correction: Annotated[Correction, Option("Correction for multiple comparisons.")] = "bonferroni"
     threads: Threads = None
     progress: Reporting = None
 
@@ -441,11 +472,19 @@ class CorrelateOptions(Options):
     _: KW_ONLY
     metric: Annotated[
         MetricName | None,
-        Option("For an evaluation: the metric; by default each embedding's best.", choices=()),
+        Option(
+            "Metric; default: each embedding's best. It applies to an evaluation, not to a table.",
+            choices=(),
+            heading="Main options",
+        ),
     ] = None
     statistic: Annotated[
         StatisticName | None,
-        Option("For an evaluation: the statistic; auc or spearman by default.", choices=()),
+        Option(
+            "Statistic; default: auc or spearman. It applies to an evaluation, not to a table.",
+            choices=(),
+            heading="Main options",
+        ),
     ] = None
     subset: Annotated[Subset, SUBSET] = "common"
     progress: Reporting = None

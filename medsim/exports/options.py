@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
 from medsim.core.errors import OptionError
-from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, wrapped
 
 Tool = Literal["duckdb", "huggingface", "jsonl", "mteb", "sapbert", "sentence-transformers"]
@@ -27,12 +27,17 @@ class ExportOptions(Options):
         Option("Folder of a build or of splits.", argument=True, metavar="FOLDER"),
     ]
     out: Annotated[
-        str | Path, Option("Folder to write; it appears whole or not at all.", ("--out", "-o"))
+        str | Path,
+        Option(
+            "Folder to write. It appears complete or not at all.",
+            ("--out", "-o"),
+            heading="Main options",
+        ),
     ]
     to: Annotated[
         Tool,
         Option(
-            f"Tool that reads the files: {', '.join(get_args(Tool))}.",
+            "Tool that reads the files.",
             ("--for",),
             key="to",
             noun="tool",
@@ -42,53 +47,61 @@ class ExportOptions(Options):
     negatives: Annotated[
         Strategy | None,
         Option(
-            "Hard negatives: levenshtein (by default), random or embedding.",
+            "Hard negatives; default: levenshtein.",
             lower=True,
             noun="strategy of negatives",
             key="negatives",
             kept_empty=False,
+            heading="Main options",
         ),
     ] = None
     n_negatives: Annotated[
         int | None,
         Option(
-            "Hard negatives per positive; 5 by default.",
+            "Hard negatives per positive; default: 5.",
             least=0,
             most=MOST_NEGATIVES,
             key="n_negatives",
             kept_empty=False,
+            heading="Main options",
         ),
     ] = None
     datasets: Annotated[
         Sequence[Dataset],
         Option(
-            "Datasets to export; all by default.",
+            "Datasets to export; default: all.",
             listed=True,
             lower=True,
             noun="dataset",
             key="datasets",
             kept_empty=False,
+            heading="Main options",
         ),
     ] = ()
     difficulty: Annotated[
         Difficulty | None,
         Option(
-            "easy or hard pairs; both by default.", lower=True, key="difficulty", kept_empty=False
+            "Difficulty of the pairs; default: both.",
+            lower=True,
+            key="difficulty",
+            kept_empty=False,
+            heading="Main options",
         ),
     ] = None
     rated: Annotated[
         Sequence[str | Path],
         Option(
-            "File of rated pairs, for a task of mteb.",
+            "File of rated pairs, for an mteb task.",
             metavar="FILE",
             key="rated",
             kept_empty=False,
+            heading="Input",
         ),
     ] = ()
     seed: Annotated[
         int,
         Option(
-            "Seed of the order of rows and of random negatives.",
+            "Random seed. It decides the order of rows and random negatives.",
             least=0,
             most=MOST_SEED,
             key="seed",
@@ -97,17 +110,25 @@ class ExportOptions(Options):
     embedding: Annotated[
         EmbeddingLike | None,
         Option(
-            "Embedding of the build, if it was moved or given in Python.",
+            "Embedding of the build's negatives, if moved. It is also needed if it was "
+            "given in Python.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
+            heading="Input",
         ),
     ] = None
     cache: Cache = None
     private: Annotated[
-        bool, Option("Export what may not be passed on.", key="private", kept_empty=False)
+        bool,
+        Option(
+            "Export content that may not be passed on.",
+            key="private",
+            kept_empty=False,
+            heading="Output",
+        ),
     ] = False
     threads: Threads = None
-    overwrite: Annotated[bool, Option("Replace an earlier export.")] = False
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
     def check(self) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER, VerifyOptions
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, wrapped
 
 Rule = Literal["hash", "category", "release"]
@@ -36,25 +36,27 @@ class SplitOptions(Options):
     ratios: Annotated[
         str,
         Option(
-            "Relative sizes of train, validation and test, or of train and test.",
+            "Sizes of train, validation and test. Two numbers are train and test.",
             metavar="N/N/N",
             key="ratios",
+            heading="Main options",
         ),
     ] = "80/10/10"
     by: Annotated[
         Rule,
         Option(
-            "Rule by which concepts are split: hash (at random), category (each category into one "
-            "split) or release (what is new since an earlier build into test).",
+            "Rule to split concepts by. hash: at random; category: each category into one "
+            "split; release: concepts that are new since an earlier build into test.",
             lower=True,
             noun="rule",
             key="by",
+            heading="Main options",
         ),
     ] = "hash"
     test_categories: Annotated[
         Sequence[str],
         Option(
-            "Categories of the test split (rule category), in double quotes if a name has a comma.",
+            "Categories of test, for --by category. Put a name with a comma in double quotes.",
             listed=True,
             key="test_categories",
             kept_empty=False,
@@ -62,21 +64,21 @@ class SplitOptions(Options):
     ] = ()
     since: Annotated[
         str | Path | OpenedFolder | None,
-        Option("Build of an earlier release (rule release).", metavar="EARLIER_BUILD"),
+        Option("Build of an earlier release, for --by release.", metavar="EARLIER_BUILD"),
     ] = None
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
     cache: Cache = None
     seed: Annotated[
         int,
         Option(
-            "Random seed of the rule; negatives keep the seed of the build.",
+            "Random seed. It is used by the rule; negatives keep the seed of the build.",
             least=0,
             most=MOST_SEED,
             key="seed",
         ),
     ] = 0
     threads: Threads = None
-    overwrite: Annotated[bool, Option("Replace an earlier set of splits at OUT.")] = False
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
     def check(self) -> None:
@@ -98,9 +100,10 @@ class AnyVerifyOptions(VerifyOptions):
     build: Annotated[
         str | Path | OpenedFolder | None,
         Option(
-            "The build that was split, to check that the splits have all its positives, and its "
-            "concepts as the rule says.",
+            "Build that was split. Verification checks that the splits have all its "
+            "positives, and that its concepts are split by the rule.",
             metavar="BUILD",
+            heading="Input",
         ),
     ] = None
 

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 from medsim.core.config import MOST_COUNT, MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import OVERWRITE, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.evaluations.options import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
 
@@ -74,19 +74,28 @@ _LEAST_RATERS = 2  # of a group: one alone agrees with nobody
 Place: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
 
-Out = Annotated[str | Path, Option("Folder of the study to write.", ("--out", "-o"))]
-Title = Annotated[str, Option("Heading of the page.")]
+Out = Annotated[str | Path, Option("Folder to write.", ("--out", "-o"), heading="Main options")]
+Title = Annotated[str, Option("Heading of the page.", heading="Output")]
 Notice = Annotated[
-    str | None, Option("What annotators must know before they share a sheet; nothing by default.")
+    str | None,
+    Option(
+        "Notice about sharing the sheets. It is for annotators; there is none by default.",
+        heading="Output",
+    ),
 ]
 PairsFile = Annotated[
     str | Path, Option("Table with columns term1 and term2; others are kept.", argument=True)
 ]
 Seed = Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")]
 Instructions = Annotated[
-    str | Path | None, Option("Text file to be read first; a few sentences by default.")
+    str | Path | None,
+    Option(
+        "Text file with instructions for annotators. A few sentences by default.", heading="Output"
+    ),
 ]
-Overwrite = Annotated[bool, Option("Replace a study; its answers will no longer match.")]
+Overwrite = Annotated[
+    bool, Option("Replace OUT if it exists; its answers will no longer match.", heading="Output")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +106,17 @@ class SampleOptions(Options):
     out: Out
     _: KW_ONLY
     per_class: Annotated[
-        int, Option("Pairs per dataset and label.", least=1, most=10_000, key="per_class")
+        int,
+        Option(
+            "Pairs per dataset and label.",
+            least=1,
+            most=10_000,
+            key="per_class",
+            heading="Main options",
+        ),
     ] = PER_CLASS
     annotators: Annotated[
-        CountOrNames, Option("Number of annotators, or their names: ada,ben.")
+        CountOrNames, Option("Number of annotators, or names: ada,ben.", heading="Main options")
     ] = 3
     title: Title = "Do these terms mean the same?"
     instructions: Instructions = None
@@ -120,21 +136,43 @@ class GradeOptions(Options):
     pairs: PairsFile
     out: Out
     _: KW_ONLY
-    raters: Annotated[CountOrNames, Option("Number of raters, or their names, group by group.")] = (
-        12
-    )
+    raters: Annotated[
+        CountOrNames,
+        Option(
+            "Number of raters, or names: ada,ben. Names are in order of the groups.",
+            heading="Main options",
+        ),
+    ] = 12
     groups: Annotated[
-        int, Option("Groups of raters, each with its own pairs.", least=1, most=500, key="groups")
+        int,
+        Option(
+            "Groups of raters, each with its own pairs.",
+            least=1,
+            most=500,
+            key="groups",
+            heading="Main options",
+        ),
     ] = 2
     consistency: Annotated[
         int | None,
-        Option("Pairs that all rate; 50 by default.", least=0, most=MOST_COUNT, key="consistency"),
+        Option(
+            "Pairs that all raters rate; default: 50.",
+            least=0,
+            most=MOST_COUNT,
+            key="consistency",
+        ),
     ] = None
     duplicates: Annotated[
         int, Option("Pairs that each rater sees twice.", least=0, most=MOST_COUNT, key="duplicates")
     ] = DUPLICATES
     page_size: Annotated[
-        int, Option("Most pairs between two pauses; 0 for no pauses.", least=0, most=MOST_COUNT)
+        int,
+        Option(
+            "Maximum pairs between pauses; 0: no pauses.",
+            least=0,
+            most=MOST_COUNT,
+            heading="Output",
+        ),
     ] = PAGE_SIZE
     title: Title = "How similar are these words?"
     notice: Notice = None
@@ -155,8 +193,8 @@ class GradeOptions(Options):
 
 
 def _of_graded(option: Option, key: str) -> Option:
-    """Return an option of evaluations as one of the scores of graded studies, for their table."""
-    text = f"Graded studies: {option.help[0].lower()}{option.help[1:]}"
+    """Return an option of evaluations as one of the scores of graded studies."""
+    text = f"{option.help} It applies to graded studies."
     return replace(option, help=text, key=key, kept_empty=False)
 
 
@@ -170,17 +208,24 @@ class ScoreOptions(Options):
         Option("Files that annotators sent back, or folders.", argument=True, metavar="ANSWERS..."),
     ]
     out: Annotated[
-        str | Path | None, Option("Folder for all tables as CSV; none by default.", ("--out", "-o"))
+        str | Path | None,
+        Option("Folder to write all tables to, as CSV.", ("--out", "-o"), heading="Main options"),
     ] = None
     _: KW_ONLY
     leave_out: Annotated[
         Sequence[str],
-        Option("Annotators to leave out: ada,ben or outliers.", listed=True, key="leave_out"),
+        Option(
+            "Annotators to leave out: ada,ben or outliers.",
+            listed=True,
+            key="leave_out",
+            heading="Main options",
+        ),
     ] = ()
     outlier_share: Annotated[
         float,
         Option(
-            "Graded studies: outliers have an IAA-1 below this share of the others' average.",
+            "IAA-1 of outliers, as a share of the mean. Outliers of graded studies have an "
+            "IAA-1 below this share of the others' average.",
             least=0,
             most=1,
             key="outlier_share",
@@ -195,7 +240,7 @@ class ScoreOptions(Options):
         Option("Bootstrap resamples; 0 for none.", least=0, most=MOST_RESAMPLES, key="resamples"),
     ] = 10_000
     threads: Threads = None
-    overwrite: Annotated[bool, Option("Replace earlier scores.")] = False
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
     def check(self) -> None:
@@ -216,7 +261,7 @@ class AskingOptions(Options):
     """The options of every study in which a few people answer the same questions."""
 
     annotators: Annotated[
-        CountOrNames, Option("Number of annotators, or their names: ada,ben.")
+        CountOrNames, Option("Number of annotators, or names: ada,ben.", heading="Main options")
     ] = 2
     notice: Notice = None
     instructions: Instructions = None
@@ -254,10 +299,20 @@ class InstancesOptions(AskingOptions):
     out: Out
     _: KW_ONLY
     size: Annotated[
-        int, Option("Instances per annotator.", least=1, most=MOST_COUNT, key="size")
+        int,
+        Option(
+            "Instances per annotator.", least=1, most=MOST_COUNT, key="size", heading="Main options"
+        ),
     ] = SIZE
     common: Annotated[
-        int, Option("How many of them all annotators see.", least=0, most=MOST_COUNT, key="common")
+        int,
+        Option(
+            "Instances that all annotators see.",
+            least=0,
+            most=MOST_COUNT,
+            key="common",
+            heading="Main options",
+        ),
     ] = COMMON
     title: Title = "Do these terms mean the same here?"
 
@@ -279,19 +334,20 @@ Words = Annotated[
 WordClass = Annotated[
     str | None,
     Option(
-        "Class of words, such as noun; needed if there are several.",
+        "Word class, such as noun. It is needed if WORDS has several.",
         ("--word-class", "--class"),
         key="word_class",
+        heading="Main options",
     ),
 ]
 MinCount = Annotated[
     int,
-    Option("Least count of a word in all its forms.", least=1, most=MOST_COUNT, key="min_count"),
+    Option("Minimum count of a word, in all its forms.", least=1, most=MOST_COUNT, key="min_count"),
 ]
 MinLength = Annotated[
-    int, Option("Fewest letters of a word.", least=1, most=1_000, key="min_length")
+    int, Option("Minimum letters of a word.", least=1, most=1_000, key="min_length")
 ]
-NoLemmas = Annotated[bool, Option("Make no lemmas if the table has none.", key="no_lemmas")]
+NoLemmas = Annotated[bool, Option("Do not lemmatise if the table has no lemmas.", key="no_lemmas")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +359,14 @@ class DomainsOptions(AskingOptions):
     _: KW_ONLY
     word_class: WordClass = None
     size: Annotated[
-        int | None, Option("Words to draw; all by default.", least=1, most=MOST_COUNT, key="size")
+        int | None,
+        Option(
+            "Words to draw; default: all.",
+            least=1,
+            most=MOST_COUNT,
+            key="size",
+            heading="Main options",
+        ),
     ] = None
     min_count: MinCount = 5
     min_length: MinLength = 3
@@ -339,57 +402,83 @@ class PairsOptions(Options):
     word_class: WordClass = None
     terminology: Annotated[
         Paths,
-        Option("Builds whose synonyms and siblings are associated.", metavar="BUILD", many=True),
+        Option(
+            "Builds whose synonyms count as associated. So do their siblings.",
+            metavar="BUILD",
+            many=True,
+            heading="Main options",
+        ),
     ] = None
     lexicon: Annotated[
         Paths,
         Option(
-            "Files of the SPECIALIST Lexicon, for variants of names.", metavar="FILE", many=True
+            "SPECIALIST Lexicon, for variants of names.", metavar="FILE", many=True, heading="Input"
         ),
     ] = None
     norms: Annotated[
         Paths,
         Option(
-            "Association norms (USF), or tables of cue, target and strength.",
+            "Association norms of words. The format is that of USF, or tables of cue, "
+            "target and strength.",
             metavar="FILE",
             many=True,
+            heading="Main options",
         ),
     ] = None
     norm_participants: Annotated[
         int,
-        Option("Fewest people who saw the cue of a norm that counts.", least=0, most=MOST_COUNT),
+        Option("Minimum participants for the cue of a norm.", least=0, most=MOST_COUNT),
     ] = NORM_PARTICIPANTS
     one_way: Annotated[
-        bool, Option("Also count norms without a forward or backward strength (FSG, BSG).")
+        bool,
+        Option(
+            "Also count norms with one strength. They lack the forward or the backward "
+            "strength (FSG, BSG)."
+        ),
     ] = False
     biomedical: Annotated[
         str | Path | None,
-        Option("Biomedical words, one a line, or a build with their names.", metavar="LIST"),
+        Option(
+            "Biomedical words, one per line; or a build.", metavar="LIST", heading="Main options"
+        ),
     ] = None
     general: Annotated[
         str | Path | None,
-        Option("Frequency table of a general corpus, to compare with.", metavar="CORPUS"),
+        Option("Frequency table of a general corpus.", metavar="CORPUS", heading="Main options"),
     ] = None
     documents: Annotated[
         str | Path | None,
-        Option("Table of documents or journals and their topics.", metavar="TABLE"),
+        Option("Topics of documents or journals.", metavar="TABLE", heading="Input"),
     ] = None
     domains: Annotated[
         str | Path | None,
-        Option("Table of words to choose from, and their domains.", metavar="TABLE"),
+        Option("Words to choose from, and their domains.", metavar="TABLE", heading="Input"),
     ] = None
     confirmed: Annotated[
-        str | Path | None, Option("Table of pairs that people confirmed.", metavar="TABLE")
+        str | Path | None,
+        Option("Pairs that annotators confirmed.", metavar="TABLE", heading="Input"),
     ] = None
     ratio: Annotated[
-        float, Option("How many times more often its domain uses a word.", least=1, most=MOST_COUNT)
+        float,
+        Option(
+            "Minimum ratio of a word's frequencies. A word belongs to a domain that uses "
+            "it so many times more often.",
+            least=1,
+            most=MOST_COUNT,
+        ),
     ] = 5.0
     size: Annotated[
-        int, Option("Pairs to choose, in four equal quarters.", least=N_QUARTERS, most=MOST_PAIRS)
+        int,
+        Option(
+            "Pairs to choose, in four equal quarters.",
+            least=N_QUARTERS,
+            most=MOST_PAIRS,
+            heading="Main options",
+        ),
     ] = 1_000
     min_count: MinCount = 5
     min_length: MinLength = 3
-    per_word: Annotated[int, Option("Most pairs of one word.", least=1, most=MOST_PAIRS)] = 3
+    per_word: Annotated[int, Option("Maximum pairs per word.", least=1, most=MOST_PAIRS)] = 3
     no_lemmas: NoLemmas = False
     seed: Seed = 0
     threads: Threads = None
@@ -420,5 +509,8 @@ class PairsFileOptions(PairsOptions):
     """The options of ``medsim study pairs``."""
 
     _: KW_ONLY
-    out: Annotated[str | Path, Option("The .csv or .parquet file to write.", ("--out", "-o"))]
-    overwrite: Annotated[bool, Option("Replace an existing file.")] = False
+    out: Annotated[
+        str | Path,
+        Option("The .csv or .parquet file to write.", ("--out", "-o"), heading="Main options"),
+    ]
+    overwrite: Annotated[bool, OVERWRITE] = False

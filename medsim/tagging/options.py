@@ -9,7 +9,7 @@ from typing import Annotated
 
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import Cache, Option, Options, Reporting, Threads
+from medsim.core.options import OVERWRITE, Cache, Option, Options, Reporting, Threads
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrapped_by_name
 from medsim.embeddings.options import EMBEDDINGS
@@ -34,54 +34,82 @@ class TagOptions(Options):
     ]
     embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
     out: Annotated[
-        str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
+        str | Path,
+        Option(
+            "Folder to write. It appears complete or not at all.",
+            ("--out", "-o"),
+            heading="Main options",
+        ),
     ]
     _: KW_ONLY
     trials: Annotated[
-        int, Option("Taggers to train per corpus and embedding.", least=1, most=1_000, key="trials")
+        int,
+        Option(
+            "Taggers to train per corpus and embedding.",
+            least=1,
+            most=1_000,
+            key="trials",
+            heading="Main options",
+        ),
     ] = 3
     epochs: Annotated[
         int,
         Option(
-            "Maximum epochs; training stops earlier when dev shows no gain.",
+            "Maximum epochs. Training stops earlier when dev shows no gain.",
             least=1,
             most=10_000,
             key="epochs",
+            heading="Main options",
         ),
     ] = 10
     random: Annotated[
         int | None,
         Option(
-            f"Also score random vectors of so many dimensions, named {RANDOM}, as a baseline.",
+            f"Dimensions of random vectors, a baseline. They are scored as {RANDOM}.",
             least=1,
             most=10_000,
             key="random",
         ),
     ] = None
     one_type: Annotated[
-        bool, Option("Merge all entity types into one, as usual for NCBI Disease.", key="one_type")
+        bool,
+        Option("Merge all entity types into one. This is usual for NCBI Disease.", key="one_type"),
     ] = False
     dev_share: Annotated[
         float,
         Option(
-            "Share of a single file's documents in dev.", least=0.01, most=0.49, key="dev_share"
+            "Share of documents in dev. It applies to single files.",
+            least=0.01,
+            most=0.49,
+            key="dev_share",
+            heading="Input",
         ),
     ] = 0.1
     test_share: Annotated[
         float,
         Option(
-            "Share of a single file's documents in test.", least=0.01, most=0.49, key="test_share"
+            "Share of documents in test. It applies to single files.",
+            least=0.01,
+            most=0.49,
+            key="test_share",
+            heading="Input",
         ),
     ] = 0.2
-    language: Annotated[str, Option("Language code of PubTator files.", key="language")] = ENGLISH
+    language: Annotated[
+        str, Option("Language code. It applies to PubTator files.", key="language", heading="Input")
+    ] = ENGLISH
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
     conll: Annotated[
         bool,
-        Option("Also write the splits, with the text of the corpora, as OUT/conll/CORPUS/*.tsv."),
+        Option(
+            "Also write the splits in CoNLL format. They contain the text of the corpora "
+            "and are at OUT/conll/CORPUS/*.tsv.",
+            heading="Output",
+        ),
     ] = False
     threads: Threads = None
     cache: Cache = None
-    overwrite: Annotated[bool, Option("Replace earlier results at OUT.")] = False
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
     def check(self) -> None:

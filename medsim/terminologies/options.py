@@ -28,51 +28,70 @@ SOURCE = Option(
 )
 """The declaration of a terminology's place."""
 
-_ZIP = Option("Zip file to write.", ("--out", "-o"))
-_OVERWRITE = Option("Replace a release that medsim wrote at OUT.")
+_ZIP = Option("Zip file to write.", ("--out", "-o"), heading="Main options")
+_OVERWRITE = Option(
+    "Replace OUT if it exists. Only a release that medsim wrote is replaced.", heading="Output"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions(Options):
     """The options of reading a terminology; a source accepts some of them beside the language."""
 
-    language: Annotated[str, Option("Language code of the names.", key="language")] = "en"
+    language: Annotated[
+        str,
+        Option(
+            "Language code. It selects the names that are read.", key="language", heading="Input"
+        ),
+    ] = "en"
     as_of: Annotated[
         date | None,
-        Option("Date whose state is taken from a full RF2 release; default: newest.", key="as_of"),
+        Option(
+            "Date of a full RF2 release to read. The newest state by default.",
+            key="as_of",
+            heading="Input",
+        ),
     ] = None
     dialect: Annotated[
         str | None,
         Option(
-            "RF2 dialect whose names count, such as en-GB, or the identifier of a language "
-            "reference set; default: all.",
+            "RF2 dialect, such as en-GB; default: all. Only its names are read. The "
+            "identifier of a language reference set works too.",
             key="dialect",
             kept_empty=False,
+            heading="Input",
         ),
     ] = None
     synonyms: Annotated[
         Sequence[SynonymScope],
         Option(
-            "Scopes of OBO, MeSH or LOINC synonyms that count: exact, narrow, broad, related.",
+            "Scopes of the synonyms to read. They apply to OBO, MeSH and LOINC.",
             listed=True,
             lower=True,
             noun="synonym scope",
             key="synonym_scopes",
+            heading="Input",
         ),
     ] = ("exact",)
     vocabularies: Annotated[
         Sequence[str],
         Option(
-            "UMLS, RxNorm or OMOP vocabularies whose names count, such as MSH,SNOMEDCT_US; "
-            "default: all.",
+            "Vocabularies, such as MSH,SNOMEDCT_US. Only their names are read from UMLS, "
+            "RxNorm or OMOP; all by default.",
             listed=True,
             key="vocabularies",
             kept_empty=False,
+            heading="Input",
         ),
     ] = ()
     standard_concepts: Annotated[
         bool,
-        Option("Use only OMOP's standard concepts.", key="standard_concepts", kept_empty=False),
+        Option(
+            "Read only standard concepts of OMOP.",
+            key="standard_concepts",
+            kept_empty=False,
+            heading="Input",
+        ),
     ] = False
 
 
@@ -96,7 +115,10 @@ class SynthOptions(Options):
     concepts: Annotated[
         int,
         Option(
-            "Active clinical concepts; a quarter more are retired.", least=1, most=MOST_CONCEPTS
+            "Active concepts. A quarter more are retired.",
+            least=1,
+            most=MOST_CONCEPTS,
+            heading="Main options",
         ),
     ] = 10_000
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED)] = 0

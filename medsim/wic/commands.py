@@ -62,7 +62,7 @@ def evaluate(
     *,
     table: Annotated[
         str,
-        typer.Option(help="accuracy, a row a model; or comparisons, McNemar's test of every two."),
+        typer.Option(help="accuracy, or comparisons (McNemar's test)."),
     ] = "accuracy",
     form: Format = "table",
 ) -> None:
@@ -96,7 +96,10 @@ def verify(
     options: WicVerifyOptions,
     *,
     list_all: Annotated[
-        bool, typer.Option("--list", help="Print every violation instead of their numbers.")
+        bool,
+        typer.Option(
+            "--list", help="Print every violation, not only counts.", rich_help_panel="Output"
+        ),
     ] = False,
     form: Format = "table",
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError
-from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrapped
 from medsim.terminologies.options import ReadingOptions
@@ -33,24 +33,36 @@ class WicBuildOptions(ReadingOptions):
     terminology: Annotated[
         str | Path,
         Option(
-            "Source of the concepts, as for medsim build, such as MeSH or UMLS; its ids and its "
-            "codes in other vocabularies link mentions to concepts.",
+            "Terminology of the concepts, as for medsim build. Its ids, and its codes in "
+            "other vocabularies, link mentions to concepts.",
             ("--terminology", "-t"),
             metavar="SOURCE",
             or_name=True,
+            heading="Main options",
         ),
     ]
     out: Annotated[
-        str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
+        str | Path,
+        Option(
+            "Folder to write. It appears complete or not at all.",
+            ("--out", "-o"),
+            heading="Main options",
+        ),
     ]
     _: KW_ONLY
     language: Annotated[
-        str, Option("Language code of sentences, lemmas and names.", key="language")
+        str,
+        Option(
+            "Language code. It applies to sentences, lemmas and names.",
+            key="language",
+            heading="Input",
+        ),
     ] = ENGLISH
     broader: Annotated[
         Broader,
         Option(
-            "Never pair a concept with its direct parents, as in the paper, or with any ancestor.",
+            "Broader concepts never to pair with. direct: the parents, as in the paper; "
+            "any: all ancestors.",
             lower=True,
             noun="meaning of broader",
             key="broader",
@@ -59,7 +71,7 @@ class WicBuildOptions(ReadingOptions):
     most_train: Annotated[
         int | None,
         Option(
-            "Maximum instances per group and label in train; all by default.",
+            "Maximum train instances per group and label. All by default.",
             least=1,
             most=MOST_COUNT,
             key="most_train",
@@ -68,7 +80,7 @@ class WicBuildOptions(ReadingOptions):
     most_repeats: Annotated[
         int,
         Option(
-            "Maximum occurrences of a sentence in train and dev together.",
+            "Maximum uses of a sentence. They are counted in train and dev together.",
             least=1,
             most=1_000_000,
             key="most_repeats",
@@ -76,7 +88,7 @@ class WicBuildOptions(ReadingOptions):
     ] = MOST_REPEATS
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
     threads: Threads = None
-    overwrite: Annotated[bool, Option("Replace an earlier benchmark at OUT.")] = False
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
 
@@ -91,11 +103,17 @@ class BenchmarkFilesOptions(Options):
     _: KW_ONLY
     split: Annotated[
         Split | None,
-        Option("The split of a single file, if its name does not say it.", noun="split"),
+        Option(
+            "Split of a single file. It is needed if the name of the file does not say it.",
+            noun="split",
+            heading="Input",
+        ),
     ] = None
-    train: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
-    dev: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
-    test: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+    train: Annotated[str | Path | None, Option("File that belongs to DATA.", heading="Input")] = (
+        None
+    )
+    dev: Annotated[str | Path | None, Option("File that belongs to DATA.", heading="Input")] = None
+    test: Annotated[str | Path | None, Option("File that belongs to DATA.", heading="Input")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +127,7 @@ class WicStatsOptions(BenchmarkFilesOptions):
             "Its number in the paper: 1, corpora; 3, splits; 4, tokens per term; 5, seen terms in "
             "test; figure-3, train by repeats of a sentence; figure-4, semantic types.",
             lower=True,
+            heading="Main options",
         ),
     ] = "3"
     threads: Threads = None
@@ -126,62 +145,74 @@ class WicEvaluateOptions(Options):
             argument=True,
         ),
     ]
-    out: Annotated[str | Path, Option("The folder of results to write.", ("--out", "-o"))]
+    out: Annotated[str | Path, Option("Folder to write.", ("--out", "-o"), heading="Main options")]
     _: KW_ONLY
     models: Annotated[
         Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
         Option(
-            "random; or an embedding as of medsim eval, with options after the path: input=target, "
-            "sentence or quoted; network=perceptron or bilstm, on word vectors; tune=yes and "
-            "loss=online-contrastive or cosine, to fine-tune transformers; epochs=N, rate=N and "
-            "batch=N of training. In Python also functions, models and vectors, each a "
-            "medsim.Embedding with a name or all of them by name.",
+            "random, or an embedding as for medsim eval. Options after the path: "
+            "input=target, sentence or quoted; network=perceptron or bilstm, on word "
+            "vectors; tune=yes and loss=online-contrastive or cosine, to fine-tune "
+            "transformers; epochs=N, rate=N and batch=N of training. In Python also "
+            "functions, models and vectors, each a medsim.Embedding with a name or all of "
+            "them by name.",
             ("--model", "-m"),
             metavar="NAME=PATH",
+            heading="Main options",
         ),
     ] = ()
     predictions: Annotated[
         Sequence[str],
         Option(
-            "Answers of any other model: a table with a column prediction; or score, followed by "
-            ",dev=PATH for the scores of dev.",
+            "Predictions of another model. A table with a column prediction; or score, "
+            "followed by ,dev=PATH for the scores of dev.",
             ("--predictions",),
             metavar="NAME=PATH",
+            heading="Main options",
         ),
     ] = ()
     llms: Annotated[
         Sequence[str],
         Option(
-            "A language model of a service, such as llama=api:http://localhost:8000/v1 followed by "
-            ",model=M and optionally ,shots=N for examples from train.",
+            "Language model. Write llama=api:http://localhost:8000/v1 followed by ,model=M "
+            "and optionally ,shots=N for examples from train.",
             ("--llm",),
             metavar="NAME=api:URL",
+            heading="Main options",
         ),
     ] = ()
     train: Annotated[
         str | Path | None,
-        Option("A training file in place of train.json; WiC's train.data.txt works too."),
+        Option(
+            "Training file instead of train.json. WiC's train.data.txt works too.", heading="Input"
+        ),
     ] = None
     more_train: Annotated[
         Sequence[str | Path],
-        Option("A further training file, such as WiC's train.data.txt.", metavar="FILE"),
+        Option(
+            "Additional training file. It may be WiC's train.data.txt.",
+            metavar="FILE",
+            heading="Input",
+        ),
     ] = ()
     dev: Annotated[
-        str | Path | None, Option("A file to choose thresholds on, in place of dev.json.")
+        str | Path | None,
+        Option("File to use instead of dev.json. Thresholds are chosen on it.", heading="Input"),
     ] = None
     people: Annotated[
         str | Path | float | None,
         Option(
-            "Human accuracy to compare with: a number, such as 0.80 for BioWiC, or a folder of "
-            "medsim study score on these instances.",
+            "Human accuracy, or scores of a study. A number, such as 0.80 for BioWiC, or a "
+            "folder of medsim study score on these instances.",
             metavar="SCORES",
+            heading="Input",
         ),
     ] = None
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED)] = 0
     seeds: Annotated[
         int,
         Option(
-            "Train each model from so many seeds, and report means and standard deviations.",
+            "Number of random seeds to train with. Means and standard deviations are reported.",
             least=1,
             most=100,
         ),
@@ -189,13 +220,14 @@ class WicEvaluateOptions(Options):
     threads: Annotated[
         int | None,
         Option(
-            "Threads to use; all by default. They change rounding alone, of encoders and training.",
+            "Threads to use; default: all. They change only the rounding of encoders and training.",
             least=1,
             most=MOST_THREADS,
+            heading="Machine",
         ),
     ] = None
     cache: Cache = None
-    overwrite: Annotated[bool, Option("Replace earlier results.")] = False
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
     @property
@@ -229,11 +261,12 @@ class WicVerifyOptions(BenchmarkFilesOptions):
     terminology: Annotated[
         str | Path | None,
         Option(
-            "Source whose names decide what synonyms are; a folder of medsim wic build keeps such "
-            "names, and is compared with it.",
+            "Terminology whose names define synonyms. A folder of medsim wic build keeps "
+            "such names, and is compared with it.",
             ("--terminology", "-t"),
             metavar="SOURCE",
             or_name=True,
+            heading="Input",
         ),
     ] = None
     progress: Reporting = None

@@ -117,6 +117,25 @@ def check_option(parameter: Any, python: inspect.Parameter, hint: object) -> Non
         assert parameter.name in plurals
 
 
+def test_help_begins_with_the_required_options() -> None:
+    for command in commands().values():
+        for parameter in command.params:
+            if parameter.required and parameter.param_type_name == "option":
+                assert parameter.rich_help_panel == "Main options"
+
+
+@pytest.mark.parametrize("name", ["seed", "threads", "cache", "as_of", "dialect", "synonyms"])
+def test_an_option_has_the_same_help_in_every_command(name: str) -> None:
+    texts = {
+        (parameter.help, parameter.rich_help_panel)
+        for command in commands().values()
+        for parameter in command.params
+        if parameter.name == name
+    }
+
+    assert len(texts) == 1
+
+
 def test_a_message_of_a_command_names_the_flags_that_it_has() -> None:
     for one in DECLARED.values():
         options = declared(one.callback.options)

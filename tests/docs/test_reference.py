@@ -64,7 +64,7 @@ def test_a_command_has_all_of_its_help_on_its_page(name: str) -> None:
     assert usage is not None
     assert f"\n{usage[1]}\n" in page
     plain = " ".join(page.replace("\\", "").split())
-    head = shown[usage.end() : shown.index("Options:")].partition("Arguments:")[0]
+    head = re.split(r"(?m)^(?:Arguments|Main options|Output):", shown[usage.end() :])[0]
     for paragraph in filter(None, re.split(r"\n\s*\n", head)):
         assert " ".join(paragraph.split()).removeprefix("Example: ") in plain
     for flags in re.findall(r"(?m)^  ((?:-\w, )?--[\w-]+)", shown):
