@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from fixtures.browser import Watched
 
-SHIM = Path(__file__).parents[2] / "docs" / "assets" / "iframe-worker.js"
+ROOT = Path(__file__).parents[2]
+SHIM = ROOT / "docs" / "assets" / "iframe-worker.js"
+TERMS = (
+    *("confidence interval", "significance test", "p-value", "paired comparison", "synonym"),
+    *("hard negative", "false negative", "edit distance", "out of vocabulary"),
+    *("embedding model", "encoder", "benchmark", "leaderboard", "train/validation/test split"),
+    *("data leakage", "near-duplicate", "random seed", "majority vote"),
+    *("inter-annotator agreement", "entity linking", "word sense"),
+)
+"""Terms of the field that readers search for."""
+
 WORKER = """
 onmessage = (event) => {
   event.data.query = event.data.query.toUpperCase();
@@ -38,3 +51,40 @@ def test_a_query_stays_as_it_was_typed_whatever_the_search_makes_of_it(
 
         assert watched.page.title() == "cleft CLEFT"
         assert watched.complaints == []
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the site, built from the pages as they are."""
+    pytest.importorskip("zensical", reason="medsim[docs] is not installed")
+    folder = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    shutil.copy(ROOT / "zensical.toml", folder)
+    (folder / "medsim").symlink_to(ROOT / "medsim")
+    command = [Path(sys.executable).with_name("zensical"), "build", "--strict"]
+    subprocess.run(command, cwd=folder, check=True)
+    return folder / "site"
+
+
+@pytest.mark.slow
+def test_the_search_finds_the_entry_of_the_glossary_for_each_term_of_the_field(
+    browser, site: Path
+) -> None:
+    with browser.new_context() as context:
+        page = Watched(context, (site / "index.html").as_uri()).page
+        page.locator(".md-search__button").click()
+
+        for term in TERMS:
+            page.get_by_role("combobox").fill(term)
+            anchor = term.replace(" ", "-").replace("/", "")
+            entry = page.get_by_role("dialog").locator(f"a[href*='glossary'][href$='#{anchor}']")
+            entry.wait_for(timeout=10_000)
+
+            assert term in entry.inner_text().lower()
+
+
+def test_a_page_beside_the_glossary_has_each_term_of_the_field() -> None:
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if page.name != "glossary.md"]
+    text = " ".join(page.read_text(encoding="utf-8").lower() for page in pages)
+
+    assert [term for term in TERMS if term not in " ".join(text.split())] == []
