@@ -115,7 +115,7 @@ def look_up(job: Job, index: str, device: str = "cpu") -> Looked:
     """Return the seconds of an index for two queries, and for all."""
     vectors = invented(job)
     by = SearchSettings(index=index, seed=0, threads=job.threads, device=device)
-    found_by = partial(retrieve, by=by)
+    found_by = partial(retrieve, settings=by)
     few = replace(job, n_terms=min(_FEW, job.n_terms))
     found_by(_linked(few, 2), _embedded(vectors[:_FEW]), Stage("warm"))  # compiles
     progress = Progress()

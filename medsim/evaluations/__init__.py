@@ -1,1 +1,1 @@
-"""From embeddings and pairs to scores, and to tables of them."""
+"""Scores embeddings on pairs, and makes tables of the scores."""

@@ -1,4 +1,4 @@
-"""Charts of an evaluation's statistics as objects of Altair, which stand by themselves."""
+"""Charts of an evaluation's statistics, as Altair objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WIDTH, _PANEL_WIDTH = 480, 320
 
 
 def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> Any:
-    """Return a chart of a statistic with its intervals, a point for each embedding.
+    """Return a chart of a statistic with confidence intervals and one point per embedding.
 
     Raises:
         InputError: the evaluation has no such statistic.
@@ -49,7 +49,7 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
     )
     colours = (files("medsim.pages") / "palette.css").read_text(encoding="utf-8")
     found_colours = re.findall(r"--(\w+): *(#[0-9a-f]+)", colours)
-    palette = dict(reversed(found_colours))  # the first, of light pages, counts
+    palette = dict(reversed(found_colours))  # the first is that of light pages
     drawn = json.dumps(spec).replace("contender", "embedding")
     coloured = re.sub(r"var\(--(\w+)\)", lambda name: palette[name[1]], drawn)
     rows = found.rename({"contender": "embedding"}).to_dicts()
@@ -57,7 +57,7 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
 
 
 def _of_pairs(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
-    """Return every embedding at its best metric on each set of pairs, a panel for each kind."""
+    """Return every embedding at its best metric on each set of pairs, one panel per kind."""
     results, comparisons = map(whole_sets, (evaluation.results(), evaluation.comparisons()))
     best = best_metrics(results, comparisons, (name,), subset=subset)
     if "among_best" not in best.columns:
@@ -74,7 +74,7 @@ def _of_pairs(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
 
 
 def _of_retrieval(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
-    """Return every embedding and index at the metric of its retrieval, a panel a build."""
+    """Return every embedding and index at its retrieval metric, one panel per build."""
     chosen = pl.col("length").is_null()
     found = evaluation.retrieval().filter(chosen, statistic=name, subset=subset)
     return charts.points(
@@ -86,8 +86,8 @@ def _of_retrieval(evaluation: Evaluation, name: str, subset: str) -> pl.DataFram
 
 
 def _of_separation(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
-    """Return every embedding under every metric, over all triples, a panel for each build."""
-    del subset  # each is of the terms that it covers
+    """Return every embedding under every metric, over all triples, one panel per build."""
+    del subset  # each embedding is scored on the terms that it covers
     found = evaluation.separation()
     whole = found.filter(pl.col("category1").is_null() & pl.col("category2").is_null())
     return charts.points(whole, panel="input", y="metric", contender="embedding", value=name)

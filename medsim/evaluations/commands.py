@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
 @command(app, EvaluateOptions, name="eval", then=("compare", "report", "correlate", "sql"))
 def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
-    """Score embeddings on builds and rated files, and print each at its best metric.
+    """Score embeddings on builds and rated files, and print each with its best metric.
 
     Writes OUT with results, comparisons, coverage, overlap, retrieval and separation as Parquet,
-    the similarity of every pair, and manifest.json. Where OUT is there already, what it has is not
-    computed again. An interrupted run leaves OUT as it was; the same command goes on where it
-    stopped.
+    the similarity of every pair, and manifest.json. If OUT exists, only new results are computed.
+    An interrupted run leaves OUT as it was; the same command continues it.
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
@@ -52,10 +51,10 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
 def compare(options: CompareOptions, *, form: Format = "table") -> None:
     """Compare embeddings: scores, metrics and significance.
 
-    Writes nothing. As table, md and latex it is to be read; json and csv have a row per value.
-    A cell has a value, a metric, how many others it is significantly better (+) and worse (\u2212)
-    than, and a star for the best and those not significantly different from it. A table of the
-    paper has a row per embedding and a column per set.
+    Writes nothing. The formats table, md and latex are for reading; json and csv have a row per
+    value. A cell has a value, its metric, and the number of others that are significantly worse (+)
+    and better (\u2212). A star marks the best and those not significantly different from it. A
+    table of the paper has a row per embedding and a column per set.
 
     Example: medsim compare results --table all-auc --format latex
     """
@@ -71,7 +70,7 @@ def _print_compared(
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]],
     progress: Progress | None,
 ) -> None:
-    """Print a table of comparisons, and what its signs say where they are printed."""
+    """Print a table of comparisons, and the meaning of its signs if they are printed."""
     from medsim.evaluations.readable import why_missing_in
 
     frames = readable(rows) if rows.height else [rows]
@@ -90,7 +89,7 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
 
     Writes nothing. As table, md and latex it has a row per set and a column per task: Pearson's r
     with * for p below 0.05, ** below 0.01 and *** below 0.001, after Holm's correction for all
-    tests; json and csv have a row per correlation, with interval, t-test and what it shows.
+    tests; json and csv have a row per correlation, with confidence interval, t-test and meaning.
 
     Example: medsim correlate results tasks.csv --format latex
     """
@@ -101,7 +100,7 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
     print_table(found, form, readable=lambda frame: [readable_correlations(frame)])
     signs = (
         "Pearson's r; *, **, ***: p below 0.05, 0.01, 0.001 after Holm's correction; "
-        "detectable r: the least that so many models can show at 80% power"
+        "detectable r: the smallest that this many models can show at 80% power"
     )
     tell_signs(options.progress, form, signs)
     for verdict in found["verdict"].filter(found["r"].is_null()).unique(maintain_order=True):

@@ -1,4 +1,4 @@
-"""The tables of an evaluation: which embedding, under which metric, and how surely."""
+"""The tables of an evaluation: scores, metrics and significance."""
 
 from __future__ import annotations
 
@@ -54,23 +54,23 @@ _USUAL = {"best", "standings", "parts"}  # tables with the usual statistic of ea
 
 @public(CompareOptions)
 def compare(options: CompareOptions) -> pl.DataFrame:
-    """Return a table of an evaluation, a row per value with what it is of.
+    """Return a table of an evaluation with a row per value.
 
-    "best" has every embedding at its best metric, by AUC or, for ratings, by Spearman's
-    correlation; "standings" how each stands over all these sets of 30 pairs or more; a statistic,
-    such as "auc", each at its best metric by that one; "all-auc" and so on every metric;
-    "standings-auc" how many others of its embedding each metric is significantly better and worse
-    than; "spread-auc" the least, median and greatest variance of it over an embedding's metrics;
-    "metrics" the standings of metrics over all sets; "parts" the best metrics on the parts of rated
-    sets, which no other table has; "rated" the rated sets themselves; "coverage" the pairs without
-    vectors, and "overlap" the vocabularies in common; "separation" the errors of categories at each
-    embedding's best and worst metric, "categories" the mean similarities there, "all-separation"
-    the errors at every metric, "separation-terms" the terms with fewest and most errors. The
-    number of a table or figure of Schulz and Juric (AAAI 2020), such as "C.1" or "figure-B.1",
-    stands for the table that has the same.
+        "best": every embedding at its best metric, by AUC or, for ratings, by Spearman's
+    correlation. "standings": the standings of embeddings over all these sets of 30 pairs or more. A
+    statistic, such as "auc": every embedding at its best metric by that statistic; "all-auc": at
+    every metric; "standings-auc": the number of metrics of the same embedding that are
+    significantly better or worse; "spread-auc": the smallest, median and largest variance over an
+    embedding's metrics. "metrics": the standings of metrics over all sets. "parts": the best
+    metrics on parts of rated sets. "rated": the rated sets. "coverage": pairs without vectors.
+    "overlap": shared vocabularies. "separation": the errors of categories at each embedding's best
+    and worst metric; "categories": the mean similarities there; "all-separation": the errors at
+    every metric; "separation-terms": the terms with the fewest and the most errors. The number of a
+    table or figure of Schulz and Juric (AAAI 2020), such as "C.1" or "figure-B.1", is the table
+    with the same content.
 
-    At fixed metrics embeddings are compared anew, by the tests of ``evaluate`` and the similarities
-    that the evaluation keeps.
+    At fixed metrics embeddings are compared again, with the tests of ``evaluate`` and the
+    similarities that the evaluation keeps.
 
     Raises:
         InputError: the folder holds no finished evaluation, or none with such results.
@@ -136,7 +136,7 @@ def at_fixed(
     threads: int,
     progress: Progress,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return results of one subset at one metric an embedding, and their comparisons.
+    """Return results of one subset at one metric per embedding, and their comparisons.
 
     Raises:
         OptionError: a metric is unknown, or none or several fit an embedding.
@@ -153,7 +153,7 @@ def with_sizes(rows: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
 
 
 def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:
-    """Return rows; InputError where there are none."""
+    """Return rows; raise InputError if there are none."""
     if rows.is_empty():
         raise InputError(f"{evaluation.folder} has no such results; evaluate with `{option}`")
     return rows
@@ -170,7 +170,7 @@ def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
 
 
 def common_pairs(evaluation: Evaluation, one: EvaluationInput) -> Flags:
-    """Return which pairs all embeddings cover, bool[n_pairs]; the same under any metric."""
+    """Return a mask of the pairs that all embeddings cover under any metric, bool[n_pairs]."""
     below = f"scores/input={one.name}/embedding="
     paths = {
         path.removeprefix(below).split("/")[0]: path
@@ -197,8 +197,8 @@ def comparisons_at(
 ) -> pl.DataFrame:
     """Return comparisons of embeddings at one metric each, by the tests of ``evaluate``.
 
-    Of ``fixed``, which are results on common pairs with each embedding once a set and statistic,
-    the sets, statistics, embeddings and metrics count. Returned are ``COMPARISONS``.
+    ``fixed`` are results on common pairs, with each embedding once per set and statistic; their
+    sets, statistics, embeddings and metrics are used. Returns ``COMPARISONS``.
     """
     resampling = resampling_of(evaluation.manifest.options, threads)
     rows: list[Row] = []
@@ -240,18 +240,18 @@ RATED_COLUMNS: Columns = (
     | columns(pl.Int64, "raters")
     | columns(pl.Float64, "iaa1", "iaa2")
 )
-"""The columns of the table of rated sets; low and high are the ends of the scale of ratings.
+"""The columns of the table of rated sets; low and high are the ends of the rating scale.
 
-iaa1 is the mean of Spearman's correlations of every two raters, iaa2 that of each rater with the
-mean of the others, beside which an embedding's correlation with the mean of all can be held.
+iaa1 is the mean of Spearman's correlations of every two raters. iaa2 is that of each rater with the
+mean of the others; compare it with an embedding's correlation with the mean of all.
 """
 
 
 def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
     """Return ``RATED_COLUMNS``, a row per rated file.
 
-    The size is that of the rating that most pairs have; multi_word the share of terms that have
-    white space inside, of both terms of every pair. What a file's layout does not tell is null.
+    The size is that of the rating that most pairs have; multi_word is the share of terms with white
+    space inside, over both terms of every pair. Facts that a file's layout does not give are null.
 
     Raises:
         InputError: no input is a rated file.
@@ -286,8 +286,8 @@ def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
 def covered_sets(evaluation: Evaluation) -> pl.DataFrame:
     """Return ``COVERAGE`` of whole sets, and the size of each embedding.
 
-    That is n_vocabulary, how many words or terms it has in all, null where it can embed any; and
-    n_dimensions, of its vectors.
+    n_vocabulary is the number of its words or terms, null if it can embed any text; n_dimensions is
+    that of its vectors.
     """
     facts = ("n_vocabulary", "n_dimensions")
     sizes = pl.DataFrame(

@@ -1,4 +1,4 @@
-"""Conclusions from results: the best metric of each embedding, standings, errors of categories."""
+"""Best metrics of embeddings, standings and errors of categories, from results."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def best_metrics(
     """Return every embedding at its best metric, a row per set of pairs and embedding.
 
     Returns:
-        What names a set, statistic, embedding, metric, value, low, high, n_pairs (that were
-        scored); and on common pairs, where there are several embeddings, n_better, n_worse (than
-        how many others, significantly), among_best (the best, or not significantly worse).
+        The columns of a set, statistic, embedding, metric, value, low, high, n_pairs (scored); and
+        on common pairs with several embeddings n_better and n_worse (the number of others that it
+        is significantly better or worse than) and among_best (best, or not significantly worse).
     """
     of_one = [*SET, "statistic", "embedding"]
     best = (
@@ -58,7 +58,8 @@ def all_metrics(
 ) -> pl.DataFrame:
     """Return every embedding under every metric, a row per set, embedding and metric.
 
-    Arguments and result as of ``best_metrics``; standings are among the metrics of an embedding.
+    Arguments and result are those of ``best_metrics``; standings are among the metrics of an
+    embedding.
     """
     chosen = _chosen(results, statistics, subset).sort(*SET, "statistic", "embedding", "metric")
     if subset != "common":
@@ -71,12 +72,12 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
     Args:
         results: of pairs.
-        metrics: names, of which one fits each embedding, or EMBEDDING=NAME for one alone.
+        metrics: names, one of which fits each embedding, or EMBEDDING=NAME for a single one.
 
     Raises:
         OptionError: a name is unknown, or none or several fit an embedding.
     """
-    has = {
+    known_names = {
         name: sorted(set(group["metric"]))
         for (name,), group in results.group_by("embedding", maintain_order=True)
     }
@@ -88,10 +89,10 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     for metric in (*shared, *own.values()):
         METRICS.get(metric)
     for name in own:
-        if name not in has:
-            raise OptionError(unknown_name("embedding", name, sorted(map(str, has))))
+        if name not in known_names:
+            raise OptionError(unknown_name("embedding", name, sorted(map(str, known_names))))
     chosen = []
-    for name, known in has.items():
+    for name, known in known_names.items():
         given = [own[str(name)]] if name in own else shared
         fitting = [metric for metric in given if metric in known]
         if len(fitting) != 1:
@@ -105,9 +106,10 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def standings_only(every: pl.DataFrame) -> pl.DataFrame:
-    """Return how many other metrics of its embedding each is significantly better and worse than.
+    """Return how many metrics of its embedding each is significantly better and worse than.
 
-    Of rows of ``all_metrics``: what names a set, statistic, embedding, metric, n_better, n_worse.
+    From rows of ``all_metrics``: the columns of a set, statistic, embedding, metric, n_better,
+    n_worse.
     """
     columns = (*SET, "statistic", "embedding", "metric", "n_better", "n_worse")
     return with_standing(every.drop_nulls("value")).select(columns)
@@ -118,12 +120,12 @@ def metric_spread(
 ) -> pl.DataFrame:
     """Return how much each embedding's values vary with the metric.
 
-    The variance is that over all metrics of an embedding on one set, divided by their number.
+    The variance is over all metrics of an embedding on one set, divided by their number.
 
     Returns:
-        A row per statistic and embedding: the least, median and greatest variance over the sets on
-        which two metrics or more have a value, and how many these are (n_sets). What has none is
-        left out.
+        A row per statistic and embedding: the smallest, median and largest variance over the sets
+        on which two metrics or more have a value, and the number of these sets (n_sets). Rows
+        without any are left out.
     """
     of_set = [*SET, "statistic", "embedding"]
     variances = (
@@ -150,9 +152,10 @@ def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
     """Return the standings of each embedding's metrics over all sets, by ``all_metrics``.
 
     Returns:
-        A row per statistic, embedding and metric: the mean value, n_sets, on how many of them the
-        metric has the highest value (n_first) or is not significantly worse (n_among_best), and
-        the sums of n_better and n_worse. The mean is over the sets of ``in_means``.
+        A row per statistic, embedding and metric: the mean value, n_sets, the number of sets on
+        which the metric has the highest value (n_first) or is not significantly worse
+        (n_among_best), and the sums of n_better and n_worse. The mean is over the sets of
+        ``in_means``.
     """
     every = with_standing(every.drop_nulls("value"))
     highest = pl.col("value").max().over(*SET, "statistic", "embedding")
@@ -174,12 +177,12 @@ def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
 def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
     """Return the standings of embeddings over all sets, the best first, by ``best_metrics``.
 
-    Sets of few pairs count where there are no others, see ``with_enough_pairs``.
+    Sets of few pairs count only if there are no others, see ``with_enough_pairs``.
 
     Returns:
-        A row per statistic and embedding: n_sets, on how many of them it is among the best
+        A row per statistic and embedding: n_sets, the number of sets on which it is among the best
         (n_among_best), the sums of n_better and n_worse, and the mean value over the sets of
-        ``in_means``. One without a value on any set has no mean.
+        ``in_means``, null without any value.
     """
     of_one = ["statistic", "embedding"]
     ranked = with_enough_pairs(with_standing(best.drop_nulls("value")))
@@ -202,7 +205,7 @@ def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_standing(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with standings; one without another to compare with is the best."""
+    """Return rows with standings; an embedding with no other to compare with is the best."""
     if "among_best" in rows.columns:
         return rows
     none = pl.lit(0, pl.Int64)
@@ -252,10 +255,10 @@ def standings(
 ) -> pl.DataFrame:
     """Return the standings of embeddings or metrics that are compared with each other.
 
-    A difference is significant where its corrected p is below ``ALPHA``. The best is the one that
-    is ahead of most others, by value, less those that are ahead of it; with differences of one
-    value each, that is the highest value. Where several are, each counts as the best, and one is
-    among the best where it does not differ significantly from one of them.
+    A difference is significant if its corrected p-value is below ``ALPHA``. The best has the
+    largest number of others with a lower value minus the number with a higher value; if each has
+    one value, it is the highest. If several are the best, an embedding is among the best if it does
+    not differ significantly from one of them.
 
     Args:
         comparisons: ``COMPARISONS``, each two of a family once, in either direction.
@@ -264,7 +267,7 @@ def standings(
         correction: of p-values, one of ``CORRECTIONS``.
 
     Returns:
-        The key, name, n_better, n_worse (than how many others, significantly) and among_best.
+        The key, name, n_better and n_worse (numbers of significant differences) and among_best.
     """
     sides = [f"{compared}1", f"{compared}2"]
     ahead = pl.col("difference").fill_null(0).fill_nan(0).sign()
@@ -309,10 +312,10 @@ _ENDS = ("best", "worst")
 def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
     """Return a table of the separation of categories, one of ``SEPARATION_TABLES``.
 
-    "separation" has the error of all triples of each embedding at its best and its worst metric,
-    for each far category and, where there are several, for all together; "categories" the mean
-    similarities at these metrics; "all-separation" the errors at every metric;
-    "separation-terms" the terms of the first near category with the lowest and the highest error.
+        "separation": the error over all triples of each embedding at its best and its worst metric,
+    for each far category and, if there are several, for all together; "categories": the mean
+    similarities at these metrics; "all-separation": the errors at every metric; "separation-terms":
+    the terms of the first near category with the lowest and the highest error.
 
     Raises:
         InputError: the evaluation has no such results.
@@ -347,7 +350,7 @@ def errors_of(separation: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         input, statistic, far (null for all triples together), embedding, metric, n_triples,
-        n_errors, value. Of one far category that of all triples together is left out.
+        n_errors, value. With one far category the row of all triples together is left out.
     """
     long = pl.concat(
         separation.filter(pl.col("category1").is_null() | of_far).select(
@@ -376,9 +379,9 @@ def overall_errors(separation: pl.DataFrame) -> pl.DataFrame:
 
 
 def best_and_worst(errors: pl.DataFrame) -> pl.DataFrame:
-    """Return each embedding's errors at its best and at its worst metric, which ``standing`` tells.
+    """Return each embedding's errors at its best and at its worst metric, see ``standing``.
 
-    Of metrics with equal errors the first by name is taken.
+    Of metrics with equal errors the first by name is used.
     """
     ranked = errors.sort("value", "metric")
     worst = errors.sort("value", "metric", descending=[True, False])
@@ -396,7 +399,7 @@ def extreme_terms(separated: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         input, embedding, metric, far, standing ("best" or "worst"), term, n_triples, n_errors and
-        overlap_error, in order of it, and of text where it is equal.
+        overlap_error, ordered by error, then by text.
     """
     of = ["input", "embedding", "metric", "far"]
     rank = pl.int_range(pl.len()).over(of)

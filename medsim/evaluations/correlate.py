@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 
 STRONG = 0.5
-"""A large correlation (Cohen 1988, section 3.2); what could not show it has too few models."""
+"""A large correlation (Cohen 1988, section 3.2); fewer models than needed to show it are too
+few."""
 
 COLUMNS: Columns = (
     columns(pl.String, "set", "statistic", "task")
@@ -59,19 +60,19 @@ _TOO_FEW = "too few models: "
 def correlate(options: CorrelateOptions) -> pl.DataFrame:
     """Return Pearson's correlation of every intrinsic set with every extrinsic task.
 
-    Each is over the models that have both scores, with its two-tailed t-test, and p corrected for
-    the number of all tests by Holm's procedure; without that correction these are the figures of
-    tables 6, 8 and 9 of Chiu et al. (BMC Bioinformatics 2018). Of a table every column of numbers
-    counts, and a cell may be empty. Models and scores that are left out, and too few models, are
-    warned of.
+    Each is over the models with both scores, with a two-tailed t-test whose p-value is corrected
+    for the number of all tests by Holm's procedure; without the correction these are the figures of
+    tables 6, 8 and 9 of Chiu et al. (BMC Bioinformatics 2018). Every column of numbers in a table
+    is used, and cells may be empty. Warnings name models and scores that are left out, and too few
+    models.
 
     Returns:
         ``COLUMNS``, sets and tasks in their order.
-        ``smallest_r`` is the smallest correlation that so many models are likely (80%) to show in
-        one test.
+        ``smallest_r`` is the smallest correlation that this many models can show in one test at 80%
+        power.
 
     Raises:
-        InputError: a table is not as it must be, or fewer than 3 models are in both.
+        InputError: a table is malformed, or fewer than 3 models are in both.
         OptionError: a name is unknown, or an option of evaluations is given for a table.
     """
     progress = progress_of(options.progress)
@@ -173,7 +174,7 @@ def _common_models(of_sets: pl.DataFrame, of_tasks: pl.DataFrame, progress: Prog
 
 
 def _by_set(scores: pl.DataFrame, models: Sequence[str]) -> dict[tuple[str, str | None], Values]:
-    """Return by set and statistic the values of the models, NaN where there is none."""
+    """Return the values of the models by set and statistic, NaN if missing."""
     asked = pl.DataFrame({"model": models}, {"model": pl.String})
     return {
         (name, statistic): asked.join(of_set, on="model", how="left", maintain_order="left")[
@@ -186,7 +187,7 @@ def _by_set(scores: pl.DataFrame, models: Sequence[str]) -> dict[tuple[str, str 
 
 
 def _reach(n_models: int) -> str:
-    """Return the correlations that so many models could show."""
+    """Return the correlations that this number of models could show."""
     if n_models <= FEWEST_FOR_TEST:
         return f"{_TOO_FEW}{n_models} cannot show any correlation"
     smallest = smallest_detectable(n_models)
@@ -211,7 +212,7 @@ SCORE_COLUMNS = columns(pl.String, "set", "statistic", "model") | columns(pl.Flo
 """The columns of scores of models: a row per set and model; a missing value is null."""
 
 MODEL = "model"
-"""The name of the column of models; a table without it has them in its first column of text."""
+"""The name of the column of models; without it, the first column of text is used."""
 
 
 def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> pl.DataFrame:
@@ -219,7 +220,7 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
 
     Args:
         table: a frame, or a .parquet, .csv or .tsv file.
-        progress: warned of columns that are left out since they have no number.
+        progress: receives warnings of columns that are left out because they have no number.
 
     Returns:
         ``SCORE_COLUMNS`` without statistics.
@@ -241,7 +242,7 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
 
 
 def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame:
-    """Return the scores of a table whose columns are of their kinds."""
+    """Return the scores of a table whose columns have their types."""
     model = _model_column(frame, lambda column: column.dtype == pl.String)
     if model is None:
         raise InputError(f"{where} has no column of models; name it {MODEL!r}")
@@ -277,7 +278,7 @@ def _model_column(frame: pl.DataFrame, is_text: Callable[[pl.Series], bool]) -> 
 
 
 def _column(table: Table, cells: pl.Series) -> pl.Series:
-    """Return a column as numbers where there are any, else as text."""
+    """Return a column as numbers if it has any, else as text."""
     values = [number_in(cell) for cell in cells]
     wrong = [
         value is None and not is_missing(cell) for value, cell in zip(values, cells, strict=True)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def distributions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
-    """Return how similarities of positives and of negatives lie on every set."""
+    """Return the distributions of similarities of positives and negatives on every set."""
     if data.distributions.is_empty():
         return None
     rows = in_order_of(data.distributions, embeddings)
@@ -51,8 +51,8 @@ def distributions(data: EvaluationReportData, embeddings: Sequence[str]) -> Sect
     chart = Chart(
         title="Similarities of positives and of negatives",
         says="Share of the pairs in each of 40 bins, for each embedding at the metric with its "
-        "highest AUC, on the pairs that all embeddings cover. The less the two overlap, the "
-        "better. Scales differ, as metrics do.",
+        "highest AUC, on the pairs that all embeddings cover. Less overlap is better. The scales "
+        "of metrics differ.",
         spec=charts.histograms(
             ("positives", "negatives"),
             x="similarity",
@@ -231,7 +231,7 @@ _RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}
 
 
 def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
-    """Return how often embeddings find a term that means the same."""
+    """Return how often embeddings find a synonym."""
     parts = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
         at_best = retrieval_at_best_metric(of_input.filter(subset="common"))
@@ -242,7 +242,7 @@ def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
         return None
     return Section(
         title="Retrieval",
-        prose="Whether a synonym of each term is among its nearest terms, of all terms of the "
+        prose="Whether a synonym of each term is among its nearest terms, among all terms of the "
         "build with a vector. A term without a vector counts as not found; of equally near terms, "
         "synonyms come last. Differences are in the table under “Significance”.",
         parts=parts,
@@ -363,8 +363,8 @@ def _means(name: str, among: pl.DataFrame, embeddings: Sequence[str]) -> Chart:
     return Chart(
         title=f"Mean similarity within and across categories of {name}",
         says="The mean over all pairs of terms of two categories, for each embedding at the metric "
-        "with its smallest error; darker is more similar, on a scale of its own. The diagonal "
-        f"should stand out.{left if len(sizes) > len(categories) else ''}",
+        "with its smallest error; darker is more similar; each chart has its own scale. The "
+        f"diagonal should stand out.{left if len(sizes) > len(categories) else ''}",
         spec=charts.heat(
             x=categories,
             y=categories,

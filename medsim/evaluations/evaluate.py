@@ -1,4 +1,4 @@
-"""Evaluates embeddings on builds and rated files, from their files to a folder of results."""
+"""Evaluates embeddings on builds and rated files, and writes a folder of results."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 def evaluate(options: EvaluateOptions) -> Evaluation:
     """Return the evaluation of embeddings on builds and rated files that it writes to ``out``.
 
-    Where ``out`` is an evaluation already, inputs and embeddings are added to it, and what it has
-    is not computed again.
+    If ``out`` is an evaluation already, inputs and embeddings are added to it, and existing results
+    are not computed again.
 
     Raises:
         InputError: an input or an embedding is missing, damaged or in no known format.
         OptionError: an option is out of range or does not fit.
-        ServiceError: a service cannot be reached, or does not answer as it should.
+        ServiceError: a service cannot be reached, or gives an invalid answer.
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
     """
     for name in options.metrics or ():
@@ -57,7 +57,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     with claimed(out, EVALUATION, overwrite=options.overwrite, read=options.paths_read()) as output:
         earlier = earlier_results(options)
         inputs = read_inputs(options, progress)
-        for spec in options.specs:  # whose format may tell that no metric fits
+        for spec in options.specs:  # its format may show that no metric applies
             if (gives := open_source(spec).gives) is not None:
                 _chosen(options, spec.name, WordBags if gives == WORDS else TermPoints)
         embeddings = [identify(spec, progress) for spec in options.specs]
@@ -75,14 +75,14 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
 
 
 def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput]) -> None:
-    """Write the similarities, retrieval and separation of all inputs that are not there yet."""
+    """Write the missing similarities, retrieval and separation of all inputs."""
     options, name = run.options, named.spec.name
     about = run.embeddings[name]
     missing = [one for one in inputs if not _is_complete(run, one, name, about.get("metrics"))]
     if not missing:
         run.progress.say(f"{name} was compared before")
         return
-    has = embed_terms(
+    embedded = embed_terms(
         named,
         distinct_terms(missing),
         run.progress,
@@ -90,23 +90,23 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
         cache=cache_folder(options.cache),
         coverage=options.coverage,
     )
-    if has.vocabulary is not None and not run.has(path := path_of(VOCABULARIES, name)):
-        run.write(path, has.vocabulary.to_frame())
-    metrics = _chosen(options, name, type(has.embedded))
+    if embedded.vocabulary is not None and not run.has(path := path_of(VOCABULARIES, name)):
+        run.write(path, embedded.vocabulary.to_frame())
+    metrics = _chosen(options, name, type(embedded.embedded))
     for one in missing:
-        write_similarities(run, one, name, has, metrics)
+        write_similarities(run, one, name, embedded, metrics)
         if one.linked is not None:
             from medsim.evaluations.retrieval import write_retrieval  # noqa: PLC0415 — if asked for
 
-            write_retrieval(run, one.name, one.linked, name, has)
+            write_retrieval(run, one.name, one.linked, name, embedded)
         if one.categories is not None:
             from medsim.evaluations.separation import write_separation  # noqa: PLC0415 — as above
 
-            write_separation(run, one.name, one.categories, name, has, metrics)
+            write_separation(run, one.name, one.categories, name, embedded, metrics)
     about |= {
-        "metrics": list(metrics_of(type(has.embedded))),
-        "n_dimensions": has.n_dimensions,
-        "n_vocabulary": has.n_vocabulary,
+        "metrics": list(metrics_of(type(embedded.embedded))),
+        "n_dimensions": embedded.n_dimensions,
+        "n_vocabulary": embedded.n_vocabulary,
     }
 
 
@@ -127,7 +127,7 @@ def _chosen(
 
 
 def _is_complete(run: Run, one: EvaluationInput, embedding: str, metrics: object) -> bool:
-    """Return whether all that is asked of an input under an embedding is there already."""
+    """Return whether all results of an input under an embedding exist already."""
     known = metrics if isinstance(metrics, list) else []
     asked = run.options.metrics
     chosen = [metric for metric in known if not asked or metric in asked]

@@ -1,4 +1,4 @@
-"""The pairs of builds and of rated files, on which embeddings are evaluated, in one form."""
+"""The pairs of builds and of rated files on which embeddings are evaluated."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class PairSet:
     """A set of pairs on which statistics are computed.
 
     Attributes:
-        dataset: its name; for a rated file, whose rating it is, and of a part which, as in
-            "mean/count=10-99".
+        dataset: its name; for a rated file the name of the rating, and of the part if it is one, as
+            in "mean/count=10-99".
         rows: int32[n_pairs], rows of the input's pairs, ascending.
         values: float64[n_pairs], ratings, or 1 for a positive and 0 for a negative.
         clusters: int32[n_pairs], the cluster of each pair, see ``EvaluationInput``; None where all
@@ -63,7 +63,7 @@ class PairSet:
         return "/".join(part for part in self.named().values() if part is not None)
 
     def named(self) -> dict[str, str | None]:
-        """Return the name of the set, by column."""
+        """Return the columns that name the set."""
         return {name: getattr(self, name) for name in SET_COLUMNS}
 
 
@@ -75,13 +75,14 @@ class EvaluationInput:
         rated: whether the pairs have ratings; else they have labels.
         frame: a row per pair of a set, ``PAIRS``.
         provenance: for the manifest, with its ``fingerprint``.
-        independent: whether all pairs count as independent. Those with labels are otherwise in
-            clusters: the positives of a dataset, of any difficulty, join their terms, and a pair is
-            of the cluster of its first term. The first term of a negative is that of a positive.
-        build: that the pairs are of; None for rated files, and for pairs of earlier runs.
+        independent: whether all pairs count as independent. Otherwise labelled pairs are in
+            clusters: the positives of a dataset, of any difficulty, connect their terms, and a pair
+            belongs to the cluster of its first term. The first term of a negative is that of a
+            positive.
+        build: the build of the pairs; None for rated files, and for pairs of earlier runs.
         linked: the terms among which retrieval looks for linked ones, see ``linked_terms``; None
             without retrieval.
-        categories: those that are to be kept apart; None without separation.
+        categories: the categories to separate; None without separation.
     """
 
     name: str
@@ -145,12 +146,12 @@ class EvaluationInput:
 def read_inputs(options: EvaluateOptions, progress: Progress) -> list[EvaluationInput]:
     """Return the builds (folders) and rated files, with what retrieval and separation need.
 
-    Columns of a rated file that is in no known layout stand behind its path as in
+    The columns of a rated file in an unknown layout follow its path, as in
     "rated.csv,term1=A,term2=B,rating=score".
 
     Raises:
         InputError: an input is missing, damaged or in no known format.
-        OptionError: two inputs have the same name, or none is what an option needs.
+        OptionError: two inputs have the same name, or an option needs another kind of input.
     """
     if not options.input_paths:
         raise OptionError("name at least one input: a build's folder or a file of rated pairs")
@@ -190,7 +191,7 @@ def _check(options: EvaluateOptions, rated: Sequence[EvaluationInput], n_inputs:
         if given and len(rated) == n_inputs:
             raise OptionError(f"`{option}` needs a build among the inputs, not only rated files")
     if options.words is not None and not rated:
-        raise OptionError("`words` is for rated files, and no input is one")
+        raise OptionError("`words` is for rated files, but no input is a rated file")
     known = {part for one in rated for part in with_parts(one.frame)["part"].unique()}
     for option, cut, parts, what in (
         ("bins", options.bins, {"count"}, "word counts"),
@@ -264,7 +265,7 @@ def _of_build(folder: Path) -> EvaluationInput:
         frames.append(pairs.select(*PAIRS.dtypes))
     n_empty = sum(not outputs[path].rows for path in paths)
     empty = counted(n_empty, "set has no pairs and is", "sets have no pairs and are")
-    # Its own name, links not followed, fit to name a folder.
+    # The name without following links, usable as the name of a folder.
     named_folder = folder if folder.name not in {"", ".."} else folder.resolve()
     return EvaluationInput(
         name=_UNSAFE.sub("_", named_folder.name),
@@ -320,7 +321,7 @@ def _of_rated_file(
 
 
 def _rated_rows(rated: RatedPairs, parts: pl.DataFrame) -> pl.DataFrame:
-    """Return ``PAIRS``, a row per pair and rating, and again for each of its parts."""
+    """Return ``PAIRS``, a row per pair and rating, and one more for each of its parts."""
     ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
     pairs = rated.pairs.select("term1", "term2", pair_id=pl.Series(ids, dtype=pl.String))
     whole = pl.concat(

@@ -1,4 +1,4 @@
-"""The columns of files of rated pairs: as users name them, and as published sets are laid out."""
+"""The columns of files of rated pairs, as users name them and in published sets."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class RatedColumns:
     """A user's description of a file of rated pairs.
 
     A column is named as in the file's header, where letter case and spaces may differ, or by its
-    number from 1. Where all are named by numbers the file may lack a header; its first line is one
-    if what stands there for a rating is neither a number nor a mark for a missing one.
+    number from 1. If all are named by numbers the file may lack a header; the first line is a
+    header if its rating is neither a number nor a marker of a missing value.
 
     Attributes:
-        term1: the column of first terms; None, and so are the others, leaves columns to the layout
-            that recognises the file.
+        term1: the column of first terms. If it is None, as the others then are, the layout that
+            recognises the file gives the columns.
         separator: the character between columns, one of ``medsim.core.tables.SEPARATORS``;
-            None lets the file tell.
+            None detects it.
         higher_is_similar: whether a higher rating means more similar, as it does if this is None.
-        raters: the columns of raters whose agreement is told; some may not have rated a pair. Where
-            no rating is named, the mean of theirs is one.
+        raters: the columns of the raters whose agreement is computed; some may not have rated a
+            pair. If no rating is named, the mean of theirs is used.
     """
 
     term1: str | None = None
@@ -43,10 +43,10 @@ class RatedColumns:
     ratings: tuple[str, ...] = ()
     separator: str | None = None
     higher_is_similar: bool | None = None
-    raters: tuple[str, ...] = field(default=(), repr=False)  # old fingerprints are of the others
+    raters: tuple[str, ...] = field(default=(), repr=False)  # not in older fingerprints
 
     def named(self) -> tuple[str, ...]:
-        """Return the names of all columns; none where they are left to a layout.
+        """Return the names of all columns; none if a layout gives them.
 
         Raises:
             OptionError: a column is missing or given twice.
@@ -66,10 +66,10 @@ class RatedColumns:
 
 
 def parse_rated(text: str) -> tuple[Path, RatedColumns | None]:
-    """Return the file that a text names, and its columns where the text names them.
+    """Return the file that a text names, and its columns if the text names them.
 
-    Columns begin at the first comma before one of the options of ``parse_columns``; a comma before
-    anything else is of the path.
+    Columns begin at the first comma before one of the options of ``parse_columns``; any other comma
+    belongs to the path.
     """
     path, *rest = re.split(rf",(?=(?:{'|'.join(_OPTIONS)})=)", text, maxsplit=1)
     return Path(path), parse_columns(rest[0]) if rest else None
@@ -79,7 +79,7 @@ def parse_columns(text: str) -> RatedColumns:
     """Return the columns in a text such as "term1=Name A,term2=Name B,rating=score".
 
     ``rating`` and ``rater`` may be given several times. ``separator`` is tab, bar, semicolon or
-    comma, ``higher`` is similar or different. A comma that no option follows is of a name.
+    comma, ``higher`` is similar or different. A comma without an option after it belongs to a name.
 
     Raises:
         OptionError: an option is unknown, missing, given twice or has a wrong value.
@@ -113,20 +113,20 @@ def parse_columns(text: str) -> RatedColumns:
 class Layout:
     """The layout of the files of one published set.
 
-    Column names are in lower case without spaces; a file's own are compared so.
+    Column names are in lower case without spaces; those of files are compared in the same form.
 
     Attributes:
-        header: the columns that tell its files; a file may have more. Empty where there is no
+        header: the columns that identify its files; a file may have more. Empty if files have no
             header: then the columns below are numbers from 1, and there are no others.
-        first: of files without a header, the cells that a line may begin with; then a line may have
-            more cells than are read. Empty where that is not told.
-        ratings: name of each rating, and its column. All are on one scale; where there are several,
-            their mean is one more.
-        raters: the columns of the raters whose agreement is told; some may not have rated a pair.
-            Where there is no rating, the mean of theirs is one.
+        first: for files without a header, the cells that a line may begin with; then a line may
+            have more cells than are read. Empty if unknown.
+        ratings: name of each rating, and its column. All are on one scale; if there are several,
+            their mean is added as a rating.
+        raters: the columns of the raters whose agreement is computed; some may not have rated a
+            pair. If there is no rating, the mean of theirs is used.
         scale: the lowest and the highest rating; None where files of the layout differ.
         sentences: whether the terms are sentences; files with tabs between them quote no cells.
-        terminology: that the terms were taken from, or the corpus; None where files differ.
+        terminology: the terminology or corpus of the terms; None if files differ.
         source: the paper that made the ratings.
     """
 
@@ -234,7 +234,7 @@ LAYOUTS = (
         ratings={"score": "score"},
         sentences=True,
         source="Cer, Diab, Agirre, Lopez-Gazpio and Specia 2017, SemEval; BIOSSES and other sets "
-        "are passed around with these columns too",
+        "are also distributed with these columns",
     ),
     Layout(
         name="STS benchmark",
@@ -249,4 +249,4 @@ LAYOUTS = (
         source="Cer, Diab, Agirre, Lopez-Gazpio and Specia 2017, SemEval",
     ),
 )
-"""The layouts that are recognised; of those that fit, the one that names most columns is taken."""
+"""The layouts that are recognised; of those that fit, the one that names most columns is used."""

@@ -1,4 +1,4 @@
-"""The output of an evaluation: its kind, its tables and their columns, its manifest, its files."""
+"""The output of an evaluation: its kind, tables, columns, manifest and files."""
 
 from __future__ import annotations
 
@@ -47,10 +47,14 @@ _INTERVAL = {
 _SEPARATION = {
     "category1": _text("Category of the first term; null in the row of all triples."),
     "category2": _text("The other, or far, category; null in the row of all triples."),
-    "n_terms1": _whole("Number of terms with a vector in category1; of all, for all triples."),
-    "n_terms2": _whole("The same for the second category; null in the row of all triples."),
-    "n_triples": _whole("Number of triples; null where the two categories make none."),
-    "n_errors": _whole("Number of wrong triples; null where the two categories make none."),
+    "n_terms1": _whole(
+        "Number of terms of category1 with a vector; in the row of all triples, of all categories."
+    ),
+    "n_terms2": _whole(
+        "Number of terms of category2 with a vector; null in the row of all triples."
+    ),
+    "n_triples": _whole("Number of triples; null if the two categories make none."),
+    "n_errors": _whole("Number of wrong triples; null if the two categories make none."),
     "overlap_error": _number("Share (0 to 1) of wrong near-far triples; null in other rows."),
     "category_error": _number("Share (0 to 1) of wrong triples of two categories; else null."),
     "mean_similarity": _number("Mean similarity across the categories; null where undefined."),
@@ -61,7 +65,9 @@ RESULTS = Table(
     "A row per set, subset, embedding, metric and statistic.",
     {
         **_SET,
-        "subset": _text("common: what all embeddings cover; own: what this embedding covers."),
+        "subset": _text(
+            "common: pairs that all embeddings cover; own: those that this one covers."
+        ),
         "embedding": _EMBEDDING,
         "metric": _IN_FOLDERS["metric"],
         "statistic": _text("Name of the statistic, such as auc."),
@@ -70,8 +76,10 @@ RESULTS = Table(
             "negatives are, and for correlations of one pair or of equal ratings or similarities."
         ),
         **_INTERVAL,
-        "n_pairs": _whole("Number of pairs of the set; for retrieval and separation, of terms."),
-        "n_covered": _whole("Number of those that the statistic is computed from."),
+        "n_pairs": _whole(
+            "Number of pairs of the set; for retrieval and separation, number of terms."
+        ),
+        "n_covered": _whole("Number of these pairs or terms that the statistic is computed from."),
         "signature": _SIGNATURE,
     },
     key=(*SET, "subset", "embedding", "metric", "statistic"),
@@ -92,7 +100,7 @@ COMPARISONS = Table(
         "of": _text("Name of the statistic that is compared."),
         "value1": _number("Value of the first; null where it is not defined."),
         "value2": _number("Value of the second; null where it is not defined."),
-        "difference": _number("value1 less value2; null where one is not defined."),
+        "difference": _number("value1 minus value2; null if one is not defined."),
         "test": _text(
             "Name of the test: delong_clusters (AUC), mcnemar_clusters or, where few differ, "
             "mcnemar_clusters_exact (accuracies), bca (Spearman's correlation, a bootstrap), "
@@ -104,10 +112,14 @@ COMPARISONS = Table(
             "The same after Bonferroni's correction for all comparisons of one statistic among the "
             "same models on the same set; null where p is."
         ),
-        "p_holm": _number("The same after Holm's correction; null where p is."),
-        "low": _number("Lower end of the difference's 95% interval; null where there is none."),
-        "high": _number("Upper end of the difference's 95% interval; null where there is none."),
-        "n_pairs": _whole("Number of pairs in the test; for retrieval, of terms."),
+        "p_holm": _number("p after Holm's correction; null if p is."),
+        "low": _number(
+            "Lower end of the 95% confidence interval of the difference; null if there is none."
+        ),
+        "high": _number(
+            "Upper end of the 95% confidence interval of the difference; null if there is none."
+        ),
+        "n_pairs": _whole("Number of pairs in the test; for retrieval, number of terms."),
     },
     key=(*SET, "between", "embedding1", "metric1", "embedding2", "metric2", "of"),
     order="By input and set; sets of pairs by name, then retrieval.",
@@ -123,7 +135,7 @@ COVERAGE = Table(
         "n_terms_uncovered": _whole("Number of those without a vector."),
         "n_pairs": _whole("Number of pairs of the set."),
         "n_pairs_uncovered": _whole("Number of pairs in which a term has no vector."),
-        "n_pairs_common": _whole("Number of pairs of which every embedding has both terms."),
+        "n_pairs_common": _whole("Number of pairs whose terms every embedding covers."),
         "n_pairs_oov": _whole("Number of pairs with a word that is out of vocabulary."),
     },
     key=(*SET, "embedding"),
@@ -139,9 +151,9 @@ OVERLAP = Table(
         "of": _text("words of the input's terms, terms that are covered, or vocabulary."),
         "embedding1": _text("Name of the first embedding."),
         "embedding2": _text("Name of the second embedding."),
-        "n1": _whole("Number that the first has."),
-        "n2": _whole("Number that the second has."),
-        "n_both": _whole("Number that both have."),
+        "n1": _whole("Number of items of the first."),
+        "n2": _whole("Number of items of the second."),
+        "n_both": _whole("Number of items of both."),
         "share1": _number("n_both over n1; null where the first has none."),
         "share2": _number("n_both over n2; null where the second has none."),
     },
@@ -170,7 +182,7 @@ TERMS = Table(
     "A row per term of the input: whether the embedding covers it.",
     {
         **_COVERED,
-        "term": _text("Term as it is spelled in the input."),
+        "term": _text("Term as spelled in the input."),
         "covered": _flag("Whether the term has a vector."),
         "n_words": _short("Number of its words; null for embeddings of whole terms."),
         "n_unknown_words": _short("Words without a vector; null for embeddings of whole terms."),
@@ -181,8 +193,7 @@ TERMS = Table(
 
 WORDS = Table(
     "coverage/input=*/embedding=*/words.parquet",
-    "A row per word of the input's terms that the embedding has; none for embeddings of whole "
-    "terms.",
+    "A row per word of the input's terms with a vector; none for embeddings of whole terms.",
     {**_COVERED, "word": _text("Word as the embedding spells it.")},
     key=("word",),
     order="By word.",
@@ -190,7 +201,7 @@ WORDS = Table(
 
 VOCABULARIES = Table(
     "vocabularies/embedding=*/words.parquet",
-    "A row per word that the embedding has.",
+    "A row per word of the embedding.",
     {
         "embedding": _EMBEDDING,
         "word": _text("Word as the embedding spells it; bytes that are not UTF-8 as escapes."),
@@ -212,14 +223,16 @@ RETRIEVAL = Table(
             "common: all linked terms, where those without a vector count as not found; own: those "
             "that have a vector, and a linked term with one."
         ),
-        "difficulty": _text("easy or hard, of the term; null for both together."),
+        "difficulty": _text("Difficulty of the term, easy or hard; null for both together."),
         "length": _text("Number of words of the term, 1 to 4 or 5+; null for any."),
         "statistic": _text("Name of the statistic, such as mrr."),
         "value": _number("Value of the statistic, 0 to 1; null where there are no terms."),
         **_INTERVAL,
         "n_terms": _whole("Number of linked terms of that difficulty and length."),
-        "n_covered": _whole("Number of those in the subset own."),
-        "recall": _number("Mean share of the ten nearest that the index found; null if exact."),
+        "n_covered": _whole("Number of these terms in the subset own."),
+        "recall": _number(
+            "Mean share of the ten nearest terms that the index found; null if exact."
+        ),
         "signature": _SIGNATURE,
     },
     key=("input", "embedding", "metric", "index", "subset", "difficulty", "length", "statistic"),
@@ -228,22 +241,26 @@ RETRIEVAL = Table(
 
 RETRIEVED = Table(
     "retrieval/input=*/embedding=*/metric=*/index=*/data.parquet",
-    "A row per term that is linked to another: what the embedding finds for it.",
+    "A row per term with a synonym: the terms that the embedding finds for it.",
     {
         **_IN_FOLDERS,
         "index": _INDEX,
-        "term": _text("Term as it is spelled in the input."),
-        "difficulty": _text("easy or hard: that of the easiest positive of the term."),
+        "term": _text("Term as spelled in the input."),
+        "difficulty": _text("easy or hard: the difficulty of the term's easiest positive."),
         "n_words": _short("Number of words of the term."),
         "component": _short("Connected component of the term, as in the build."),
         "covered": _flag("Whether the term has a vector."),
         "rank": _whole("Rank of the nearest linked term, ties counted against it; null if none."),
-        "linked_term": _text("That term; by exact search if the index found none; null if none."),
+        "linked_term": _text(
+            "The nearest linked term; by exact search if the index found none; null if none."
+        ),
         "linked_similarity": _single("Cosine with the linked term; null where there is none."),
-        "nearest_term": _text("The nearest of all other terms; null without a vector."),
+        "nearest_term": _text("Nearest of all other terms; null without a vector."),
         "nearest_similarity": _single("Cosine with the nearest term; null where there is none."),
-        "nearest_linked": _flag("Whether the nearest is a linked one; null where there is none."),
-        "recall": _single("Share of the ten nearest the index found; null if exact or unsampled."),
+        "nearest_linked": _flag("Whether the nearest term is linked; null if there is none."),
+        "recall": _single(
+            "Share of the ten nearest terms that the index found; null if exact or unsampled."
+        ),
     },
     key=("term",),
     order="By term.",
@@ -267,7 +284,7 @@ SEPARATED = Table(
         "far": _text("Name of the far category."),
         "term": _text("Term of the first near category."),
         "n_triples": _whole("Number of the term's triples: near terms times far terms."),
-        "n_errors": _whole("Number of those in which the far term is at least as similar."),
+        "n_errors": _whole("Number of these triples in which the far term is at least as similar."),
         "overlap_error": _number("n_errors over n_triples; null where there are no triples."),
     },
     key=("far", "term"),
@@ -298,11 +315,11 @@ SEPARATION_PARTS = Table(
 
 
 TABLES = (RESULTS, COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARATION)
-"""The tables that every run makes again, from all that was computed."""
+"""The tables that every run makes again from all results."""
 
 
 def path_of(table: Table, *names: str) -> str:
-    """Return the path of a file of a table; the names take the place of the stars."""
+    """Return the path of a file of a table; the names replace the stars."""
     return table.files.replace("*", "{}").format(*names)
 
 
@@ -311,9 +328,9 @@ class EvaluationManifest(RunManifest):
     """The manifest of an evaluation.
 
     Attributes:
-        inputs: builds and rated files by name: where they lay, a fingerprint of their content,
-            rows that were skipped, whether they may be passed on.
-        embeddings: by name: where they lay, the hash of their files, options, sizes.
+        inputs: builds and rated files by name: path, fingerprint of the content, skipped rows, and
+            whether they may be passed on.
+        embeddings: by name: path, hash of the files, options and sizes.
     """
 
     kind: ClassVar[str] = "evaluation"
@@ -347,17 +364,17 @@ EVALUATION = Kind(
 
 
 class Evaluation(Opened[EvaluationManifest]):
-    """A finished evaluation; what it holds is read when it is asked for.
+    """A finished evaluation; its tables are read when they are needed.
 
     Args:
-        folder: where it lies.
+        folder: of the evaluation.
 
     Raises:
         InputError: the folder holds no finished evaluation.
 
     Attributes:
-        folder: where it lies.
-        manifest: the account that it gives of itself.
+        folder: of the evaluation.
+        manifest: of the evaluation.
     """
 
     kind = EVALUATION
@@ -379,7 +396,7 @@ class Evaluation(Opened[EvaluationManifest]):
         return self._summarized(facts, calls, self._best)
 
     def _best(self) -> pl.DataFrame:
-        """Return every embedding at its best metric on each set, the values first."""
+        """Return every embedding at its best metric on each set, values first."""
         from medsim.evaluations.conclusions import best_metrics  # noqa: PLC0415 — which needs more
 
         results, comparisons = map(whole_sets, (self.results(), self.comparisons()))
@@ -395,8 +412,8 @@ class Evaluation(Opened[EvaluationManifest]):
     def chart(self, statistic: StatisticName = "auc", *, subset: Subset = "common") -> Any:
         """Return a chart of a statistic, as an object of Altair.
 
-        It has a point with its 95% interval for each embedding, at its best metric on each set of
-        pairs; for retrieval and separation on each build.
+        It has a point with its 95% confidence interval for each embedding, at its best metric on
+        each set of pairs; for retrieval and separation on each build.
 
         Args:
             statistic: such as "auc", "spearman" or "mrr"; see the column ``statistic`` of results.
@@ -439,7 +456,7 @@ class Evaluation(Opened[EvaluationManifest]):
         return self._scan(SEPARATED.files)
 
     def retrieved(self) -> pl.LazyFrame:
-        """Return the findings of every embedding for each term that is linked to another."""
+        """Return the terms that every embedding finds for each term with a synonym."""
         return self._scan(RETRIEVED.files)
 
     def pairs(self) -> pl.LazyFrame:

@@ -50,18 +50,18 @@ if TYPE_CHECKING:
 
 
 def words_of(results: pl.DataFrame) -> dict[str, str]:
-    """Return the meanings of those words that a page on these results has."""
-    has = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
+    """Return the meanings of the terms that a page on these results uses."""
+    present = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
     metrics = {name: f"A metric: {one.describes}." for name, one in METRICS.all().items()}
     return {
-        **words_of_sets(has),
-        **{name: text for name, text in metrics.items() if name in has["metric"]},
-        **{one.label: one.help for name, one in STATISTICS.items() if name in has["statistic"]},
+        **words_of_sets(present),
+        **{name: text for name, text in metrics.items() if name in present["metric"]},
+        **{one.label: one.help for name, one in STATISTICS.items() if name in present["statistic"]},
     }
 
 
 def coverage(covered: pl.DataFrame) -> Section | None:
-    """Return how many terms and pairs of each set lack a vector."""
+    """Return the number of terms and pairs of each set without a vector."""
     if covered.is_empty():
         return None
     percents = {f"% of {of}": 100 * pl.col(f"n_{of}_uncovered") / pl.col(f"n_{of}") for of in _OF}
@@ -74,8 +74,8 @@ def coverage(covered: pl.DataFrame) -> Section | None:
         formats=dict.fromkeys(percents, ",.1f"),
     )
     prose = (
-        "A word embedding covers a term if it has vectors of all its words or, if coverage is any, "
-        "of one. Pairs with a term that is not covered are left out of comparisons."
+        "A word embedding covers a term if it has vectors for all words or, if coverage is any, "
+        "for one. Pairs with a term that is not covered are left out of comparisons."
         if covered["n_terms_uncovered"].sum()
         else "Every embedding covers every term: no pair is left out."
     )

@@ -1,4 +1,4 @@
-"""Pairs of terms that people rated, read from files as they are passed around."""
+"""Reads files of term pairs with human ratings, as they are distributed."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ OWN_COLUMNS = "columns as named"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedPairs:
-    """A file of rated pairs, as it was read.
+    """A file of rated pairs.
 
     Attributes:
         name: the file's name without its suffix.
         layout: the name of the layout that recognised it, or ``OWN_COLUMNS``.
-        pairs: a row a line, in the file's order: ``term1``, ``term2``, and one Float64 column for
-            each rating, higher where the terms are more similar. No value is missing.
-        properties: row for row, what the file tells of a pair beside its ratings: a column for each
-            of ``PAIR_PROPERTIES`` that it has, Float64 or String; values may be missing.
-        agreement: of the raters of the file; None where it does not tell single raters' ratings.
-        range: the lowest and the highest rating that the layout allows; None where it allows any,
-            and for a user's own.
-        higher_is_similar: whether a higher rating means more similar in the file; where it does
-            not, ratings were turned round, to low + high - rating where the range is known, else to
-            -rating.
+        pairs: a row per line, in the file's order: ``term1``, ``term2``, and one Float64 column per
+            rating, higher for more similar terms. No value is missing.
+        properties: the other properties of each pair in the file, in the same order of rows: a
+            column for each of ``PAIR_PROPERTIES`` that it has, Float64 or String; values may be
+            missing.
+        agreement: of the raters of the file; None if it lacks the ratings of each rater.
+        range: the lowest and the highest rating that the layout allows; None if it allows any, and
+            for columns that the user named.
+        higher_is_similar: whether a higher rating means more similar in the file; if not, ratings
+            were reversed, to low + high - rating if the range is known, else to -rating.
     """
 
     name: str
@@ -76,14 +76,14 @@ class RatedPairs:
 def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     """Return the rated pairs of a file of CSV, TSV, JSON lines or Parquet.
 
-    Layouts of published sets are recognised (``medsim.evaluations.layouts``). A pair that
-    stands twice with the same ratings, in either direction, is taken once: a second row would count
-    the same judgement again. A pair whose ratings differ is kept as often as it stands, with a
+    Layouts of published sets are recognised (``medsim.evaluations.layouts``). A pair that occurs
+    twice with the same ratings, in either order of its terms, is used once: a second row would
+    count the same judgement again. All rows of a pair whose ratings differ are kept, with a
     warning.
 
     Raises:
-        InputError: the file cannot be read, fits no layout, or holds a rating that is no number or
-            outside the layout's range; the message names the line and the value.
+        InputError: the file cannot be read, fits no layout, or holds a rating that is not a number
+            or is outside the layout's range; the message names the line and the value.
         OptionError: the columns are not in the file.
     """
     with reading(path, "rated pairs"):
@@ -99,7 +99,7 @@ def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
     every, properties, raters, left_out = read_rows(text, positions)
     first = _first_of_repeats(every, raters)
     frame = every.filter(first)
-    left_out["the pair stands there already, with the same ratings"] = len(every) - len(frame)
+    left_out["the pair occurs before with the same ratings"] = len(every) - len(frame)
     skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in left_out.items() if count)
     if frame.is_empty():
         why = ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)
@@ -124,7 +124,7 @@ def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
 
 
 def _first_of_repeats(frame: pl.DataFrame, raters: pl.DataFrame) -> pl.Series:
-    """Return which rows are the first with their terms, in either order, and ratings."""
+    """Return a mask of the first row with each pair of terms, in either order, and ratings."""
     sides = ("term1", "term2")
     ratings = [frame[name] for name in frame.columns[2:]] + raters.get_columns()
     alike = pl.struct(
@@ -146,7 +146,7 @@ def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
         yield f"{counted(n_pairs, 'pair has', 'pairs have')} several ratings; all are kept"
     for rating in frame.columns[2:]:
         if len(frame) > 1 and frame[rating].n_unique() == 1:
-            yield f"every {rating} is {frame[rating][0]:g}, so no correlation with it is defined"
+            yield f"every {rating} is {frame[rating][0]:g}, so its correlations are undefined"
 
 
 def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl.DataFrame:
@@ -162,18 +162,18 @@ def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl
 
 
 JSON = "json"
-"""Stands for the separator of a file whose lines are JSON objects."""
+"""The separator of a file whose lines are JSON objects."""
 
 TAB = SEPARATORS["tab"]
 
 _SPREAD_JSON = re.compile(r"\s*(\[\s*(\{.*)?|\{\s*)", re.DOTALL)
-"""The first line of JSON whose objects stand on several lines, or in a list."""
+"""The first line of JSON whose objects take several lines, or are in a list."""
 
 _plain_json = partial(json.loads, parse_float=str, parse_int=str, parse_constant=str)
 
 
 def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:
-    """Return the cells of the first line by separator; of JSON lines the names of its values."""
+    """Return the cells of the first line by separator; for JSON lines the names of its values."""
     first = next((line for line in lines_of(text) if line.strip()), "")
     if _SPREAD_JSON.fullmatch(first):
         raise InputError(
@@ -185,7 +185,7 @@ def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:
 
 
 def unquoted_cells(text: Text) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line, between tabs, where quotes are of the text."""
+    """Yield the number and the cells of each line, separated by tabs, with quotes as text."""
     for number, line in enumerate(lines_of(text), start=1):
         if line.strip():
             yield number, [cell.strip() for cell in line.split(TAB)]
@@ -200,13 +200,13 @@ def cells_of(
         text: of the file.
         separator: of its cells, or ``JSON``.
         used: the positions of the cells that are read.
-        sentences: whether cells between tabs may have quotes that enclose nothing.
+        sentences: whether quotes in cells between tabs are part of the text.
     """
     if separator == JSON:
         return _json_cells(text, set(used))
     if not sentences or separator != TAB:
         return cells_of_lines(text, separator)
-    # Where quotes enclose cells, every line is a row of its own, as without them.
+    # Every line is one row, with or without quotes around cells.
     with suppress(InputError):
         n_rows = sum(1 for _ in cells_of_lines(text, separator))
         if n_rows == sum(1 for _ in unquoted_cells(text)):
@@ -235,7 +235,7 @@ def _json_cells(text: Text, used: set[int]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _object_in(line: str) -> dict[str, object] | None:
-    """Return the JSON object that a line holds, its numbers as text; None where it holds none."""
+    """Return the JSON object in a line, with numbers as text; None if there is none."""
     if not line.lstrip().startswith("{"):
         return None
     try:
@@ -245,7 +245,7 @@ def _object_in(line: str) -> dict[str, object] | None:
     return found if isinstance(found, dict) else None
 
 
-_OWN = RatedColumns(term1="term1", term2="term2", ratings=("rating",))  # names that say all
+_OWN = RatedColumns(term1="term1", term2="term2", ratings=("rating",))  # names that need no layout
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MOST_SHOWN = 10
 _LONGEST_SHOWN = 40
@@ -257,11 +257,11 @@ class ColumnPositions:
 
     Attributes:
         separator: of cells; ``JSON`` for lines that are objects.
-        n_columns: how many each line has; a line of a layout that names first cells may have more.
+        n_columns: of each line; a line of a layout that names first cells may have more.
         has_header: whether the first line holds names.
         properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.
         raters: the columns of raters.
-        layout: the one that recognised the file; None where the user named the columns.
+        layout: the one that recognised the file; None if the user named the columns.
     """
 
     separator: str
@@ -281,7 +281,7 @@ class ColumnPositions:
 
 
 def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
-    """Return the positions of terms and ratings: as the user says, else as a layout does."""
+    """Return the positions of terms and ratings, from the user or else from a layout."""
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
     first = first_cells(text, separators)
     widest = max(first.values(), key=len)
@@ -318,7 +318,7 @@ def _fits(layout: Layout, separator: str, cells: list[str]) -> bool:
     if layout.header:
         plain = [_plain(cell) for cell in cells]
         return all(plain.count(name) == 1 for name in layout.header)
-    # Any two words with a number would do, so a file without a header must be as was published.
+    # Any two words and a number would fit, so a file without a header must be as published.
     columns = [int(one) for one in (layout.term1, layout.term2, *layout.ratings.values())]
     as_published = len(cells) == max(columns)
     if layout.first:
@@ -337,7 +337,7 @@ def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) 
         at = _matches(name, cells)
         if len(at) > 1 or at[0] in found:
             raise OptionError(
-                f"{path}: {name!r} names several columns, or one that is named already; give "
+                f"{path}: {name!r} names several columns, or a column that is already named; give "
                 "numbers of columns"
             )
         found.append(at[0])
@@ -346,7 +346,7 @@ def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) 
     if taken := [name for name in columns.ratings if name in {"term1", "term2"}]:
         raise OptionError(f"a rating cannot be named {taken[0]!r}; give the number of its column")
     ratings = [f"column{name}" if _is_number(name) else name for name in columns.ratings]
-    # Where all are named by numbers, the first line may be a pair; of JSON it has the names.
+    # If all are named by numbers, the first line may be a pair; in JSON it has the names.
     has_header = not (by_number and is_data) or separator == JSON
     return _positions(separator, cells, found, ratings, layout=None, has_header=has_header)
 
@@ -360,7 +360,7 @@ def _positions(
     layout: Layout | None,
     has_header: bool,
 ) -> ColumnPositions:
-    """Return positions of which those of terms, then of ratings, then of raters are found."""
+    """Return the positions of terms, then of ratings, then of raters."""
     names = list(ratings)
     n_read = 2 + len(names)
     plain = [_plain(cell) for cell in cells] if has_header else []
@@ -379,7 +379,7 @@ def _positions(
 
 
 def _matches(name: str, cells: list[str]) -> list[int]:
-    """Return which cells of a header a name can mean; exact ones come before those alike."""
+    """Return the cells of a header that a name can mean, exact ones before similar ones."""
     if _is_number(name):
         return [int(name) - 1] if 1 <= int(name) <= len(cells) else []
     exact = [at for at, cell in enumerate(cells) if cell == name]
@@ -400,7 +400,7 @@ def _description(cells: list[str]) -> str:
     """Return a description of the first line, with how to name its columns."""
     if _is_data(cells):
         return (
-            f"its first line has {len(cells)} cells with a number among them, so it is no header; "
+            f"its first line has {len(cells)} cells, at least one a number, so it is not a header; "
             "use FILE,term1=1,term2=2,rating=3 with the numbers of its columns"
         )
     more = f" and {len(cells) - _MOST_SHOWN} more" if len(cells) > _MOST_SHOWN else ""
@@ -420,17 +420,17 @@ def read_rows(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, dict[str, int]]:
     """Return the lines of a file that have two terms and all ratings, in their order.
 
-    Where it has raters and no rating, the mean of those who rated a pair is its rating.
+    If it has raters and no rating, the mean of those who rated a pair is its rating.
 
     Returns:
-        Pairs (``term1``, ``term2`` and a Float64 column for each rating, no value missing); row for
-        row their properties, a column for each in the file, and their ratings, a Float64 column for
-        each rater, in both of which values may be missing; and how many lines were left out, by
+        Pairs (``term1``, ``term2`` and a Float64 column for each rating, no value missing); their
+        properties, a column for each in the file, and their ratings, a Float64 column for each
+        rater, both in the same order and with missing values; and the number of lines left out, by
         reason.
 
     Raises:
-        InputError: a line has more or fewer cells than the first, a rating that is no number or is
-            outside the scale, or a property that is none; or there is no line but the header.
+        InputError: a line has more or fewer cells than the first, an invalid rating or an invalid
+            property; or there is only a header.
     """
     path, layout = text.path, positions.layout
     rows: list[tuple[str | float, ...]] = []
@@ -480,7 +480,7 @@ def _values(
     """Return the ratings of a line, those of each rater, and the properties of its pair.
 
     Raises:
-        InputError: a cell is wrong; the message does not say where it stands.
+        InputError: a cell is invalid; the message does not name the line.
     """
     layout, n_cells = positions.layout, len(cells)
     may_be_longer = layout is not None and bool(layout.first) and n_cells > max(positions.used())
@@ -498,10 +498,10 @@ def _values(
 
 
 def _rating(cell: str, layout: Layout | None) -> float | None:
-    """Return the rating in a cell, None where none is given.
+    """Return the rating in a cell, None if it is missing.
 
     Raises:
-        InputError: it is no number, or outside the scale; the message does not say where it stands.
+        InputError: it is not a number, or outside the scale; the message does not name the line.
     """
     if is_missing(cell):
         return None

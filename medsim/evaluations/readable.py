@@ -1,4 +1,4 @@
-"""Tables of an evaluation as people read them, with the names and headings that pages have too."""
+"""Tables of an evaluation for reading, with the names and headings that pages use too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from medsim.evaluations.statistic import STATISTICS, statistics_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_LEAST_P = 0.001  # that is written out
+_LEAST_P = 0.001  # smaller values are not written out
 _NAMED = 3  # sets that a sentence names at most
 
 LABELS = {name: statistic.label for name, statistic in STATISTICS.items()}
@@ -30,7 +30,7 @@ HEADINGS = LABELS | {
     "high": "to",
     "length": "words",
     "linked_similarity": "its similarity",
-    "linked_term": "nearest term that means the same",
+    "linked_term": "nearest synonym",
     "low": "from",
     "metric1": "metric",
     "metric2": "other metric",
@@ -45,13 +45,13 @@ HEADINGS = LABELS | {
     "p_bonferroni": "p, Bonferroni",
     "rank": "its rank",
 }
-"""The headings of columns on pages that are not made of the columns' names."""
+"""The headings of columns on pages that differ from the columns' names."""
 
 
 def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **own: str) -> pl.DataFrame:
     """Return columns of a frame under their headings.
 
-    A heading is that of ``own`` or of ``HEADINGS``, else the name with spaces and without "n_".
+    A heading is from ``own`` or ``HEADINGS``, else the name with spaces and without "n_".
     """
     headings = HEADINGS | own
     return frame.select(columns).rename(
@@ -75,7 +75,7 @@ def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
     """Return the name of each row's set.
 
     Returns:
-        Text; where an input has several ratings the name says which.
+        Text; if an input has several ratings, the name says which.
     """
     several = pl.col("dataset").n_unique().over("input") > 1
     rated = pl.col("difficulty").is_null()
@@ -87,10 +87,10 @@ def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
 
 
 def why_missing(rows: pl.DataFrame) -> str:
-    """Return why statistics of pairs have no value, and on which sets; nothing if all have one.
+    """Return why statistics of pairs are missing, with their sets; empty if none is missing.
 
     Args:
-        rows: what names a set, statistic, value, and n_pairs that it is computed of.
+        rows: the columns of a set, statistic, value, and n_pairs that it is computed from.
     """
     n_pairs = pl.col("n_pairs")
     labelled = [one.name for one in statistics_of("labelled")]
@@ -120,7 +120,7 @@ def with_contenders(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_order_of(rows: pl.DataFrame, embeddings: Sequence[str]) -> pl.DataFrame:
-    """Return rows with those of each embedding where it stands in an order, else as they were."""
+    """Return rows in the given order of embeddings, others last."""
     at = {name: at for at, name in enumerate(embeddings)}
     place = pl.col("embedding").replace_strict(at, default=len(at), return_dtype=pl.Int64)
     return rows.sort(place, maintain_order=True)
@@ -133,12 +133,12 @@ def present(order: Sequence[str], names: Iterable[str]) -> list[str]:
 
 
 def hardest_first(names: pl.Series) -> list[str]:
-    """Return the different names of sets, those of hard positives and Levenshtein first."""
+    """Return the distinct names of sets, hard positives with Levenshtein negatives first."""
     return sorted(set(names), key=lambda one: ("hard, levenshtein" not in one, one))
 
 
 def apart(column: str, taken: Sequence[str]) -> pl.Expr:
-    """Return a column's names for use as columns; those that are taken as "statistic (set)"."""
+    """Return a column's names for use as columns; names already in use become "statistic (set)"."""
     told = pl.format("{} ({})", column, pl.lit(column))
     return pl.when(pl.col(column).is_in(taken)).then(told).otherwise(column).alias(column)
 
@@ -149,16 +149,16 @@ def rounded(column: str, form: str = ".3f") -> pl.Expr:
 
 
 def percent(column: str) -> pl.Expr:
-    """Return shares as texts in per cent, with a decimal."""
+    """Return shares as texts in per cent, with one decimal."""
     return pl.format("{}%", _cents(pl.col(column), ".1f")).alias(column)
 
 
 def p_text(p: float) -> str:
-    """Return the end of a statement on p: "= 0.012", or "< 0.001" if it is less."""
+    """Return the end of a statement on a p-value: "= 0.012", or "< 0.001" if it is smaller."""
     return f"< {_LEAST_P}" if p < _LEAST_P else f"= {number(p, '.3f')}"
 
 
-_MANY = 4  # embeddings, whose columns would be more than a terminal has
+_MANY = 4  # embeddings, whose columns would not fit a terminal
 _WHY_MISSING = {
     **dict.fromkeys(("raters", "iaa1", "iaa2"), "a file lacks the ratings of each rater"),
     "n_vocabulary": "an embedding can embed any term",
@@ -167,21 +167,21 @@ _WHY_MISSING = {
     "mean": "no set has a value",
     "mean_similarity": "too few terms of a category have a vector",
 }
-"""When tables but those of scores lack a number, by column, a clause after "where"."""
+"""Reasons for missing numbers in tables other than scores, by column: a clause after "where"."""
 
 _STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p after Holm's correction, by its level
 
 
 def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return any table of ``medsim compare`` as it is to be read.
+    """Return any table of ``medsim compare`` for reading.
 
-    Of rows of ``best_metrics`` that is a table for each statistic, with a row per set and a column
-    per embedding, or from four embeddings on a row for each, the best first; of ``all_metrics`` one
-    with a column per metric for all embeddings that have the same metrics. A cell has the value, on
-    parts of rated sets with its interval, the metric where columns are embeddings, how many others
-    it is significantly better (+) and worse (-) than, and a star for the best and what cannot be
-    told from it; of an embedding's own pairs, how many there are. A missing value is a dash, see
-    ``why_missing_in``.
+    For rows of ``best_metrics`` that is a table per statistic, with a row per set and a column per
+    embedding or, for four or more embeddings, a row per embedding, the best first; for
+    ``all_metrics`` one with a column per metric for all embeddings with the same metrics. A cell
+    has the value (on parts of rated sets with its confidence interval), the metric if columns are
+    embeddings, the number of others that it is significantly better (+) and worse (-) than, and a
+    star for the best and those not significantly different from it; in the subset own, the number
+    of pairs. A missing value is a dash, see ``why_missing_in``.
     """
     return [
         frame.with_columns(
@@ -217,7 +217,7 @@ def _laid_out(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:
-    """Return why a table of ``medsim compare`` lacks numbers; nothing if it has all.
+    """Return why a table of ``medsim compare`` lacks numbers; an empty text if it has all.
 
     Args:
         rows: the table.
@@ -234,7 +234,7 @@ def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:
 
 
 def _of_inputs(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
-    """Return a table of rated sets, of coverage or of vocabularies; None of any other table."""
+    """Return a table of rated sets, coverage or vocabularies; None for any other table."""
     if "multi_word" in rows.columns:
         agreement = ("raters", "iaa1", "iaa2")
         if rows["raters"].null_count() == rows.height:
@@ -254,9 +254,9 @@ def _of_inputs(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
 def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
     """Return correlations with a row per set and a column per task.
 
-    A cell has r and the stars of its corrected p; the last columns the number of models and the
-    smallest correlation that so many are likely to show. The shape is that of tables 6, 8 and 9 of
-    Chiu et al. (BMC Bioinformatics 2018).
+    A cell has r and the stars of its corrected p-value; the last columns have the number of models
+    and the smallest correlation that this many are likely to show. The layout is that of tables 6,
+    8 and 9 of Chiu et al. (BMC Bioinformatics 2018).
     """
     own = {"set", "statistic", "models", "detectable r"}
     table = []
@@ -315,14 +315,14 @@ def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
 
 
 def _cell(rows: pl.DataFrame, own: list[pl.Expr]) -> pl.Expr:
-    """Return the cells of a table: a value, what is its own, and how it stands among others."""
+    """Return the cells of a table: a value, its metric or number of pairs, and its standing."""
     value, *standing = _value_and_standing(rows)
     cell = pl.concat_str(value, *own, *standing, separator=" ", ignore_nulls=True)
     return pl.when(pl.col("value").is_null()).then(pl.lit(MISSING)).otherwise(cell)
 
 
 def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
-    """Return texts of values, with intervals on parts of sets, and of standings if there are."""
+    """Return texts of values (with intervals on parts of sets) and of standings, if any."""
     value = rounded("value")
     if parts_of_sets(rows).height:
         ends = pl.format(" [{}, {}]", rounded("low"), rounded("high"))
@@ -336,9 +336,9 @@ def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
 
 
 def as_in_paper(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return a table of the paper as it is to be read: a row per embedding, a column per set.
+    """Return a table of the paper for reading: a row per embedding, a column per set.
 
-    A first row has the numbers of pairs that are compared, and of those of the whole set.
+    The first row has the numbers of compared pairs and of all pairs of the set.
     """
     if "n_in_set" not in rows.columns:
         return readable(rows)
@@ -355,7 +355,7 @@ def as_in_paper(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def _set_heading(rows: pl.DataFrame) -> pl.Series:
-    """Return names of sets as short as they can be in one table."""
+    """Return names of sets, as short as possible within one table."""
     rated = rows["difficulty"].is_null()
     parts = [
         column
@@ -367,9 +367,9 @@ def _set_heading(rows: pl.DataFrame) -> pl.Series:
 
 
 def _standings(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return those metrics of each embedding that differ from others, a column per set.
+    """Return the metrics of each embedding that differ from others, a column per set.
 
-    A cell is a dash where none does.
+    A dash means that none does.
     """
     differs = (pl.col("n_better") > 0) | (pl.col("n_worse") > 0)
     counts = pl.format("+{}\u2212{}", "n_better", "n_worse")
@@ -387,7 +387,7 @@ def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _retrieval(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return scores of retrieval, with the half width of their intervals, a column a statistic."""
+    """Return scores of retrieval with the half width of their intervals, a column per statistic."""
     index = ["input", "embedding", "index", "recall", "difficulty", "length", "n_terms"]
     cells = rows.with_columns(half=(pl.col("high") - pl.col("low")) / 2).with_columns(
         pl.col("difficulty", "length").fill_null("all"),
@@ -407,9 +407,9 @@ _OF = ["input", "statistic", "far", "embedding"]
 
 
 def readable_separation(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
-    """Return a table of separation as it is to be read; None of any other table.
+    """Return a table of separation for reading; None for any other table.
 
-    Cells of the best and the worst metric are parted by a slash, as in the paper.
+    A slash separates the best and the worst metric, as in the paper.
     """
     if {"far", "term"} <= {*rows.columns}:
         alike = (column for column in ("input", "far") if rows[column].n_unique() == 1)
@@ -424,7 +424,7 @@ def readable_separation(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
 
 
 def _errors(statistic: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return errors, a row per embedding or, where there are no standings, per metric."""
+    """Return errors, a row per embedding or, without standings, per metric."""
     shown = rows.with_columns(pl.col("far").fill_null("all"), percent("value")).drop("statistic")
     shown = shown if statistic == "overlap_error" else shown.drop("far")
     if "standing" in rows.columns:
@@ -436,7 +436,7 @@ def _errors(statistic: str, rows: pl.DataFrame) -> pl.DataFrame:
 def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
     """Return mean similarities of an input's categories.
 
-    A row is of an embedding or, where no categories are near, of one of its categories.
+    There is a row per embedding or, if no categories are near, per embedding and category.
     """
     index = ["input", "embedding", "metric"]
     cells = rows.with_columns(rounded("mean_similarity", ".2f").fill_null(MISSING))
@@ -464,7 +464,7 @@ def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _both(*columns: str) -> list[pl.Expr]:
-    """Return the texts of the best and the worst metric in one, or the one that both are."""
+    """Return the texts of the best and the worst metric in one text, or a single one if equal."""
     return [
         pl.concat_str(
             pl.col(column).filter(standing="best").first(),
@@ -478,8 +478,8 @@ def _both(*columns: str) -> list[pl.Expr]:
 def readable_coverage(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the size and the coverage of each embedding, a row each: table A.1 of the paper.
 
-    Coverage is the share of pairs without any word that lacks a vector, the least and the most of
-    all rated sets, and of all datasets of builds, where there are such.
+    Coverage is the share of pairs whose words all have vectors: the smallest and largest of all
+    rated sets, and of all datasets of builds, if there are any.
     """
     share = 1 - pl.col("n_pairs_oov") / pl.col("n_pairs")
     ranges = {
@@ -500,7 +500,7 @@ def readable_coverage(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the share of each column's vocabulary that a row's has: table A.2 of the paper.
+    """Return the share of each column's vocabulary that the row's has: table A.2 of the paper.
 
     Args:
         rows: ``OVERLAP`` of whole vocabularies.

@@ -41,8 +41,8 @@ class EvaluationReportData:
     """The tables that the report of an evaluation shows, besides its manifest.
 
     Attributes:
-        parts: of ``best_metrics``, on the parts of rated sets, which the above lack.
-        fixed: of ``compare`` for the paper's tables at fixed metrics, with all sets; empty where an
+        parts: of ``best_metrics``, on the parts of rated sets, which are not in the tables above.
+        fixed: of ``compare`` for the paper's tables at fixed metrics, with all sets; empty if an
             embedding has none of these metrics.
         distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
             similarity), share (in per cent).
@@ -133,8 +133,8 @@ def chart_data_of(
 ) -> dict[str, pl.DataFrame]:
     """Return the data of charts, as ``EvaluationReportData`` has them, of labelled pairs.
 
-    Each embedding is at the metric of its highest AUC. Only pairs count that all embeddings cover.
-    One file of similarities is held at a time.
+    Each embedding is at the metric of its highest AUC. Only pairs that all embeddings cover are
+    used. One file of similarities is in memory at a time.
     """
     best = best_metrics(results, comparisons, ("auc",)).drop_nulls("value")
     found: dict[str, list[pl.DataFrame]] = {chart: [] for chart in _CHARTS}
@@ -198,9 +198,9 @@ def _of_set(similarities: Values, labels: Flags) -> Iterator[tuple[str, pl.DataF
 
 
 def _worst(similarities: Values, labels: Flags) -> pl.DataFrame:
-    """Return negatives of the highest similarity and positives of the lowest, with their places.
+    """Return the most similar negatives and the least similar positives, with their ranks.
 
-    Of equal ones those come first whose pair_id does.
+    Ties are ordered by pair_id.
     """
     every = pl.DataFrame({"label": labels.astype(np.int8), "similarity": similarities})
     ranked = every.with_row_index("at").sort("similarity", maintain_order=True)

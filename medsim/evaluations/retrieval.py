@@ -1,4 +1,4 @@
-"""Retrieval: the ranks at which embeddings find terms that mean the same, and their scores."""
+"""Retrieval: the ranks at which embeddings find synonyms, and their scores."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ class RankSample:
     clusters: Rows
 
     def accuracy_at(self, depth: int) -> Estimate:
-        """Return the share of terms that have a linked term among the nearest so many."""
+        """Return the share of terms with a linked term among the nearest ``depth``."""
         return clustered_mean(self._hits_at(depth), self.clusters)
 
     def accuracy_difference(self, other: RankSample, depth: int) -> Test:
-        """Return whether the accuracy differs from that of other ranks of the same terms."""
+        """Return the test of a difference in accuracy from other ranks of the same terms."""
         return clustered_difference(self._hits_at(depth), other._hits_at(depth), self.clusters)
 
     def mean_reciprocal_rank(self) -> Estimate:
-        """Return the mean of one over each rank, 0 where none is found (Voorhees, TREC-8, 1999)."""
+        """Return the mean reciprocal rank, 0 for terms not found (Voorhees, TREC-8, 1999)."""
         return clustered_mean(self._reciprocal(), self.clusters)
 
     def reciprocal_difference(self, other: RankSample) -> Test:
-        """Return whether the mean reciprocal rank differs from that of other ranks."""
+        """Return the test of a difference in mean reciprocal rank from other ranks."""
         return clustered_difference(self._reciprocal(), other._reciprocal(), self.clusters)
 
     def _hits_at(self, depth: int) -> Values:
@@ -76,14 +76,14 @@ class RankSample:
 
 _DEEPEST = 10
 _LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100, "hnsw": 100}
-"""The nearest terms that an index is asked for."""
+"""The number of nearest terms to search for."""
 
-_SAMPLE = 1000  # terms whose nearest of an approximate index are compared with the exact ones
+_SAMPLE = 1000  # terms for which an approximate index is compared with exact search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """The way in which neighbours are searched; see ``CosineSearch``."""
+    """The options of the search for neighbours; see ``CosineSearch``."""
 
     index: str
     device: str = "cpu"
@@ -100,8 +100,8 @@ class _Pool:
         vectors: float32[n_points, n_dimensions].
         components: int32[n_points], equal for linked terms.
         hashes: uint64[n_points], of the terms' content.
-        queries: int32[n_queries], the points that are linked to another term, covered or not.
-        findable: bool[n_queries], whether one that it is linked to is a point as well.
+        queries: int32[n_queries], the points linked to another term, covered or not.
+        findable: bool[n_queries], whether a term linked to the query is also a point.
     """
 
     terms: Rows
@@ -111,10 +111,10 @@ class _Pool:
     queries: Ids
     findable: Flags
 
-    def searched(self, by: SearchSettings) -> CosineSearch:
+    def searched(self, settings: SearchSettings) -> CosineSearch:
         """Return the search for the nearest other points of a point."""
         rows = np.arange(len(self.terms), dtype=np.int32)
-        return CosineSearch(self.vectors, rows, self.hashes, **asdict(by))
+        return CosineSearch(self.vectors, rows, self.hashes, **asdict(settings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +123,11 @@ class _Found:
 
     Attributes:
         neighbours: their nearest points.
-        ranks: int64[n_queries], of the most similar linked point, or ``NOT_FOUND``.
-        linked: int32[n_queries], that point, -1 where there is none.
+        ranks: int64[n_queries], of the most similar linked point, or ``NOT_FOUND``. linked:
+            int32[n_queries], that point, -1 if there is none.
         similarities: float32[n_queries], to it, NaN where there is none.
         recall: float32[n_queries], the share of the ten nearest that an approximate index found,
-            NaN where it was not looked at.
+            NaN if not sampled.
     """
 
     neighbours: Neighbours
@@ -138,46 +138,47 @@ class _Found:
 
 
 def write_retrieval(
-    run: Run, one: str, linked: pl.DataFrame, name: str, has: EmbeddedTerms
+    run: Run, one: str, linked: pl.DataFrame, name: str, embedded: EmbeddedTerms
 ) -> None:
-    """Write what an embedding finds for an input's linked terms, unless it is there."""
+    """Write the terms that an embedding finds for an input's linked terms, unless they exist."""
     options = run.options
-    path = path_of(RETRIEVED, one, name, COSINES[type(has.embedded)], options.index)
+    path = path_of(RETRIEVED, one, name, COSINES[type(embedded.embedded)], options.index)
     if run.has(path):
         return
     search = SearchSettings(
         index=options.index, device=options.device, seed=options.seed, threads=options.n_threads
     )
     with run.progress.stage(f"look up {one} in {name}") as stage:
-        found = retrieve(linked, has, stage, search)
+        found = retrieve(linked, embedded, stage, search)
         run.write(path, found)
         n_first = found.filter(pl.col("rank") == 1).height
         stage.found(f"{n_first:,} of {found.height:,} terms have a linked term nearest")
 
 
 def retrieve(
-    linked: pl.DataFrame, has: EmbeddedTerms, stage: Stage, by: SearchSettings
+    linked: pl.DataFrame, embedded: EmbeddedTerms, stage: Stage, settings: SearchSettings
 ) -> pl.DataFrame:
     """Return the nearest and the linked terms that an embedding finds for each linked term.
 
     The rank of a term's most similar linked term is one more than the number of terms that are not
-    linked to it and at least as similar: ties count against the embedding. Of an approximate index
-    it is the most similar linked term, and its rank, among the 100 nearest terms that it gives;
-    where none is among them, the most similar linked one by exact search, without a rank.
+    linked to it and at least as similar: ties count against the embedding. With an approximate
+    index it is the most similar linked term, and its rank, among the 100 nearest terms that the
+    index returns; if none is among them, it is the most similar linked term by exact search,
+    without a rank.
 
     Args:
         linked: see ``linked_terms``.
-        has: these terms as an embedding has them.
-        stage: told of the work.
-        by: the way in which neighbours are searched.
+        embedded: these terms in the embedding.
+        stage: receives the progress.
+        settings: the options of the search for neighbours.
 
     Returns:
         ``RETRIEVED``, a row per linked term in order of text.
     """
-    pool = _pool(linked, has, by.threads)
+    pool = _pool(linked, embedded, settings.threads)
     stage.total(len(pool.queries))
-    search = pool.searched(by)
-    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[by.index], stage)
+    search = pool.searched(settings)
+    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[settings.index], stage)
     asked = pool.queries[pool.findable]
     partners, similarities = search.most_similar_linked(asked, pool.components)
     found = _Found(
@@ -188,22 +189,22 @@ def retrieve(
         recall=np.full(len(pool.queries), np.nan, np.float32),
     )
     found.linked[pool.findable], found.similarities[pool.findable] = partners, similarities
-    if by.index == "flat":
+    if settings.index == "flat":
         _fill_ranks(search, pool, found, stage)
     else:
         _fill_approximate_ranks(pool, found)
-        _fill_recall(pool, found, replace(by, index="flat"), stage)
+        _fill_recall(pool, found, replace(settings, index="flat"), stage)
     return _frame(linked, pool, found)
 
 
-def _pool(linked: pl.DataFrame, has: EmbeddedTerms, threads: int) -> _Pool:
-    rows = rows_of(has, linked["term"])
-    terms = np.flatnonzero(has.covered[rows])
+def _pool(linked: pl.DataFrame, embedded: EmbeddedTerms, threads: int) -> _Pool:
+    rows = rows_of(embedded, linked["term"])
+    terms = np.flatnonzero(embedded.covered[rows])
     _, components = np.unique(linked["component"].to_numpy()[terms], return_inverse=True)
     queries = np.flatnonzero(linked["is_linked"].to_numpy()[terms]).astype(np.int32)
     return _Pool(
         terms=terms,
-        vectors=points_of(has.embedded, rows[terms], Workers(threads=threads)),
+        vectors=points_of(embedded.embedded, rows[terms], Workers(threads=threads)),
         components=components.astype(np.int32),
         hashes=hashes_of(linked["term"])[terms],
         queries=queries,
@@ -222,8 +223,9 @@ def _nearest(
 def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, stage: Stage) -> None:
     """Write the rank of each query's most similar linked point.
 
-    It is read off the neighbours where the last of them is less similar, since then all that are as
-    similar are among them. Elsewhere they are counted.
+    If the last neighbour is less similar than the linked point, the rank follows from the
+    neighbours, since they include all points that are as similar. Otherwise these points are
+    counted.
     """
     starts = found.neighbours.starts
     lowest = np.full(len(pool.queries), np.inf, np.float32)
@@ -240,7 +242,7 @@ def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, stage: Stage) 
 
 
 def _fill_approximate_ranks(pool: _Pool, found: _Found) -> None:
-    """Write the rank of each query's first linked point among its neighbours, and which it is."""
+    """Write the rank and the index of each query's first linked point among its neighbours."""
     same = np.flatnonzero(_are_linked(pool, found))
     queries, first = np.unique(_rows(found)[same], return_index=True)
     at = same[first]
@@ -258,7 +260,7 @@ def _n_nearer(pool: _Pool, found: _Found) -> Counts:
 
 
 def _rows(found: _Found) -> Rows:
-    """Return which query each neighbour is of: int64[n_neighbours]."""
+    """Return the query of each neighbour: int64[n_neighbours]."""
     return np.repeat(np.arange(len(found.ranks)), np.diff(found.neighbours.starts))
 
 
@@ -269,7 +271,7 @@ def _are_linked(pool: _Pool, found: _Found) -> Flags:
 
 
 def _fill_recall(pool: _Pool, found: _Found, flat: SearchSettings, stage: Stage) -> None:
-    """Write for some queries how many of their ten nearest points an approximate index found."""
+    """Write the share of ten nearest points that an approximate index found for some queries."""
     n_queries = len(pool.queries)
     sample = np.unique(np.linspace(0, max(n_queries - 1, 0), min(n_queries, _SAMPLE)).astype(int))
     exact = _nearest(pool.searched(flat), pool, pool.queries[sample], _DEEPEST, stage)
@@ -322,10 +324,10 @@ DATASET = "retrieval"
 def retrieval_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
     """Return the scores of retrieval among an input's linked terms, by table.
 
-    In the subset "common" are all terms that are linked to another, the same for every embedding;
-    one without a vector counts as not found. In "own" are those that have a vector, and one that
-    they are linked to has one. Results have the scores of terms of any length by exact search,
-    and comparisons are made on all linked terms by exact search.
+    The subset "common" has all terms that are linked to another, the same for every embedding; a
+    term without a vector counts as not found. The subset "own" has the terms with a vector whose
+    linked terms include one with a vector. Results have the scores of terms of any length by exact
+    search, and comparisons are made on all linked terms by exact search.
     """
     rows: list[Row] = []
     exact: list[Score] = []
@@ -358,7 +360,7 @@ def retrieval_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
 
 
 def _score(terms: pl.DataFrame, embedding: str = "", metric: str = "") -> Score:
-    """Return the scores of some terms that an embedding was asked for."""
+    """Return the scores of an embedding on some terms."""
     ranks = terms["rank"].fill_null(NOT_FOUND).to_numpy()
     sample = RankSample(ranks=ranks, clusters=terms["component"].to_numpy())
     return Score(

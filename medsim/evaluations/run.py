@@ -1,4 +1,4 @@
-"""A run of an evaluation: its options, what decides its results, and the folder it writes."""
+"""A run of an evaluation: its options, the signature of its results, and its folder."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Run:
     """A run of an evaluation, with the inputs and embeddings of earlier runs that it adds to.
 
     Attributes:
-        options: of this run; those that are recorded are the same in earlier ones.
+        options: of this run; the recorded ones are the same in earlier runs.
         inputs: provenance by name.
         embeddings: provenance by name; facts are added once an embedding has been read.
         metadata: of every file.
         output: the folder that is written.
-        progress: told of every stage.
+        progress: receives every stage.
     """
 
     options: EvaluateOptions
@@ -51,7 +51,7 @@ class Run:
     progress: Progress
 
     def has(self, *paths: str) -> bool:
-        """Return whether files are there, whole: of this run or an earlier one."""
+        """Return whether complete files exist, of this run or an earlier one."""
         return all(map(self.output.is_complete, paths))
 
     def write(self, path: str, frame: pl.DataFrame) -> None:
@@ -59,7 +59,7 @@ class Run:
         self.output.write(path, frame, self.metadata)
 
     def signature(self, name: str, embedding: str, metric: str) -> str:
-        """Return a line with all that decides a score, to be pasted into a paper."""
+        """Return a line with everything that decides a score, for use in a paper."""
         one, has, options = self.inputs[name], self.embeddings[embedding], self.options
         parts, choices = _mapping(one.get("parts")), _mapping(has["options"])
         words, bins, topics = (parts.get(of) for of in ("words", "bins", "topic_bins"))
@@ -161,7 +161,7 @@ def begin_run(
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    """Return a part of a manifest, empty where somebody changed it to something else."""
+    """Return a part of a manifest, empty if it was changed to another type."""
     return value if isinstance(value, dict) else {}
 
 
@@ -186,7 +186,7 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
 
 
 def resampling_of(options: Mapping[str, Any], threads: int) -> Resampling:
-    """Return the randomness of a run with such options; it grows where no resamples are given."""
+    """Return the bootstrap resampling of a run; resamples grow unless their number is given."""
     given = options["resamples"]
     return Resampling(
         seed=options["seed"], resamples=given or RESAMPLES, threads=threads, grows=given is None

@@ -91,7 +91,7 @@ def _missing(rows: pl.DataFrame) -> str:
 
 
 def _left_out(best: pl.DataFrame) -> str:
-    """Return a sentence on the sets that are not drawn; empty if all are."""
+    """Return a sentence on the sets that are not in the chart; empty if all are."""
     if with_enough_pairs(best).height == best.height:
         return ""
     return f" Sets of fewer than {FEW} pairs are only in the table, in grey."
@@ -191,7 +191,7 @@ _NAMED = 3  # embeddings that a sentence names at most
 
 
 def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> list[str]:
-    """Return embeddings in the order of their standings, by the first statistic that there is."""
+    """Return embeddings in the order of their standings, by the first available statistic."""
     for name in tabulated_names(best=True):
         best = with_enough_pairs(_best(data, name))
         if best.height:
@@ -201,7 +201,7 @@ def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> lis
 
 
 def result(data: EvaluationReportData, warnings: Sequence[str]) -> Section | None:
-    """Return the result in a few sentences, with the chart of the set that says most."""
+    """Return the result in a few sentences, with the chart of the most informative set."""
     sentences: list[str] = []
     chart = None
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
@@ -233,7 +233,7 @@ def _best(data: EvaluationReportData, statistic: str) -> pl.DataFrame:
 
 
 def _telling_set(best: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the set that says most, best first.
+    """Return the rows of the most informative set, best first.
 
     It is the largest of hard pairs with the nearest negatives, else the largest of all.
     """
@@ -250,7 +250,7 @@ def _telling_set(best: pl.DataFrame) -> pl.DataFrame:
 
 
 def _beside(others: Sequence[Row]) -> str:
-    """Return how the best compares with the others on its set."""
+    """Return how the best embedding compares with the others on the set."""
     if not others:
         return ""
     tied = [row["embedding"] for row in others if row["among_best"]]
@@ -310,7 +310,7 @@ def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
     )
 
 
-_FEW = 3  # embeddings of which wide cells would say no more than narrow ones
+_FEW = 3  # embeddings up to which cells can be wide
 
 
 def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
@@ -351,7 +351,7 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
 
 
 def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
-    """Return which embeddings differ significantly, on every set."""
+    """Return the section on significant differences between embeddings, on every set."""
     between = comparisons.filter(between="embeddings").drop_nulls("difference")
     main = between.filter(pl.col("of").is_in(tabulated_names(best=True)))
     if main.is_empty():
@@ -399,7 +399,7 @@ def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
 
 
 def _cells(main: pl.DataFrame) -> pl.DataFrame:
-    """Return a cell for each two embeddings, in either direction."""
+    """Return a cell for each two embeddings, in both directions."""
     sides = {"embedding1": "embedding2", "embedding2": "embedding1"}
     columns = (*SET, "of", *sides, "difference", "p_bonferroni")
     mirrored = main.rename(sides).with_columns(-pl.col("difference"))

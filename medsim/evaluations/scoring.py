@@ -45,7 +45,7 @@ class Score:
     """The scores of an embedding under a metric.
 
     Attributes:
-        sample: of pairs or terms that the statistics are computed of.
+        sample: the pairs or terms that the statistics are computed from.
         estimates: by statistic.
         n_pairs: of the sample.
         signature: of the scores, see ``Run.signature``.
@@ -134,7 +134,7 @@ def score_sets(
     """
     covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     common = np.logical_and.reduce(list(covered.values()))
-    # No threshold is chosen on a half of the pairs, drawn from their own content.
+    # The halves for held-out accuracy are drawn from the content of the pairs.
     ids = np.array([int(pair_id, 16) for pair_id in one.pairs["pair_id"]], np.uint64)
     held_out: Flags = tie_hashes(np.uint64(resampling.seed), np.uint64(0), ids) % np.uint64(2) == 1
     results: list[Row] = []
@@ -159,7 +159,7 @@ def score_sets(
 
 
 def dominated_sets(one: EvaluationInput) -> Iterator[str]:
-    """Yield a warning for each set with too few effective clusters, though with enough clusters."""
+    """Yield a warning for each set with enough clusters but too few effective ones."""
     for pair_set in one.sets:
         if pair_set.clusters is None:
             continue
@@ -184,7 +184,7 @@ def _scores(
     held_out: Flags,
     resampling: Resampling,
 ) -> list[Score]:
-    """Return the scores of models on those pairs of a set that a mask takes."""
+    """Return the scores of models on the pairs of a set in a mask."""
     taken = mask[pair_set.rows]
     rows, values = pair_set.rows[taken], pair_set.values[taken]
     sides = [model.similarities[rows].astype(np.float64) for model in models]
@@ -256,10 +256,10 @@ def fixed_comparisons(
     statistics: Collection[str],
     resampling: Resampling,
 ) -> Iterator[Row]:
-    """Yield comparisons of models, one an embedding, on those pairs of a set that all cover.
+    """Yield comparisons of models, one per embedding, on the pairs of a set that all cover.
 
-    Which of the input's pairs these are is ``common``, bool[n_pairs]. Statistics of another kind of
-    pairs are passed over.
+    ``common`` is the mask of these pairs among the input's, bool[n_pairs]. Statistics of another
+    kind of pairs are skipped.
     """
     wanted = [one for one in statistics_of(pair_set.kind, tested=True) if one.name in statistics]
     if not wanted:
@@ -273,7 +273,7 @@ def fixed_comparisons(
 def warn_of_reach(
     models: Sequence[ScoredModel], resampling: Resampling, progress: Progress
 ) -> None:
-    """Warn, once a run, where no difference on rated pairs can be significant."""
+    """Warn once per run if no difference on rated pairs can be significant."""
     metrics = Counter(model.embedding for model in models)
     n_largest = math.comb(max(len(metrics), *metrics.values(), 2), 2)
     if resampling.least_p(n_largest) < ALPHA:

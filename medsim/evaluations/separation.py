@@ -1,10 +1,10 @@
 """The separation of categories of terms under an embedding.
 
-Of triples of terms (a, b, c) those are errors in which a is at most as similar to b as to c. The
-overlap error is their share where a is of one category, b of another near to it, and c of one far
-from both (Schulz and Juric, AAAI 2020, section 5.3); the category error where a and b are of one
-category, and c of another. For each a, one row of similarities is put in order: that counts all
-pairs of b and c without visiting them.
+A triple of terms (a, b, c) is an error if a is at most as similar to b as to c. The overlap error
+is the share of errors if a is from one category, b from a category near to it, and c from one far
+from both (Schulz and Juric, AAAI 2020, section 5.3); for the category error a and b are from one
+category, and c from another. For each a, one row of similarities is sorted: that counts all pairs
+of b and c without visiting them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class TripleCounts:
 
     @property
     def error(self) -> Estimate:
-        """The share of errors, without an interval; NaN of no triples."""
+        """The share of errors, without an interval; NaN without triples."""
         share = float(self.n_errors) / float(self.n_triples) if self.n_triples else math.nan
         return Estimate(value=share)
 
@@ -61,14 +61,14 @@ class Separation:
 
     Attributes:
         n_triples: int64[n_categories, n_categories], of two different terms of the row's category
-            and one of the column's, and 0 on the diagonal; or where the first two categories are
-            near, of a term of each of them and one of the column's, in the first row alone.
+            and one of the column's, and 0 on the diagonal; or, if the first two categories are
+            near, of a term of each of them and one of the column's, only in the first row.
         n_errors: int64[n_categories, n_categories], triples whose first similarity, within the
             category or of the two near ones, is not above that with the column's, in single
             precision.
-        errors: int64[n_terms, n_categories], those of triples that begin with each term.
+        errors: int64[n_terms, n_categories], of the triples that begin with each term.
         mean_similarity: float64[n_categories, n_categories], over pairs of different terms;
-            symmetric, NaN where there is no pair.
+            symmetric, NaN without pairs.
     """
 
     n_triples: CountTable
@@ -82,15 +82,14 @@ def separation(
 ) -> Separation:
     """Return the separation of categories; neither threads nor blocks change it.
 
-    Time is O(n_terms) a term beside that of the similarities; memory holds
-    ``SIMILARITIES_AT_ONCE``.
+    Time is O(n_terms) per term besides the similarities; memory holds ``SIMILARITIES_AT_ONCE``.
 
     Args:
         table: returns the similarities of a slice of the terms with all terms, finite,
             float32[n_rows, n_terms].
         starts: int64[n_categories + 1]; the terms of category ``c`` are ``starts[c]`` to
             ``starts[c + 1]``.
-        workers: share out the rows of a table, and count the terms that are done.
+        workers: divide the rows of a table, and count finished terms.
         near: whether the first two categories are near, and all others far from both.
     """
     n_terms, n_categories = int(starts[-1]), len(starts) - 1
@@ -156,18 +155,18 @@ def write_separation(
     one: str,
     categories: Categories,
     name: str,
-    has: EmbeddedTerms,
+    embedded: EmbeddedTerms,
     metrics: Mapping[str, Metric],
 ) -> None:
     """Write the separation of an input's categories under an embedding, by metric.
 
     A file has a row per two categories, in the order in which they were named, and one of all
-    triples together; where two of them are near, one more has the terms of the first. What an
-    interrupted run wrote is left as it is.
+    triples together; if two of them are near, one more file has the terms of the first. Files of an
+    interrupted run are kept.
     """
     terms = [term for category in categories.categories for term in category.terms]
-    rows = rows_of(has, pl.Series(terms, dtype=pl.String))
-    covered = has.covered[rows]
+    rows = rows_of(embedded, pl.Series(terms, dtype=pl.String))
+    covered = embedded.covered[rows]
     ends = [0, *accumulate(len(category.terms) for category in categories.categories)]
     starts = np.concatenate([[0], np.cumsum(covered)])[ends]
     n_uncovered = int((~covered).sum())
@@ -179,7 +178,7 @@ def write_separation(
             if run.has(path, *path_of_terms):
                 workers.advance(len(terms))
                 continue
-            table = compares.tabulated(has.embedded, rows[covered], workers)
+            table = compares.tabulated(embedded.embedded, rows[covered], workers)
             near = categories.n_far > 0
             found = separation(partial(_finite_part, table, metric), starts, workers, near=near)
             workers.advance(n_uncovered)
@@ -205,8 +204,8 @@ def separation_paths(
 def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
     """Return the separation of an input's categories, by table.
 
-    Results have the statistics of all triples. What they count as pairs are terms here: all of the
-    categories, and those that have a vector.
+    Results have the statistics of all triples. Their numbers of pairs are numbers of terms here: of
+    all terms of the categories, and of those with a vector.
     """
     frames = [pl.DataFrame(schema=SEPARATION.dtypes)]
     for embedding, metric in product(run.embeddings, METRICS.all()):
@@ -243,7 +242,7 @@ def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
 
 
 def _measure(n_far: int) -> str:
-    """Return the error that is measured of categories; see ``Categories.n_far``."""
+    """Return the error that is computed for the categories; see ``Categories.n_far``."""
     return "overlap_error" if n_far else "category_error"
 
 
@@ -252,7 +251,7 @@ def _finite_part(table: Callable[[slice], Vectors], metric: str, part: slice) ->
 
 
 def _frame(categories: Categories, n_terms: Counts, found: Separation) -> pl.DataFrame:
-    """Return the rows of a file: every category with every other, then all together."""
+    """Return the rows of a file: every two categories, then all together."""
     names = [category.name for category in categories.categories]
     measure = _measure(categories.n_far)
     first_far = len(names) - categories.n_far
@@ -290,7 +289,7 @@ def _of_terms(
 
 
 def _error_columns(measure: str, n_triples: np.int64, n_errors: np.int64) -> Row:
-    """Return the columns of errors; of no triples there is no share."""
+    """Return the columns of errors; the share is null without triples."""
     triples = TripleCounts(n_triples=int(n_triples), n_errors=int(n_errors))
     return {
         "n_triples": triples.n_triples,

@@ -1,4 +1,4 @@
-"""The sets of pairs that statistics are computed on: the columns of their names, their parts."""
+"""The sets of pairs that statistics are computed on: their names and parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SET_COLUMNS = SET[1:]
 """The columns that name a set of pairs within an input."""
 
 FEW = 30
-"""Sets of fewer pairs say too little to stand beside others: they are marked, or left out."""
+"""Sets of fewer pairs are marked or left out, as their statistics are too uncertain."""
 
 _PART = rf"/(?<part>{'|'.join(PARTS)})=(?<part_value>.*)$"
 
@@ -23,9 +23,8 @@ def with_parts(frame: pl.DataFrame) -> pl.DataFrame:
     """Return rows with the columns ``part`` and ``part_value`` after those that name a set.
 
     Args:
-        frame: with the column ``dataset``, such as results; of a part of a rated set it is
-            "mean/count=10-99", of which "count" is the part and "10-99" its value. Both are null
-            for whole sets.
+        frame: with the column ``dataset``, such as results. In "mean/count=10-99", a part of a
+            rated set, "count" is the part and "10-99" its value. Both are null for whole sets.
     """
     found = pl.col("dataset").str.extract_groups(_PART).struct
     return frame.with_columns(found.field("part"), found.field("part_value"))
@@ -42,7 +41,7 @@ def parts_of_sets(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_order_of_parts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of parts with those of a rating together, bins in order of where they begin."""
+    """Return rows of parts grouped by rating, bins in ascending order."""
     found = with_parts(frame)
     whole = pl.col("dataset").str.replace(_PART, "")
     begin = pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64)
@@ -51,16 +50,16 @@ def in_order_of_parts(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of sets with ``FEW`` pairs or more; of a statistic that has none, all."""
+    """Return the rows of sets with ``FEW`` pairs or more; if a statistic has none, all."""
     enough = pl.col("n_pairs") >= FEW
     return rows.filter(enough | ~enough.any().over("statistic"))
 
 
 def in_means(rows: pl.DataFrame) -> pl.Series:
-    """Return which rows a mean over sets takes.
+    """Return a mask of the rows in a mean over sets.
 
-    They are those of sets with enough pairs that no other of these sets contains: the pairs of
-    fsn_syn are among those of syn_syn, and would count twice.
+    They are the sets with enough pairs that no other of these sets contains: the pairs of fsn_syn
+    are also pairs of syn_syn, and would count twice.
     """
     name = ("statistic", *SET)
     taken = {*with_enough_pairs(rows).select(name).iter_rows()}

@@ -1,4 +1,4 @@
-"""Similarities of all pairs of the inputs under an embedding, every metric a file."""
+"""Similarities of all pairs of the inputs under an embedding, one file per metric."""
 
 from __future__ import annotations
 
@@ -24,12 +24,16 @@ T = TypeVar("T", bound=np.ndarray[Any, Any])
 
 
 def write_similarities(
-    run: Run, one: EvaluationInput, name: str, has: EmbeddedTerms, metrics: Mapping[str, Metric]
+    run: Run,
+    one: EvaluationInput,
+    name: str,
+    embedded: EmbeddedTerms,
+    metrics: Mapping[str, Metric],
 ) -> None:
-    """Write the similarities of an input's pairs, and which of its terms and words are covered.
+    """Write the similarities of an input's pairs, and the coverage of its terms and words.
 
     A file of a metric has a row per pair in order of pair_id; a pair with a term that is not
-    covered has no similarity. What an interrupted run wrote is left as it is.
+    covered has no similarity. Files of an interrupted run are kept.
     """
     pairs = one.pairs
     of_terms, of_words = (path_of(table, one.name, name) for table in (TERMS, WORDS))
@@ -39,18 +43,18 @@ def write_similarities(
     with run.progress.stage(f"compare {one.name} by {name}") as stage:
         stage.total(pairs.height * len(metrics))
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
-        first, second = (rows_of(has, pairs[side]) for side in ("term1", "term2"))
+        first, second = (rows_of(embedded, pairs[side]) for side in ("term1", "term2"))
         rows = np.union1d(first, second)
-        run.write(of_terms, has.terms[rows])
-        run.write(of_words, _known_words(has, rows))
-        covered = has.covered[first] & has.covered[second]
+        run.write(of_terms, embedded.terms[rows])
+        run.write(of_words, _known_words(embedded, rows))
+        covered = embedded.covered[first] & embedded.covered[second]
         left, right = first[covered], second[covered]
         for metric, path in paths.items():
             if run.has(path):
                 stage.advance(len(pairs))
                 continue
             found = np.full(len(pairs), np.nan, np.float32)
-            similarities = metrics[metric].similarities(has.embedded, left, right, workers)
+            similarities = metrics[metric].similarities(embedded.embedded, left, right, workers)
             found[covered] = finite(similarities, metric)
             stage.advance(len(pairs) - len(left))
             similarity = pl.Series("similarity", found).fill_nan(None)
@@ -59,16 +63,16 @@ def write_similarities(
         stage.found(f"{n_pairs} under {n_metrics}")
 
 
-def rows_of(has: EmbeddedTerms, terms: pl.Series) -> Ids:
-    """Return which of an embedding's terms these are: int32[n_terms]."""
-    rows = has.terms.select("term").with_row_index("row")
+def rows_of(embedded: EmbeddedTerms, terms: pl.Series) -> Ids:
+    """Return the positions of terms among those of an embedding: int32[n_terms]."""
+    rows = embedded.terms.select("term").with_row_index("row")
     wanted = terms.alias("term").to_frame()
     found = wanted.join(rows, on="term", how="left", maintain_order="left")["row"]
     return found.to_numpy().astype(np.int32)
 
 
 def finite(similarities: T, metric: str) -> T:
-    """Return similarities as they are; InputError is raised if one is not a finite number."""
+    """Return similarities; raise InputError if one is not a finite number."""
     if not np.isfinite(similarities).all():
         raise InputError(
             f"under {metric} a similarity is not a finite number: the vectors' values are too large"
@@ -76,11 +80,11 @@ def finite(similarities: T, metric: str) -> T:
     return similarities
 
 
-def _known_words(has: EmbeddedTerms, rows: Ids) -> pl.DataFrame:
-    """Return the words of some terms that an embedding has; none if it takes whole terms."""
+def _known_words(embedded: EmbeddedTerms, rows: Ids) -> pl.DataFrame:
+    """Return the words of some terms that an embedding has; none if it embeds whole terms."""
     words = pl.Series("word", [], pl.String)
-    if isinstance(has.embedded, WordBags) and has.words is not None:
-        bags = has.embedded
+    if isinstance(embedded.embedded, WordBags) and embedded.words is not None:
+        bags = embedded.embedded
         used = [bags.words[bags.starts[row] : bags.starts[row + 1]] for row in rows]
-        words = has.words[np.unique(np.concatenate([*used, np.empty(0, np.int32)]))]
+        words = embedded.words[np.unique(np.concatenate([*used, np.empty(0, np.int32)]))]
     return words.sort().to_frame()

@@ -1,7 +1,7 @@
-"""The statistics of an evaluation: one declaration each, of which all that shows it is made.
+"""The statistics of an evaluation, one declaration each.
 
 Results, comparisons, the tables of ``medsim compare`` with their help, and the report read these
-declarations. A new statistic is one more ``Statistic`` in a tuple below, and nothing else.
+declarations. A new statistic needs only one more ``Statistic`` in a tuple below.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 Sample = TypeVar("Sample")
 
 Kind = Literal["labelled", "rated", "retrieval", "separation"]
-"""The kinds of data that statistics are computed of: pairs with labels, pairs with ratings, the
-ranks of linked terms, and triples of terms of categories."""
+"""The kinds of data of statistics: pairs with labels, pairs with ratings, ranks of linked terms,
+and triples of terms of categories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic(Generic[Sample]):
-    """A measure of how well an embedding does, with the facts that tables and reports show.
+    """A measure of an embedding's quality, with the facts that tables and reports show.
 
     Attributes:
         name: in the columns ``statistic`` of results and ``of`` of comparisons.
         help: its meaning and that of its interval, in sentences for the report.
-        of: the kind of data that it is computed of.
-        compute: returns it with its interval, of a ``LabelledSample``, ``RatedSample``,
-            ``RankSample`` or ``TripleCounts``, which may be empty: it is then NaN, without an
-            interval.
-        test: returns whether it differs between two samples of the same pairs or terms; None
-            where differences are not tested.
+        of: the kind of data that it is computed from.
+        compute: returns it with its confidence interval, from a ``LabelledSample``,
+            ``RatedSample``, ``RankSample`` or ``TripleCounts``. For an empty one it is NaN, without
+            an interval.
+        test: tests its difference between two samples of the same pairs or terms; None if
+            differences are not tested.
         table: "best" if the default table of ``medsim compare`` has it, beside those of its own,
-            NAME, all-NAME, standings-NAME and spread-NAME; "own" if only these do; None where
-            there is none.
-        chance: its value by chance; None where that is not one number.
-        higher_is_better: None where it is no measure of how good an embedding is.
+            NAME, all-NAME, standings-NAME and spread-NAME; "own" if only these do; None if there is
+            none.
+        chance: its value by chance; None if that is not one number.
+        higher_is_better: None if it does not measure quality.
     """
 
     name: str
@@ -67,12 +67,12 @@ def declare(statistic: Statistic[Any]) -> None:
 
 
 def statistics_of(of: Kind, *, tested: bool = False) -> list[Statistic[Any]]:
-    """Return the statistics of one kind of data, all or those whose differences are tested."""
+    """Return the statistics of one kind of data: all, or those whose differences are tested."""
     return [one for one in STATISTICS.values() if one.of == of and (one.test or not tested)]
 
 
 def tabulated_names(*, best: bool = False) -> tuple[str, ...]:
-    """Return the statistics that have tables of their own, all or those of the default table."""
+    """Return the statistics with their own tables: all, or those of the default table."""
     tables = ("best",) if best else ("best", "own")
     return tuple(one.name for one in STATISTICS.values() if one.table in tables)
 
@@ -94,7 +94,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="average_precision",
         label="average precision",
-        help="Average precision is the mean precision over the positives; ties are found at once.",
+        help="Average precision is the mean precision over the positives; ties get the same rank.",
         of="labelled",
         compute=lambda pairs: pairs.average_precision,
     ),
@@ -120,7 +120,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="threshold",
         label="threshold",
-        help="Pairs that are at least as similar as the threshold are taken for positives.",
+        help="Pairs at least as similar as the threshold are classified as positives.",
         of="labelled",
         compute=lambda pairs: pairs.threshold,
         higher_is_better=None,

@@ -1,4 +1,4 @@
-"""Properties of words and pairs in rated files, and the parts that they divide rated sets into."""
+"""Properties of words and pairs in rated files, and the parts of rated sets by them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PARTS = ("count", "topics", "domain", "associated")
 """The properties by which a set of rated pairs is divided."""
 
 OF_PAIRS = ("domain", "associated")
-"""Those that a file may tell of a pair as a whole."""
+"""The properties that a file may have for a pair as a whole."""
 
 PAIR_PROPERTIES = ("count1", "count2", "topics1", "topics2", "domain", "associated")
 """The columns of a file of rated pairs with properties of a pair, or of its words."""
@@ -39,12 +39,12 @@ _MISSING = frozenset({"", "-", "na", "n/a", "nan", "none", "null"})
 
 
 def is_missing(cell: str) -> bool:
-    """Return whether a cell stands for a missing value."""
+    """Return whether a cell is a missing value."""
     return cell.lower() in _MISSING
 
 
 def number_in(cell: str) -> float | None:
-    """Return the number in a cell, with a decimal point; None where it is no finite one."""
+    """Return the number in a cell, with a decimal point; None if it is not finite."""
     if _NUMBER.fullmatch(cell) is None:
         return None
     number = float(cell)
@@ -52,7 +52,7 @@ def number_in(cell: str) -> float | None:
 
 
 def property_in(column: str, cell: str) -> float | str | None:
-    """Return the value of a property; None where it is missing.
+    """Return the value of a property; None if it is missing.
 
     Args:
         column: one of ``PAIR_PROPERTIES`` or ``WORD_PROPERTIES``.
@@ -62,7 +62,7 @@ def property_in(column: str, cell: str) -> float | str | None:
         A count, a number of topics, the name of a domain, or "yes" or "no".
 
     Raises:
-        InputError: the cell holds something else; the message does not say where it stands.
+        InputError: the cell holds something else; the message does not name the line.
     """
     if is_missing(cell):
         return None
@@ -81,7 +81,7 @@ def property_in(column: str, cell: str) -> float | str | None:
 
 
 def topic_names(cell: str) -> frozenset[str] | None:
-    """Return the topics that a cell names between semicolons; None if it has their number."""
+    """Return the topics that a cell names, separated by semicolons; None if it is a number."""
     if number_in(cell) is not None:
         return None
     return frozenset(name for name in map(str.strip, cell.split(";")) if name)
@@ -89,13 +89,13 @@ def topic_names(cell: str) -> frozenset[str] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordTable:
-    """A table of words, as it was read.
+    """A table of words.
 
     Attributes:
         digest: SHA-256 of its bytes as they were read.
         frame: a row per word, in lower case: ``word``, and those of ``count`` (Float64),
             ``topics`` (Float64, their number) and ``domain`` (String) that the file has.
-        warnings: what a reader of results should know, a sentence each.
+        warnings: for readers of the results, a sentence each.
     """
 
     name: str
@@ -105,10 +105,10 @@ class WordTable:
 
 
 def read_words(path: Path) -> WordTable:
-    """Return the table of words in a CSV, TSV or Parquet file, letter case ignored.
+    """Return the table of words in a CSV, TSV or Parquet file, ignoring case.
 
-    Where a word has several rows, as one a class, its counts are added up; topics that are named
-    are counted once, of numbers of topics the highest counts; a word of two domains has none.
+    If a word has several rows, such as one per word class, its counts are summed; named topics are
+    counted once, and of numbers of topics the highest is used; a word with two domains has none.
 
     Args:
         path: of the file, with a column ``word`` and at least one of ``count``, ``topics`` (how
@@ -163,7 +163,7 @@ TOPIC_BINS = (1, 2, 5)
 """The numbers of topics at which bins begin: 1, 2-4, 5+."""
 
 _MEMBER_COLUMNS = {"row": pl.UInt32, "part": pl.String, "part_value": pl.String}
-_MOST_VALUES = 20  # of a domain: more are no domains, and would be as many sets
+_MOST_VALUES = 20  # of a domain: a column with more is probably something else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,10 +172,10 @@ class Stratification:
 
     Attributes:
         words: properties of words; None leaves them to the rated files.
-        bins: the counts at which bins of frequency begin, ascending; none takes powers of ten.
-        topic_bins: the numbers of topics at which bins of topics begin; none takes ``TOPIC_BINS``.
-        equal_parts: into how many parts of about equally many pairs counts, and topics, are cut in
-            place of bins; None takes bins.
+        bins: the counts at which bins of frequency begin, ascending; powers of ten if empty.
+        topic_bins: the numbers of topics at which bins of topics begin; ``TOPIC_BINS`` if empty.
+        equal_parts: the number of parts of about equally many pairs to make instead of bins; None
+            makes bins.
     """
 
     words: WordTable | None = None
@@ -197,7 +197,7 @@ class Stratification:
         return known
 
     def begins(self, name: str, first: pl.Series, second: pl.Series) -> Sequence[float]:
-        """Return the numbers at which the bins of a property begin, given those of all pairs."""
+        """Return the numbers at which a property's bins begin, given its values for all pairs."""
         if self.equal_parts is not None:
             return equal_begins(first, second, self.equal_parts)
         return (self.topic_bins or TOPIC_BINS) if name == "topics" else self.bins or POWERS_OF_TEN
@@ -208,8 +208,9 @@ def strata_of(
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the parts of a rated file: by count, number of topics, domain and association.
 
-    A pair belongs to a bin of counts, a bin of topics or a domain where both of its words do, as
-    in Chiu et al. (BMC Bioinformatics 2018). A table of words goes before the columns of the file.
+    A pair belongs to a bin of counts, a bin of topics or a domain if both of its words do, as in
+    Chiu et al. (BMC Bioinformatics 2018). A table of words takes precedence over the columns of the
+    file.
 
     Returns:
         Row (UInt32, of the file's pairs), part and part_value, such as "count" and "10-99", for
@@ -239,20 +240,20 @@ def parts_of(known: pl.DataFrame, stratification: Stratification) -> pl.DataFram
     """Return the parts that pairs belong to: see ``strata_of``.
 
     Args:
-        known: what is known of each pair, such as count1 and count2 (Float64); of a pair as a
-            whole, domain1 or associated1 (String). Rows are in the order of pairs.
-        stratification: its table of words is left aside.
+        known: properties of each pair, such as count1 and count2 (Float64); for a pair as a whole,
+            domain1 or associated1 (String). Rows are in the order of pairs.
+        stratification: its table of words is not used.
     """
     divided = [_members(*one) for one in _divided(known, stratification)]
     return pl.concat([pl.DataFrame(schema=_MEMBER_COLUMNS), *divided])
 
 
 def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[float]:
-    """Return the least values of parts of about equally many pairs, by the values of both words.
+    """Return the smallest values of parts of about equally many pairs, by the values of both words.
 
-    A pair belongs to a part where both of its words do, so that the cuts are those for which the
-    smallest part has the most pairs. There are fewer parts where the values allow no more, and none
-    where no pair has two values above 0. Time O(n_parts n_pairs log(n_pairs)^2).
+    A pair belongs to a part if both of its words do. The cuts are those for which the smallest part
+    has the most pairs. There are fewer parts if the values allow no more, and none if no pair has
+    two values above 0. Time O(n_parts n_pairs log(n_pairs)^2).
     """
     both = pl.DataFrame({"low": first, "high": second}).drop_nulls()
     low = both.select(pl.min_horizontal("low", "high")).to_series().to_numpy()
@@ -274,7 +275,7 @@ def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[floa
 
 
 def _cut(low: Values, high: Values, values: Values, n_parts: int, wanted: int) -> list[float]:
-    """Return the least values of parts of at least ``wanted`` pairs each; none if impossible."""
+    """Return the smallest values of parts of at least ``wanted`` pairs each; none if impossible."""
     begins: list[float] = []
     begin = 0.0
     for _ in range(n_parts):
@@ -303,7 +304,7 @@ def _divided(
 
 
 def _members(name: str, first: pl.Series, second: pl.Series) -> pl.DataFrame:
-    """Return the pairs both of whose words are in one part."""
+    """Return the pairs whose words are both in one part."""
     parts = {"part": pl.repeat(name, len(first), eager=True), "part_value": first}
     members = pl.DataFrame(parts).with_row_index("row").filter(first == second)
     return members.cast(_MEMBER_COLUMNS)  # type: ignore[arg-type]  # names and types, as asked for
@@ -328,7 +329,7 @@ def _known(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
 
 
 def _binned(values: pl.Series, begins: Sequence[float]) -> pl.Series:
-    """Return the name of the bin of each number; null below the first, or where there is none."""
+    """Return the name of the bin of each number; null below the first bin, or without a number."""
     labels = [_label(begins, at) for at in range(len(begins))]
     places = np.searchsorted(begins, values.fill_null(0).to_numpy(), side="right") - 1
     return pl.Series([labels[at] if at >= 0 else None for at in places], dtype=pl.String)

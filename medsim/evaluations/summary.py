@@ -1,4 +1,4 @@
-"""The tables and the manifest of an evaluation, from all that was computed."""
+"""The tables and the manifest of an evaluation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def summarize(run: Run) -> None:
-    """Write the tables of all inputs, of this run and of those before, and the manifest."""
+    """Write the tables of all inputs, of this run and of earlier ones, and the manifest."""
     tables = {table.files: [pl.DataFrame(schema=table.dtypes)] for table in TABLES}
     makers = [_of_pairs]
     kinds = {path.split("/")[0] for path in run.output.outputs}
@@ -78,7 +78,7 @@ def summarize(run: Run) -> None:
 
 
 def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
-    """Return the results of the similarities of an input's pairs, by table."""
+    """Return the results from the similarities of an input's pairs, by table."""
     load, progress = run.output.load, run.progress
     one = EvaluationInput(
         name=name,
@@ -108,15 +108,15 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
         progress.warn(warning)
     if one.rated:
         warn_of_reach(models, resampling, progress)
-    has = {model.embedding: ~np.isnan(model.similarities) for model in models}
+    is_covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     terms, words = (
-        {embedding: load(path_of(table, name, embedding)) for embedding in has}
+        {embedding: load(path_of(table, name, embedding)) for embedding in is_covered}
         for table in (TERMS, WORDS)
     )
     return {
         RESULTS.files: results,
         COMPARISONS.files: comparisons,
-        COVERAGE.files: coverage_of(one, has, terms),
+        COVERAGE.files: coverage_of(one, is_covered, terms),
         OVERLAP.files: overlap_of(name, terms, words),
     }
 
@@ -124,7 +124,7 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
 def coverage_of(
     one: EvaluationInput, covered: Mapping[str, Flags], terms: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame:
-    """Return ``COVERAGE``: terms and pairs of each set that embeddings lack (table A.1).
+    """Return ``COVERAGE``: terms and pairs of each set without vectors (table A.1).
 
     Pairs in common are those that all embeddings cover. By embedding, ``covered`` has whether both
     terms of each pair have vectors, bool[n_pairs], and ``terms`` has ``TERM_COLUMNS``.
@@ -147,13 +147,13 @@ def coverage_of(
                 "n_terms": len(in_set),
                 "n_terms_uncovered": int(in_set.is_in(lacking[embedding].implode()).sum()),
                 "n_pairs": len(pair_set.rows),
-                "n_pairs_uncovered": int(np.count_nonzero(~has[pair_set.rows])),
+                "n_pairs_uncovered": int(np.count_nonzero(~is_covered[pair_set.rows])),
                 "n_pairs_common": int(np.count_nonzero(common[pair_set.rows])),
                 "n_pairs_oov": of_set.filter(
                     pl.any_horizontal(pl.col("term1", "term2").is_in(oov[embedding].implode()))
                 ).height,
             }
-            for embedding, has in covered.items()
+            for embedding, is_covered in covered.items()
         ]
     return pl.DataFrame(rows, schema=COVERAGE.dtypes, orient="row")
 
@@ -161,10 +161,10 @@ def coverage_of(
 def overlap_of(
     name: str, terms: Mapping[str, pl.DataFrame], words: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame:
-    """Return the overlap of vocabularies, as far as an input uses them.
+    """Return the overlap of vocabularies on an input's terms.
 
     Two word embeddings are compared by the words of the input's terms that they know, ignoring
-    case, others by the terms that they cover. Returned are ``OVERLAP``.
+    case, others by the terms that they cover. Returns ``OVERLAP``.
     """
     known_words = {one: set(frame["word"].str.to_lowercase()) for one, frame in words.items()}
     known_terms = {one: set(frame.filter("covered")["term"]) for one, frame in terms.items()}
@@ -181,7 +181,7 @@ def overlap_of(
 def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return the overlap of whole vocabularies of word embeddings, by name (table A.2).
 
-    Words are compared as they stand. Returned are ``OVERLAP`` without an input.
+    Words are compared with their case. Returns ``OVERLAP`` without an input.
     """
     rows = []
     for left, right in combinations(vocabularies, 2):

@@ -26,11 +26,11 @@ def linked_terms(build: Build) -> pl.DataFrame:
     """Return the terms that a build draws negatives from, with what positives link.
 
     They are the terms of all positives, or with ``pool=terminology`` those of the terminology. Of
-    terms that are equal when case is ignored the first in order of text stands for all.
+    terms that differ only in case, the first in order of text is used.
 
     Returns:
         A row per term in order of text: term, component (equal for terms that positives link),
-        difficulty ("easy" where the nearest positive is, null where there is none), n_words,
+        difficulty (of the nearest positive, null if there is none), n_words,
         is_linked (whether another term has the same component).
     """
     return (
@@ -60,7 +60,7 @@ _HOW = "name two by `near` and one by `far`, or at least two by `categories`, CO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Category:
-    """A concept whose descendants belong together.
+    """A category: a concept and its descendants.
 
     Attributes:
         terms: of its descendants, in order of code points; no two are equal ignoring case, and no
@@ -78,10 +78,10 @@ class Categories:
 
     Attributes:
         categories: at least two, in the order in which they were named.
-        n_far: how many of them, the last ones, are far from the first two, which are near to each
-            other; 0 where none are nearer than others.
-        n_shared_concepts: left out because they are below several of the categories.
-        n_shared_terms: of the other concepts, left out because several of the categories have them.
+        n_far: the number of far categories, the last ones; the first two are near to each other. 0
+            if no categories are near.
+        n_shared_concepts: concepts left out because they are below several of the categories.
+        n_shared_terms: terms of the other concepts, left out because several categories have them.
     """
 
     categories: tuple[Category, ...]
@@ -116,15 +116,15 @@ def categories_of(
 
     Args:
         build: of a terminology with is-a relationships.
-        named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; none takes those
-            of the paper where the build is of an RF2 release.
-        threads: how many the database may use.
+        named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; empty for those
+            of the paper, if the build is of an RF2 release.
+        threads: of the database.
         n_far: see ``Categories``; by default 1 of those of the paper.
 
     Raises:
         InputError: the manifest is incomplete.
-        OptionError: fewer than two categories are named, or one of them twice, or one whose concept
-            is unknown or has no terms; or none for a build that has no default.
+        OptionError: fewer than two categories are named, or one twice, or one whose concept is
+            unknown or has no terms; or none is named and the build has no default.
     """
     if not named and not build.manifest.source["rf2_rules"]:
         raise OptionError(f"{build.folder} has no default categories; {_HOW}")

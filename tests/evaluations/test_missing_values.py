@@ -70,11 +70,11 @@ def test_the_command_prints_the_reasons_for_people_alone(evaluation: medsim.Eval
 
 
 def test_ratings_that_are_all_equal_are_warned_of(evaluation: medsim.Evaluation) -> None:
-    said = "constant.csv: every rating is 3, so no correlation with it is defined"
+    said = "constant.csv: every rating is 3, so its correlations are undefined"
 
     assert said in evaluation.manifest.warnings
     assert any("no pair of unknown" in line for line in evaluation.manifest.warnings)
-    assert sum("no correlation" in line for line in evaluation.manifest.warnings) == 1
+    assert sum("correlations are undefined" in line for line in evaluation.manifest.warnings) == 1
 
 
 def test_an_embedding_without_a_value_stays_in_the_standings(evaluation: medsim.Evaluation) -> None:

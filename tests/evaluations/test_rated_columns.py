@@ -106,14 +106,14 @@ def test_a_first_line_is_a_header_if_its_rating_is_no_number(tmp_path, first, ro
 @pytest.mark.parametrize(
     ("text", "columns", "says"),
     [
-        ("secret,text,3\n", NAMES, r"no column 'a': .*3 cells .*,term1=1,term2=2,rating=3"),
+        ("secret,text,3\n", NAMES, r"no column 'a': .*3 cells.*,term1=1,term2=2,rating=3"),
         ("a,b,term2\nx,y,1\n", "term1=a,term2=b,rating=term2", "cannot be named 'term2'"),
         (HEADED, None, "columns 'left', 'right', 'score', 'Score'; use FILE,term1="),
         (HEADED, "term1=left,term2=rihgt,rating=score", "column 'rihgt'; did you mean right"),
         (HEADED, "term1=left,term2=right,rating=SCORE", "'SCORE' names several columns"),
-        (HEADED, "term1=left,term2=LEFT,rating=score", "'LEFT' names several columns, or one"),
+        (HEADED, "term1=left,term2=LEFT,rating=score", "'LEFT' names several columns, or a column"),
         (HEADED, "term1=left,term2=0,rating=3", "no column '0': it has the columns 'left', "),
-        ("secret,text,3\n", None, "3 cells with a number among them"),
+        ("secret,text,3\n", None, "3 cells, at least one a number"),
         ("a;b;r,a;b;r\nx;1,y\n", f"{NUMBERS},separator=comma", "no column '3'"),
     ],
 )

@@ -13,7 +13,7 @@ from medsim.evaluations.layouts import parse_columns
 from medsim.evaluations.ratings import RatedPairs, read_rated
 
 OWN = parse_columns("term1=a,term2=b,rating=r")
-REPEATED = "the pair stands there already, with the same ratings"
+REPEATED = "the pair occurs before with the same ratings"
 
 
 def read(folder: Path, content: str | bytes, columns=OWN) -> RatedPairs:
