@@ -14,8 +14,8 @@ from medsim.core.console import Program, app, read_option_file
 __all__ = ["app"]
 
 _FIRST_STEPS = """\
-medsim builds datasets of term pairs from medical terminologies, and shows how
-well embeddings tell terms that mean the same from terms that look alike.
+medsim builds datasets of term pairs from medical terminologies, and measures
+how well embeddings separate synonyms from terms that only look alike.
 
 First steps:
   medsim build hpo -o hpo                      build the datasets of an ontology
@@ -29,7 +29,7 @@ medsim COMMAND --help the options of one, with an example."""
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by name; the room of one is imported when the command is needed."""
+    """The commands by name; a command's room is imported when the command is needed."""
 
     def __init__(self, made: Mapping[str, Any], rooms: Mapping[str, str]) -> None:
         self.made, self._rooms = made, rooms
@@ -48,7 +48,7 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Medsim(Program):
-    """The commands by what one wants, each panel in the order in which one needs them."""
+    """The commands by task; each panel has them in the order of use."""
 
     panels = {  # noqa: RUF012 — as declared
         "Datasets": {
@@ -99,8 +99,8 @@ def _root(
 ) -> None:
     """Build datasets of term pairs from medical terminologies, and score embeddings on them.
 
-    Options may stand in medsim.toml or in pyproject.toml as well, in a table for each command: the
-    line threads = 2 below [build], or below [tool.medsim.build].
+    You can also put options in medsim.toml or pyproject.toml, in a table for each command: for
+    example the line threads = 2 below [build], or below [tool.medsim.build].
     """
     if context.invoked_subcommand is None:
         typer.echo(_FIRST_STEPS)

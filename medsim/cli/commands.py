@@ -13,9 +13,10 @@ from medsim.core.printing import Format, print_frames, print_table, quoted, tell
 
 @command(app, SqlOptions)
 def sql(options: SqlOptions, *, form: Format = "table") -> None:
-    """Run one read-only SQL statement over an output of medsim, or list the views that it sees.
+    """Run one read-only SQL statement on an output of medsim, or list the available views.
 
-    Writes nothing: the statement sees the views that are listed without one, and no file but OUT's.
+    Without a statement it lists the views. Writes nothing; a statement can read only the files of
+    OUT.
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
@@ -35,13 +36,13 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
 
 @command(app, ReportOptions)
 def report(options: ReportOptions) -> None:
-    """Make a page with charts of a build, an evaluation, words in context, a tagging or scores.
+    """Write a page with charts of a build, an evaluation, words in context, a tagging or scores.
 
-    Writes one .html file that needs no network, and replaces an earlier report there.
+    Writes one .html file that works offline. It replaces an earlier report at the same path.
 
     Example: medsim report results -o report.html
     """
     from medsim.cli.report import write_report
 
     call(write_report, options)
-    tell_next(options.progress, f"open {quoted(options.out)} in a browser; it needs no network")
+    tell_next(options.progress, f"open {quoted(options.out)} in a browser; it works offline")

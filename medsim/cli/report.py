@@ -1,4 +1,4 @@
-"""Writes the report of an output: one page that needs nothing else."""
+"""Writes the report of an output: one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from medsim.core.opened import Opened
     from medsim.pages.page import Page
 
-_HEAD = 512  # bytes in which a report says that it is one
+_HEAD = 512  # the bytes that identify a report
 
 
 @public(ReportOptions)
 def write_report(options: ReportOptions) -> Path:
     """Return the path to which it writes the report of an output, such as a build or an evaluation.
 
-    The page has its charts, their numbers and what draws them in one file, asks the network for
-    nothing, and is the same for the same output. An earlier report there is replaced.
+    The page has its charts, their numbers and the drawing library in one file. It makes no network
+    requests, and the same output gives the same page. It replaces an earlier report at that path.
 
     Raises:
         InputError: the folder holds no finished output, or a file of it is missing or damaged.
         OptionError: the extra medsim[report] is not installed.
-        OutputError: ``out`` is there and is no report of medsim, or cannot be written.
+        OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
     out = Path(options.out)
     check_file_free(out, overwrite=True, is_own=_is_report)
     opened = open_output(folder_of(options.output), *_KINDS)
     progress = progress_of(options.progress)
-    with progress.stage("load the library of charts"):  # first: it tells what is not installed
+    with progress.stage("load the library of charts"):  # first, as it fails if an extra is missing
         library = _library()
-    with progress.stage(f"compute what the page of {opened.folder} shows"), reading_output(opened):
+    with progress.stage(f"compute the page of {opened.folder}"), reading_output(opened):
         page = _page_of(opened)
     with progress.stage(f"write {out}") as stage:
         content = rendered(page, library).encode()
@@ -62,7 +62,7 @@ _KINDS: tuple[type[Opened[Any]], ...] = (
 
 
 def _page_of(opened: Opened[Any]) -> Page:
-    """Return the page of an output, of whose kind alone the parts are imported."""
+    """Return the page of an output; only the modules of its kind are imported."""
     match opened:
         case Build():
             from medsim.builds import page
@@ -90,7 +90,7 @@ def _page_of(opened: Opened[Any]) -> Page:
 
 @cache
 def _library() -> str:
-    """Return Vega with what embeds it, as one script, in the version that Altair writes for."""
+    """Return Vega and its embedding code as one script, in the version that Altair targets."""
     with needing("a report needs Altair and vl-convert", "report"):
         import altair as alt
         import vl_convert

@@ -1,1 +1,1 @@
-"""The ground that all rooms share: errors, files, tables, queries, the store, manifests."""
+"""The base of all rooms: errors, files, tables, queries, the store and manifests."""

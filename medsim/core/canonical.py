@@ -1,4 +1,4 @@
-"""Values as text that is the same in every version of Python, to make digests of."""
+"""Text of values that is the same in every version of Python, for digests."""
 
 from __future__ import annotations
 
@@ -32,20 +32,19 @@ _ESCAPED = (
 )
 _FIRST = tuple(first for first, _ in _ESCAPED)
 
-# Escapes one by one, so that a backslash, which is written twice, begins none.
+# Matches whole escapes, so that a doubled backslash does not begin one.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|.)", re.DOTALL)
 
 
 def canonical_text(value: object) -> str:
     r"""Return the text that ``repr`` gives, with the same characters escaped in every Python.
 
-    Python's ``repr`` escapes a character that its version of Unicode does not know, so that U+1C89
-    of Unicode 16 is "\u1c89" to Python 3.11 and stands for itself in Python 3.14. Here it always
-    stands for itself. Of texts whose characters are all known to Unicode 14 the result is that of
-    ``repr`` in Python 3.11.
+    Python's ``repr`` escapes a character that its version of Unicode does not know: U+1C89 of
+    Unicode 16 is "\u1c89" in Python 3.11 and unescaped in Python 3.14. Here it is never escaped.
+    If all characters are in Unicode 14, the result is the same as ``repr`` in Python 3.11.
 
     Args:
-        value: of texts, numbers, None, tuples, lists and data classes of such.
+        value: texts, numbers, None, and tuples, lists and data classes of these.
     """
     return _ESCAPE.sub(_unescaped, repr(value))
 
@@ -67,13 +66,13 @@ def _unescaped(found: re.Match[str]) -> str:
     return chr(code_point)
 
 
-_TEXTS = 1 << 16  # in a part
+_TEXTS = 1 << 16  # per part
 
 
 def text_parts(column: pl.Series) -> Iterator[tuple[NDArray[np.int64], memoryview]]:
-    """Yield the parts of a column of texts that lacks none: where texts begin, and their UTF-8.
+    """Yield a column of texts without nulls in parts: the start of each text, and the UTF-8.
 
-    Positions count bytes from anywhere: int64[n_texts + 1], the last of which is the end.
+    Starts are int64[n_texts + 1] byte offsets with an arbitrary origin; the last is the end.
     """
     for first in range(0, len(column), _TEXTS):
         array = column.slice(first, _TEXTS).to_arrow()

@@ -1,4 +1,4 @@
-"""The outcome of checks: violations of promises by check, and one table of them all."""
+"""The results of checks: violations by check, and one table of all."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ FINDING_COLUMNS: Mapping[str, type[pl.DataType]] = {
     "violations": pl.Int64,
     "example": pl.String,
 }
-"""A row per check: its promise, how often that does not hold, and the first violation."""
+"""A row per check: its promise, the number of violations, and the first one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The outcome of one check.
+    """The result of one check.
 
     Attributes:
         check: its name.
-        promise: the sentence that it checks.
-        violations: where the promise does not hold; ``str`` of each is an example.
-        note: shown where there are none, such as why nothing was checked.
-        n_compared: how many first terms it compared with all terms, where it does that.
-        n_first_terms: how many there are to compare.
+        promise: the checked promise, as a sentence.
+        violations: one object per violation; its ``str`` is an example.
+        note: shown if there are no violations, such as the reason that nothing was checked.
+        n_compared: number of first terms compared with all terms, if the check does this.
+        n_first_terms: number of first terms that could be compared.
     """
 
     check: str
@@ -55,20 +55,20 @@ class Finding:
 def findings_table(
     findings: Sequence[Finding], columns: Mapping[str, type[pl.DataType]] = FINDING_COLUMNS
 ) -> pl.DataFrame:
-    """Return a row per finding: ``columns``, which are ``FINDING_COLUMNS`` and maybe others."""
+    """Return a row per finding with ``columns``: ``FINDING_COLUMNS`` and possibly others."""
     return pl.DataFrame([one.row() for one in findings], schema=dict(columns))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verification(Shown):
-    """The outcome of a verification.
+    """The result of a verification.
 
     Attributes:
-        findings: a row per check: its promise, the number of violations, and the first of these or
-            a note.
-        n_compared: how many first terms had their negatives compared with all terms.
-        n_first_terms: how many first terms there are to compare.
-        seed: of the sample of first terms.
+        findings: a row per check: its promise, the number of violations, and the first violation
+            or a note.
+        n_compared: number of first terms whose negatives were compared with all terms.
+        n_first_terms: number of first terms that could be compared.
+        seed: random seed of the sample of first terms.
     """
 
     findings: pl.DataFrame
@@ -90,13 +90,13 @@ class Verification(Shown):
 
     @property
     def broken(self) -> list[str]:
-        """The checks that found violations, each once, in order."""
+        """The names of the checks with violations, without repeats, in order."""
         found = self.findings.filter(pl.col("violations") > 0)["check"]
         return found.unique(maintain_order=True).to_list()
 
     @property
     def outcome(self) -> str:
-        """One sentence: how many promises do not hold, or that all do in what was compared."""
+        """One sentence: how many promises are broken, or that all hold for the compared terms."""
         n_broken = self.findings.filter(pl.col("violations") > 0).height
         promises = counted(self.findings.height, "promise")
         if n_broken:

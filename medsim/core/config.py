@@ -1,4 +1,4 @@
-"""Names and numbers that rooms share: of the sets of a build, and how many threads compute."""
+"""Constants that rooms share, such as the names of datasets, and the number of threads."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Strategy = Literal["random", "levenshtein", "embedding"]
 Pool = Literal["set", "terminology"]
 Difficulty = Literal["easy", "hard"]
 Dataset = Literal["possibly_equivalent_to", "replaced_by", "same_as", "fsn_syn", "syn_syn"]
-"""The names of datasets, whose declarations are files of SQL; see ``queries.datasets``."""
+"""The names of datasets, which SQL files declare; see ``queries.datasets``."""
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
-"""The strategies of negatives, in the order in which a build makes those that it is asked for."""
+"""The strategies of negatives, in the order in which a build makes them."""
 
 DEFAULT_STRATEGIES: tuple[Strategy, ...] = ("random", "levenshtein")
-"""The strategies that a build makes where nothing else is said."""
+"""The strategies that a build uses by default."""
 
 POOLS: tuple[Pool, ...] = get_args(Pool)
-"""The terms that negatives are drawn from: those of their own set, or all of the terminology."""
+"""The terms that negatives are drawn from: the terms of the set, or of the whole terminology."""
 
 DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
 """The difficulties of a dataset, in the order in which their negatives are made."""
@@ -35,16 +35,16 @@ EASY_DISTANCE = 5
 """The largest Levenshtein distance of an easy positive (Schulz and Juric 2020, section 3.1)."""
 
 TIMEOUT = 600.0
-"""Seconds that a statement may take, by default."""
+"""The default time limit of a statement, in seconds."""
 
 MOST_THREADS = 1024
 MOST_SEED = (1 << 63) - 1
 MOST_COUNT = 1_000_000_000
-"""The largest number of things that an option may ask for where nothing else bounds it."""
+"""The largest number that an option accepts if it has no other limit."""
 
 
 def checked_threads(threads: int | None) -> int:
-    """Return how many threads to use: as many as asked for, or all that are available."""
+    """Return the number of threads to use: the requested number, or all available."""
     if threads is None:
         return available_threads()
     if not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
@@ -53,7 +53,7 @@ def checked_threads(threads: int | None) -> int:
 
 
 def available_threads() -> int:
-    """Return how many CPUs this process may use, at least 1."""
+    """Return the number of CPUs that this process may use, at least 1."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
@@ -63,12 +63,12 @@ _MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.lim
 
 
 def available_memory() -> int:
-    """Return the bytes of memory that this process may use: of the machine or of its container."""
-    found = [1 << 40]  # where nothing tells
+    """Return the memory that this process may use, in bytes, within the container's limit."""
+    found = [1 << 40]  # if the system reports nothing
     with suppress(AttributeError, OSError, ValueError):
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for path in _MEMORY_LIMITS:
-        with suppress(OSError, ValueError):  # there is none, or it says "max"
+        with suppress(OSError, ValueError):  # no such file, or no limit ("max")
             found.append(int(Path(path).read_text(encoding="ascii")))
     return min(found)
 
@@ -80,7 +80,7 @@ R = TypeVar("R")
 def thread_pool(
     threads: int, initializer: Callable[[], object] | None = None
 ) -> Iterator[ThreadPoolExecutor]:
-    """Give the body threads; at its end, calls that have not begun are dropped, not waited for."""
+    """Give the body a thread pool; calls that have not begun at its end are cancelled."""
     executor = ThreadPoolExecutor(threads, initializer=initializer)
     try:
         yield executor
@@ -91,7 +91,7 @@ def thread_pool(
 def in_threads(threads: int, work: Callable[..., R], *arguments: Iterable[Any]) -> list[R]:
     """Return the results of ``work`` in the order of its arguments, as ``map`` takes them."""
     calls = list(zip(*arguments, strict=False))
-    if threads == 1 or len(calls) < 2:  # noqa: PLR2004 — no thread is started for nothing
+    if threads == 1 or len(calls) < 2:  # noqa: PLR2004 — a single call needs no threads
         return [work(*call) for call in calls]
     with thread_pool(threads) as executor:
         return list(executor.map(work, *zip(*calls, strict=True)))

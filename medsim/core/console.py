@@ -52,36 +52,36 @@ _QUOTED_OR_NAME = re.compile(
 
 EXIT_CODES: Mapping[int, str] = {
     0: "done",
-    MedsimError.exit_code: "the input or the value of an option is at fault; one line says what",
+    MedsimError.exit_code: "invalid input or option value; one line says what is wrong",
     2: "unknown or missing command or option, or a value that is not a number or date",
     surroundings.INTERRUPTED: "interrupted, by SIGINT or SIGTERM",
 }
-"""How any command may end."""
+"""The exit codes of every command."""
 
 MAKING_EXIT_CODES: Mapping[int, str] = {
     **EXIT_CODES,
-    BrokenPromiseError.exit_code: "what was made breaks its own rules; please report it",
+    BrokenPromiseError.exit_code: "the output breaks a rule of medsim; please report this bug",
 }
-"""How a command that checks what it makes may end."""
+"""The exit codes of a command that checks its own output."""
 
 VERIFYING_EXIT_CODES: Mapping[int, str] = {
     **EXIT_CODES,
     BrokenPromiseError.exit_code: "a promise or a rule does not hold",
 }
-"""How a command that verifies may end."""
+"""The exit codes of a command that verifies outputs."""
 
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
-"""The settings of a context by which every command has help."""
+"""The settings that give every command a help option."""
 
-_LONGEST_METAVAR = 64  # more choices stand in the text of help
+_LONGEST_METAVAR = 64  # longer lists of choices go into the help text
 
 
 class HelpedGroup(TyperGroup):
     """A group of commands whose help lists them in panels, each with its first sentence."""
 
     panels: ClassVar[Mapping[str, Mapping[str, str]]] = {}
-    """The commands of each panel, with their rooms; those of none are under "Commands"."""
+    """The commands of each panel, with their rooms; other commands are under "Commands"."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the panels of commands."""
@@ -126,14 +126,14 @@ class _HelpedCommand(TyperCommand):
 
 
 class Program(HelpedGroup):
-    """Commands whose known failures end in one line and their exit code."""
+    """A group of commands; known errors print one line and set the exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
             return super().invoke(ctx)
         except typer._click.exceptions.NoArgsIsHelpError:  # noqa: SLF001
-            raise  # its message is the help of a group, in lines
+            raise  # its message is the help of a group
         except typer._click.exceptions.UsageError as error:  # noqa: SLF001
             of_error: Any = error.ctx
             name, place = getattr(getattr(error, "param", None), "name", None), ""
@@ -174,13 +174,13 @@ def command(
     then: Sequence[str] = (),
     exit_codes: Mapping[int, str] = EXIT_CODES,
 ) -> Callable[[Run[Declared]], Run[Declared]]:
-    """Return a decorator that makes a command of a function of options.
+    """Return a decorator that turns a function of options into a command.
 
-    The command's arguments and options are the fields of ``options``, and after them the
-    function's own keyword parameters, which belong to the command line alone, as do --quiet and
-    --verbose. Its help is the function's docstring, its name by default the function's. It reports
-    to the standard error stream. ``then`` are the commands that take what it makes, for the
-    reference, and ``exit_codes`` how it may end.
+    The command's arguments and options are the fields of ``options``, then the keyword parameters
+    of the function, which only the command line has, then --quiet and --verbose. Its help is the
+    function's docstring, its name by default the function's. Progress goes to standard error.
+    For the reference, ``then`` names the commands that read its output, and ``exit_codes`` has its
+    exit codes.
     """
 
     def decorated(run: Run[Declared]) -> Run[Declared]:
@@ -199,7 +199,7 @@ def command(
             flags = {str(one.name): one.opts[0] for one in context.command.params}
             flags |= {name: _flag(name, option) for name, option in declared(options).items()}
             from_file = f"{listed([flags[one] for one in given])} from {file.name}" if given else ""
-            # What the user put between backticks, such as the name of a file, stays as it is.
+            # Values of the user between backticks, such as a file name, stay unchanged.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             others = {one.name: values.pop(one.name) for one in own}
             progress = Progress.to_stderr(
@@ -268,7 +268,7 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
 
 
 def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
-    """Return values by name, of texts such as "NAME=VALUE"."""
+    """Parse texts such as "NAME=VALUE" and return the values by name."""
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -281,7 +281,7 @@ def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
 
 
 def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
-    """Return one option as Typer takes it: a parameter with an annotation."""
+    """Return an option in the form that Typer expects: a parameter with an annotation."""
     hint, default = field.annotation, field.default
     shown = _shown(hint, option)
     if shown is str and isinstance(default, int):
@@ -314,7 +314,7 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
 
 
 def _kinds(hint: Any) -> list[Any]:
-    """Return the types that a value may be of, such as Sequence, apart from None."""
+    """Return the types that a value may have, such as Sequence, without None."""
     return [get_origin(part) or part for part in union_members(hint) if part is not type(None)]
 
 
@@ -331,7 +331,7 @@ def _shown(hint: Any, option: Option) -> Any:
 
 
 def _flag(field: str, option: Option) -> str:
-    """Return how a user names an option: "--out", or "OUT" where it is taken by its place."""
+    """Return the name that users see: "--out", or "OUT" for a positional argument."""
     if option.argument:
         return (option.metavar or field.upper()).removesuffix("...")
     return option.flags[0] if option.flags else f"--{field.replace('_', '-')}"
@@ -340,8 +340,8 @@ def _flag(field: str, option: Option) -> str:
 def _with_flags(message: str, flags: Mapping[str, str]) -> str:
     """Return a message that names options as the command line does.
 
-    Options of other commands, such as that which made what is missing, are named as theirs are.
-    What stands in quotes or in a path is text of a user's, not the name of an option.
+    Options of other commands, such as the command that makes a missing input, get their own names.
+    Text in quotes or in a path comes from the user and is never an option's name.
     """
 
     def flag(found: re.Match[str]) -> str:
@@ -361,7 +361,7 @@ def _declarations(options: type[Options]) -> Iterator[type[Options]]:
 
 
 def completed(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
-    """Return the function by which a shell completes choices; None of anything else."""
+    """Return the shell completion of an option's choices; None if it has no choices."""
     if not choices:
         return None
     return lambda incomplete: [one for one in choices if one.startswith(incomplete)]
@@ -372,11 +372,11 @@ _OWN, _SHARED = "medsim.toml", "pyproject.toml"
 
 @dataclass(frozen=True, kw_only=True)
 class OptionFile:
-    """Options that a file gives to commands.
+    """Options of commands from a file.
 
     Attributes:
-        name: of the file, with the table where it has others as well; empty where there is none.
-        values: by command, then by parameter as the command line reads it.
+        name: the file, with the table in pyproject.toml; empty if there is no file.
+        values: by command, then by parameter, as the command line parses them.
     """
 
     name: str = ""
@@ -384,14 +384,14 @@ class OptionFile:
 
 
 def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
-    """Return the options that a file in a folder gives to the commands of a program.
+    """Return the options of commands from the option file of a folder.
 
-    The file medsim.toml goes first. A table is named by its command, its keys by options without
-    their dashes.
+    medsim.toml takes precedence over pyproject.toml. A table has the name of its command, and a key
+    the name of an option without the dashes.
 
     Raises:
-        InputError: the file is no TOML in UTF-8.
-        OptionError: it names a command or an option that there is not.
+        InputError: the file is not TOML in UTF-8.
+        OptionError: it names an unknown command or option.
     """
     for path, keys in ((folder / _OWN, ()), (folder / _SHARED, ("tool", "medsim"))):
         if not path.exists():
@@ -403,7 +403,7 @@ def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
         try:
             table = tomllib.loads(content.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
-            if not keys or b"tool.medsim" in content:  # others have to fix theirs
+            if not keys or b"tool.medsim" in content:  # else not for medsim
                 raise InputError(f"{path} is not TOML ({error})") from error
         for key in keys:
             table = table.get(key, {}) if isinstance(table, Mapping) else {}
@@ -446,7 +446,7 @@ def _of_command(command: Any, table: Mapping[str, Any], where: str) -> dict[str,
 
 
 def _as_given(option: Any, value: object, where: str) -> object:
-    """Return a value as the command line would give it, for the same checks."""
+    """Return a value in the form of the command line, so that the same checks apply."""
     is_table = isinstance(value, Mapping)
     if isinstance(value, bool) != option.is_flag or (is_table and not option.multiple):
         expected = "true or false" if option.is_flag else "a value"
@@ -464,16 +464,16 @@ def _as_given(option: Any, value: object, where: str) -> object:
 
 
 def between_commas(text: str) -> tuple[str, ...]:
-    """Return the values that stand in one text between commas, in double quotes if they have any.
+    """Return the comma-separated values of a text; a value with commas is in double quotes.
 
-    None of a text of white space.
+    A text of white space has no values.
     """
     (values,) = csv.reader([" ".join(text.splitlines())], skipinitialspace=True)
     return tuple(value.strip() for value in values) if text.strip() else ()
 
 
 def comma_joined(values: Sequence[str]) -> str:
-    """Return the text of which ``between_commas`` makes values."""
+    """Return the text that ``between_commas`` parses into the values."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(values)
     return text.getvalue()

@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
 
 LONGEST_VALUE = 300
-"""The most characters of a value in a message."""
+"""The maximum number of characters of a value in a message."""
 
 _LONGEST_MESSAGE = 2_000
 CONTROL = re.compile(
-    # With what ends a line in Unicode, what turns the direction of text, and what stands for a byte
-    # of a file's name that is no text.
+    # Including Unicode's line separators, marks of text direction, and the surrogates that stand
+    # for undecodable bytes in a file's name.
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Characters that command a terminal, or that it cannot show."""
+"""Characters that control a terminal, or that it cannot show."""
 
 _VALUE = re.compile(r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote))[^\\])*+(?P=quote)|\S+""")
 
 
 def one_line(text: str) -> str:
-    """Return a message as one line that a terminal can show.
+    """Return a message as one printable line.
 
-    Control characters are escaped: names of files may have any, and they must neither cut a message
-    nor command a terminal. Of a long value, and of a long message, the middle is left out, for what
-    to do stands at the end.
+    Control characters, which names of files may contain, are escaped, so that they neither break
+    the line nor control the terminal. The middle of a long value or message is left out, because
+    its end says what to do.
     """
     shorter = _shortened(text, _LONGEST_MESSAGE * 2)  # before anything looks at it in detail
     escaped = CONTROL.sub(lambda found: ascii(found[0])[1:-1], shorter)
@@ -39,7 +39,7 @@ def one_line(text: str) -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    """Return a text of at most so many characters, without its middle if it has more."""
+    """Return a text with its middle left out if it is longer than the limit."""
     if len(text) <= most:
         return text
     kept = most - 1
@@ -47,10 +47,10 @@ def _shortened(text: str, most: int) -> str:
 
 
 class MedsimError(Exception):
-    """A failure that the user can mend; its message is one line that says what and how.
+    """An error that the user can fix; its message is one line that says what is wrong and how.
 
     Attributes:
-        exit_code: what the command line returns for it.
+        exit_code: the exit code of the command line.
     """
 
     exit_code = 1
@@ -60,19 +60,19 @@ class MedsimError(Exception):
 
 
 class InputError(MedsimError):
-    """The input is at fault: a file is missing, damaged, or not what it should be."""
+    """The input is invalid: a file is missing, damaged, or not as expected."""
 
 
 class OptionError(MedsimError):
-    """An option, or a combination of options, cannot be honoured."""
+    """An option, or a combination of options, is invalid."""
 
 
 class OutputError(MedsimError):
-    """The output cannot be written, or what lies there must not be touched."""
+    """The output cannot be written, or something there must not be replaced."""
 
 
 class ClusterError(MedsimError):
-    """A cluster cannot be reached, or cannot do what is asked of it."""
+    """A cluster cannot be reached, or cannot do the work."""
 
 
 class ServiceError(MedsimError):
@@ -84,7 +84,7 @@ class StatementError(MedsimError):
 
 
 class BrokenPromiseError(MedsimError):
-    """A build on disk does not hold what medsim promises of it."""
+    """A build on disk breaks a promise of medsim."""
 
     exit_code = 3
 
@@ -98,12 +98,12 @@ def unknown_name(kind: str, name: object, known: list[str]) -> str:
 
 
 def counted(number: int, one: str, several: str = "") -> str:
-    """Return a number of things, as in "1 pair" or "1,200 pairs"."""
+    """Return a number with a noun, such as "1 pair" or "1,200 pairs"."""
     return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
 def listed(names: Sequence[object], most: int | None = None) -> str:
-    """Return names as a sentence lists them: "a", "a and b", "a, b and c", "a, b and 7 more"."""
+    """Join names for a sentence: "a", "a and b", "a, b and c", "a, b and 7 more"."""
     texts = list(map(str, names))
     if most is not None and len(texts) > most:
         texts[most:] = [f"{len(texts) - most:,} more"]
@@ -112,11 +112,11 @@ def listed(names: Sequence[object], most: int | None = None) -> str:
 
 @contextmanager
 def needing(need: str, extra: str) -> Iterator[None]:
-    """Turn what an import of the body raises where libraries are missing into an OptionError.
+    """Turn a failed import in the body into an OptionError that names the extra to install.
 
     Args:
-        need: the libraries and what needs them, such as "a chart needs Altair".
-        extra: that brings them.
+        need: the missing libraries in a clause, such as "a chart needs Altair".
+        extra: the extra of medsim with these libraries.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and are on the disk when they do; hashed when read."""
+"""Writes files atomically and durably, and hashes files as they are read."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from medsim.core.reading import Watched, open_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # file systems that sync no folders
+_CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # if folders cannot sync
 
 _CANNOT_LINK = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK}
 
-_NAMELESS = getattr(os, "O_TMPFILE", 0)  # of Linux alone
+_NAMELESS = getattr(os, "O_TMPFILE", 0)  # Linux only
 _DESCRIPTORS = Path("/proc/self/fd")
 _CANNOT_BE_NAMELESS = {errno.EISDIR, errno.ENOENT, errno.ENOTSUP, errno.EINVAL}
 
 
 @contextmanager
 def whole_file(path: Path, partial: Path, *, sync_name: bool = True) -> Iterator[Path]:
-    """Give the body a path to write to; when it ends well, the file is on the disk at ``path``.
+    """Give the body a path to write to; if it succeeds, the file is on the disk at ``path``.
 
-    Whatever lay there is replaced; it stays where the body fails.
+    An earlier file is replaced; it stays if the body fails.
 
     Args:
-        path: of the file.
-        partial: where it is written, in the same folder, and where what a killed process left is
-            removed.
-        sync_name: whether its name is on the disk as well; it need not be in a folder that is
-            synced later, by ``sync_tree``.
+        path: the final path of the file.
+        partial: the path to write to, in the same folder; a file that a killed process left there
+            is removed.
+        sync_name: whether to sync its name as well; not needed in a folder that ``sync_tree``
+            syncs later.
     """
     with _failing_to_write(path):
         try:
-            partial.unlink(missing_ok=True)  # a link there would be written through
+            partial.unlink(missing_ok=True)  # else a link there would be followed
             yield partial
             put_in_place(partial, path, sync_name=sync_name)
         finally:
@@ -56,15 +56,15 @@ def whole_file(path: Path, partial: Path, *, sync_name: bool = True) -> Iterator
 
 @contextmanager
 def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
-    """Give the body a file to write; when it ends well, the file is on the disk at ``path``.
+    """Give the body a file to write; if it succeeds, the file is on the disk at ``path``.
 
-    Until then it has no name, so a process that is killed leaves nothing of it. Where the system or
-    the file system knows no such files, and for the moment in which it takes the place of another,
-    it has a name of its own, which ends in ``.partial``, and a lock. A later process that writes to
-    the same path removes what has such a name and no lock.
+    Until then it has no name, so a killed process leaves nothing behind. If the system does not
+    support nameless files, and for the moment in which it replaces another file, it has a temporary
+    name that ends in ``.partial``, and a lock. A later process that writes to the same path removes
+    files with such a name and without a lock.
 
     Raises:
-        OutputError: there is a file at ``path`` that may not be replaced, or none can be written.
+        OutputError: the file at ``path`` must not be replaced, or no file can be written there.
     """
     with ExitStack() as stack:
         _remove_left(path)
@@ -72,9 +72,9 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
         with _failing_to_write(path):
             stream = _nameless(path.parent) or partial.open("x+b")
         stack.callback(partial.unlink, missing_ok=True)
-        stack.push(suppress(OSError))  # newer versions of Python try to write the rest once more
+        stack.push(suppress(OSError))  # newer versions of Python try to write the rest again
         stack.callback(stream.close)
-        with suppress(OSError):  # a file system may know no locks
+        with suppress(OSError):  # a file system may not support locks
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield stream
         with _failing_to_write(path):
@@ -83,7 +83,7 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
             target = partial if overwrite else path
             if not partial.exists():
                 own = _DESCRIPTORS / str(stream.fileno())
-                # A link to the file that the descriptor leads to; Python follows it only so.
+                # Link to the file of the descriptor; Python follows the link only in this way.
                 os.link(own, target, src_dir_fd=stream.fileno())
             elif not overwrite:
                 os.link(partial, path)
@@ -93,15 +93,15 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
 
 
 def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
-    """Write a file, which is on the disk when this returns; see ``nameless_file``."""
+    """Write a file and sync it to the disk; see ``nameless_file``."""
     with _failing_to_write(path), nameless_file(path, overwrite=overwrite) as stream:
         stream.write(content)
 
 
 def _remove_left(path: Path) -> None:
-    """Remove what killed processes left of a file."""
+    """Remove partial files that killed processes left."""
     name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{32}}\.partial")
-    with suppress(OSError):  # a folder may take files and not be listed
+    with suppress(OSError):  # a folder may be writable and not readable
         for left in path.parent.iterdir():
             if name.fullmatch(left.name) and left.is_file() and not left.is_symlink():
                 with suppress(OSError), left.open("rb") as stream:
@@ -110,7 +110,7 @@ def _remove_left(path: Path) -> None:
 
 
 def _nameless(folder: Path) -> IO[bytes] | None:
-    """Return a new file in a folder that has no name; None where there are no such files."""
+    """Return a new file without a name in a folder; None if the system does not support them."""
     if not (_NAMELESS and _DESCRIPTORS.is_dir()):
         return None
     try:
@@ -123,7 +123,7 @@ def _nameless(folder: Path) -> IO[bytes] | None:
 
 @contextmanager
 def _failing_to_write(path: Path) -> Iterator[None]:
-    """Turn an error of the system about a file into one clear line."""
+    """Turn a system error about a file into an OutputError."""
     try:
         yield
     except FileExistsError as error:
@@ -133,7 +133,7 @@ def _failing_to_write(path: Path) -> Iterator[None]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a link, or a folder with all that it holds; no link is followed."""
+    """Remove a file, a link, or a folder with its content; links are not followed."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -141,9 +141,9 @@ def remove(path: Path) -> None:
 
 
 def put_in_place(partial: Path, path: Path, *, sync_name: bool = True) -> None:
-    """Rename a file that is written to its name, once its content is on the disk.
+    """Rename a written file once its content is on the disk.
 
-    A name that reached the disk before the content would be that of an empty file after a crash.
+    If the name reached the disk before the content, a crash would leave an empty file.
     """
     sync_file(partial)
     partial.replace(path)
@@ -152,11 +152,11 @@ def put_in_place(partial: Path, path: Path, *, sync_name: bool = True) -> None:
 
 
 def first_file(path: Path, partial: Path, content: bytes) -> None:
-    """Write a file unless there is one.
+    """Write a file unless it exists.
 
-    Of several processes one writes it, and all see it whole: it gets its name as a link, which no
-    file system makes where the name is taken. On a file system without links the last one wins, so
-    a caller that needs to have won reads the file again.
+    If several processes try, only one writes it, and all see it whole: it gets its name as a hard
+    link, which fails if the name is taken. On a file system without hard links the last process
+    wins, so a caller that must know reads the file again.
     """
     with _failing_to_write(path):
         try:
@@ -175,13 +175,13 @@ def first_file(path: Path, partial: Path, content: bytes) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Return when the content of a file is on the disk."""
+    """Wait until the content of a file is on the disk."""
     with path.open("rb") as stream:
         os.fsync(stream.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Return when the names in a folder are on the disk, where the file system can tell."""
+    """Wait until the names in a folder are on the disk, if the file system supports it."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -193,24 +193,24 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Return when the names in a folder and in all folders within are on the disk."""
+    """Wait until the names in a folder and all its subfolders are on the disk."""
     for path in folder.rglob("*"):
         if path.is_dir() and not path.is_symlink():
             sync_folder(path)
     sync_folder(folder)
 
 
-_REST_BYTES = 1 << 20  # read at once where nobody looks at them
+_REST_BYTES = 1 << 20  # read at a time when only the hash is needed
 
 
 class HashedReader(io.BufferedReader):
-    """A buffered reader of bytes that hashes what it takes from its file.
+    """A buffered reader of bytes that hashes everything it reads.
 
-    Every byte is taken from the file once, in order, so the digest is of what readers were given,
-    even if the file changes meanwhile. It cannot seek.
+    Every byte is read once, in order, so the digest is that of the bytes the caller got, even if
+    the file changes meanwhile. It cannot seek.
 
     Attributes:
-        n_bytes: how many were taken from the file so far; all of them after ``finish``.
+        n_bytes: number of bytes read so far; all bytes after ``finish``.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -223,7 +223,7 @@ class HashedReader(io.BufferedReader):
         self.n_bytes += len(part)
 
     def finish(self) -> str:
-        """Return the SHA-256 of the whole file, in hex, after reading what is left of it."""
+        """Read the rest of the file and return the SHA-256 of all of it, in hex."""
         while self.read(_REST_BYTES):
             pass
         return self._digest.hexdigest()
@@ -233,24 +233,24 @@ def open_hashed(path: Path) -> HashedReader:
     """Return a reader of a file that hashes what is read.
 
     Raises:
-        InputError: it is no file, but a folder, a pipe or a device.
+        InputError: the path is a folder, a pipe or a device.
         OSError: it cannot be opened.
     """
     return HashedReader(open_file(path))
 
 
 def check_own_file(path: Path) -> None:
-    """Raise OSError unless a file that medsim wrote is there and still is a file."""
+    """Raise OSError if a file that medsim wrote is missing, or is now something else."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError("it is not a file")
 
 
 def read_own_json(path: Path, of_object: Callable[[dict[str, Any]], Any] | None = None) -> Any:
-    """Return the value of a file of JSON that medsim wrote, objects as ``of_object`` makes them.
+    """Return the value of a JSON file that medsim wrote; ``of_object`` converts its objects.
 
     Raises:
-        OSError: it is not there, is no file, or cannot be read.
-        ValueError: it is no text, no JSON, or nested too deeply.
+        OSError: the file is missing, is not a file, or cannot be read.
+        ValueError: it is not text, not JSON, or nested too deeply.
     """
     check_own_file(path)
     try:

@@ -1,4 +1,4 @@
-"""Instances of words in context: two sentences with a term in each, as BioWiC's files have them."""
+"""Instances of words in context: two sentences with a marked term in each, in BioWiC's format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def published_instances(path: Path) -> pl.DataFrame:
         ``WIC_COLUMNS``, in the order of the file.
 
     Raises:
-        InputError: the file cannot be read, or an instance lacks a value or has one of another
+        InputError: the file cannot be read, or a value of an instance is missing or has the wrong
             type.
     """
     with reading(path, "instances"):
@@ -36,7 +36,7 @@ def published_instances(path: Path) -> pl.DataFrame:
 
 
 def check_terms(path: Path, instances: pl.DataFrame) -> None:
-    """Raise InputError if a term of an instance is not at its offsets in its sentence."""
+    """Raise InputError if a term is not at its offsets in the sentence."""
     for number, row in enumerate(instances.iter_rows(named=True), start=1):
         for side in "12":
             start, end, term = row[f"start{side}"], row[f"end{side}"], row[f"term{side}"]

@@ -1,7 +1,7 @@
-"""Kinds of output: the room that makes a kind declares it once, and all else asks the declaration.
+"""Kinds of output, each declared once in the room that makes it.
 
-The declaration is a ``Kind``, such as ``medsim.evaluations.output.EVALUATION``, and the class that
-opens an output of the kind has it. One line in ``medsim.core.opened`` lets every command find it.
+The declaration is a ``Kind``, such as ``medsim.evaluations.output.EVALUATION``. The class that
+opens outputs of the kind refers to it, and ``medsim.core.opened`` lists the class for all commands.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Column:
     """A column of a table.
 
     Attributes:
-        dtype: the type of its values.
-        about: what the values are, with their unit. If they may be null, it says when.
-        in_some_files: whether only some files of the table have the column, after the others.
+        dtype: type of the values.
+        about: description of the values, with their unit, and when they are null.
+        in_some_files: whether only some files of the table have the column, as one of the last.
     """
 
     dtype: pl.DataType | type[pl.DataType]
@@ -43,19 +43,18 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of an output, as files have it and SQL statements see it.
+    """A table of an output, in files and as a view for SQL statements.
 
     Attributes:
-        files: pattern of the files that hold it, below the output's folder; empty if a query
-            makes it.
-        about: what its rows are, in a sentence or two.
-        columns: all columns by name, in their order; those that folders name, as in "input=*",
-            are among them. Empty if they depend on what was asked for (see ``variants``).
-        key: the columns by which a row of a file differs from all others.
-        order: of the rows, in a few words.
-        optional: whether outputs of the kind may lack it.
-        query: the name of the query that makes it of other tables that no output lacks.
-        variants: the table by what was asked for, if its columns depend on that.
+        files: pattern of its files below the output's folder; empty if a query makes the table.
+        about: description of a row, in a sentence or two.
+        columns: all columns by name, in order, including those in names of folders, as in
+            "input=*". Empty if they depend on the options (see ``variants``).
+        key: columns that identify a row of a file.
+        order: order of the rows, in a few words.
+        optional: whether outputs of the kind may lack the table.
+        query: name of the query that makes it from other tables, which all outputs have.
+        variants: tables by scale or tool, if the columns depend on that.
     """
 
     files: str = ""
@@ -70,22 +69,22 @@ class Table:
 
     @property
     def dtypes(self) -> Columns:
-        """The types of the columns that every file has, in their order."""
+        """The types of the columns that every file has, in order."""
         found = self.all_columns()
         return {name: found[name] for name in found if not self.columns[name].in_some_files}
 
     def all_columns(self) -> Columns:
-        """Return the types of the columns of all files, without those that folders name."""
+        """Return the types of the columns of all files, without those in names of folders."""
         named = self.folder_columns()
         return {name: one.dtype for name, one in self.columns.items() if name not in named}
 
     @property
     def notes(self) -> Mapping[str, str]:
-        """What the values of each column are, by column."""
+        """The descriptions of the columns, by name."""
         return {name: one.about for name, one in self.columns.items()}
 
     def folder_columns(self) -> tuple[str, ...]:
-        """Return the columns that folders name, as in "input=*", in their order."""
+        """Return the columns in names of folders, as in "input=*", in order."""
         return tuple(_IN_FOLDER.findall(self.files))
 
 
@@ -94,16 +93,16 @@ class Kind(Generic[M]):
     """The declaration of a kind of output.
 
     Attributes:
-        noun: by which sentences name it, without an article.
-        command: that makes it.
-        manifest: the class of its manifests.
-        views: its tables by name.
-        resumed_by: the folder that takes long to fill, for which an interrupted run is resumed;
-            None where every run starts afresh.
-        grows: whether a finished output may be added to.
-        unseen: tables that SQL statements do not see, by name.
-        others: files that are no tables, by pattern: what each is, in a sentence.
-        recorded: what manifests keep among their options beside those that have a key, by key.
+        noun: noun for it in sentences, without an article.
+        command: command that makes it.
+        manifest: class of its manifests.
+        views: tables that are views in SQL, by name.
+        resumed_by: folder that takes long to fill, so that an interrupted run can be resumed;
+            None if every run starts from the beginning.
+        grows: whether a command may add to a finished output.
+        unseen: tables that are not views in SQL, by name.
+        others: descriptions of the files that are not tables, by pattern.
+        recorded: descriptions of further entries of the manifest's options, by key.
     """
 
     noun: str
@@ -118,7 +117,7 @@ class Kind(Generic[M]):
 
     @property
     def name(self) -> str:
-        """The name by which manifests call the kind."""
+        """The name of the kind in manifests."""
         return self.manifest.kind
 
     @property
@@ -131,7 +130,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     """Return the manifest of a finished output.
 
     Raises:
-        InputError: there is none, it is of another kind, or it is not medsim's.
+        InputError: the manifest is missing, of another kind, or not written by medsim.
     """
     path = folder / MANIFEST
     try:
@@ -160,28 +159,28 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
 
 
 def one_within(folder: Path, *kinds: str) -> str:
-    """Return the end of a message that names one of the outputs of some kinds in a folder, if any.
+    """Return the end of a message that names an output of the given kinds in a folder, if any.
 
-    A set of splits, for one, holds builds.
+    For example, a folder of splits contains builds.
     """
     found = (path.parent for path in sorted(folder.glob(f"*/{MANIFEST}")))
     inner = next((place for place in found if kind_of(place) in kinds), None)
-    return "" if inner is None else f"; name one of those in it, such as {inner}"
+    return "" if inner is None else f"; give one inside it, such as {inner}"
 
 
 class _Part(dict[str, Any]):
-    """A part of a manifest, which says what it lacks."""
+    """A part of a manifest; a missing key is an InputError."""
 
     def __missing__(self, key: str) -> Any:
-        raise InputError(f"{MANIFEST} has no {key!r} where it belongs; rebuild the output")
+        raise InputError(f"{MANIFEST} lacks the key {key!r}; rebuild the output")
 
 
 Columns: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
-"""The columns of a table in their order."""
+"""The columns of a table, in order."""
 
 
 def columns(dtype: type[pl.DataType], *names: str) -> Columns:
-    """Return columns of one type, to be joined with others by ``|``."""
+    """Return columns of one type, to be joined with others using ``|``."""
     return dict.fromkeys(names, dtype)
 
 
@@ -207,7 +206,7 @@ CANONICAL_TABLES: Mapping[str, Table] = {
         "A row per name of a concept, active or not, in any language.",
         {
             "description_id": Column(pl.String, "Identifier of the name."),
-            "concept_id": Column(pl.String, "Concept that the name is of."),
+            "concept_id": Column(pl.String, "Concept that has the name."),
             "term": Column(pl.String, "The name, without its semantic tag."),
             "kind": Column(
                 pl.String, "fsn for the fully specified or main name, synonym for any other."
@@ -225,10 +224,10 @@ CANONICAL_TABLES: Mapping[str, Table] = {
     ),
     "association": Table(
         "terminology/association.parquet",
-        "A row per association from one concept, most often a retired one, to another.",
+        "A row per association from one concept, usually a retired one, to another.",
         {
             "source_id": Column(pl.String, "Concept that the association starts from."),
-            "target_id": Column(pl.String, "Concept that stands in for it."),
+            "target_id": Column(pl.String, "Concept that the association points to."),
             "kind": Column(
                 pl.String,
                 "same_as, replaced_by or possibly_equivalent_to, which have datasets; in UMLS also "
@@ -243,7 +242,7 @@ CANONICAL_TABLES: Mapping[str, Table] = {
     ),
     "is_a": Table(
         "terminology/is_a.parquet",
-        "A row per is-a relationship of a concept and a parent of it.",
+        "A row per is-a relationship of a concept and its parent.",
         {
             "child_id": Column(pl.String, "The more specific concept."),
             "parent_id": Column(pl.String, "The more general concept, a direct parent."),
@@ -272,7 +271,7 @@ TERM_COLUMNS: Columns = {
     "n_words": pl.Int32,
     "n_unknown_words": pl.Int32,
 }
-"""The columns of the terms of an input, and whether an embedding covers them."""
+"""The columns of a table of terms that says which of them an embedding covers."""
 
 WIC_COLUMNS: Columns = (
     columns(pl.String, "term1", "term2", "sentence1", "sentence2")
@@ -287,4 +286,4 @@ Starts and ends are code points of the sentence, ends exclusive; cat is one of
 """
 
 SEMANTIC_TYPE_COLUMNS: Columns = columns(pl.String, "concept_id", "type_id", "semantic_type")
-"""The columns of the types that concepts have in the Semantic Network of UMLS, such as T047."""
+"""The columns of the UMLS semantic types of concepts, such as T047."""

@@ -1,4 +1,4 @@
-"""Provenance of an output: what was read, asked for, written, skipped, and what it took."""
+"""Provenance of an output: inputs, options, files, skipped rows, time and memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
 
 MANIFEST = "manifest.json"
-"""The file whose presence says that an output is finished."""
+"""The file that marks a finished output."""
 
 ENCODERS = (
     "model2vec",
@@ -34,13 +34,13 @@ ENCODERS = (
     "torch",
     "transformers",
 )
-"""Libraries of encoders, each of which may be installed or not."""
+"""Optional libraries of encoders."""
 
 _LAST = ("warnings", "outputs", "stages")  # in the order of a manifest's file
 _LIBRARIES = ("duckdb", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
 
 
-_version = cache(version)  # which looks for a file each time
+_version = cache(version)  # cached, as it looks for a file each time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,8 @@ class Skipped:
     """Rows that were left out.
 
     Attributes:
-        reason: why, in a few words.
-        n_rows: how many.
+        reason: reason, in a few words.
+        n_rows: number of rows.
     """
 
     reason: str
@@ -61,8 +61,8 @@ class Output:
     """A file that was written.
 
     Attributes:
-        rows: how many it has; of a text, 0 or what it counts.
-        fingerprint: SHA-256, of a table of its names, types and rows in order, else of its bytes.
+        rows: number of rows; for a text file, 0 or a count of its content.
+        fingerprint: SHA-256 of a table's names, types and rows, or of another file's bytes.
     """
 
     rows: int
@@ -71,14 +71,14 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The account that an output gives of itself; every part is plain JSON.
+    """The provenance of an output, as plain JSON.
 
     Attributes:
-        kind: of output, see ``medsim.core.kinds``.
-        medsim: the version that wrote it.
-        options: everything that decides the content and is named nowhere else, the seed among it.
-        warnings: given to the user.
-        outputs: rows and fingerprint by path.
+        kind: kind of output, see ``medsim.core.kinds``.
+        medsim: version of medsim that wrote it.
+        options: options that decide the content and are not recorded elsewhere, with the seed.
+        warnings: warnings printed during the run.
+        outputs: rows and fingerprint of each file, by path.
     """
 
     kind: ClassVar[str]
@@ -88,7 +88,7 @@ class Manifest:
     outputs: dict[str, Output]
 
     def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all."""
+        """Write it to ``folder`` atomically."""
         content = asdict(self)
         last = {name: content.pop(name) for name in _LAST if name in content}
         text = json.dumps({"kind": self.kind, **content, **last}, indent=2, ensure_ascii=False)
@@ -101,8 +101,8 @@ class RunManifest(Manifest):
     """The manifest of an output that takes long to compute.
 
     Attributes:
-        libraries: versions of Python and of the libraries that decide the content.
-        threads: how many were used, which decides nothing.
+        libraries: versions of Python and of the libraries that affect the content.
+        threads: number of threads used, which does not affect the content.
         stages: time and memory of each stage.
     """
 
@@ -112,7 +112,7 @@ class RunManifest(Manifest):
 
 
 def kind_of(folder: Path) -> str | None:
-    """Return the kind of output that a folder holds; None where there is no readable manifest."""
+    """Return the kind of output in a folder; None if it has no readable manifest."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         return str(read_own_json(folder / MANIFEST)["kind"])
     return None
@@ -124,7 +124,7 @@ def medsim_version() -> str:
 
 
 def library_versions(*others: str) -> dict[str, str]:
-    """Return the versions of Python, of the libraries that decide a build, and of others.
+    """Return the versions of Python, of the libraries that affect a build, and of others.
 
     Others need not be installed.
     """
@@ -138,7 +138,7 @@ def library_versions(*others: str) -> dict[str, str]:
 def run_facts(
     progress: Progress, outputs: Mapping[str, Output], threads: int, *libraries: str
 ) -> dict[str, Any]:
-    """Return the fields of a ``RunManifest`` but the options; ``libraries`` besides the usual."""
+    """Return the fields of a ``RunManifest`` without options; ``libraries`` adds to the usual."""
     return {
         "medsim": medsim_version(),
         "libraries": library_versions(*libraries),
@@ -150,10 +150,10 @@ def run_facts(
 
 
 def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
-    """Return the number of rows and a SHA-256 of their content: names, types and rows in order.
+    """Return the number of rows and a SHA-256 of the names, types and rows in order.
 
-    It depends on values alone: not on how Parquet, Polars or Arrow hold them, or on chunks. Of lazy
-    rows a column is in memory at a time.
+    The hash depends only on values, not on chunks or their representation in Parquet, Polars or
+    Arrow. Lazy rows are read one column at a time.
     """
     digest, n_rows = hashlib.sha256(), 0
     if isinstance(rows, pl.DataFrame):

@@ -45,11 +45,11 @@ _CLASSES = {
     "wic": "medsim.wic.benchmark:Benchmark",
     "wic_evaluation": "medsim.wic.output:WicEvaluation",
 }
-"""The classes that open outputs, by the kind that manifests name; imported when asked for."""
+"""The classes that open outputs, by kind; imported when needed."""
 
 
 class Opened(Shown, Generic[M]):
-    """A finished output; what it holds is read when it is asked for."""
+    """A finished output; its content is read when needed."""
 
     kind: ClassVar[Kind[Any]]
 
@@ -71,7 +71,7 @@ class Opened(Shown, Generic[M]):
         }
 
     def _summary(self) -> Summary:
-        """Return the summary; classes of kinds have their own facts, calls and table."""
+        """Return the summary; subclasses add their own facts, calls and table."""
         files = counted(len(self.manifest.outputs), "file")
         return self._summarized([files], [".views()", '.sql("select …")'])
 
@@ -81,21 +81,21 @@ class Opened(Shown, Generic[M]):
         calls: Sequence[str],
         table: Callable[[], pl.DataFrame] | None = None,
     ) -> Summary:
-        """Return the summary of an output, whose folder names it."""
+        """Return the summary, named by the output's folder."""
         what = f"{type(self).__name__}({str(self.folder)!r})"
         return Summary(what=what, facts=facts, calls=calls, table=table)
 
     def _rows_below(self, path: str) -> int:
-        """Return the number of rows of the files whose paths begin so."""
+        """Return the number of rows in the files whose paths begin with a prefix."""
         outputs = self.manifest.outputs.items()
         return sum(one.rows for name, one in outputs if name.startswith(path))
 
     def read(self, path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return the rows of one file, with the columns that it has itself.
+        """Return the rows of one file, without columns from names of folders.
 
         Args:
-            path: inside the folder, as the manifest has it.
-            columns: those that are read; all by default.
+            path: path inside the folder, as in the manifest.
+            columns: columns to read; all by default.
         """
         return read_rows(self.folder / path, columns)
 
@@ -109,19 +109,20 @@ class Opened(Shown, Generic[M]):
     ) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
 
-        It sees the views that ``views`` lists, no file outside the output's folder and no network.
+        It can read the views that ``views`` lists, but no file outside the output's folder and no
+        network.
 
         Args:
-            statement: one select.
-            threads: to use; all by default.
-            memory: for the statement, such as "4GB"; half of the machine's by default.
-            timeout: seconds that it may take.
+            statement: one select statement.
+            threads: threads to use; all by default.
+            memory: memory limit, such as "4GB"; half of the machine's by default.
+            timeout: time limit in seconds.
 
         Raises:
             InputError: a file of the output cannot be read.
-            StatementError: it is no single select, cannot be run, or passes its bounds.
+            StatementError: it is not a single select, fails, or exceeds its limits.
         """
-        from medsim.core.statements import StatementOptions, rows_of  # noqa: PLC0415 — for SQL alone
+        from medsim.core.statements import StatementOptions, rows_of  # noqa: PLC0415 — only for SQL
 
         options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
         return rows_of(self._statement(statement), options)
@@ -133,18 +134,18 @@ class Opened(Shown, Generic[M]):
         return Statement(text=text, folder=folder, views=views, derived=derived, as_text=as_text)
 
     def _files_of_views(self) -> tuple[Path, Mapping[str, str], tuple[str, ...]]:
-        """Return the folder, the files of views and the queries of others, as ``view_files`` takes.
+        """Return the arguments of ``view_files``: the folder, files of views, and derived views.
 
         Raises:
-            InputError: a file of a view that the manifest names is not there.
+            InputError: a file of a view in the manifest is missing.
         """
         self._promised(*(view.files for view in self.kind.views.values() if view.files))
         derived = tuple(filter(None, (view.query for view in self.kind.views.values())))
         return self.folder.resolve(), self._views, derived
 
     def views(self) -> pl.DataFrame:
-        """Return the views that statements see: their columns and numbers of rows."""
-        from medsim.core.store import Store  # noqa: PLC0415 — DuckDB, which most commands spare
+        """Return the views for SQL statements, with their columns and numbers of rows."""
+        from medsim.core.store import Store  # noqa: PLC0415 — imports DuckDB
 
         rows = []
         with Store(threads=1) as store:
@@ -165,7 +166,7 @@ class Opened(Shown, Generic[M]):
             return scan_files(self.folder, files)
 
     def _check_types(self, path: Path, found: pl.Schema) -> None:
-        """Raise InputError if a column of a table is missing or of another type than declared."""
+        """Raise InputError if a column of a table is missing or has the wrong type."""
         name = PurePosixPath(path.relative_to(self.folder).as_posix())
         view = next(one for one in self.kind.views.values() if one.files and name.match(one.files))
         for column, dtype in view.all_columns().items():
@@ -175,9 +176,9 @@ class Opened(Shown, Generic[M]):
                 raise InputError(f"{path} has {column} as {found[column]}, not {dtype}; {_AGAIN}")
 
     def _promised(self, *patterns: str) -> list[Path]:
-        """Return the files of the manifest that match patterns; InputError if one is not there.
+        """Return the files of the manifest that match patterns; InputError if one is missing.
 
-        A pattern alone would leave out what is missing, and nobody would know.
+        A glob pattern alone would silently skip missing files.
         """
         names = [
             name
@@ -190,7 +191,7 @@ class Opened(Shown, Generic[M]):
         return found
 
     def _checked(self, path: str) -> pl.DataFrame:
-        """Return the rows of a file, which must be those that the manifest tells of."""
+        """Return the rows of a file after comparing them with the manifest's fingerprint."""
         known = self.manifest.outputs.get(path)
         if known is None:
             raise InputError(f"{self.folder} has no {path}; run {self.kind.command} again")
@@ -201,12 +202,12 @@ class Opened(Shown, Generic[M]):
 
 
 def show_views(opened: Opened[Any], store: Store) -> list[str]:
-    """Make the views of an output in a store; return their names in order.
+    """Create the views of an output in a store, and return their names in order.
 
     Raises:
         InputError: a file of the output cannot be read.
     """
-    folder, views, derived = opened._files_of_views()  # noqa: SLF001 — its own module
+    folder, views, derived = opened._files_of_views()  # noqa: SLF001 — same module
     store.view_files(folder, views, derived)
     return [name for name, view in opened.kind.views.items() if name in views or view.query]
 
@@ -214,24 +215,24 @@ def show_views(opened: Opened[Any], store: Store) -> list[str]:
 def frames_to_print(
     opened: Opened[Any], statement: str, options: StatementOptions
 ) -> Iterator[pl.DataFrame]:
-    """Yield the rows of one statement as they come; days and times are text."""
-    from medsim.core.statements import frames_of  # noqa: PLC0415 — for SQL alone
+    """Yield the rows of one statement as they arrive, with dates and times as text."""
+    from medsim.core.statements import frames_of  # noqa: PLC0415 — only for SQL
 
-    return frames_of(opened._statement(statement, as_text=True), options)  # noqa: SLF001 — its own module
+    return frames_of(opened._statement(statement, as_text=True), options)  # noqa: SLF001
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the rows of a Parquet file, without the columns that folders name."""
+    """Return the rows of a Parquet file, without columns from names of folders."""
     with reading(path, hint=_AGAIN):
-        check_own_file(path)  # of a folder Polars would read what it holds
+        check_own_file(path)  # else Polars would read the files of a folder
         return read_parquet(path, columns)
 
 
 def read_damaged_rows(path: Path) -> pl.DataFrame:
-    """Return the rows of a Parquet file that may be damaged, at which Polars may end the process.
+    """Return the rows of a Parquet file that may be damaged, which could make Polars crash.
 
     Raises:
-        InputError: it is damaged.
+        InputError: the file is damaged.
     """
     with reading(path, hint=_AGAIN):
         check_own_file(path)
@@ -240,13 +241,13 @@ def read_damaged_rows(path: Path) -> pl.DataFrame:
 
 @contextmanager
 def reading_output(opened: O) -> Iterator[O]:
-    """Give the body an output; whatever it meets there that medsim never wrote is told in one line.
+    """Give the body an output; turn errors from damaged files into an InputError of one line.
 
     A file, or a part of the manifest, may be damaged or changed in ways that no check foresees.
-    An error that only a fault of the program's own code raises is none of the output's, and passes.
+    Errors that only a bug in medsim can raise pass unchanged.
 
     Raises:
-        InputError: the output is not as medsim made it; or any other of medsim's errors.
+        InputError: the output is not as medsim wrote it. Other errors of medsim pass unchanged.
     """
     kind = opened.kind
     hint = (
@@ -289,12 +290,12 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
 
 
 def _either(names: Sequence[str]) -> str:
-    """Return names as in "a, b or c"."""
+    """Join names, as in "a, b or c"."""
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _class_of(name: str | None) -> type[Opened[Any]] | None:
-    """Return the class that opens outputs of a kind; None if no kind has that name."""
+    """Return the class that opens outputs of a kind; None for an unknown kind."""
     if name not in _CLASSES:
         return None
     module, attribute = _CLASSES[name].split(":")

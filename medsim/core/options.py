@@ -1,21 +1,21 @@
-"""Options that are written once, for the command line, Python, manifests and messages.
+"""Options that are declared once for the command line, Python, manifests and messages.
 
-A subclass of ``Options`` declares the options of one command, a field each: its annotation has the
-type and an ``Option`` with the help, its default is that of the command line and of Python::
+A subclass of ``Options`` declares the options of one command, one per field. The annotation has the
+type and an ``Option`` with the help; the default applies to the command line and to Python::
 
     @dataclass(frozen=True, slots=True)
     class SearchOptions(Options):
         folder: Annotated[str | Path, Option("The folder of a build.", argument=True)]
         _: KW_ONLY
-        pool: Annotated[Literal["set", "all"], Option("What is searched.")] = "set"
+        pool: Annotated[Literal["set", "all"], Option("Terms to search.")] = "set"
 
 
     @public(SearchOptions)
     def search(options: SearchOptions) -> pl.DataFrame: ...
 
 Python sees ``search(folder, *, pool="set")``; ``medsim.core.console.command`` makes the command.
-A message puts a field's name between backticks, as in "`pool` is unknown"; the command line writes
-it as the user would, as in "--pool is unknown".
+Messages have names of fields between backticks, as in "`pool` is unknown"; the command line prints
+"--pool is unknown".
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 NAMED_PATH = "NAME=PATH"
-"""The name of values that are texts with a name before a path."""
+"""The metavar of values that are a name and a path."""
 
 Heading = Literal["Main options", "Input", "Computation", "Output", "Machine"]
 """The headings that help puts options under, in their order."""
@@ -70,26 +70,26 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The declaration of one option; its type and its default are those of its field.
+    """The declaration of one option; its field has the type and the default.
 
     Attributes:
-        help: sentences for the reference and docstrings; help shows the first one of an option.
-        flags: on the command line, such as ("--out", "-o"); by default made of the field's name.
-        metavar: how help names the value; by default its type.
-        argument: whether the command line takes it by its place.
-        listed: whether the command line takes several values as one text, between commas,
-            in double quotes where one has a comma.
-        many: whether the command line takes any number of values where Python takes one as well.
+        help: sentences for the reference and docstrings; help shows an option's first sentence.
+        flags: flags on the command line, such as ("--out", "-o"); by default from the field's name.
+        metavar: name of the value in help; by default its type.
+        argument: whether the command line takes it as a positional argument.
+        listed: whether the command line takes several values as one comma-separated text, with
+            double quotes around a value that has a comma.
+        many: whether the command line takes several values although Python also takes a single one.
         lower: whether the command line ignores its case.
-        or_name: whether a built-in name may stand for a path: "./hpo" is a folder, "hpo" is not.
-        choices: the names that are accepted, none for any; by default those of a ``Literal`` in
-            the field's type.
-        noun: of a choice, for messages; by default the name of the field.
-        least: the smallest number that is accepted; a number has a smallest and a largest.
-        most: the largest number that is accepted.
-        key: under which manifests keep the value; None where it does not decide what comes out.
-        kept_empty: whether manifests keep a value that is empty.
-        heading: the heading of help and the reference. Required options are main options.
+        or_name: whether a built-in name may replace a path: "./hpo" is a folder, "hpo" is not.
+        choices: accepted names, or none for any name; by default the names of a ``Literal`` in the
+            field's type.
+        noun: noun for a choice in messages; by default the name of the field.
+        least: smallest accepted number; a number needs both limits.
+        most: largest accepted number.
+        key: key of the value in manifests; None if it does not affect the output.
+        kept_empty: whether manifests keep an empty value.
+        heading: heading in help and the reference. Required options are main options.
     """
 
     help: str
@@ -109,14 +109,14 @@ class Option:
     heading: Heading = "Computation"
 
     def check(self, name: str, value: object) -> None:
-        """Raise OptionError for a value that is not accepted."""
+        """Raise OptionError for an invalid value."""
         for one in _values_in(value):
             if self.choices is not None and isinstance(one, str) and one not in self.choices:
                 raise OptionError(unknown_name(self.noun or name, str(one), list(self.choices)))
         if isinstance(value, (int, float)):
             low = -math.inf if self.least is None else self.least
             high = math.inf if self.most is None else self.most
-            if not low <= value <= high or not math.isfinite(value):  # NaN is in no range
+            if not low <= value <= high or not math.isfinite(value):  # NaN is outside any range
                 raise OptionError(
                     f"`{name}` {value} is out of range; {self.least} to {self.most} are accepted"
                 )
@@ -124,7 +124,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of one command, checked when they are made."""
+    """The options of one command, checked on creation."""
 
     def __post_init__(self) -> None:
         hints, known = types_of(type(self)), declared(type(self))
@@ -132,7 +132,7 @@ class Options:
             value, hint = getattr(self, field.name), hints[field.name]
             kinds = {get_origin(one) or one for one in union_members(hint)}
             if isinstance(value, (str, Path)) and Sequence in kinds and not kinds & {str, Path}:
-                value = (value,)  # else its letters, one by one
+                value = (value,)  # else it would be split into letters
             option = known.get(field.name)
             accepted = hint | Sequence[str] if option and option.listed else hint
             if not fits(value, accepted):
@@ -145,10 +145,10 @@ class Options:
         self.check()
 
     def check(self) -> None:
-        """Raise OptionError for options that do not fit each other."""
+        """Raise OptionError for options that contradict each other."""
 
     def recorded(self) -> dict[str, object]:
-        """Return the options that decide what comes out, as plain JSON values by their key."""
+        """Return the options that affect the output, as plain JSON values by key."""
         return {
             option.key: as_json(value)
             for name, option in declared(type(self)).items()
@@ -156,10 +156,10 @@ class Options:
         }
 
     def paths_read(self) -> list[Path]:
-        """Return the files and folders that other options than ``out`` name.
+        """Return the files and folders that the options other than ``out`` name.
 
-        A text may have a name before its path, and options behind it: "bert=model.onnx,case=keep".
-        Where a built-in name may stand for a path, the room that knows these tells which it is.
+        A text may have a name before its path and options after it: "bert=model.onnx,case=keep".
+        If a built-in name may replace a path, the room that knows these names decides.
         """
         hints = types_of(type(self))
         return [
@@ -172,17 +172,17 @@ class Options:
         ]
 
     def given(self, kind: type[Options] | None = None) -> dict[str, Any]:
-        """Return the values by field, of those that another class of options has as well."""
+        """Return the values of the fields that another class of options also has, by field."""
         names = [field.name for field in fields(kind or type(self))]
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], **others: Any) -> Self:
-        """Return options as a manifest keeps them; see ``recorded``.
+        """Return options from their record in a manifest; see ``recorded``.
 
         Args:
-            record: values by their key; what is missing has its default.
-            others: values by field, of options that manifests do not keep.
+            record: values by key; missing ones get their defaults.
+            others: values of options that manifests do not keep, by field.
         """
         hints = types_of(cls)
         kept: dict[str, Any] = dict(others)
@@ -197,20 +197,20 @@ class Options:
 
 @runtime_checkable
 class OpenedFolder(Protocol):
-    """An output that was opened, such as ``medsim.Build``; see ``medsim.core.opened``."""
+    """An opened output, such as ``medsim.Build``; see ``medsim.core.opened``."""
 
     @property
     def folder(self) -> Path:
-        """The folder that it lies in."""
+        """The folder of the output."""
 
 
 def folder_of(place: str | Path | OpenedFolder) -> Path:
-    """Return the path of an output, which may be opened already."""
+    """Return the path of an output, given as a path or as an opened output."""
     return Path(place) if isinstance(place, (str, Path)) else place.folder
 
 
-Reporting = Annotated[Progress | None, "told of every stage"]
-"""The field ``progress``: by default stages are told at a terminal and in a notebook."""
+Reporting = Annotated[Progress | None, "reports every stage"]
+"""The field ``progress``; by default, stages are reported in a terminal and in a notebook."""
 
 Threads = Annotated[
     int | None,
@@ -249,13 +249,13 @@ def _declared(options: type[Options]) -> Mapping[str, Option]:
     return found
 
 
-# Not decorated: mypy takes a class whose instances are compared for unhashable.
+# Called, not used as a decorator: mypy takes a class with comparable instances for unhashable.
 declared: Callable[[Any], Mapping[str, Option]] = cache(_declared)
-"""The declarations of a class of options by field, in the order of its signature."""
+"""The declarations of a class of options by field, in the order of the signature."""
 
 
 def signature_of(options: Callable[..., object]) -> inspect.Signature:
-    """Return the names, types and defaults of options, as callers give them."""
+    """Return the signature of options: their names, types and defaults."""
     bare = inspect.signature(options)
     hints = types_of(options)
     parameters = [one.replace(annotation=hints[name]) for name, one in bare.parameters.items()]
@@ -263,11 +263,11 @@ def signature_of(options: Callable[..., object]) -> inspect.Signature:
 
 
 def public(options: Callable[P, Declared]) -> Callable[[Callable[[Declared], R]], Callable[P, R]]:
-    """Return a decorator of a function of options: callers give it the options one by one.
+    """Return a decorator that makes a function of options take the options as arguments.
 
     Args:
-        options: the class of the options. Its fields, types and defaults become the signature, and
-            their help the section Args of the docstring.
+        options: class of the options. Its fields, types and defaults become the signature, and
+            their help becomes the section Args of the docstring.
     """
 
     def decorated(run: Callable[[Declared], R]) -> Callable[P, R]:
@@ -291,17 +291,17 @@ def public(options: Callable[P, Declared]) -> Callable[[Callable[[Declared], R]]
 
 
 def call(function: Callable[..., R], options: Options) -> R:
-    """Return what a ``public`` function returns for options that are made."""
+    """Call a ``public`` function with an options object."""
     return cast("R", inspect.unwrap(function)(options))
 
 
 def _with_args(doc: str, options: type[Options]) -> str:
-    """Return a docstring with its section Args before the first other section."""
+    """Return a docstring with a section Args before all other sections."""
     text = inspect.cleandoc(doc)
     known = {name: option.help for name, option in declared(options).items()}
     if any(field.name == "progress" for field in fields(options)):
         known["progress"] = (
-            "Told of every stage; by default a terminal and a notebook are. Progress() is silent."
+            "Reports every stage, by default in a terminal and in a notebook. Progress() is silent."
         )
     wrapper = textwrap.TextWrapper(96, " " * 4, " " * 8, break_on_hyphens=False)
     lines = [wrapper.fill(f"{name}: {words}") for name, words in known.items()]
@@ -312,7 +312,7 @@ def _with_args(doc: str, options: type[Options]) -> str:
 
 
 def _check_text(name: str, value: object, *, is_path: bool) -> None:
-    """Raise OptionError for a path or a text that is not UTF-8, as names of files need not be."""
+    """Raise OptionError for a path or a text that is not valid UTF-8."""
     names = tuple(value) if isinstance(value, Mapping) else ()
     for one in (*names, *_values_in(value)):
         try:
@@ -326,7 +326,7 @@ def _check_text(name: str, value: object, *, is_path: bool) -> None:
 
 
 def _values_in(value: object) -> tuple[object, ...]:
-    """Return the values of a tuple or a mapping, or a value alone."""
+    """Return the values of a tuple or a mapping, or a single value as the only one."""
     if isinstance(value, Mapping):
         return tuple(value.values())
     return value if isinstance(value, tuple) else (value,)
@@ -338,13 +338,13 @@ def _names_path(hint: object, option: Option | None = None) -> bool:
 
 
 def _path_in(value: object) -> Path | None:
-    """Return the path of the file or folder that a value names, if it names one."""
+    """Return the path of the existing file or folder that a value names, if any."""
     if not isinstance(value, (str, Path)):
         return value.folder if isinstance(value, OpenedFolder) else None
     for text in (str(value), str(value).partition("=")[2]):
         parts = text.split(",")
         known = (",".join(parts[:n]) for n in range(len(parts), 0, -1))
-        # Those of os.path raise nothing: for no such user, for a name that is too long.
+        # The functions of os.path do not raise for an unknown user or a name that is too long.
         paths = (os.path.expanduser(one) for one in known)  # noqa: PTH111
         if found := next(filter(os.path.exists, paths), None):
             return Path(found)
@@ -369,23 +369,24 @@ types_of: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 @cache
 def union_members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or a type alone; a name of some is a text."""
+    """Return the members of a union type, with every `Literal` counted as `str`."""
     is_union = isinstance(hint, UnionType) or get_origin(hint) is Union
     members = get_args(hint) if is_union else (hint,)
     return tuple(dict.fromkeys(str if get_origin(one) is Literal else one for one in members))
 
 
 def names_in(hint: Any) -> tuple[str, ...]:
-    """Return the names that a type allows, where it has a ``Literal`` of them; else none."""
+    """Return the names in the ``Literal`` of a type; none if it has no ``Literal``."""
     if get_origin(hint) is Literal:
         return get_args(hint)
     return next(filter(None, map(names_in, get_args(hint))), ())
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Return whether a value is of a type, and so is all that it holds.
+    """Return whether a value and its elements have a type.
 
-    A text is no sequence, True and False are no numbers, and a whole number is a number.
+    A text does not count as a sequence, True and False do not count as numbers, and a whole number
+    counts as a number.
     """
     if len(members := union_members(hint)) > 1:
         return any(fits(value, one) for one in members)
@@ -404,9 +405,9 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def of_python(value: object) -> object:
-    """Return a value as a type of Python's own, such as a number of NumPy, which JSON lacks.
+    """Convert a value to a built-in type that JSON supports, such as a NumPy number to a float.
 
-    A list becomes a tuple, and a point in time its day.
+    A list becomes a tuple, and a datetime its date.
     """
     match value:
         case bool():
@@ -424,7 +425,7 @@ def of_python(value: object) -> object:
 
 
 def as_json(value: object) -> object:
-    """Return a value of an option as JSON has it: days and paths as texts."""
+    """Return an option's value for JSON, with dates and paths as texts."""
     if isinstance(value, tuple):
         return [as_json(one) for one in value]
     if isinstance(value, date):
@@ -447,7 +448,7 @@ def described(hint: Any) -> str:
 
 
 def type_of(value: object) -> str:
-    """Return the name of a value's type with those of what it holds: "list of int and str"."""
+    """Return the name of a value's type with the types of its elements: "list of int and str"."""
     if not isinstance(value, (list, tuple)) or not value:
         return type(value).__name__
     return f"{type(value).__name__} of {listed(sorted({type(one).__name__ for one in value}))}"

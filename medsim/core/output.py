@@ -1,4 +1,4 @@
-"""The folder of an output: claimed by one process, filled beside its place, then moved there."""
+"""The folder of an output: locked by one process, filled next to its final place, then moved."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ _JOB = "job.json"
 _PARTIAL = f"{_JOB}.partial"
 _EMPTY_NOTE = json.dumps({"job": None, "digests": {}})
 _SPILL = "spill"
-_MOST_TRIED = 1000  # more owners of a lock do not come and go while it is sought
+_MOST_TRIED = 1000  # attempts to get a lock that others take and remove
 
 
 class OutputFolder:
-    """The unfinished folder of one output, which no other process writes to.
+    """The unfinished folder of one output, locked against other processes.
 
-    It has a note from its first moment on, by which it is known as medsim's. What medsim did not
-    make is neither removed nor followed, whatever its name.
+    From the start it has a note that marks it as medsim's. Files and links that medsim did not
+    make are neither removed nor followed, whatever their names.
 
     Attributes:
-        folder: where it lies until it is published.
-        spill: the folder for rows of the database that do not fit in memory.
-        outputs: what has been written, by path.
+        folder: path of the folder until it is published.
+        spill: folder for rows of the database that do not fit in memory.
+        outputs: the files written so far, by path.
     """
 
     def __init__(self, out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
@@ -64,18 +64,18 @@ class OutputFolder:
         self.outputs: dict[str, Output] = {}
         self._prefix = ""
         self._found: Mapping[str, Any] | None = None  # the note of an interrupted run, once claimed
-        self._job: dict[str, object] | None = None  # of this run, where it can be resumed
+        self._job: dict[str, object] | None = None  # of this run, if it can be resumed
         self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
         self._carried: set[str] = set()
 
     def claim(self) -> None:
-        """Make the folder, or take over the one that an interrupted run left.
+        """Make the folder, or take over the folder of an interrupted run.
 
         Raises:
-            OutputError: what is there is not medsim's, or its note cannot be read; it stays.
+            OutputError: the folder there is not medsim's, or its note cannot be read; it stays.
         """
         with suppress(FileNotFoundError):
-            _name_aside(self._out).lstat()  # fails now, not after hours, where it is too long
+            _name_aside(self._out).lstat()  # fails now, not after hours, if it is too long
         try:
             self.folder.mkdir()
             self._found = {}
@@ -89,10 +89,10 @@ class OutputFolder:
         self.spill.mkdir()
 
     def _note_found(self) -> Mapping[str, Any]:
-        """Return the note of the run that left the folder; nothing where it had just made it.
+        """Return the note of the interrupted run; empty if that run had only made the folder.
 
-        The note is replaced whole, so that no killed run and no full disk leaves one that cannot
-        be read: the disk is at fault, or somebody's hand.
+        The note is replaced atomically, so neither a killed run nor a full disk leaves it
+        unreadable: an unreadable note means a faulty disk or a manual change.
         """
         path, fault = self.folder / _JOB, f"{self.folder} was not made by medsim; move it away"
         if self.folder.is_symlink() or not self.folder.is_dir():
@@ -107,13 +107,13 @@ class OutputFolder:
                     own.add(_PARTIAL)
             if next(unknown_files(self.folder, own), None) is not None:
                 raise OutputError(fault) from error
-            return {}  # it was killed before its first note, or after its last
+            return {}  # killed before its first note, or after its last
         except (OSError, ValueError, KeyError, TypeError) as error:
             said = f"{path} cannot be read ({error}); make it readable, or remove that folder"
             raise OutputError(said) from error
 
     def discard(self) -> None:
-        """Remove the folder, unless it has files that took long to make, or may have."""
+        """Remove the folder, unless it has, or may have, files that took long to make."""
         with suppress(OSError):
             is_kept = self._kind.resumed_by and (self.folder / self._kind.resumed_by).exists()
             if self._found is not None and not is_kept:
@@ -121,15 +121,15 @@ class OutputFolder:
                 remove(self.folder)
 
     def _clear(self, *kept: str) -> None:
-        """Remove all but the note, without which the folder would not be known as medsim's."""
+        """Remove everything except the note, which marks the folder as medsim's."""
         for path in self.folder.iterdir():
             if path.name not in (_JOB, *kept):
                 remove(path)
 
     def resume(self, job: Mapping[str, object]) -> bool:
-        """Return whether files of an interrupted run of the same job are there to be taken over.
+        """Return whether an interrupted run of the same job left files to take over.
 
-        Files of another job are removed, but not what the database of this run has spilled.
+        Files of another job are removed, but not the spilled rows of this run.
         """
         self._job = dict(job)
         if self._found and self._found["job"] == self._job:
@@ -146,10 +146,9 @@ class OutputFolder:
     def write(
         self, name: str, rows: pl.DataFrame | pl.LazyFrame, metadata: Mapping[str, str]
     ) -> None:
-        """Write rows as Parquet; the file appears whole or not at all.
+        """Write rows as Parquet, atomically.
 
-        Lazy rows are made twice: some at a time, to be written, and column by column, for the
-        fingerprint.
+        Lazy rows are computed twice: in batches to write them, and by column for the fingerprint.
         """
         with self._whole(name) as partial:
             write_parquet(rows, partial, metadata)
@@ -159,18 +158,18 @@ class OutputFolder:
         self.register_existing(name, rows)
 
     def write_text(self, name: str, text: str, n_rows: int) -> None:
-        """Write a text file, which appears whole or not at all."""
+        """Write a text file, atomically."""
         data = text.encode()
         with self._whole(name) as partial:
             partial.write_bytes(data)
         self._register(name, Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest()))
 
     def write_file(self, name: str, write: Callable[[Path], int]) -> None:
-        """Write a file of any size, which appears whole or not at all.
+        """Write a file of any size, atomically.
 
         Args:
-            name: its path in the folder.
-            write: writes it to a path, and returns how many rows it has.
+            name: path in the folder.
+            write: function that writes the file to a path and returns its number of rows.
         """
         with self._whole(name) as partial:
             n_rows = write(partial)
@@ -178,27 +177,27 @@ class OutputFolder:
 
     @contextmanager
     def _whole(self, name: str) -> Iterator[Path]:
-        """Give the body a path to write a file to, which appears whole or not at all."""
+        """Give the body a path to write a file to, which appears atomically."""
         path = self.folder / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # One name: what a killed run left is written over, and never published.
+            # Always the same name, so a file that a killed run left is overwritten, not published.
             with whole_file(path, path.with_suffix(".partial"), sync_name=False) as partial:
                 yield partial
         except (OSError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
 
     def scan(self, name: str) -> pl.LazyFrame | None:
-        """Return the rows of a file that is there already, None if it is not or is damaged."""
+        """Return the rows of an existing file; None if it is missing or damaged."""
         path = self.folder / name
         with suppress(OSError):
-            # The digest first: Polars may read a damaged file without a complaint, or panic.
+            # Check the digest first: Polars may accept a damaged file, or panic.
             if self._digests.get(self._prefix + name) == digest_of(path):
                 return scan_parquet(path)
         return None
 
     def load(self, name: str) -> pl.DataFrame:
-        """Return the rows of a file that ``is_complete``, if they are those noted of it."""
+        """Return the rows of a file that ``is_complete``, if they match its note."""
         try:
             frame = read_parquet(self.folder / name)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -208,22 +207,22 @@ class OutputFolder:
         return frame
 
     def register_existing(self, name: str, rows: pl.DataFrame | pl.LazyFrame) -> None:
-        """Note the rows of a file that an interrupted run wrote."""
+        """Record the rows of a file that an interrupted run wrote."""
         self._register(name, content_of(rows))
 
     def _register(self, name: str, output: Output) -> None:
         self.outputs[name] = output
 
     def is_complete(self, name: str) -> bool:
-        """Return whether a file is there, whole: from an earlier output or an interrupted run."""
+        """Return whether a complete file exists, from an earlier output or an interrupted run."""
         if name not in self.outputs and (rows := self.scan(name)) is not None:
             self.register_existing(name, rows)
         return name in self.outputs
 
     def carry_over(self, files: Mapping[str, Output | None]) -> None:
-        """Take files of an earlier output at the same place over as they are.
+        """Take over files of an earlier output at the same place.
 
-        They are linked where the file system can, else copied.
+        They are hard-linked if the file system supports it, else copied.
         """
         self._carried.update(files)
         for name, known in files.items():
@@ -239,13 +238,13 @@ class OutputFolder:
                 self.outputs[name] = known
 
     def publish(self) -> None:
-        """Move the folder to its place; an earlier output there is removed.
+        """Move the folder to its final place, and remove an earlier output there.
 
-        All that it holds is on the disk before, and its new name before the earlier one goes.
+        Its content is synced to the disk first, and its new name before the earlier output goes.
         """
         check_free(self._out, self._kind, overwrite=self._overwrite, known=self._carried)
         remove(self.spill)
-        (self.folder / _JOB).unlink(missing_ok=True)  # last: without it only a whole one is known
+        (self.folder / _JOB).unlink(missing_ok=True)  # last: from now on only the manifest marks it
         sync_tree(self.folder)
         aside = _name_aside(self._out)
         try:
@@ -255,7 +254,7 @@ class OutputFolder:
             sync_folder(self._out.parent)
         except BaseException:
             if not self.folder.exists() and self._out.exists():
-                self._out.rename(self.folder)  # its name may not outlast a crash
+                self._out.rename(self.folder)  # else a crash could lose its name
             self._note_job()
             if aside.exists():
                 aside.rename(self._out)
@@ -263,7 +262,7 @@ class OutputFolder:
         settle_aside(self._out, self._kind)
 
     def _note_job(self) -> None:
-        """Note the job and its finished files; the note changes whole or not at all."""
+        """Record the job and its finished files atomically."""
         path = self.folder / _JOB
         text = json.dumps({"job": self._job, "digests": self._digests})
         with whole_file(path, self.folder / _PARTIAL, sync_name=False) as partial:
@@ -279,16 +278,16 @@ def claimed(
     read: Iterable[Path] = (),
     whole: Iterable[Path] = (),
 ) -> Iterator[OutputFolder]:
-    """Give the body the only right to write an output to ``out``.
+    """Give the body an exclusive lock on ``out`` and a folder to write the output to.
 
-    What an interrupted run left is there where the kind can be resumed, else it is removed.
+    Files of an interrupted run are kept if the kind can be resumed, else removed.
 
     Args:
-        out: the folder.
-        kind: of output.
-        overwrite: whether an earlier one may be replaced.
-        read: the files and folders that the run reads, none of which may be written to.
-        whole: folders of which any file may be read.
+        out: final path of the folder.
+        kind: kind of output.
+        overwrite: whether an earlier output may be replaced.
+        read: files and folders that the run reads, so that it must not write to them.
+        whole: folders in which the run may read any file.
     """
     check_not_read(out, read, whole)
     out = resolved(out)
@@ -322,15 +321,15 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
     try:
         yield
     finally:
-        if not isinstance(lock, SoftFileLock):  # whose file is the lock itself
-            with suppress(OSError):  # who waits for it sees that it is gone, and locks another
+        if not isinstance(lock, SoftFileLock):  # its file is the lock itself
+            with suppress(OSError):  # a waiting process notices and locks a new file
                 Path(lock.lock_file).unlink()
         lock.release()
 
 
 def _locked(path: Path) -> BaseFileLock:
-    """Return a lock that is held, on a file of its own."""
-    with suppress(FileNotFoundError):  # looked at once: its owner may remove it at any time
+    """Acquire a lock on a lock file, and return it."""
+    with suppress(FileNotFoundError):  # checked once: its owner may remove it at any time
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode) or found.st_size:
             raise FileExistsError(errno.EEXIST, "is not a lock of medsim; move it away", str(path))
@@ -338,24 +337,24 @@ def _locked(path: Path) -> BaseFileLock:
     for _ in range(_MOST_TRIED):
         try:
             return lock.acquire().lock
-        except Timeout:  # unless its owner has just removed it, or none can be made there
+        except Timeout:  # or its owner has just removed it, or no file can be made there
             if os.path.lexists(path):
                 raise
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
-# Earlier outputs, which are moved aside while the new one is put in their place
+# Earlier outputs, moved aside while the new one takes their place
 
 
 def _name_aside(out: Path) -> Path:
-    """Return a new name for an earlier output."""
+    """Return a temporary name for an earlier output."""
     return out.with_name(f".{out.name}.{uuid4().hex[:8]}.replaced")
 
 
 def settle_aside(out: Path, kind: Kind[Any]) -> None:
-    """Undo a publishing that was interrupted between its two renames; remove what was replaced.
+    """Undo a publication that was interrupted between its two renames; remove replaced outputs.
 
-    The manifest goes last, by which a folder is known as an output of medsim.
+    The manifest, which marks a folder as an output of medsim, is removed last.
     """
     for folder in _all_aside(out):
         is_free = not out.exists() or (out.is_dir() and not any(out.iterdir()))
@@ -369,13 +368,13 @@ def settle_aside(out: Path, kind: Kind[Any]) -> None:
                     if path.name != MANIFEST:
                         remove(path)
                 remove(folder)
-            folder.rmdir()  # what is empty; a folder of the user's stays
+            folder.rmdir()  # fails if not empty, so files of the user stay
 
 
 def _all_aside(out: Path) -> list[Path]:
-    """Return the folders beside an output that are named as ``_name_aside`` does, newest first."""
+    """Return the folders next to an output with a name from ``_name_aside``, newest first."""
     name = re.compile(rf"\.{re.escape(out.name)}\.[0-9a-f]{{8}}\.replaced")
-    with suppress(OSError):  # a folder may take files and not be listed
+    with suppress(OSError):  # a folder may be writable and not readable
         found = [path for path in out.parent.iterdir() if name.fullmatch(path.name)]
         plain = [path for path in found if path.is_dir() and not path.is_symlink()]
         return sorted(plain, key=lambda one: one.stat().st_mtime_ns, reverse=True)

@@ -1,4 +1,4 @@
-"""Parquet files by their paths, which are never patterns, addresses or homes of users."""
+"""Reads and writes Parquet files by literal paths: no patterns, URLs or home folders."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 1 << 14
 _COMPARED_ROWS = 1 << 18
-_COMPRESSION = 1  # of Zstandard: a third less time than its usual level takes, for 7% more bytes
+_COMPRESSION = 1  # Zstandard level: a third faster than its default, for 7% more bytes
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the rows of a file, without the columns that folders name."""
+    """Return the rows of a file, without columns from names of folders."""
     rows = scan_parquet(path)
     return (rows if columns is None else rows.select(columns)).collect()
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
-    """Return the rows of a file, read when they are asked for, without columns of folders."""
-    # Without its options, Polars has Python make them, and panics if an interrupt comes meanwhile.
+    """Return the rows of a file lazily, without columns from names of folders."""
+    # Without explicit options, Polars calls Python for them and panics on an interrupt meanwhile.
     options = pl.ScanCastOptions()
     return pl.scan_parquet(
         path.absolute(), hive_partitioning=False, glob=False, cast_options=options
@@ -34,34 +34,34 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
 
 
 def checked_frame(rows: Any) -> pl.DataFrame:
-    """Return a table or a batch of Arrow after looking at all its values.
+    """Return an Arrow table or batch after validating all its values.
 
-    Polars takes it for granted that text is UTF-8 and that lists lie within their values.
+    Polars assumes that text is valid UTF-8 and that list offsets are in range.
 
     Raises:
-        pyarrow.ArrowInvalid: a value is not as it must be.
+        pyarrow.ArrowInvalid: a value is invalid.
     """
     rows.validate(full=True)
     return pl.DataFrame(rows)
 
 
 def scan_of_users(path: Path) -> pl.LazyFrame:
-    """Return the rows of a user's Parquet file, read when they are asked for.
+    """Return the rows of a user's Parquet file lazily.
 
-    Arrow reads them, some at a time, since Polars ends the process at some damaged pages.
+    Arrow reads them in batches, because some damaged pages make Polars abort the process.
     """
     return _scan_by_arrow(path, _parquet_batches)
 
 
 def scan_ipc_of_users(path: Path) -> pl.LazyFrame:
-    """Return the rows of a user's Arrow or Feather file, as ``scan_of_users`` does of Parquet."""
+    """Return the rows of a user's Arrow or Feather file, like ``scan_of_users`` for Parquet."""
     return _scan_by_arrow(path, _ipc_batches)
 
 
 def _scan_by_arrow(
     path: Path, batches: Callable[[IO[bytes], list[str] | None], Iterator[Any]]
 ) -> pl.LazyFrame:
-    """Return the rows of a file that Arrow reads in batches, the first of which is empty."""
+    """Return the rows of a file that Arrow reads in batches, starting with an empty one."""
 
     def rows(
         columns: list[str] | None,
@@ -86,7 +86,7 @@ def _scan_by_arrow(
 
 def _parquet_batches(stream: IO[bytes], columns: list[str] | None) -> Iterator[Any]:
     """Yield the rows of a Parquet file in batches, an empty one first."""
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few files of users are Parquet
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — rarely needed
 
     with ParquetFile(stream) as file:
         empty = file.schema_arrow.empty_table()
@@ -96,7 +96,7 @@ def _parquet_batches(stream: IO[bytes], columns: list[str] | None) -> Iterator[A
 
 def _ipc_batches(stream: IO[bytes], columns: list[str] | None) -> Iterator[Any]:
     """Yield the rows of an Arrow file in its batches, an empty one first."""
-    from pyarrow import ipc  # noqa: PLC0415 — few files of users are Arrow
+    from pyarrow import ipc  # noqa: PLC0415 — rarely needed
 
     with ipc.open_file(stream) as file:
         empty = file.schema.empty_table()
@@ -107,13 +107,13 @@ def _ipc_batches(stream: IO[bytes], columns: list[str] | None) -> Iterator[Any]:
 
 
 def scan_files(folder: Path, pattern: str) -> pl.LazyFrame:
-    """Return the rows of all files of a pattern below a folder, in order of path.
+    """Return the rows of all files that match a pattern below a folder, in order of path.
 
-    Columns that folders of the pattern name, as in ``dataset=fsn_syn``, come last. A column that
-    the first file has and others lack is null in these.
+    Columns from names of folders, as in ``dataset=fsn_syn``, come last. A column that the first
+    file has and another lacks is null there.
 
     Raises:
-        FileNotFoundError: there is no such file.
+        FileNotFoundError: no file matches.
     """
     found = sorted(folder.glob(pattern), key=str)
     if not found:
@@ -129,13 +129,13 @@ def scan_files(folder: Path, pattern: str) -> pl.LazyFrame:
 def write_parquet(
     rows: pl.DataFrame | pl.LazyFrame, path: Path, metadata: Mapping[str, str]
 ) -> None:
-    """Write rows to a file, lazy ones as they come."""
+    """Write rows to a file; lazy rows are streamed."""
     known = dict(metadata)
     rows.lazy().sink_parquet(path.absolute(), metadata=known, compression_level=_COMPRESSION)
 
 
 def holds(path: Path, rows: pl.DataFrame | pl.LazyFrame) -> bool:
-    """Return whether a file holds rows; lazy ones are compared some at a time."""
+    """Return whether a file has the same rows; lazy rows are compared in batches."""
     if isinstance(rows, pl.DataFrame):
         return read_parquet(path).equals(rows)
     found, n_rows = scan_parquet(path), 0
@@ -147,7 +147,7 @@ def holds(path: Path, rows: pl.DataFrame | pl.LazyFrame) -> bool:
 
 
 def write_lazily(rows: pl.LazyFrame, path: Path, metadata: Mapping[str, str]) -> int:
-    """Write rows to a file as they come, and return their number."""
+    """Stream rows to a file, and return their number."""
     write_parquet(rows, path, metadata)
     return int(scan_parquet(path).select(pl.len()).collect().item())
 
@@ -155,16 +155,16 @@ def write_lazily(rows: pl.LazyFrame, path: Path, metadata: Mapping[str, str]) ->
 def write_batches(
     path: Path, schema: Mapping[str, pl.DataType], batches: Iterable[pl.DataFrame]
 ) -> int:
-    """Write rows to a file as they come, and return how many there are.
+    """Stream rows to a file, and return their number.
 
-    Text is of Arrow's type string, which every reader has, where Polars writes large strings.
+    Text has Arrow's type string, which every reader supports, not Polars's large string.
 
     Args:
-        path: of the file.
-        schema: its columns; batches may have others.
-        batches: the rows, some at a time.
+        path: path of the file.
+        schema: columns to write; batches may have others.
+        batches: rows in batches.
     """
-    import pyarrow as pa  # noqa: PLC0415 — few files are written so
+    import pyarrow as pa  # noqa: PLC0415 — rarely needed
     from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 — as above
 
     known = {pl.String(): pa.string(), pl.Int64(): pa.int64()}

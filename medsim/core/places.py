@@ -1,4 +1,4 @@
-"""The places of outputs, checked before anything is written or replaced there."""
+"""Checks of output paths, before anything is written or replaced there."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 
 def resolved(out: Path) -> Path:
-    """Return the path of ``out``, links followed."""
+    """Return the path of ``out`` with links resolved."""
     try:
         place = out.resolve()
-    except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle
+    except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for a loop of links
         raise OutputError(f"cannot write {out}: {error}") from error
-    if os.path.islink(place):  # noqa: PTH114 — Path's raises where a name is too long
-        # Python 3.13 follows links in a circle as far as it can.
-        raise OutputError(f"cannot write {out}: its links lead in a circle")
+    if os.path.islink(place):  # noqa: PTH114 — Path's raises for long names
+        # Python 3.13 does not raise for a loop of links.
+        raise OutputError(f"cannot write {out}: its links form a loop")
     if not place.name:
-        raise OutputError(f"{place} cannot be replaced; give a folder in it")
+        raise OutputError(f"{place} cannot be replaced; give a folder inside it")
     if not is_text(place):
         raise OutputError(f"cannot write {str(place)!r}: its name is not UTF-8; choose another")
     return place
 
 
 def is_text(path: Path) -> bool:
-    """Return whether a path is text: the bytes of a name need not be UTF-8."""
+    """Return whether the name of a path is valid UTF-8."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -45,21 +45,21 @@ def is_text(path: Path) -> bool:
 def check_free(
     out: Path, kind: Kind[Any], *, overwrite: bool, known: Collection[str] | None = None
 ) -> None:
-    """Raise OutputError if ``out`` holds something that must not be replaced or added to.
+    """Raise OutputError if ``out`` has content that must not be replaced or added to.
 
     Args:
-        out: the folder.
-        kind: of output that is written there.
+        out: path of the folder.
+        kind: kind of output to write there.
         overwrite: whether an earlier output of that kind may be replaced.
-        known: the files there that the new output has as well; by default any, as it will take
-            them over if the kind grows.
+        known: files of an earlier output that the new one also has; by default any file, as it is
+            taken over if the kind grows.
     """
     if not os.path.lexists(out):
         return
     if not out.is_dir():
         raise OutputError(f"{out} is a file; give a folder")
     if out.is_mount():
-        raise OutputError(f"{out} is the root of a disk; give a folder in it")
+        raise OutputError(f"{out} is the root of a disk; give a folder inside it")
     if not any(out.iterdir()):
         return
     own = own_files(out, kind)
@@ -75,7 +75,7 @@ def check_free(
 
 
 def own_files(folder: Path, kind: Kind[Any]) -> set[str]:
-    """Return the paths that a manifest of one kind names and its own, none if there is none."""
+    """Return the paths in the manifest of a kind and the manifest's own; empty if it is missing."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         found = read_own_json(folder / MANIFEST)
         if found["kind"] == kind.name:
@@ -84,7 +84,7 @@ def own_files(folder: Path, kind: Kind[Any]) -> set[str]:
 
 
 def unknown_files(folder: Path, own: Collection[str]) -> Iterator[str]:
-    """Yield the paths in a folder that are not among some: files, links and empty folders."""
+    """Yield the files, links and empty folders in a folder that are not among the known ones."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         is_folder = path.is_dir() and not path.is_symlink()
@@ -95,12 +95,12 @@ def unknown_files(folder: Path, own: Collection[str]) -> Iterator[str]:
 def check_file_free(
     out: Path, *, overwrite: bool, is_own: Callable[[Path], bool] | None = None
 ) -> None:
-    """Raise OutputError if no file can be written at ``out``, or one there must stay.
+    """Raise OutputError if no file can be written at ``out``, or an existing one must stay.
 
     Args:
-        out: of the file.
-        overwrite: whether one that is there may be replaced.
-        is_own: whether a file is such as medsim writes, the only ones that may be replaced.
+        out: path of the file.
+        overwrite: whether an existing file may be replaced.
+        is_own: whether medsim wrote the file; only such a file may be replaced.
     """
     if out.is_dir():
         raise OutputError(f"cannot write {out}: it is a folder; give a file")
@@ -119,14 +119,14 @@ def check_file_free(
 
 
 def check_not_read(out: Path, read: Iterable[Path], whole: Iterable[Path] = ()) -> None:
-    """Raise OutputError if ``out`` is or holds what a run reads, or lies in what is read whole.
+    """Raise OutputError if ``out`` is or contains an input, or is inside an input folder.
 
-    Links, hard links, ``..`` and other cases of letters do not hide one from the other.
+    Links, hard links, ``..`` and upper and lower case are resolved.
 
     Args:
-        out: of an output.
-        read: the files and folders that are read; outputs of medsim are read whole.
-        whole: folders of which any file may be read.
+        out: path of an output.
+        read: files and folders that are inputs; all files of an output of medsim are inputs.
+        whole: folders in which any file may be an input.
     """
     place = resolved(out)
     own, above = _identity(place), set(map(_identity, place.parents))
@@ -142,7 +142,7 @@ def check_not_read(out: Path, read: Iterable[Path], whole: Iterable[Path] = ()) 
 
 
 def _identity(path: Path) -> tuple[int, int] | str:
-    """Return the device and number of a file or folder, of one that is not there its path."""
+    """Return the device and inode of a file or folder, or its path if it does not exist."""
     try:
         found = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Prints tables to standard output: for people as they can read them, for programs as they are."""
+"""Prints tables to standard output: laid out for people, or unchanged for programs."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from medsim.core.checks import Verification
     from medsim.core.table_formats import TableFormat
 
-_MOST_CELLS = 2_000_000  # of a table for people
+_MOST_CELLS = 2_000_000  # in a table for people
 _PLAIN_WORD = re.compile(r"[\w.,:@%+/=-]+")
-_MOST_ROWS = 40  # of a statement, on a terminal
+_MOST_ROWS = 40  # of a statement's result, on a terminal
 
-_PLAIN = str.maketrans(  # what tables for people have, for terminals that lack it
+_PLAIN = str.maketrans(  # replacements for terminals without these characters
     {"─": "-", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-", "\N{PLUS-MINUS SIGN}": "+-"}
 )
 
@@ -73,7 +73,7 @@ def print_table(
     *,
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
 ) -> None:
-    """Print a table to standard output; in a format for people what ``readable`` makes of it."""
+    """Print a table to standard output; formats for people first apply ``readable``."""
     rendering = _format(form)
     frames = readable(frame) if readable and rendering.for_people else [frame]
     if rendering.for_people and not any(one.height for one in frames):
@@ -82,9 +82,9 @@ def print_table(
 
 
 def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
-    """Print the rows of frames as one table: to programs as they come, to people all at once.
+    """Print the rows of frames as one table: streamed for programs, all at once for people.
 
-    Of more rows than are looked at on a terminal it has the first ones.
+    On a terminal, only the first rows of a long table are printed.
     """
     rendering = _format(form)
     if rendering.pieces:
@@ -98,34 +98,34 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
 
 
 def tell_signs(progress: Progress | None, form: str, signs: str) -> None:
-    """Tell what signs and names in a table say, where it is printed for people."""
+    """Print what signs and names in a table mean, if it is printed for people."""
     if _format(form).for_people:
         progress_of(progress).say(signs)
 
 
 def tell_missing(progress: Progress | None, form: str, why: str) -> None:
-    """Tell why numbers are missing in a table that is printed for people, unless none is."""
+    """Print why numbers are missing in a table for people, if any are."""
     if why:
         tell_signs(progress, form, f"\N{EN DASH}: {why}")
 
 
 def quoted(path: object) -> str:
-    """Return a path as a shell takes it for one word."""
+    """Return a path quoted for the shell."""
     text = str(path)
     return text if _PLAIN_WORD.fullmatch(text) else shlex.quote(text)
 
 
 def tell_next(progress: Progress | None, *steps: str) -> None:
-    """Tell what a user may do next, each step a command and what it does."""
+    """Print possible next steps, each with a purpose and a command."""
     for step in steps:
         progress_of(progress).say(f"next: {step}")
 
 
 def print_outcome(found: Verification, place: object, progress: Progress | None) -> None:
-    """Print which promises do not hold, or one sentence if all do.
+    """Print the broken promises, or one sentence if all hold.
 
     Raises:
-        BrokenPromiseError: one does not.
+        BrokenPromiseError: a promise is broken.
     """
     for row in found.findings.filter(found.findings["violations"] > 0).iter_rows(named=True):
         number, example = counted(row["violations"], "violation"), row["example"]
@@ -138,14 +138,14 @@ def print_outcome(found: Verification, place: object, progress: Progress | None)
 
 
 def terminal_width() -> int | None:
-    """Return how many columns the terminal of standard output has; None where it is none."""
+    """Return the width of the terminal of standard output; None if it is not a terminal."""
     if sys.stdout is None or not sys.stdout.isatty():
         return None
     return shutil.get_terminal_size().columns
 
 
 def _format(name: str) -> TableFormat:
-    from medsim.core.table_formats import TABLE_FORMATS  # noqa: PLC0415 — help does without it
+    from medsim.core.table_formats import TABLE_FORMATS  # noqa: PLC0415 — not needed for help
 
     return TABLE_FORMATS[name]
 
@@ -158,13 +158,13 @@ def _rendered(rendering: TableFormat, frame: pl.DataFrame) -> str:
 
 
 def _few(frames: Iterator[pl.DataFrame], most_rows: int | None) -> pl.DataFrame:
-    """Return frames as one, unless nobody could read so much.
+    """Return frames as one; StatementError if it is too large for a person to read.
 
     Args:
-        frames: which are read until there are more than ``most_rows``.
-        most_rows: that are looked at; None for all.
+        frames: frames, read until there are more than ``most_rows`` rows.
+        most_rows: maximum number of rows; None for all.
     """
-    import polars as pl  # noqa: PLC0415 — help does without it
+    import polars as pl  # noqa: PLC0415 — not needed for help
 
     found, n_rows = [], 0
     for frame in frames:
@@ -178,7 +178,7 @@ def _few(frames: Iterator[pl.DataFrame], most_rows: int | None) -> pl.DataFrame:
 
 
 def _print(pieces: Iterable[str], form: str) -> None:
-    """Print a table whose text comes in pieces."""
+    """Print the text of a table, given in pieces."""
     if sys.stdout is None:
         raise OutputError("cannot write the table: standard output is closed")
     try:
@@ -190,23 +190,23 @@ def _print(pieces: Iterable[str], form: str) -> None:
             if not is_warned and not _is_encodable(text):
                 is_warned = True
                 typer.echo(
-                    f"warning: standard output is {sys.stdout.encoding}; characters that it lacks "
-                    "are replaced by '?' (PYTHONIOENCODING=utf-8 keeps them)",
+                    f"warning: standard output is {sys.stdout.encoding}; other characters are "
+                    "replaced by '?' (set PYTHONIOENCODING=utf-8 to keep them)",
                     err=True,
                 )
-            sys.stdout.write(text)  # to a file or a pipe as it is, whatever is in it
+            sys.stdout.write(text)  # unchanged, even to a file or a pipe
         sys.stdout.write("\n")
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
-        with suppress(OSError):  # where the end of the program does not try to write the rest
+        with suppress(OSError):  # so that Python does not try to write the rest at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise OutputError(f"cannot write the table: {error.strerror}") from error
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """Return a control character as JSON escapes it, but for the end of a line."""
+    """Return a control character with JSON's escape, except for a line feed."""
     return "\n" if found[0] == "\n" else f"\\u{ord(found[0]):04x}"
 
 

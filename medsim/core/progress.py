@@ -1,4 +1,4 @@
-"""Stages of a run: a line for each when it ends, a bar or lines meanwhile, seconds and memory."""
+"""Reports the stages of a run: a bar or lines while one runs, then a line with time and memory."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _CLEAR_PEAK = "5"  # proc(5): writing 5 to clear_refs resets the peak resident s
 _MEBIBYTE = 1 << 20
 _SECONDS_A_LINE = 60
 _FEW = 2  # minutes
-_NOTEBOOK_WIDTH = 80  # of lines that replace each other
-_PLAIN = ("dumb", "unknown")  # terminals that cannot write over a line
+_NOTEBOOK_WIDTH = 80  # of a line that is overwritten
+_PLAIN = ("dumb", "unknown")  # terminals that cannot overwrite a line
 _LONG_TO_COMPILE = 1.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecord:
-    """The time and memory that one stage took.
+    """The time and memory of one stage.
 
     Attributes:
-        name: of the stage.
+        name: name of the stage.
         seconds: wall-clock time.
-        peak_mib: largest resident memory of the process while it ran, in mebibytes; where the
-            system cannot tell it for a stage, the largest since the process began.
+        peak_mib: peak resident memory of the process during the stage, in mebibytes; since the
+            start of the process if the system cannot measure it for a stage.
     """
 
     name: str
@@ -44,13 +44,13 @@ class StageRecord:
 
 
 class Stage:
-    """A running stage, which can be told how far it is and what it found.
+    """A running stage, whose progress and result can be set.
 
     Args:
-        name: of the stage.
-        bars: where it shows how far it is.
-        say: where there are no bars: told now and then how far it is.
-        every: seconds after which it is told again.
+        name: name of the stage.
+        bars: progress bars to show its progress in.
+        say: function that gets a line about the progress from time to time, if there are no bars.
+        every: seconds between two such lines.
     """
 
     def __init__(
@@ -68,21 +68,21 @@ class Stage:
         self._lock = threading.Lock()
         self._total = self._done = 0
         self._told = time.monotonic()
-        self._mark = (self._told, 0)  # when the speed is measured from, and what was done then
+        self._mark = (self._told, 0)  # start of the speed measurement: time and units done
         self.finding = ""
 
     def total(self, n_units: int) -> None:
-        """Say how many units of work the stage has."""
+        """Set the number of units of work of the stage."""
         if self._bar:
             self._bar(total=n_units, completed=0)
         with self._lock:
             self._total, self._done, self._mark = n_units, 0, (time.monotonic(), 0)
 
     def advance(self, n_units: int = 1) -> None:
-        """Say that ``n_units`` more are done; safe from any thread.
+        """Add ``n_units`` finished units; can be called from any thread.
 
-        Without bars a line says now and then how far it is, by the speed of the last minute: what
-        comes first may be slow, as compiling is.
+        Without bars, a line from time to time estimates the remaining time from the speed of the
+        last minute, because the start may be slow (compiling).
         """
         if self._bar:
             self._bar(advance=n_units)
@@ -97,7 +97,7 @@ class Stage:
             self._told = now
             if now - since >= _SECONDS_A_LINE:
                 self._mark = (now, self._done)
-            left = f"about {minutes:.0f} minutes" if minutes >= _FEW else "two minutes at most"
+            left = f"about {minutes:.0f} minutes" if minutes >= _FEW else "up to two minutes"
             left = left if minutes >= 1 else "less than a minute"
             self._say(f"{self._name}: {100 * self._done // self._total}%, {left} left")
 
@@ -109,18 +109,18 @@ class Stage:
             self._say(f"{self._name}: {line}")
 
     def found(self, text: str) -> None:
-        """Set what the stage's line will say that it found."""
+        """Set the result for the line at the end of the stage."""
         self.finding = text
 
 
 class Progress:
-    """Runs stages, keeps what each took, and tells it to a stream.
+    """Runs stages, records the time and memory of each, and reports them to a stream.
 
     Args:
-        stream: where lines and bars go; None is silent.
-        wording: how a line is written to the stream; as it is by default.
-        quiet: whether warnings alone are written.
-        verbose: whether details are written as well, such as the memory of a stage.
+        stream: stream for lines and bars; None is silent.
+        wording: function that rewrites a line before it is written; unchanged by default.
+        quiet: whether only warnings are written.
+        verbose: whether details such as the memory of a stage are written.
     """
 
     def __init__(
@@ -145,11 +145,11 @@ class Progress:
         quiet: bool = False,
         verbose: bool = False,
     ) -> Progress:
-        """Return one that reports to the standard error stream."""
+        """Return a progress that reports to standard error."""
         return cls(sys.stderr, wording, quiet=quiet, verbose=verbose)
 
     def part(self, name: str) -> Progress:
-        """Return one that reports to the same stream, under a name, and keeps its own records."""
+        """Return a progress with its own records that reports to the same stream under a name."""
         return Progress(
             self._stream,
             lambda line: self._wording(f"{name}: {line}"),
@@ -159,8 +159,8 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Stage]:
-        """Run the body as a stage named ``name``; its record is kept when it ends well."""
-        with suppress(OSError):  # the system forgets the process's peak memory, where it can
+        """Run the body as a stage named ``name``, and record it if it succeeds."""
+        with suppress(OSError):  # reset the process's peak memory, if the system can
             Path("/proc/self/clear_refs").write_text(_CLEAR_PEAK, encoding="ascii")
         began = time.perf_counter()
         is_notebook = _is_notebook(self._stream)
@@ -178,7 +178,7 @@ class Progress:
         finding = f": {stage.finding}" if stage.finding else ""
         seconds = f"{record.seconds:.1f} s"
         if compiled() >= _LONG_TO_COMPILE:
-            seconds += f", {compiled():.1f} s of them to compile"
+            seconds += f", {compiled():.1f} s of it compiling"
         memory = f", {record.peak_mib:,} MiB" if self._verbose else ""
         say(f"{name}{finding} ({seconds}{memory})")
 
@@ -188,7 +188,7 @@ class Progress:
             self._write(line, end)
 
     def detail(self, line: str) -> None:
-        """Write one line that is for those who want to know more."""
+        """Write one line if the report is verbose."""
         if self._verbose:
             self._write(line)
 
@@ -197,18 +197,18 @@ class Progress:
             text = self._wording(line)
             if _is_notebook(self._stream):
                 text = f"\r{text:{_NOTEBOOK_WIDTH}}"
-            # At once: an interrupt comes before it or after it.
+            # In one call, so that an interrupt comes before or after it.
             self._stream.write(f"{text}{end}")
             self._stream.flush()
 
     def warn(self, line: str) -> None:
-        """Write one line as a warning and keep it."""
+        """Write one line as a warning, and record it."""
         self.warnings.append(line)
         self._write(f"warning: {line}")
 
     @contextmanager
     def _compiling(self, stage: Stage) -> Iterator[Callable[[], float]]:
-        """Give the body the seconds for which kernels compiled in it, and tell that they do."""
+        """Give the body a function that returns the compile time so far, and report compiling."""
         if self._stream is None or "numba" not in sys.modules:
             yield float
             return
@@ -226,7 +226,7 @@ class Progress:
         ):
             yield None
             return
-        from rich import progress  # noqa: PLC0415 — help and silent runs do without it
+        from rich import progress  # noqa: PLC0415 — not needed for help and silent runs
         from rich.console import Console  # noqa: PLC0415 — as above
 
         columns = (*progress.Progress.get_default_columns(), progress.TimeElapsedColumn())
@@ -236,7 +236,7 @@ class Progress:
 
 
 def progress_of(given: Progress | None) -> Progress:
-    """Return what a caller gave; by default one that reports to a terminal and to a notebook."""
+    """Return the given progress, or one that reports to a terminal or a notebook."""
     if given is not None:
         return given
     is_watched = _is_notebook(sys.stderr) or (sys.stderr is not None and sys.stderr.isatty())

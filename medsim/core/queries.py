@@ -1,4 +1,4 @@
-"""Finds the SQL files and reads what their headers declare."""
+"""Finds the SQL files and reads their headers."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A dataset of positives, as the header of its SQL file registers it.
+    """A dataset of positives, registered by the header of its SQL file.
 
     Attributes:
-        name: of the dataset and of its file.
-        order: its place among the datasets whose negatives are made.
-        contains: datasets that it contains, whose negatives it may therefore repeat.
+        name: name of the dataset and of its file.
+        order: position in the order in which negatives are made.
+        contains: datasets that it contains, so that it may repeat their negatives.
     """
 
     name: str
@@ -95,7 +95,7 @@ def dataset(name: str) -> Dataset:
 
 
 def _header(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the fields of a header; a field may run over lines that are indented further."""
+    """Return the fields of a header; a field may continue on lines with more indentation."""
     fields: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""The border to files that users bring: what is opened, how much it may be, and how it fails."""
+"""Opens files of users, with limits on their size and errors of one line."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 
-_PANIC = "PanicException"  # of libraries in Rust; it is no Exception, and has no module to import
+_PANIC = "PanicException"  # from libraries in Rust; not an Exception, and not importable
 _LONGEST_REASON = 200
-_HARMLESS = MIB  # what is no larger does no harm, however little it was packed into
+_HARMLESS = MIB  # content up to this size is harmless at any compression ratio
 BEGINNING = 1 << 16
-"""The bytes of a file that tell its kind."""
+"""The number of first bytes that identify the kind of a file."""
 
 LONGEST_LINE = 16 * MIB
-"""The most bytes of a line of a terminology, or of a record of XML; DuckDB reads no longer one."""
+"""The maximum size of a terminology's line or XML record, in bytes; also DuckDB's limit."""
 
 GREATEST_RATIO = 200
-"""How many times its size a packed file may unpack to: text is packed 10 times, XML 20 times."""
+"""The largest accepted compression ratio: text has about 10, XML about 20."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file that its first bytes tell.
+    """A kind of file, identified by its first bytes.
 
     Attributes:
-        name: what the file is, as in "is a zip".
-        advice: what to do with one, if it can be said in general.
-        is_read: whether some reader reads it as it is.
+        name: name of the kind for messages, as in "is a zip".
+        advice: advice for the user, if there is any that always applies.
+        is_read: whether any reader accepts it.
         is_binary: whether it is not text.
     """
 
@@ -79,7 +79,7 @@ _SPARSE = FileKind(
     "a text of sparse vectors (index:value)", "write every value of a vector", is_binary=False
 )
 _WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
-_OTHERS = "save what it holds in another format"
+_OTHERS = "save its content in another format"
 _OTHER_ARCHIVES = (
     rb"\xfd7zXZ\0|\x04\x22\x4d\x18|BZh[1-9]1AY&SY|7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|.{257}ustar"
 )
@@ -104,7 +104,7 @@ _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"ARROW1", ARROW),
     (rb"\x93NUMPY", NPY),
     (rb"SQLite format 3\0|\x89HDF\r\n|%PDF-", FileKind("an SQLite, HDF5 or PDF file", _OTHERS)),
-    # The length of a header of safetensors may begin in the same way.
+    # The header length of a safetensors file may begin with the same bytes.
     (
         rb"\x80[\x02-\x05](?!.{3}\0{3}\{)",
         FileKind("a pickle, which could run any code and is never read", _OTHERS),
@@ -116,13 +116,13 @@ _FILE_KINDS: list[tuple[re.Pattern[bytes], FileKind]] = [
 
 
 def kind_of(beginning: bytes) -> FileKind | None:
-    """Return the kind of a file by its first bytes; None where they do not tell."""
+    """Return the kind of a file by its first bytes; None if unknown."""
     text = beginning.removeprefix(b"\xef\xbb\xbf")
     return next((kind for begins, kind in _FILE_KINDS if begins.match(text)), None)
 
 
 def what_it_is(beginning: bytes) -> str:
-    """Return what a file is by its first bytes, for a message; else how it begins."""
+    """Return the kind of a file by its first bytes for a message, or the bytes if unknown."""
     known = kind_of(beginning) or (f"begins with {beginning[:40]!r}" if beginning else "is empty")
     return str(known)
 
@@ -136,13 +136,13 @@ def beginning_of(path: Path) -> bytes:
 def other_kind(
     name: Path | str, beginning: bytes, form: str = "", reads: Collection[FileKind] | None = None
 ) -> InputError | None:
-    """Return the error for a file that is of another kind than its reader reads, if it is.
+    """Return the error for a file of the wrong kind; None if the kind is right or unknown.
 
     Args:
-        name: of the file, or its path.
-        beginning: its first bytes.
-        form: the format that is read.
-        reads: the kinds that are read; None for all that any reader reads.
+        name: name or path of the file.
+        beginning: first bytes of the file.
+        form: the expected format.
+        reads: the accepted kinds; None for all that any reader accepts.
     """
     kind = kind_of(beginning)
     if kind is None or (kind.is_read if reads is None else kind in reads):
@@ -155,7 +155,7 @@ def _other_kind_at(
 ) -> InputError | None:
     try:
         return other_kind(path, beginning_of(Path(path)), form, reads)
-    except (OSError, InputError):  # it is a folder, or only a name
+    except (OSError, InputError):  # a folder, or not a path
         return None
 
 
@@ -163,17 +163,16 @@ def _other_kind_at(
 def reading(
     path: Path | str, form: str = "", hint: str = "", reads: Collection[FileKind] | None = None
 ) -> Iterator[None]:
-    """Turn whatever the body raises of a file into an InputError of one line that names it.
+    """Turn any error that the body raises about a file into an InputError of one line.
 
-    Libraries that read files raise what they like of a damaged one, and more with every version.
-    Errors of medsim's own pass, and so do interrupts; but if the file is of another kind than is
-    read, the error says that.
+    Libraries raise many types of errors for damaged files, and new versions add more. Errors of
+    medsim and interrupts pass unchanged. If the file is of the wrong kind, the error says so.
 
     Args:
-        path: of the file, or its name.
-        form: the format that it is read as.
-        hint: the end of the message, which says what to do.
-        reads: see ``other_kind``.
+        path: path or name of the file.
+        form: the expected format.
+        hint: end of the message, which says what to do.
+        reads: accepted kinds, see ``other_kind``.
     """
     try:
         yield
@@ -210,34 +209,34 @@ def reason(error: BaseException) -> str:
 
 
 def is_left_behind(name: str) -> bool:
-    """Return whether a file is one that systems and spreadsheets leave in folders, by its name.
+    """Return whether systems or spreadsheets leave such a file in folders, by its name.
 
-    These are hidden files, the lock files of open workbooks, and what Windows keeps of folders.
+    These are hidden files, lock files of open workbooks, and Windows's files about folders.
     """
     return name.startswith((".", "~$")) or name.lower() in {"thumbs.db", "desktop.ini"}
 
 
 def check_file(path: Path) -> None:
-    """Raise InputError unless a path is a file or a link to one; OSError if nothing is there.
+    """Raise InputError if a path is not a file or a link to one; OSError if it does not exist.
 
-    A pipe or a device may never end, and opening one may wait for ever.
+    A pipe or a device may never end, and opening it may block forever.
     """
     mode = stat.S_IFMT(path.stat().st_mode)
     if mode == stat.S_IFDIR:
         raise InputError(f"{path} is a folder; give a file in it")
     if mode != stat.S_IFREG:
-        raise InputError(f"{path} is a pipe, socket or device; save what it gives in a file")
+        raise InputError(f"{path} is a pipe, socket or device; save its output to a file")
 
 
 def open_file(path: Path) -> io.BufferedReader:
     """Return the open bytes of a file; see ``check_file``."""
     check_file(path)
-    at_once = getattr(os, "O_NONBLOCK", 0)  # it may have become a pipe since it was looked at
+    at_once = getattr(os, "O_NONBLOCK", 0)  # it may have become a pipe since the check
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | at_once))
 
 
 def expanded(path: str | Path) -> Path:
-    """Return a path with the home folder that a tilde names."""
+    """Return a path with a leading tilde replaced by the home folder."""
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
@@ -248,12 +247,12 @@ def expanded(path: str | Path) -> Path:
 
 
 def unpacked(stream: io.BufferedReader, path: Path | str, size: int) -> io.BufferedReader:
-    """Return the content of a stream, unpacked if gzip packed it, as its first bytes tell.
+    """Return the content of a stream, unpacked if its first bytes are those of gzip.
 
     Args:
-        stream: of bytes as they lie on the disk.
-        path: of the file, or its name, for messages.
-        size: how many bytes it has; they must not unpack to many times as many.
+        stream: bytes of the file.
+        path: path or name of the file, for messages.
+        size: number of bytes, for the limit on the unpacked size.
     """
     if kind_of(stream.peek(2)[:2]) is not GZIP:
         return stream
@@ -272,24 +271,24 @@ def check_ratio(path: Path | str, n_packed: int, n_bytes: int) -> None:
     """Raise InputError if a file unpacks to suspiciously many times its size."""
     if n_bytes > _HARMLESS and n_bytes > GREATEST_RATIO * max(1, n_packed):
         raise InputError(
-            f"{path} unpacks to more than {GREATEST_RATIO:,} times as many bytes, as a bomb does; "
+            f"{path} unpacks to more than {GREATEST_RATIO:,} times its size, like a zip bomb; "
             "if you trust it, unpack it yourself"
         )
 
 
 class Watched(io.RawIOBase):
-    """The bytes of a stream, each part of which is shown to a function before it is handed on."""
+    """The bytes of a stream; a function sees each part before the reader gets it."""
 
     def __init__(self, stream: IO[bytes], see: Callable[[bytes], object]) -> None:
         super().__init__()
         self._stream, self._see = stream, see
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True: the stream is readable."""
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        """Fill a buffer, as far as there are bytes; return how many there were."""
+        """Read bytes into a buffer, and return their number."""
         room = memoryview(buffer)
         part = self._stream.read(len(room))
         self._see(part)
@@ -303,7 +302,7 @@ class Watched(io.RawIOBase):
 
 
 def too_long(place: str, most: int = LONGEST_LINE) -> InputError:
-    """Return the error for a line or a record that has too many bytes."""
+    """Return the error for a line or a record that is too long."""
     return InputError(f"{place} has more than {most >> 20:,} MiB; is the file damaged?")
 
 
@@ -314,12 +313,12 @@ def decoded(
 
     Args:
         data: the bytes; a byte order mark at the beginning of the file is dropped.
-        name: of the file, or its path.
-        line: the number of the line that they are; None where they are the whole file.
-        hint: the end of the message, which says what to do.
+        name: name or path of the file.
+        line: line number, if the bytes are one line; None if they are the whole file.
+        hint: end of the message, which says what to do.
 
     Raises:
-        InputError: they are not UTF-8; the message tells the line and the first byte at fault.
+        InputError: the bytes are not UTF-8; the message has the line and the first invalid byte.
     """
     try:
         text = data.decode()
@@ -339,8 +338,8 @@ def parsed_json(location: object, text: str | bytes, hint: str = "") -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        InputError: it is not JSON, or nested too deeply; the message begins with ``location`` and
-            ends with ``hint``.
+        InputError: the text is not JSON, or nested too deeply; the message begins with
+            ``location`` and ends with ``hint``.
     """
     try:
         return json.loads(text)
@@ -350,11 +349,11 @@ def parsed_json(location: object, text: str | bytes, hint: str = "") -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """Return the value of a file of JSON in UTF-8, with a byte order mark or none.
+    """Return the value of a JSON file in UTF-8, with or without a byte order mark.
 
     Raises:
-        InputError: it cannot be read, or is no JSON.
-        FileNotFoundError: there is none.
+        InputError: the file cannot be read, or is not JSON.
+        FileNotFoundError: the file does not exist.
     """
     path.stat()
     with reading(path, "JSON", reads={JSON}):

@@ -1,4 +1,4 @@
-"""Named plug-ins: register once, find by name, with suggestions for a name that is near."""
+"""Named plug-ins: registered once, found by name, with suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """The plug-ins of one kind, each under its name.
+    """The plug-ins of one kind, by name.
 
     Args:
-        kind: what the plug-ins are, for messages, such as "source".
-        package: the package whose modules register them; imported at the first look-up.
+        kind: noun for a plug-in in messages, such as "source".
+        package: package whose modules register the plug-ins; imported at the first look-up.
     """
 
     def __init__(self, kind: str, package: str) -> None:
@@ -26,7 +26,7 @@ class Registry(Generic[T]):
         self._discovered = False
 
     def register(self, name: str, entry: T) -> T:
-        """Return ``entry`` after filing it under ``name``."""
+        """Register ``entry`` under ``name``, and return it."""
         if name in self._entries:
             message = f"two plug-ins of kind {self._kind} are named {name!r}"
             raise ValueError(message)
@@ -34,7 +34,7 @@ class Registry(Generic[T]):
         return entry
 
     def all(self) -> dict[str, T]:
-        """Return every plug-in by name, in order of name."""
+        """Return all plug-ins by name, sorted by name."""
         if not self._discovered:
             package = importlib.import_module(self._package)
             for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):

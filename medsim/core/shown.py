@@ -24,10 +24,10 @@ class Summary:
     """The summary of a result.
 
     Attributes:
-        what: the name of what it is, such as "Build('hpo')".
-        facts: what it is of and its sizes, a few words each.
-        calls: the calls that go on from here, as a user types them.
-        table: returns its most telling table; None where there is none.
+        what: name of the result, such as "Build('hpo')".
+        facts: its sources and sizes, a few words each.
+        calls: useful next calls, as a user types them.
+        table: function that returns its most informative table; None if it has none.
     """
 
     what: str
@@ -37,12 +37,12 @@ class Summary:
 
 
 class Shown:
-    """A result with a summary, by which it shows itself."""
+    """A result that shows itself as a summary."""
 
     __slots__ = ()
 
     def _summary(self) -> Summary:
-        """Return the summary; cheap but for its table."""
+        """Return the summary; cheap, except for its table."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -50,7 +50,7 @@ class Shown:
         return f"{found.what}: {', '.join(found.facts)}\n  next: {', '.join(found.calls)}"
 
     def _repr_html_(self) -> str:
-        """Return the summary as HTML, for notebooks; what cannot be read is told in its place."""
+        """Return the summary as HTML for notebooks; an unreadable table becomes its error."""
         found = self._summary()
         parts = [f"<p><strong>{escape(found.what)}</strong>: {escape(', '.join(found.facts))}</p>"]
         if found.table is not None:
@@ -63,7 +63,7 @@ class Shown:
 
 
 def html_table(frame: pl.DataFrame) -> str:
-    """Return the first rows of a frame as a table of HTML, numbers with three decimals."""
+    """Return the first rows of a frame as an HTML table, numbers with three decimals."""
     sides = ["right" if kind.is_numeric() else "left" for kind in frame.dtypes]
 
     def row(tag: str, values: Iterable[str]) -> str:
@@ -87,33 +87,33 @@ def _text(value: object) -> str:
 
 
 MISSING = "\N{EN DASH}"
-"""What tables for people have in place of a number that is missing; a sentence then says why."""
+"""The sign for a missing number in tables for people; a sentence then says why."""
 
 _CONTROL = re.compile(
-    # With what ends a line in Unicode, and what turns the direction of those after it.
+    # Including Unicode's line separators and marks of text direction.
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 )
 
 
 def readable(frame: pl.DataFrame) -> list[list[str]]:
-    """Return names, then values, as text: thousands apart, nulls as nothing, no controls."""
+    """Return names and values as text, with thousands separators and without control characters."""
     columns = [texts(column, readable_text).fill_null("") for column in frame]
     rows = [frame.columns, *zip(*columns, strict=True)]
     return [[_CONTROL.sub("\N{REPLACEMENT CHARACTER}", value) for value in row] for row in rows]
 
 
 def texts(column: pl.Series, text: Callable[[Any], str] = str) -> pl.Series:
-    """Return the values of a column as text; nulls stay."""
+    """Return the values of a column as text; nulls stay null."""
     values = [None if value is None else text(value) for value in column.to_list()]
     return pl.Series(column.name, values, dtype=pl.String)
 
 
 def why_missing(frame: pl.DataFrame, reasons: Mapping[str, str]) -> str:
-    """Return why columns of a table lack numbers, which are null or ``MISSING`` there.
+    """Return why numbers are missing (null or ``MISSING``) in columns of a table.
 
     Args:
         frame: the table.
-        reasons: by column, a clause after "where".
+        reasons: a clause after "where", by column.
     """
     lacking: dict[str, list[str]] = {}
     for name, why in reasons.items():
@@ -123,12 +123,12 @@ def why_missing(frame: pl.DataFrame, reasons: Mapping[str, str]) -> str:
 
 
 def number(value: float, form: str) -> str:
-    """Return a number in a format, what is negative with a minus sign instead of a hyphen."""
+    """Format a number, with a minus sign instead of a hyphen."""
     return format(value, form).replace("-", "\N{MINUS SIGN}")
 
 
 def readable_text(value: Any) -> str:
-    """Return a value as text for people, thousands apart."""
+    """Return a value as text for people, with thousands separators."""
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.2f}"
     if isinstance(value, int) and not isinstance(value, bool):

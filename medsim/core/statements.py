@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 LONGEST = 1_000_000
-"""The most characters of a statement: DuckDB may think about more for hours."""
+"""The maximum length of a statement: DuckDB may take hours to parse a longer one."""
 
 _UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 _LEAST_MEMORY = 64 * 10**6
 _MOST_MEMORY = 1 << 50
-_OWN_MEMORY = 1 << 30  # of the process, for libraries and rows on their way
+_OWN_MEMORY = 1 << 30  # of the process, for libraries and rows in transit
 _THREAD_MEMORY = 16 << 20
 _WAKES_AFTER = 0.1  # seconds
 _ENDS_WITHIN = 0.1  # seconds
@@ -45,7 +45,7 @@ _MOST_SAID = 2_000  # characters of an error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementOptions(Options):
-    """The bounds of a statement."""
+    """The limits of a statement."""
 
     _: KW_ONLY
     threads: Threads = None
@@ -62,13 +62,13 @@ class StatementOptions(Options):
 
     @property
     def n_bytes(self) -> int:
-        """The bytes of memory for the statement."""
+        """The memory limit of the statement, in bytes."""
         if self.memory is None:
             return max(_LEAST_MEMORY, available_memory() // 2)
         number = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([A-Za-z]{2,3})\s*", self.memory)
         units = {name.lower(): n_bytes for name, n_bytes in _UNITS.items()}
         if number is None or number[2].lower() not in units:
-            raise OptionError(f"`memory` {self.memory!r} is no size; write 500MB, 4GB or 2GiB")
+            raise OptionError(f"`memory` {self.memory!r} is not a size; write 500MB, 4GB or 2GiB")
         found = int(float(number[1]) * units[number[2].lower()])
         if not _LEAST_MEMORY <= found <= _MOST_MEMORY:
             raise OptionError(f"`memory` {self.memory} is out of range (64MB to 1000TB)")
@@ -81,13 +81,13 @@ class StatementOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A statement and what it sees.
+    """A statement and the views that it can read.
 
     Attributes:
-        text: of the statement.
-        folder: that the views are of; nothing else is read.
-        views: the pattern below the folder of the files of each view, by its name.
-        derived: queries that make views of those.
+        text: text of the statement.
+        folder: folder of the views; nothing else is read.
+        views: pattern of each view's files below the folder, by the view's name.
+        derived: queries that create views of other views.
         as_text: whether dates and times come back as text: Python cannot represent all of DuckDB's.
     """
 
@@ -103,10 +103,10 @@ def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
 
     Raises:
         InputError: a file of the folder cannot be read.
-        StatementError: it is no single select, cannot be run, passes its bounds, or has days that
-            Python lacks.
+        StatementError: it is not a single select, fails, exceeds its limits, or has dates that
+            Python cannot represent.
     """
-    import polars as pl  # noqa: PLC0415 — the process of a statement does without
+    import polars as pl  # noqa: PLC0415 — not needed in a statement's process
 
     frames: list[pl.DataFrame] = []
     n_bytes = 0.0
@@ -115,7 +115,7 @@ def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
         if n_bytes > options.n_bytes:
             raise StatementError(
                 "the rows need more than the statement's `memory`; add a limit, or print them with "
-                "medsim sql as csv, which holds a few at a time"
+                "medsim sql as csv, which streams them"
             )
         frames.append(frame)
     found = pl.concat(frames)
@@ -125,13 +125,13 @@ def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
 
 
 def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a statement as they come, a frame of no rows first.
+    """Yield the rows of a statement as they arrive, starting with an empty frame.
 
     Raises:
         InputError: a file of the folder cannot be read.
-        StatementError: it is no single select, cannot be run, or passes its bounds.
+        StatementError: it is not a single select, fails, or exceeds its limits.
     """
-    import polars as pl  # noqa: PLC0415 — the process of a statement does without
+    import polars as pl  # noqa: PLC0415 — not needed in a statement's process
 
     if len(statement.text) > LONGEST:
         raise StatementError(f"the statement has more than {LONGEST:,} characters; shorten it")
@@ -156,14 +156,14 @@ def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.Da
                 raise _ERRORS[kind](content.decode(errors="replace"))
             yield pl.read_ipc_stream(io.BytesIO(content))
     raise StatementError(
-        "the statement ended its process, most likely for want of memory; take fewer values, or "
-        "raise `memory`"
+        "the statement's process ended, most likely out of memory; select fewer values, "
+        "or raise `memory`"
     )
 
 
 def _check_days(frame: pl.DataFrame) -> None:
-    """Raise StatementError for days and times that Python lacks, which Polars cannot show."""
-    import polars as pl  # noqa: PLC0415 — the process of a statement does without
+    """Raise StatementError for dates and times outside Python's range, which Polars cannot show."""
+    import polars as pl  # noqa: PLC0415 — not needed in a statement's process
 
     left = [(column.name, column) for column in frame]
     while left:
@@ -176,7 +176,7 @@ def _check_days(frame: pl.DataFrame) -> None:
             days = column.to_physical() // _A_DAY[getattr(column.dtype, "time_unit", "days")]
             if not days.drop_nulls().is_between(_FIRST_DAY, _LAST_DAY).all():
                 raise StatementError(
-                    f"the column {name!r} has days that Python lacks, such as those before year 1; "
+                    f"the column {name!r} has dates that Python lacks, such as before year 1; "
                     "cast it to varchar"
                 )
 
@@ -187,9 +187,9 @@ _FIRST_DAY, _LAST_DAY = -719_160, 2_932_894  # of Python, whatever the time zone
 
 @contextmanager
 def _process() -> Iterator[Connection]:
-    """Give the body a connection to the process of a statement, which ends with the body.
+    """Give the body a connection to a new process for a statement; it ends with the body.
 
-    It is in no group of a terminal's: an interrupt from there comes to this process alone.
+    It is in its own process group, so an interrupt from the terminal reaches only this process.
     """
     own, its = Pipe()
     with own:
@@ -210,30 +210,30 @@ def _process() -> Iterator[Connection]:
             process.kill()
             try:
                 process.wait(_ENDS_WITHIN)
-            except subprocess.TimeoutExpired:  # it takes seconds to give back much memory
+            except subprocess.TimeoutExpired:  # freeing much memory takes seconds
                 threading.Thread(target=process.wait, daemon=True).start()
 
 
 def _messages(connection: Connection, seconds: float) -> Iterator[bytes]:
-    """Yield the messages of a process, as far as they are whole, while there is time to wait."""
+    """Yield the complete messages of a process, until the time limit."""
     waited = 0.0
     with suppress(EOFError, OSError):
         while True:
             begun = time.monotonic()
-            # Not by a read alone: once Polars was at work, an interrupt does not end one.
+            # Not a plain read: once Polars has run, an interrupt does not end one.
             while not connection.poll(_WAKES_AFTER):
                 if waited + time.monotonic() - begun > seconds:
                     raise StatementError(
-                        f"the statement took longer than {counted(int(seconds), 'second')}; make "
-                        "it simpler, or give it more by `timeout`"
+                        f"the statement took longer than {counted(int(seconds), 'second')}; "
+                        "simplify it, or raise `timeout`"
                     )
             waited += time.monotonic() - begun
             yield connection.recv_bytes()
 
 
 def _run(connection: Connection) -> None:
-    """Run the statement that a connection asks for, and send it the rows."""
-    from pyarrow import BufferOutputStream, ipc  # noqa: PLC0415 — of this process alone
+    """Run the statement from a connection, and send back the rows."""
+    from pyarrow import BufferOutputStream, ipc  # noqa: PLC0415 — only in this process
 
     from medsim.core.store import Store  # noqa: PLC0415 — as pyarrow
 
@@ -265,7 +265,7 @@ def _run(connection: Connection) -> None:
 
 
 def _end_with(connection: Connection) -> None:
-    """End this process when the one that started it is gone, however it went."""
+    """End this process when its parent process has ended, for any reason."""
     connection.poll(None)
     os._exit(1)
 

@@ -1,4 +1,4 @@
-"""DuckDB: its settings, queries run from files, frames in and out."""
+"""DuckDB: settings, queries from files, and frames in and out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from medsim.core.kinds import Table
 
 
-# How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
+# DuckDB's messages for an interrupt: during a query, and while reading a frame.
 _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
 _FULL = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
 _SHOWN = 5  # kinds of statements in a message
@@ -40,7 +40,7 @@ _AGAIN = "rebuild the output, or copy it again from its source"
 
 _BATCH_ROWS = 8_192
 
-# Memory for rows before they spill; what is made of a terminology needs as much again beside it.
+# Memory for rows before they spill; the rest of a build needs about as much again.
 _ROOM = 2 << 30
 _ROOM_OF_THREAD = 256 << 20
 
@@ -48,7 +48,7 @@ Parameter = str | int | float | bool | None
 
 
 class QueryError(MedsimError):
-    """A query of medsim's own failed; the message names its file and what DuckDB said."""
+    """A query of medsim failed; the message has its file and DuckDB's message."""
 
 
 class Store:
@@ -57,17 +57,17 @@ class Store:
     def __init__(
         self, *, threads: int, spill: Path | None = None, memory: int | None = None
     ) -> None:
-        """Open it.
+        """Open the database.
 
         Args:
-            threads: to use.
-            spill: the folder for rows that are appended or do not fit in memory; None for none.
-            memory: bytes of memory for rows; by default some gigabytes where rows may spill, else
-                most of the machine's.
+            threads: threads to use.
+            spill: folder for rows that are appended or do not fit in memory; None for none.
+            memory: memory for rows in bytes; by default some gigabytes if rows may spill, else most
+                of the machine's.
         """
         self._links, self._linked = ExitStack(), dict[Path, str]()
         self._spill = None if spill is None else self._plain_path(spill)
-        self._parts: dict[str, list[str]] = {}  # the files of each table that is appended to
+        self._parts: dict[str, list[str]] = {}  # files of each table that rows are appended to
         if memory is None and spill is not None:
             memory = min(max(_ROOM, threads * _ROOM_OF_THREAD), available_memory() // 2)
         limit = {} if memory is None else {"memory_limit": f"{memory}B"}
@@ -79,9 +79,9 @@ class Store:
             "temp_directory": self._spill or "",
         }
         self._connection = duckdb.connect(":memory:", config=settings)
-        with suppress(duckdb.InvalidInputException):  # notebooks without ipywidgets, and so no bar
-            self._connection.execute("set enable_progress_bar = false")  # as notebooks show one
-        self._macros: set[str] = set()  # those that are made
+        with suppress(duckdb.InvalidInputException):  # notebooks without ipywidgets have no bar
+            self._connection.execute("set enable_progress_bar = false")  # notebooks would show one
+        self._macros: set[str] = set()  # those created so far
 
     def __enter__(self) -> Self:
         return self
@@ -93,7 +93,7 @@ class Store:
         self._links.close()
 
     def run(self, name: str, **params: Parameter) -> None:
-        """Run the query named ``name``, which writes a table or a macro."""
+        """Run the query named ``name``, which creates a table or a macro."""
         with _named_errors(f"sql/{name}.sql"):
             self._connection.execute(self._text(name), dict(params))
 
@@ -104,14 +104,14 @@ class Store:
         return frame
 
     def run_on_stream(self, name: str, chunks: Iterable[bytes], **params: Parameter) -> None:
-        """Run a query that reads text from ``$stream`` while a thread writes the text there.
+        """Run a query that reads text from ``$stream`` while a thread writes the text to it.
 
-        The text goes through a pipe, so it is never held whole, in memory or on disk. A few chunks
-        are made ahead, while DuckDB parses what it has read.
+        The text goes through a pipe, so it is never complete in memory or on disk. A few chunks are
+        prepared ahead while DuckDB parses.
 
         Raises:
             QueryError: the query failed.
-            Exception: whatever ``chunks`` raised; it comes before what it made DuckDB say.
+            Exception: any error that ``chunks`` raised, which takes precedence over DuckDB's.
         """
         reading, writing = os.pipe()
         failures: list[BaseException] = []
@@ -123,8 +123,8 @@ class Store:
         except QueryError as error:
             refused = error
         finally:
-            os.close(reading)  # a pump that still writes now ends with a broken pipe
-            if pumping.ident is None:  # an interrupt came before it ran
+            os.close(reading)  # ends a pump that still writes with a broken pipe
+            if pumping.ident is None:  # an interrupt came before it started
                 os.close(writing)
             else:
                 pumping.join()
@@ -134,7 +134,7 @@ class Store:
             raise refused
 
     def put(self, table: str, frame: pl.DataFrame) -> None:
-        """Write ``frame`` as the table named ``table``, replacing an earlier one."""
+        """Write ``frame`` as the table named ``table``, replacing an existing one."""
         if table in self._parts:
             self.drop(table)
         with _named_errors(f"the table {table}"), self.lent("incoming_frame", frame):
@@ -143,7 +143,7 @@ class Store:
             )
 
     def append(self, table: str, frame: pl.DataFrame) -> None:
-        """Add rows to a table, made where there is none; they lie in files where rows may spill.
+        """Append rows to a table, creating it if needed; if rows may spill, they go to files.
 
         All frames of a table have the same columns and types.
         """
@@ -164,7 +164,7 @@ class Store:
 
     @contextmanager
     def lent(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
-        """Let the queries of the body read ``frame`` under a name, without a copy."""
+        """Let queries in the body read ``frame`` under a name, without a copy."""
         import polars as pl  # noqa: PLC0415 — a process for one statement does without
 
         rows = frame.to_arrow(compat_level=pl.CompatLevel.newest())
@@ -182,12 +182,12 @@ class Store:
         return frame
 
     def n_rows(self, table: str) -> int:
-        """Return how many rows the table named ``table`` has."""
+        """Return the number of rows of the table named ``table``."""
         with _interruptible():
             return len(self._connection.table(table))
 
     def drop(self, *tables: str) -> None:
-        """Drop tables that no later query reads."""
+        """Drop tables that are no longer needed."""
         for table in tables:
             kind = "view" if self._parts.get(table) else "table"
             with _interruptible():
@@ -202,17 +202,16 @@ class Store:
     def view_files(
         self, folder: Path, views: Mapping[str, str], derived: Iterable[str] = ()
     ) -> None:
-        """Make views over files of Parquet or CSV.
+        """Create views over Parquet or CSV files.
 
-        Pipes and devices are refused: DuckDB would wait for them, and could not be interrupted.
+        Pipes and devices are rejected: DuckDB would wait for them without reacting to interrupts.
 
         Args:
-            folder: where they lie.
-            views: the glob below the folder of the files of each view, by its name; columns that
-                folders name as in ``dataset=fsn_syn`` are columns of the view, instead of those
-                that the files have under these names, and one that only some files have is null
-                in the others.
-            derived: queries that make views of those.
+            folder: folder of the files.
+            views: glob of each view's files below the folder, by the view's name. Columns from
+                names of folders, as in ``dataset=fsn_syn``, replace those of the files. A column
+                that only some files have is null for the others.
+            derived: queries that create views of other views.
         """
         for view, pattern in views.items():
             for path in folder.glob(pattern):
@@ -238,14 +237,14 @@ class Store:
     ) -> Iterator[Callable[[str, Table, Mapping[str, tuple[str, str]]], int]]:
         """Give the body a function that appends the rows of a view to a database file.
 
-        It takes the view, its declaration, and columns that the table has before those of the view,
-        by name: the value of every row, and a note. It returns the number of rows. The file is made
-        where there is none; its tables and columns have what is declared of them as comments.
+        The function takes the view, its declaration, and additional first columns of the table, by
+        name: their constant value and a note. It returns the number of rows. The file is created if
+        needed; the declared descriptions become comments of its tables and columns.
 
         Raises:
-            OutputError: it cannot be written.
+            OutputError: the file cannot be written.
         """
-        if "?" in str(path.resolve()):  # DuckDB follows links, and cuts the path there
+        if "?" in str(path.resolve()):  # DuckDB resolves links, and cuts the path there
             raise OutputError(f"cannot write {path}: it has a question mark; choose another path")
         place = f"{self._plain_path(path.parent)}/{path.name}"
         try:
@@ -256,10 +255,10 @@ class Store:
                 yield self._append_to_file
                 self._connection.execute(f"detach {_NAME}")
         except duckdb.OutOfMemoryException as error:
-            raise OutputError(f"{path} needs more memory or disk than there is") from error
+            raise OutputError(f"{path} needs more memory or disk than available") from error
         except duckdb.Error as error:
             full = next((one for one in _FULL if one in str(error)), None)
-            if full is None and place not in str(error):  # it is of a file that is read
+            if full is None and place not in str(error):  # the error is about an input file
                 raise
             raise OutputError(f"cannot write {path}: {full or _message(error)}") from error
 
@@ -281,9 +280,9 @@ class Store:
         return int(n_rows)
 
     def lock_down(self, folder: Path) -> None:
-        """Allow nothing from now on but reading below ``folder``."""
+        """From now on, allow only reading below ``folder``."""
         self._connection.execute("set temp_directory = ''")
-        allowed = {"folder": self._plain_path(folder)}  # as views have it
+        allowed = {"folder": self._plain_path(folder)}  # the same path as in views
         self._connection.execute("set allowed_directories = [$folder]", allowed)
         self._connection.execute("set enable_external_access = false")
         self._connection.execute("set lock_configuration = true")
@@ -297,18 +296,17 @@ class Store:
 
     @contextmanager
     def batches(self, statement: str, *, as_text: bool = False) -> Iterator[pa.RecordBatchReader]:
-        """Give the body the rows of one read-only statement that a user wrote, as they come.
+        """Give the body the rows of one read-only statement of a user, as they arrive.
 
-        Columns of a type that Polars lacks are text, as DuckDB writes it; equal names are told
-        apart.
+        Columns of a type that Polars does not have become DuckDB's text; duplicate names of columns
+        become unique.
 
         Args:
-            statement: one select.
-            as_text: whether days and times are text as well: DuckDB has some before and after all
-                that Python has.
+            statement: one select statement.
+            as_text: whether dates and times are text too: DuckDB's range exceeds Python's.
 
         Raises:
-            StatementError: it is no single select, or cannot be run.
+            StatementError: it is not a single select, or fails.
         """
         try:
             parsed = self._connection.extract_statements(statement)
@@ -317,7 +315,7 @@ class Store:
         kinds = list(map(_kind, parsed[:_SHOWN]))
         if kinds != ["select"]:
             found = ", ".join(kinds) or "no statement"
-            raise StatementError(f"one select is accepted; this is: {found}")
+            raise StatementError(f"expected one select statement, but got: {found}")
         with _interruptible():
             self._connection.execute("begin transaction read only")
             try:
@@ -327,8 +325,8 @@ class Store:
                         yield reader
             except duckdb.OutOfMemoryException as error:
                 raise StatementError(
-                    "the statement needs more than its `memory`; take fewer rows or groups, or "
-                    "give it more"
+                    "the statement needs more than its `memory`; select fewer rows or groups, or "
+                    "raise `memory`"
                 ) from error
             except duckdb.Error as error:
                 raise StatementError(_message(error)) from error
@@ -336,14 +334,14 @@ class Store:
                 self._connection.execute("rollback")
 
     def _plain_path(self, folder: Path) -> str:
-        """Return a path to a folder in which DuckDB finds no pattern and no column.
+        """Return a path to a folder without characters that DuckDB treats specially.
 
-        It takes brackets for patterns even where they are escaped, a backslash for a slash, and
-        ``a=b`` for a column of every row. Where the path of a folder has such, a link in a
-        temporary folder leads there until the database is closed.
+        DuckDB reads brackets as patterns even if escaped, a backslash as a slash, and ``a=b`` as a
+        column. If a path has these, it is replaced by a link in a temporary folder, which exists
+        until the database is closed.
 
         Raises:
-            OutputError: no link can be made.
+            OutputError: the link cannot be created.
         """
         place = folder.resolve()
         if _PLAIN.fullmatch(str(place)):
@@ -356,7 +354,8 @@ class Store:
                 link.symlink_to(place, target_is_directory=True)
             except OSError as error:
                 raise OutputError(
-                    f"{folder} is read by a link; none can be made ({error.strerror}): set TMPDIR"
+                    f"{folder} needs a temporary link, which cannot be created "
+                    f"({error.strerror}): set TMPDIR"
                 ) from error
             if not _PLAIN.fullmatch(str(link)):
                 raise OutputError(f"DuckDB cannot read below {link.parent}; set TMPDIR")
@@ -364,7 +363,7 @@ class Store:
         return self._linked[place]
 
     def _text(self, name: str) -> str:
-        """Return the text of a query after making the macros that it uses, each when first used."""
+        """Return the text of a query, after creating the macros that it uses."""
         query = queries.query(name)
         for macro in query.macros - self._macros:
             self._macros.add(macro)
@@ -374,22 +373,22 @@ class Store:
 
 @contextmanager
 def _named_errors(name: str) -> Iterator[None]:
-    """Turn what DuckDB raises into an error that names a query's file or a table."""
+    """Turn errors of DuckDB into errors that name the query's file or a table."""
     try:
         with _interruptible():
             yield
     except duckdb.OutOfMemoryException as error:
-        raise OutputError(f"{name} needs more memory or disk than there is") from error
+        raise OutputError(f"{name} needs more memory or disk than available") from error
     except duckdb.Error as error:
-        # Only errors of files: others quote rows of users.
+        # Only errors about files: others quote rows of users.
         if isinstance(error, duckdb.IOException) and any(full in str(error) for full in _FULL):
-            raise OutputError(f"{name} needs more disk than there is") from error
+            raise OutputError(f"{name} needs more disk than available") from error
         raise QueryError(f"{name}: {_message(error)}") from error
 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Turn what DuckDB makes of an interrupt back into a KeyboardInterrupt."""
+    """Turn DuckDB's error for an interrupt back into a KeyboardInterrupt."""
     try:
         yield
     except (RuntimeError, duckdb.InvalidInputException) as error:
@@ -399,28 +398,28 @@ def _interruptible() -> Iterator[None]:
 
 
 def _kind(statement: duckdb.Statement) -> str:
-    """Return the kind of a statement, as in "select"."""
+    """Return the kind of a statement, such as "select"."""
     try:
         return str(statement.type).rsplit(".", 1)[-1].lower()
-    except ValueError:  # Python's library lacks some of the kinds that DuckDB has
+    except ValueError:  # Python's enum lacks some of DuckDB's kinds
         return "another kind of statement"
 
 
 def _message(error: Exception) -> str:
-    """Return DuckDB's message, with names that it proposes, but no settings, which are locked."""
+    """Return DuckDB's message with its suggested names, without advice on settings."""
     first, *rest = str(error).splitlines()
     hints = [line for line in rest[:1] if line.startswith(("Did you mean", "Candidate bindings"))]
     return " ".join([first.partition(' Use "SET ')[0], *hints])
 
 
 READ_SINCE = "v1.0.0"
-"""The oldest version of DuckDB that reads the files."""
+"""The oldest version of DuckDB that can read the files."""
 
-_NAME = "database_file"  # under which it is attached
+_NAME = "database_file"  # name of the attached database
 
 
 def identifier(name: str) -> str:
-    """Return a name of a table or column as SQL has it."""
+    """Return the name of a table or column, quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -428,11 +427,11 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-_CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before it reads on
+_CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before reading more
 
 
 def _pump(chunks: Iterable[bytes], writing: int, failures: list[BaseException]) -> None:
-    """Write chunks to a pipe until they end or nobody reads."""
+    """Write chunks to a pipe until they end or the reader closes it."""
     try:
         with os.fdopen(writing, "wb") as pipe, thread_pool(1) as maker:
             rest = iter(chunks)
@@ -442,14 +441,14 @@ def _pump(chunks: Iterable[bytes], writing: int, failures: list[BaseException]) 
                 pipe.write(chunk)
     except BrokenPipeError:
         return
-    except BaseException as error:  # noqa: BLE001 — raised again in the thread that asked
+    except BaseException as error:  # noqa: BLE001 — raised again in the calling thread
         failures.append(error)
 
 
-_PLAIN = re.compile(r"/[\w/ .,:@+-]*")  # nothing that DuckDB takes for a pattern or a column
+_PLAIN = re.compile(r"/[\w/ .,:@+-]*")  # characters without a special meaning in DuckDB
 
 
-# The types of DuckDB that Polars has as well, and prints whatever their values.
+# The types of DuckDB that Polars supports, and prints for all values.
 _PLAIN_TYPES = frozenset(
     (
         *("boolean", "tinyint", "smallint", "integer", "bigint", "hugeint", "float", "double"),
@@ -463,7 +462,7 @@ _TEMPORAL = frozenset(
 
 
 def told_apart(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.DuckDBPyRelation:
-    """Return a relation whose columns have names of their own and types that Polars has."""
+    """Return a relation with unique column names and types that Polars supports."""
     taken: set[str] = set()
     chosen = []
     for place, (given, kind) in enumerate(zip(relation.columns, relation.types, strict=True), 1):
@@ -477,7 +476,7 @@ def told_apart(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.Du
 
 
 def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> bool:
-    """Return whether a type is accepted, and so are those of what it holds."""
+    """Return whether Polars supports a type and its element types."""
     if kind.id not in accepted:
         return False
     inner = kind.children if kind.id in {"list", "array", "struct", "tuple"} else ()

@@ -1,4 +1,4 @@
-"""Makes the program independent of what it is started in, or says what is wrong there."""
+"""Makes the program independent of its environment, or reports a problem there."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
-_FAILING = {"strict", "surrogateescape"}  # ways to encode, at a character that is lacking
+_FAILING = {"strict", "surrogateescape"}  # error handlers that raise for an unencodable character
 _ENOUGH_FILES = 1024
 
 
 def prepare() -> None:
-    """Occupy the standard descriptors, and let text, warnings and open files not end the program.
+    """Prepare standard streams, warnings and the limit on open files.
 
-    To be called before anything is opened.
+    Must be called before any file is opened.
     """
     for descriptor in range(3):
-        # Else the next file that is opened would take the place of a closed one, and what libraries
-        # and other processes print would be written into that file.
+        # Else the next opened file would get the number of a closed standard stream, and output of
+        # libraries and child processes would go into that file.
         try:
             os.fstat(descriptor)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it takes the lowest number
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # gets the lowest free number
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in _FAILING:
-        sys.stdout.reconfigure(errors="replace")  # standard error never fails at a character
+        sys.stdout.reconfigure(errors="replace")  # standard error never raises for a character
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="surrogateescape")  # as arguments are; see text_of
+        sys.stdin.reconfigure(errors="surrogateescape")  # like arguments; see text_of
     warnings.showwarning = _show_warning
     with suppress(OSError, ValueError):  # the limit is low on macOS
         files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -47,10 +47,10 @@ def prepare() -> None:
 
 
 def text_of(given: str) -> str:
-    """Return the text of an argument or of standard input, in UTF-8 where the locale lacks it.
+    """Return the text of an argument or of standard input, as UTF-8 even in other locales.
 
     Raises:
-        OptionError: its bytes are no text.
+        OptionError: the bytes are not UTF-8.
     """
     if given.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in given):
         return given
@@ -61,13 +61,13 @@ def text_of(given: str) -> str:
 
 
 def _show_warning(message: Warning | str, *_where: Any, **_others: Any) -> None:
-    """Write the first line of a warning; the rest, and where it arose, are for developers."""
+    """Write the first line of a warning, without its location in the code."""
     if sys.stderr is not None:
         with suppress(OSError):
             sys.stderr.write(f"warning: {str(message).partition(chr(10))[0]}\n")
 
 
-INTERRUPTED = 130  # as shells have it for SIGINT
+INTERRUPTED = 130  # the shell's exit code for SIGINT
 
 _signals: list[int] = []
 
@@ -79,15 +79,15 @@ def interrupted() -> bool:
 
 @contextmanager
 def ending_in_one_line() -> Iterator[None]:
-    """End the program in one line and exit code 130 if SIGINT or SIGTERM comes meanwhile.
+    """End the program with one line and exit code 130 if SIGINT or SIGTERM arrives.
 
-    Libraries make other errors of a ``KeyboardInterrupt``: any error after a signal counts as it.
+    Libraries turn a ``KeyboardInterrupt`` into other errors, so any error after a signal counts.
 
     Raises:
-        SystemExit: the program was interrupted; or what was raised, if it was not.
+        SystemExit: the program was interrupted. Without a signal, errors pass unchanged.
     """
     numbers = [signal.SIGTERM]
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not if SIGINT is ignored
         numbers.append(signal.SIGINT)
     for number in numbers:
         signal.signal(number, _interrupt)
@@ -97,7 +97,7 @@ def ending_in_one_line() -> Iterator[None]:
         if not interrupted() or (isinstance(error, SystemExit) and not error.code):
             raise
         for number in numbers:
-            signal.signal(number, signal.SIG_DFL)  # whoever is impatient need not wait
+            signal.signal(number, signal.SIG_DFL)  # a second signal ends the program at once
         if sys.stderr is not None:
             with suppress(OSError):
                 sys.stderr.write("interrupted\n")

@@ -1,4 +1,4 @@
-"""Formats in which tables are printed: for people as they read them, for programs as they are."""
+"""Formats of printed tables: laid out for people, or unchanged for programs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class TableFormat:
     """A format of printed tables.
 
     Attributes:
-        render: returns a frame as text, without a line feed at its end.
-        fitted: returns a frame as text whose lines have at most so many columns of a terminal.
-        pieces: of a format for programs: yields the text of frames as one, for more rows than are
-            to be held at once.
+        render: function that returns a frame as text, without a final line feed.
+        fitted: function that returns a frame as text that fits the width of a terminal.
+        pieces: for formats for programs: function that yields the text of frames in pieces, so that
+            a large table need not be in memory.
     """
 
     render: Callable[[pl.DataFrame], str]
@@ -36,20 +36,20 @@ class TableFormat:
 
     @property
     def for_people(self) -> bool:
-        """Whether it is read, not parsed: numbers are rounded, and tables laid out for a reader."""
+        """Whether the format is for people: numbers are rounded and columns aligned."""
         return self.pieces is None
 
 
 _GAP = "   "  # between columns
 _NARROW_GAP = 2
-_ROWS_ALIKE = 4  # of two columns, that are no chance
+_ROWS_ALIKE = 4  # minimum of equal rows to treat two columns as the same
 _LONG_WORD = 24  # longer ones may be cut
 _STAR = re.compile(r" \*$")
-_BOUND_STAR = "\ue000*"  # no space, so that no line begins with what marks the word before it
+_BOUND_STAR = "\ue000*"  # replaces a space, so that no line begins with the star
 
 
 def _table(frame: pl.DataFrame) -> str:
-    """Return a frame as lines, numbers to the right and all else to the left."""
+    """Return a frame as lines, with numbers right-aligned and other values left-aligned."""
     if not frame.width:
         return ""
     rows = readable(frame)
@@ -68,11 +68,11 @@ def _table(frame: pl.DataFrame) -> str:
 
 
 def _fitted_table(frame: pl.DataFrame, width: int) -> str:
-    """Return a frame as lines of at most ``width`` columns of a terminal.
+    """Return a frame as lines of at most ``width`` terminal columns.
 
-    In what does not fit, a line above tells columns of one value, and those like another; texts are
-    folded. Where that is not enough, names are cut at underscores, or rows and columns change
-    places if rows are fewer; else the last columns are left out, and a line below names them.
+    If the table does not fit, constant columns and copies of other columns move to a line above,
+    and texts are wrapped. If that is not enough, names are split at underscores, or a table with
+    few rows is transposed. Else the last columns are left out, and a line below names them.
     """
     whole = _table(frame)
     if cell_len(max(whole.splitlines(), key=cell_len, default="")) <= width:
@@ -91,20 +91,19 @@ def _fitted_table(frame: pl.DataFrame, width: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Grid:
-    """Texts in columns, the name of each first, with a line below and one above.
+    """Columns of texts, each starting with its name, with a line above and one below.
 
-    The line above is of columns that are not there: those of one value, and those that are like
-    another, by their names.
+    The line above describes the removed columns, by name: constant ones, and copies of others.
     """
 
-    columns: Sequence[tuple[tuple[str, ...], bool]]  # texts, and whether they are numbers
+    columns: Sequence[tuple[tuple[str, ...], bool]]  # texts, and whether these are numbers
     width: int
     hidden: Mapping[str, str] = field(default_factory=dict)
     like: Mapping[str, str] = field(default_factory=dict)
     below: str = ""
 
     def hoisted(self) -> _Grid:
-        """Return a grid with the columns of one value, or like another, in a line above."""
+        """Return a grid with constant columns and copies of others moved to the line above."""
         hidden, like, left = {}, {}, []
         first: dict[tuple[str, ...], str] = {}
         for (name, *values), number in self.columns:
@@ -119,38 +118,38 @@ class _Grid:
         return replace(self, columns=left, hidden=hidden, like=like) if left else self
 
     def with_folded_names(self, *, spaced: bool) -> _Grid:
-        """Return a grid with names cut at underscores, maybe in values with spaces as well."""
+        """Return a grid with names split at underscores, optionally in values with spaces too."""
         folded = [(_at_underscores(texts, spaced), number) for texts, number in self.columns]
         return replace(self, columns=folded)
 
     def turned(self) -> _Grid:
-        """Return a grid whose rows are columns; the first column has their names."""
+        """Return the transposed grid; its first column has the names."""
         rows = zip(*(texts for texts, _ in self.columns), strict=True)
         return replace(self, columns=[(row, False) for row in rows])
 
     @property
     def n_fitting(self) -> int:
-        """The number of columns that fit when what has spaces is folded."""
+        """The number of columns that fit when texts with spaces are wrapped."""
         least = (_least_width(*column) + _NARROW_GAP for column in self.columns)
         return sum(used - _NARROW_GAP < self.width for used in accumulate(least))
 
     def without_last(self) -> _Grid:
-        """Return a grid of the columns that fit, with a line that names the others.
+        """Return a grid of the columns that fit, with a line below that names the others.
 
-        It names those like one of these too, since nothing would show their values.
+        It also names the removed copies of these, as nothing else shows their values.
         """
         kept = max(1, self.n_fitting)
         missing = [texts[0].replace("\n", "") for texts, _ in self.columns[kept:]]
         missing += [name for name, other in self.like.items() if other in missing]
         below = (
             f"{counted(len(missing), 'more column')}: {listed(missing, most=12)}; "
-            "the format csv, or a wider terminal, has all"
+            "use the format csv or a wider terminal to see all"
         )
         hidden = {name: fact for name, fact in self.hidden.items() if name not in missing}
         return replace(self, columns=self.columns[:kept], hidden=hidden, below=below)
 
     def text(self) -> str:
-        """Return the lines, folded where a column has to be narrower than its texts."""
+        """Return the lines, wrapped where a column is narrower than its texts."""
         from rich import box, console, table  # noqa: PLC0415 — help and pipes do without it
         from rich.text import Text  # noqa: PLC0415 — as above
 
@@ -176,10 +175,10 @@ class _Grid:
         return "\n".join(f" {line}".rstrip() for line in lines)
 
     def _widths(self) -> list[int]:
-        """Return the widths of columns; the widest give way, but not below their words."""
+        """Return the widths of columns; the widest shrink, but not below their longest word."""
         widths = [max(map(cell_len, "\n".join(texts).split("\n"))) for texts, _ in self.columns]
         least = [_least_width(*column) for column in self.columns]
-        widths[-1] -= 1  # no space follows it, so of equal ones the others give way first
+        widths[-1] -= 1  # no gap follows it, so others of equal width shrink first
         least[-1] -= 1
         room = self.width - 2 - _NARROW_GAP * (len(widths) - 1)
         while (excess := sum(widths) - room) > 0:
@@ -197,15 +196,15 @@ class _Grid:
 
 
 _PIECES = re.compile(r"( +|(?<=\w{3}_)(?=\w{3}))")
-"""Where texts are folded: at spaces, and names after underscores but not for a few letters."""
+"""Where texts are wrapped: at spaces, and in names after underscores, except for short parts."""
 
 
 def _at_underscores(texts: tuple[str, ...], spaced: bool) -> tuple[str, ...]:  # noqa: FBT001
-    """Return the texts of a column with line feeds, as narrow as its longest piece.
+    """Return the texts of a column, wrapped to the width of its longest part.
 
     Args:
-        texts: the name of the column, and its values.
-        spaced: whether texts with spaces are folded as well, which need not be narrower.
+        texts: name of the column, and its values.
+        spaced: whether to wrap texts with spaces too.
     """
     is_folded = [spaced or " " not in text for text in texts]
     both = list(zip(texts, is_folded, strict=True))
@@ -216,7 +215,7 @@ def _at_underscores(texts: tuple[str, ...], spaced: bool) -> tuple[str, ...]:  #
 
 
 def _least_width(texts: tuple[str, ...], number: bool) -> int:  # noqa: FBT001
-    """Return the least width of a column: its longest line, or word of what has spaces."""
+    """Return the minimum width of a column: its longest line, or longest word if it wraps."""
     if number or not any(" " in one for one in texts[1:]):
         return max(cell_len(line) for one in texts for line in one.split("\n"))
     words = max((cell_len(word) for one in texts for word in one.split()), default=1)
@@ -224,7 +223,7 @@ def _least_width(texts: tuple[str, ...], number: bool) -> int:  # noqa: FBT001
 
 
 def _csv_pieces(frames: Iterator[pl.DataFrame]) -> Iterator[str]:
-    """Yield the text of frames as one table, a piece for each; what CSV lacks is text."""
+    """Yield frames as one CSV table in pieces; types that CSV does not have become text."""
     for number, frame in enumerate(frames):
         lacking = (
             c for c in frame if c.dtype.is_nested() or isinstance(c.dtype, (pl.Binary, pl.Duration))
@@ -234,7 +233,7 @@ def _csv_pieces(frames: Iterator[pl.DataFrame]) -> Iterator[str]:
 
 
 def _json_pieces(frames: Iterator[pl.DataFrame]) -> Iterator[str]:
-    """Yield the text of frames as one array; bytes, which JSON lacks, are text."""
+    """Yield frames as one JSON array in pieces; bytes become text."""
     between = "["
     for frame in frames:
         lacking = [shown.texts(c) for c in frame if c.dtype == pl.Binary]
@@ -289,4 +288,4 @@ TABLE_FORMATS = {
     "md": TableFormat(render=markdown),
     "table": TableFormat(render=_table, fitted=_fitted_table),
 }
-"""The formats by their names, which ``printing`` has as well, for help that needs no Polars."""
+"""The formats by name; ``printing`` repeats the names, so that help does not import Polars."""

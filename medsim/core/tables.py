@@ -1,4 +1,4 @@
-"""Files of unknown origin as text, cut into lines and cells; cells that stay text in sheets."""
+"""Reads untrusted text files as lines and cells, and guards cells against spreadsheets."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 LARGEST_FILE = 1 << 27
-"""The most bytes that a file may have, some millions of lines; reading takes 20 times as much."""
+"""The maximum size of a file in bytes, some millions of lines; reading takes 20 times as much."""
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 _NUL = re.compile("\0")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _WRAPPED = re.compile(
-    # A page that begins with tags alone is a text file that somebody made to be looked at.
+    # A page that begins only with tags is a text file wrapped for viewing.
     r"(?P<tags>\s*(<[^<>]*>\s*){0,20}<pre>)(?P<text>.*?)(</pre>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -40,10 +40,10 @@ class Text:
     """The text of a file, and its provenance.
 
     Attributes:
-        path: of the file.
-        content: its characters, with the file's line ends and no byte order mark.
-        warnings: what a reader of results should know, a sentence each.
-        sha256: of the bytes that were read, in hex; empty for a text of no file.
+        path: path of the file.
+        content: text with the file's line ends, without a byte order mark.
+        warnings: warnings for readers of results, a sentence each.
+        sha256: SHA-256 of the file's bytes, in hex; empty if there is no file.
     """
 
     path: Path
@@ -53,11 +53,11 @@ class Text:
 
 
 def read_text(path: Path, *, guess: bool = True) -> Text:
-    """Return the text of a file: UTF-8, or UTF-16 with its mark, as spreadsheets write it.
+    """Return the text of a file in UTF-8, or UTF-16 with a byte order mark, as from spreadsheets.
 
-    A text that is wrapped in ``<pre>`` to be shown as a web page is unwrapped; what stood before it
-    leaves blank lines, so that lines keep their numbers. With ``guess``, a file in neither encoding
-    is taken for latin-1, with a warning, if nothing in it shows that it is no text.
+    A text wrapped in ``<pre>`` as a web page is unwrapped; lines before it become blank, so that
+    line numbers stay the same. With ``guess``, a file in neither encoding is read as latin-1, with
+    a warning, unless it is binary.
     """
     data, sha256 = bytes_of(path)
     kind = kind_of(data[:BEGINNING])
@@ -75,7 +75,7 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
         warnings = (f"{path.name} is not UTF-8 and was read as latin-1",)
     if (found := (_CONTROL if warnings else _NUL).search(content)) is not None:
         line = len(LINE_END.findall(content, 0, found.start())) + 1
-        raise InputError(f"{path} is no text: line {line} has the character {found[0]!r}")
+        raise InputError(f"{path} is not text: line {line} has the character {found[0]!r}")
     if not content.strip():
         raise InputError(f"{path} is empty")
     if kind is HTML:
@@ -95,15 +95,15 @@ def bytes_of(path: Path) -> tuple[bytes, str]:
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror})") from error
     if is_larger:
-        raise InputError(f"{path} is larger than {LARGEST_FILE >> 20} MiB, more than is read")
+        raise InputError(f"{path} is larger than the limit of {LARGEST_FILE >> 20} MiB")
     return data, sha256
 
 
 LONGEST_LINE = 1 << 20
-"""The most characters that a line may have."""
+"""The maximum number of characters in a line."""
 
 SEPARATORS = {"tab": "\t", "bar": "|", "semicolon": ";", "comma": ","}
-"""The separators of cells, the one that is rarest in terms first."""
+"""The separators of cells; the rarest in terms comes first."""
 
 
 def lines_of(text: Text) -> Iterator[str]:
@@ -113,7 +113,7 @@ def lines_of(text: Text) -> Iterator[str]:
 
 
 def checked_lines(path: Path, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines as they are."""
+    """Yield lines unchanged."""
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
             raise InputError(f"{path}: line {number} has more than {LONGEST_LINE:,} characters")
@@ -125,7 +125,7 @@ def cells_of_lines(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the number, from 1, and the cells of each line that is not blank.
 
-    A cell may be quoted; then it may hold line ends, and the number is that of its first line.
+    A quoted cell may contain line ends; the number is that of its first line.
     """
     reader = csv.reader(lines_of(text), delimiter=separator, skipinitialspace=trimmed, strict=True)
     number = 1
@@ -143,7 +143,7 @@ def cells_of_lines(
 def first_lines(
     text: Text, separators: Iterable[str] = tuple(SEPARATORS.values())
 ) -> dict[str, list[str]]:
-    """Return the cells of the first line that is not blank, for each separator that can cut it."""
+    """Return the cells of the first line that is not blank, for each possible separator."""
     first: dict[str, list[str]] = {}
     failure = InputError(f"{text.path} is empty")
     for separator in separators:
@@ -158,9 +158,9 @@ def first_lines(
 
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _TAKEN_FOR_MORE_THAN_TEXT = re.compile(
-    # Possessive, so that a hostile cell of nothing but apostrophes takes no longer than another.
+    # Possessive, so that a malicious cell of many apostrophes takes no longer.
     r"'*+("
-    # A formula, in any of the forms that spreadsheets know; this could run what it names.
+    # A formula, in any form that spreadsheets support; it could run commands.
     "\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20].*|[\t\r\n].*|"
     # A number, a date or a truth value; MARCH1 would come back as 1-Mar, an id as 1.2E+15.
     rf"(?=.*[0-9])[\W\d_]*(({_MONTH}|[de]|[ap]m?)[\W\d_]*)?|true|false"
@@ -170,12 +170,12 @@ _TAKEN_FOR_MORE_THAN_TEXT = re.compile(
 
 
 def guarded(cell: str) -> str:
-    """Return a cell that spreadsheets leave alone; one that would be taken for this gets more."""
+    """Return a cell that spreadsheets keep as text, with an apostrophe before it if needed."""
     return f"'{cell}" if _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell) else cell
 
 
 def unguarded(cell: str) -> str:
-    """Return the cell that ``guarded`` was given, even if a spreadsheet dropped the apostrophe."""
+    """Undo ``guarded``, even if a spreadsheet removed the apostrophe."""
     guarded = cell.startswith("'") and _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell)
     return cell[1:] if guarded else cell
 
@@ -188,12 +188,12 @@ class Table:
     """A table as text.
 
     Attributes:
-        path: of its file.
-        unit: what ``at`` counts from 1, "line" or "row".
-        at: where each row of the frame stands.
-        frame: the columns that were asked for, trimmed, empty where nothing stands there.
-        warnings: what a reader of results should know, a sentence each.
-        sha256: of the file's bytes that were read, in hex.
+        path: path of the file.
+        unit: unit of ``at``, "line" or "row".
+        at: number of each row of the frame in the file, from 1.
+        frame: the requested columns, trimmed; missing cells are empty.
+        warnings: warnings for readers of results, a sentence each.
+        sha256: SHA-256 of the file's bytes, in hex.
     """
 
     path: Path
@@ -204,12 +204,12 @@ class Table:
     sha256: str = ""
 
     def rows(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield where each row stands, such as "line 12", and its cells."""
+        """Yield the location of each row, such as "line 12", and its cells."""
         for at, cells in zip(self.at, self.frame.iter_rows(), strict=True):
             yield f"{self.unit} {at}", cells
 
     def refuse(self, wrong: pl.Series, column: str, expected: str) -> None:
-        """Raise InputError for the first row where ``wrong`` is true, quoting a cell of it."""
+        """Raise InputError for the first row where ``wrong`` is true, quoting its cell."""
         if wrong.any():
             first = wrong.arg_true()[0]
             value = self.frame[column][first]
@@ -218,30 +218,30 @@ class Table:
 
 
 def read_table(path: Path, needed: Sequence[str] = (), known: Sequence[str] | None = ()) -> Table:
-    """Return columns of a Parquet file, or of a text file that is cut into cells.
+    """Return columns of a Parquet file or of a delimited text file.
 
-    Columns are found by their names, where letter case does not matter. What separates cells is
-    told by the header: it cuts out most of the names that are needed, and most names.
+    Names of columns are not case-sensitive. The separator is the one that gives the most needed
+    names in the header, then the most names.
 
     Args:
-        path: of the file; one that ends in .parquet is such, and lists in it are joined by ";".
-        needed: columns that must be there.
-        known: columns that may be there; None takes all others under the names that they have.
+        path: path of the file; Parquet if it ends in .parquet, whose lists are joined by ";".
+        needed: required columns.
+        known: optional columns; None takes all other columns under their own names.
 
     Raises:
-        InputError: the file cannot be read, lacks a column or has one twice, or has a line with
-            another number of cells than the first.
+        InputError: the file cannot be read, a column is missing or duplicated, or a line has a
+            different number of cells than the header.
     """
     if not is_parquet(path):
         with reading(path, "a table"):
             return table_of(read_text(path), needed, known)
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few tables are Parquet
 
-    with reading(path, "Parquet"):  # by Arrow, since Polars ends the process at some damaged pages
+    with reading(path, "Parquet"):  # with Arrow, as some damaged pages make Polars abort
         data, sha256 = bytes_of(path)
         file = ParquetFile(io.BytesIO(data))
         n_rows = file.metadata.num_rows
-        if n_rows > len(data):  # as few bytes hold as many rows of nothing as one likes
+        if n_rows > len(data):  # a few bytes can claim any number of empty rows
             raise InputError(f"{path} has {n_rows:,} rows in {len(data):,} bytes; it is damaged")
         frame = checked_frame(file.read())
     places = _places(path, frame.columns, needed, known)
@@ -258,9 +258,9 @@ def table_of(
     *,
     filled_in: bool = False,
 ) -> Table:
-    """Return columns of a text, see ``read_table``.
+    """Return columns of a delimited text, see ``read_table``.
 
-    In one that a spreadsheet filled in a row may lack empty cells at its end, and cells are not
+    In a sheet that annotators filled in, a row may lack empty cells at its end, and cells are not
     trimmed.
     """
     first = first_lines(text)
@@ -276,7 +276,7 @@ def table_of(
             cells.extend([""] * (len(header) - len(cells)))
         elif len(cells) != len(header):
             raise InputError(
-                f"{text.path}: line {number} has {len(cells)} cells, and the first {len(header)}"
+                f"{text.path}: line {number} has {len(cells)} cells, the header {len(header)}"
             )
         at.append(number)
         rows.append([cells[place] for place in places.values()])
@@ -308,7 +308,7 @@ def _plain(name: str) -> str:
 def _places(
     path: Path, header: Sequence[str], needed: Sequence[str], known: Sequence[str] | None
 ) -> dict[str, int]:
-    """Return the columns to read, by name; all that are needed must be there, and none twice."""
+    """Return the columns to read, by name; InputError if one is missing or duplicated."""
     plain = [_plain(name) for name in header]
     for name in needed:
         if name not in plain:

@@ -1,4 +1,4 @@
-"""Lower-cases terms, the one place where that happens, and packs them into arrays."""
+"""Lower-cases terms (only this module does) and packs them into arrays."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ TERM_SCHEMA = {"term_id": pl.Int32, "term": pl.String, "lower_term": pl.String, 
 
 
 def lowered(terms: Sequence[str]) -> list[str]:
-    """Return each term in lower case and in Unicode's form C (NFC), by Python's full rules.
+    """Return each term in lower case and in Unicode's normal form C (NFC), by Python's full rules.
 
-    So terms that look alike because they are canonically equivalent are equal.
+    So canonically equivalent terms, which look the same, are equal.
     """
     return [unicodedata.normalize("NFC", term.lower()) for term in terms]
 
 
 def last_lemma(word: str, lemma_of: Callable[[str], str]) -> str:
-    """Return the lemma of a word's lemma, and so on, until it is its own lemma.
+    """Return the lemma of a word, repeated until a word is its own lemma.
 
-    Of lemmas that lead back to each other, such as bacteria and bacterium in simplemma's
-    dictionary, one stands for all: the longest that does not end in s, which is no plural.
+    For lemmas in a cycle, such as bacteria and bacterium in simplemma's dictionary, the result is
+    the longest that does not end in s, and so is not a plural.
     """
     chain: list[str] = []
     while word not in chain:
@@ -45,7 +45,7 @@ def last_lemma(word: str, lemma_of: Callable[[str], str]) -> str:
 def lowered_column(terms: pl.Series) -> pl.Series:
     """Return a column of terms in lower case, as ``lowered`` has them; null stays null."""
     lower = terms.str.to_lowercase().alias("lower_term")
-    # Polars knows Unicode of another version than Python does; ASCII is the same in both.
+    # Polars and Python have different versions of Unicode; ASCII is the same in both.
     others = (terms.str.len_bytes() != terms.str.len_chars()).arg_true()
     return lower.scatter(others, lowered(terms.gather(others).to_list()))
 
@@ -54,9 +54,9 @@ def numbered(spellings: pl.Series) -> pl.DataFrame:
     """Return the term table of distinct spellings.
 
     Returns:
-        A row per term in order of code points: ``term_id`` counts the rows, so that ids compare
-        as their texts do; ``node_id`` counts the distinct lower-cased terms in their order, so
-        that two terms are equal ignoring case exactly if their nodes are equal.
+        A row per term in order of code points. ``term_id`` numbers the rows, so ids sort like
+        texts. ``node_id`` numbers the distinct lower-cased terms in order, so two terms are equal
+        ignoring case exactly if their nodes are equal.
     """
     terms = spellings.sort()
     lower = lowered_column(terms)
@@ -71,7 +71,7 @@ class PackedTerms:
     """Terms as one flat array of code points.
 
     Attributes:
-        codes: uint32[n_code_points], the code points of all terms, one term after the other.
+        codes: uint32[n_code_points], the code points of all terms, concatenated.
         starts: int64[n_terms + 1]; term ``i`` is ``codes[starts[i]:starts[i + 1]]``.
     """
 
@@ -83,9 +83,9 @@ class PackedTerms:
 
 
 def pack(terms: Sequence[str] | pl.Series) -> PackedTerms:
-    """Return the terms as arrays; a lone surrogate, which columns never have, keeps its code point.
+    """Return the terms as arrays; a lone surrogate, which columns cannot have, stays unchanged.
 
-    A column is packed some terms at a time, so that none of them is an object of Python.
+    A column is packed in batches, without creating a Python object per term.
     """
     if isinstance(terms, pl.Series):
         return _packed_column(terms)
@@ -101,7 +101,7 @@ def _packed_column(terms: pl.Series) -> PackedTerms:
     for part, text in text_parts(terms):
         begin, first = first, first + len(part) - 1
         room = codes[starts[begin] : starts[first]]
-        if len(room) == len(text):  # all of it is ASCII
+        if len(room) == len(text):  # all ASCII
             room[:] = np.frombuffer(text, np.uint8)
         else:
             room[:] = np.frombuffer(str(text, "utf-8").encode("utf-32-le"), np.uint32)
@@ -115,5 +115,5 @@ def unpack(packed: PackedTerms) -> list[str]:
 
 
 def is_multi_word(term: pl.Expr) -> pl.Expr:
-    """Return whether terms have more than one word, which is white space inside: booleans."""
+    """Return booleans: whether each term has more than one word, that is, inner white space."""
     return term.str.contains(r"\S\s+\S")

@@ -108,7 +108,7 @@ def test_neither_order_nor_repetition_nor_direction_of_rows_matters(tmp_path: Pa
         ),
         (COLUMNS + "a,A,same\n", "line 2: 'a' and 'A' are not two terms"),
         (COLUMNS + "a,,same\n", "line 2: 'a' and '' are not two terms"),
-        (COLUMNS + "a,b\n", "line 2 has 2 cells, and the first 3"),
+        (COLUMNS + "a,b\n", "line 2 has 2 cells, the header 3"),
         (COLUMNS + '"a,b,same\n', "cannot be cut"),
         ("", "is empty"),
     ],

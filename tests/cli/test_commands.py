@@ -120,7 +120,7 @@ def test_sql_refuses_what_is_no_read_of_the_views(out: Path) -> None:
     result = run("sql", out, f"copy pair to '{out}/x.csv'")
 
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("error: one select is accepted")
+    assert result.stderr.startswith("error: expected one select statement")
     assert result.stderr.count("\n") == 1
     assert not (out / "x.csv").exists()
 

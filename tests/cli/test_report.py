@@ -147,7 +147,7 @@ def test_the_command_writes_the_page_and_says_so_on_stderr(made: Path, tmp_path:
     assert result.exit_code == 0
     assert result.stdout == ""
     assert f"write {out}: " in result.stderr
-    assert result.stderr.endswith(f"next: open {out} in a browser; it needs no network\n")
+    assert result.stderr.endswith(f"next: open {out} in a browser; it works offline\n")
     assert SIMILARITY not in out.read_text(encoding="utf-8")  # as it has no embedding negatives
 
 

@@ -50,14 +50,14 @@ def test_a_stage_is_a_line_when_it_has_ended() -> None:
             [
                 "10%, about 9 minutes left",
                 "20%, about 8 minutes left",
-                "90%, two minutes at most left",
+                "90%, up to two minutes left",
             ],
         ),
         (
             ((120, 10), (60, 490), (60, 490), (1, 10)),  # compiles first
             [
                 "1%, about 198 minutes left",
-                "50%, two minutes at most left",
+                "50%, up to two minutes left",
                 "99%, less than a minute left",
             ],
         ),
@@ -88,7 +88,7 @@ def test_a_stage_tells_that_it_compiles_and_for_how_long(monkeypatch: pytest.Mon
             with trigger_event("numba:compile"), trigger_event("numba:compile"):  # one of another
                 clock[0] += seconds
     assert re.sub(r"\(\d\.\d", "(0.1", stream.getvalue()) == (
-        "compare: compiling (first run only)\ncompare (0.1 s, 9.5 s of them to compile)\n"
+        "compare: compiling (first run only)\ncompare (0.1 s, 9.5 s of it compiling)\n"
     )
 
 
@@ -118,7 +118,7 @@ def test_a_notebook_gets_lines_that_replace_each_other(monkeypatch: pytest.Monke
             stage.advance()
     begun, half, more, done = re.split(r" *\r", stream.getvalue().removeprefix("\r").rstrip(" \n"))
     assert (begun, half) == ("search", "search: 33%, about 2 minutes left")
-    assert more == "search: 66%, two minutes at most left"
+    assert more == "search: 66%, up to two minutes left"
     assert re.fullmatch(r"search \(\d\.\d s\)", done)
     Progress(stream).warn("late")
     assert stream.getvalue().rstrip(" \n").endswith("\rwarning: late")

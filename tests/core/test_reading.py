@@ -41,7 +41,7 @@ def test_only_files_and_links_to_files_are_opened(
     own.close()
     for name, said in (
         (Path("socket"), "socket"),
-        (tmp_path / "pipe", "is a pipe, socket or device; save what it gives in a file"),
+        (tmp_path / "pipe", "is a pipe, socket or device; save its output to a file"),
         (tmp_path / "piped", "is a pipe"),
         (tmp_path, "is a folder; give a file in it"),
         (Path("/dev/zero"), "device; save"),
@@ -93,7 +93,7 @@ def test_a_packed_file_may_not_grow_out_of_proportion() -> None:
         if is_read:
             assert stream.read() == content
         else:
-            with pytest.raises(InputError, match=r"200 times as many.*, unpack it yourself"):
+            with pytest.raises(InputError, match=r"200 times its size.*, unpack it yourself"):
                 stream.read()
 
 

@@ -91,7 +91,7 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
     with (
         Store(threads=1, spill=tmp_path) as store,
         disk_that_is_full_after(10_000),
-        pytest.raises(OutputError, match=r"^the table wide needs more disk than there is$"),
+        pytest.raises(OutputError, match=r"^the table wide needs more disk than available$"),
     ):
         store.append("wide", numbers)
 

@@ -322,7 +322,7 @@ def test_columns_that_do_not_fit_are_named() -> None:
     text = " ".join(" ".join(fitted(pl.concat([SIZES] * 20), 80)).split())
 
     assert "more columns: mean_distance_" in text
-    assert "mean_distance_11; the format csv, or a wider terminal, has all" in text
+    assert "mean_distance_11; use the format csv or a wider terminal to see all" in text
 
 
 @given(

@@ -71,7 +71,7 @@ def test_a_pipe_in_place_of_any_file_is_refused(tmp_path: Path, name: str) -> No
     message = refused(reader.read, path)
 
     if not path.is_dir():  # a folder of pipes has no file to read
-        assert "is a pipe, socket or device; save what it gives in a file" in message
+        assert "is a pipe, socket or device; save its output to a file" in message
 
 
 @pytest.mark.parametrize("name", ["npy", "vectors-text", "rated", "obo", "pubtator", "wic"])

@@ -411,7 +411,7 @@ def test_what_takes_a_build_names_one_of_splits(
     ):
         result = run(*arguments)
         assert result.exit_code == 1
-        assert f"name one of those in it, such as {folder / 'test'}" in result.output
+        assert f"give one inside it, such as {folder / 'test'}" in result.output
 
 
 @pytest.mark.slow

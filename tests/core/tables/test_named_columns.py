@@ -109,8 +109,8 @@ def test_all_other_columns_are_kept_under_their_own_names(tmp_path: Path) -> Non
         ("term,TERM\n", "has two columns 'term'; names must be unique"),
         ("term,x,x\n", "has two columns 'x'; names must be unique"),
         ("term,,column2\n", "has two columns 'column2'; names must be unique"),
-        ('term,x\n"a\nb",c\n\nd\n', "line 5 has 1 cells, and the first 2"),
-        ("term,x\na,b,c\n", "line 2 has 3 cells, and the first 2"),
+        ('term,x\n"a\nb",c\n\nd\n', "line 5 has 1 cells, the header 2"),
+        ("term,x\na,b,c\n", "line 2 has 3 cells, the header 2"),
         ('term,x\na,b\n"c,d\n', "line 3 cannot be cut into cells (unexpected end of data)"),
     ],
 )

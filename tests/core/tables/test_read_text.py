@@ -44,7 +44,7 @@ def test_latin_1_is_guessed_with_a_warning_or_refused(tmp_path: Path) -> None:
 def test_a_character_that_no_text_has_is_named_with_its_line(tmp_path: Path, end: str) -> None:
     ends = end.encode()
     for data, shown in ((b"a" + ends + b"\0", r"'\\x00'"), (b"\xe9" + ends + b"\x1f", r"'\\x1f'")):
-        with pytest.raises(InputError, match=f"is no text: line 2 has the character {shown}"):
+        with pytest.raises(InputError, match=f"is not text: line 2 has the character {shown}"):
             read_text(put(tmp_path, data))
 
 
