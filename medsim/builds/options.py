@@ -89,7 +89,7 @@ class SearchOptions(ReadingOptions):
     corrections: Annotated[
         str | Path | Sequence[Correction],
         Option(
-            "Corrected pairs from medsim study score. Pairs that do not mean the same are "
+            "Corrections written by medsim study score. Pairs that do not mean the same are "
             "removed from the positives, and pairs that do from the negatives.",
             heading="Input",
         ),
