@@ -94,7 +94,7 @@ def test_every_block_of_code_is_closed() -> None:
 
 
 def test_pages_for_users_name_no_internal_modules() -> None:
-    module = re.compile(r"\bfrom medsim\b|\bmedsim\.[a-z_]+\.[a-z_]|(?<!/)\bmedsim/")
+    module = re.compile(r"\bfrom medsim[\w.]* import\b|\bmedsim\.[a-z_]+\.[a-z_]|(?<!/)\bmedsim/")
     for page in FOR_USERS:
         if page.name.startswith("add-a-"):  # tells developers where a new file belongs
             continue
