@@ -19,7 +19,7 @@ lint:
 types:
     {{ bin }}mypy
 
-# Imports go down the floors of ARCHITECTURE.md.
+# Check that imports go down the packages of ARCHITECTURE.md.
 imports:
     {{ bin }}lint-imports
 

@@ -29,22 +29,22 @@ medsim COMMAND --help the options of one, with an example."""
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by name; a command's room is imported when the command is needed."""
+    """The commands by name; a command's package is imported when the command is needed."""
 
-    def __init__(self, made: Mapping[str, Any], rooms: Mapping[str, str]) -> None:
-        self.made, self._rooms = made, rooms
+    def __init__(self, made: Mapping[str, Any], packages: Mapping[str, str]) -> None:
+        self.made, self._packages = made, packages
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.made:
-            import_module(f"medsim.{self._rooms[name]}.commands")
+            import_module(f"medsim.{self._packages[name]}.commands")
             self.made = get_group(app).commands.made  # type: ignore[attr-defined]
         return self.made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rooms)
+        return iter(self._packages)
 
     def __len__(self) -> int:
-        return len(self._rooms)
+        return len(self._packages)
 
 
 class _Medsim(Program):
@@ -75,8 +75,10 @@ class _Medsim(Program):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        rooms = {name: room for panel in self.panels.values() for name, room in panel.items()}
-        self.commands: Any = _Commands(self.commands, rooms)
+        packages = {
+            name: package for panel in self.panels.values() for name, package in panel.items()
+        }
+        self.commands: Any = _Commands(self.commands, packages)
 
 
 def _print_version(wanted: bool) -> None:

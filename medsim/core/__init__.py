@@ -1,1 +1,1 @@
-"""The base of all rooms: errors, files, tables, queries, the store and manifests."""
+"""The base of all packages: errors, files, tables, queries, the store and manifests."""

@@ -1,4 +1,4 @@
-"""Constants that rooms share, such as the names of datasets, and the number of threads."""
+"""Constants that packages share, such as the names of datasets, and the number of threads."""
 
 from __future__ import annotations
 

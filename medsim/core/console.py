@@ -81,7 +81,7 @@ class HelpedGroup(TyperGroup):
     """A group of commands whose help lists them in panels, each with its first sentence."""
 
     panels: ClassVar[Mapping[str, Mapping[str, str]]] = {}
-    """The commands of each panel, with their rooms; other commands are under "Commands"."""
+    """The commands of each panel, with their packages; other commands are under "Commands"."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the panels of commands."""

@@ -1,4 +1,4 @@
-"""Kinds of output, each declared once in the room that makes it.
+"""Kinds of output, each declared once in the package that makes it.
 
 The declaration is a ``Kind``, such as ``medsim.evaluations.output.EVALUATION``. The class that
 opens outputs of the kind refers to it, and ``medsim.core.opened`` lists the class for all commands.

@@ -159,7 +159,7 @@ class Options:
         """Return the files and folders that the options other than ``out`` name.
 
         A text may have a name before its path and options after it: "bert=model.onnx,case=keep".
-        If a built-in name may replace a path, the room that knows these names decides.
+        If a built-in name may replace a path, the package that knows these names decides.
         """
         hints = types_of(type(self))
         return [

@@ -1,4 +1,4 @@
-"""Pages of HTML that are one file and load nothing, made by the templates of this room."""
+"""Pages of HTML that are one file and load nothing, made by the templates of this package."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
             "{'wic'}",
         ),
     ],
-    ids=["help imports nothing slow", "a command its own room"],
+    ids=["help imports nothing slow", "a command its own package"],
 )
 def test_a_program_imports_no_more_than_it_needs(code: str, names: str, expected: str) -> None:
     program = f"import sys; {code}; sys.exit({names} != {expected})"
