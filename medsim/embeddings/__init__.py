@@ -1,1 +1,1 @@
-"""Embeddings: where their vectors come from, how they are read, and metrics of them."""
+"""Embeddings: sources of vectors, readers of formats, and metrics."""

@@ -1,4 +1,4 @@
-"""Terms as an embedding has them: the source that a user names, and its vectors of the terms."""
+"""Opens the embedding that a user names, and embeds terms with it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _ONNX = ("model.onnx", "onnx/model.onnx")
 class NamedEmbedding:
     """An embedding that is to be evaluated, with the fingerprint of its source.
 
-    The fingerprint is empty where only vectors that were made tell; see ``settled``.
+    The fingerprint is empty if it needs vectors that are not made yet; see ``settled``.
     """
 
     spec: EmbeddingSpec
@@ -60,8 +60,8 @@ class NamedEmbedding:
     def provenance(self) -> dict[str, Any]:
         """Return the place, format, fingerprint and options of the embedding, for manifests.
 
-        What is neither file nor address has an identity as well: by what it is known. A vocabulary
-        is part of the content.
+        A source that is neither a file nor an address also has an identity. A vocabulary is part of
+        the content.
         """
         identity, vocabulary = self.source.identity, self.spec.options.vocabulary
         return {
@@ -76,16 +76,16 @@ class NamedEmbedding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedTerms:
-    """Terms as an embedding has them.
+    """Terms embedded by an embedding.
 
     Attributes:
         embedded: the vectors that metrics compare.
         covered: whether each term has a vector.
-        terms: ``TERM_COLUMNS``; words are not counted where an embedding takes terms as a whole.
-        words: the word of each row of word vectors; None where it takes terms as a whole.
+        terms: ``TERM_COLUMNS``; words are not counted if an embedding takes terms as a whole.
+        words: the word of each row of word vectors; None if it takes terms as a whole.
         n_dimensions: of its vectors.
-        n_vocabulary: how many words or terms it has in all; None where it can embed any.
-        vocabulary: all its words, distinct, in order of code points; None where it takes terms as a
+        n_vocabulary: the number of its words or terms; None if it can embed any text.
+        vocabulary: all its words, distinct, in order of code points; None if it takes terms as a
             whole.
     """
 
@@ -99,12 +99,12 @@ class EmbeddedTerms:
 
 
 def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
-    """Return an embedding with its source and the fingerprint of that."""
+    """Return an embedding with its source and the source's fingerprint."""
     with progress.stage(f"identify {spec.name}") as stage:
         source = open_source(spec)
         if str(spec.place).startswith(HUB) and "@" not in spec.place:
             progress.warn(
-                f"{spec.name}: {spec.place} names no revision; to read the same model in every "
+                f"{spec.name}: {spec.place} names no revision; to use the same model in every "
                 f"run, name it as {source.location}"
             )
         digest = source.fingerprint()
@@ -117,14 +117,14 @@ def settled(
 ) -> NamedEmbedding:
     """Return an embedding with its fingerprint.
 
-    A function or a model without a version is known by the vectors that it makes of the terms
-    that are used; it makes them here, once, and they are kept in memory.
+    A function or a model without a version is identified by the vectors of the used terms; they are
+    computed here, once, and kept in memory.
 
     Args:
         named: an embedding.
         terms: all that are used, distinct, in order of code points.
-        progress: told of it.
-        threads: how many may compute.
+        progress: receives the stage.
+        threads: for computing.
     """
     if named.fingerprint:
         return named
@@ -153,9 +153,9 @@ def embed_terms(
     cache: Path | None,
     coverage: str = "any",
 ) -> EmbeddedTerms:
-    """Return terms as an embedding has them.
+    """Return terms embedded by an embedding.
 
-    Where its options do not say which terms count as covered, ``coverage`` does.
+    ``coverage`` decides which terms count as covered if its options do not.
     """
     spec, options = named.spec, named.spec.options
     with progress.stage(f"embed {len(terms):,} terms by {spec.name}") as stage:
@@ -200,10 +200,10 @@ def embed_terms(
 def read_vectors(
     named: NamedEmbedding, request: Request, progress: Progress
 ) -> WordVectors | TermVectors:
-    """Return the vectors for a request; a zero vector counts as none, and is counted in a warning.
+    """Return the vectors for a request; zero vectors count as missing, with a warning.
 
-    It has no direction, so it has no cosine with another. That Jaccard indices are defined does not
-    matter: under all metrics the same pairs are compared, whatever the source of the vectors.
+    A zero vector has no direction, so its cosine is undefined. Jaccard indices would be defined,
+    but all metrics must compare the same pairs.
     """
     found = named.source.read(request)
     is_zero = ~np.asarray(found.vectors.any(axis=1))
@@ -244,14 +244,13 @@ class FileSource(VectorSource):
 
 
 def open_source(spec: EmbeddingSpec) -> VectorSource:
-    """Return the source of an embedding's vectors; cheap, as no vector is read.
+    """Return the source of an embedding's vectors; it is cheap, as no vector is read.
 
     A model of a hub is fetched, unless it is in the cache.
 
     Raises:
-        InputError: there is nothing, or nothing in a known format.
-        OptionError: no format has the name that the options give, or a service is not named as it
-            must be.
+        InputError: the path does not exist, or is in no known format. OptionError: the options name
+            an unknown format, or the text does not name a service.
     """
     if isinstance(spec.place, Path):
         return _file_source(spec.place, spec.options, str(spec.place))
@@ -280,7 +279,7 @@ def _file_source(path: Path, options: EmbeddingOptions, location: str) -> FileSo
 
 
 def path_of(source: VectorSource) -> Path:
-    """Return the file or folder of a source; OptionError where it is no file."""
+    """Return the file or folder of a source; raise OptionError if it is not a file."""
     if not isinstance(source, FileSource):
         raise OptionError(f"{source.location} is {source.describes}, not a file or folder")
     return source.path
@@ -289,17 +288,17 @@ def path_of(source: VectorSource) -> Path:
 def _model_of_hub(place: str, options: EmbeddingOptions) -> FileSource:
     """Return a model of a hub after fetching those of its files that are not in the cache.
 
-    Its location names the hash of its commit, such as "hf:NAME@HASH". Its format depends on what
-    the hub has, and not on what else of the model is in the cache. Without a network it is the
-    one in the cache, where that is whole.
+    Its location names the hash of its commit, such as "hf:NAME@HASH". Its format depends on the
+    files on the hub, and not on other files of the model in the cache. Without a network the model
+    in the cache is used, if it is complete.
 
     Args:
-        place: such as "hf:NAME@REVISION"; without a revision it is the newest of the branch main.
-        options: may say which format is fetched where a model has several.
+        place: such as "hf:NAME@REVISION"; without a revision, the newest of the branch main.
+        options: may name the format to fetch if a model has several.
 
     Raises:
         InputError: the model does not exist or cannot be fetched.
-        OptionError: the text has another form, or huggingface_hub is missing.
+        OptionError: the text is malformed, or huggingface_hub is not installed.
     """
     found = _PLACE.fullmatch(place)
     if found is None:
@@ -325,7 +324,7 @@ def _model_of_hub(place: str, options: EmbeddingOptions) -> FileSource:
 
 
 def _format_of(folder: Path) -> str:
-    """Return the format of a model of a hub, by those of its files that were fetched."""
+    """Return the format of a model of a hub, from the fetched files."""
     if read_object(folder / CONFIG).get("model_type") == "model2vec":
         return "model2vec"
     weights = [file for pattern in _WEIGHTS for file in folder.glob(pattern)]
@@ -335,7 +334,7 @@ def _format_of(folder: Path) -> str:
 
 
 def _fetched(place: str, name: str, revision: str | None, patterns: Sequence[str]) -> Path:
-    """Return the folder of a model's commit, with those of its files that fit a pattern."""
+    """Return the folder of a model's commit, with the files that match a pattern."""
     import huggingface_hub as hub  # noqa: PLC0415 — an extra
 
     hint = "check its name and terms of use, log in with `hf auth login`, or run it again"

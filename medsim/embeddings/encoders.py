@@ -1,4 +1,4 @@
-"""Models that embed any term: their batches, their cache, and their registration as formats."""
+"""Models that embed any term: batches, cache, and registration as formats."""
 
 from __future__ import annotations
 
@@ -35,24 +35,25 @@ if TYPE_CHECKING:
 
         Attributes:
             n_dimensions: of its vectors.
-            identity: all that decides its vectors beside the content of its files, text by name.
+            identity: everything that decides its vectors besides the content of its files, text by
+                name.
         """
 
         n_dimensions: int
         identity: dict[str, str]
 
         def encode(self, terms: Sequence[str]) -> Vectors:
-            """Return the vectors of a batch, zeros for a term of which the model knows nothing.
+            """Return the vectors of a batch, zeros for a term that the model does not know.
 
-            A vector depends on its term alone: which terms share the batch, and how many threads
-            compute, changes it by no more than the rounding of 32-bit floating point. Terms come in
-            order of length, so that those that are padded together need little of it.
+            A vector depends on its term alone: the other terms of the batch and the number of
+            threads change only the rounding of 32-bit floating point. Terms come in order of
+            length, so that batches need little padding.
             """
             ...
 
 
 LAYOUT = "1"
-"""Changes whenever files of the cache are written otherwise than before."""
+"""The version of the file format of the cache."""
 
 _PART = ".vectors"
 _PARTIAL = "partial"
@@ -62,7 +63,7 @@ _LOCK = "lock"
 def cache_folder(chosen: str | Path | None) -> Path | None:
     """Return the folder that keeps vectors, by default one among the user's caches.
 
-    None keeps nothing, as the user chooses with "none", and where the default cannot be written.
+    None keeps nothing: the user chose "none", or the default folder cannot be written.
     """
     if chosen is not None:
         return None if str(chosen) == "none" else Path(chosen)
@@ -76,32 +77,32 @@ def cache_folder(chosen: str | Path | None) -> Path | None:
 
 
 Part: TypeAlias = "tuple[Sequence[str], Vectors]"
-"""Terms and their vectors, which were made and are written together."""
+"""Terms and their vectors, which are computed and written together."""
 
 
 class VectorCache:
     """The vectors of one encoder; several processes may read and write them at the same time.
 
-    A part is named by the SHA-256 of its bytes, and is renamed to that name once it is on the disk.
-    So a process that is killed leaves no part that looks whole and is not, and a part whose bytes
-    have changed since is recognised by its name.
+    The name of a part is the SHA-256 of its bytes; it gets this name once it is on the disk. So a
+    killed process leaves no incomplete part under a final name, and a part whose bytes have changed
+    is detected.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def parts(self, wanted: Container[str] | None = None) -> Iterator[Part]:
-        """Yield the wanted vectors of every part that is whole; a damaged one is removed.
+        """Yield the wanted vectors of every intact part, and remove damaged parts.
 
-        The bytes of a part are compared with its name once a process. After that its terms are read
-        to see whether any is wanted, and its vectors where one is.
+        The bytes of a part are checked against its name once per process. Then its terms are read,
+        and its vectors only if a term is wanted.
         """
         for path in sorted(self._folder.glob(f"*{_PART}")):
             part = None
-            with suppress(OSError):  # such as that another process has removed it just now
+            with suppress(OSError):  # another process may have removed it
                 try:
                     part = _read_part(path, wanted)
-                except (SafetensorError, ValueError, KeyError):  # damaged, or in another form
+                except (SafetensorError, ValueError, KeyError):  # damaged, or in another format
                     path.unlink()
             if part is not None:
                 yield part
@@ -113,7 +114,7 @@ class VectorCache:
         partial = self._folder / _PARTIAL
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(self._folder / _LOCK):  # what a killed process left is written over
+            with FileLock(self._folder / _LOCK):  # files of a killed process are overwritten
                 partial.unlink(missing_ok=True)
                 partial.write_bytes(content)
                 put_in_place(
@@ -121,13 +122,13 @@ class VectorCache:
                 )
         except OSError as error:
             fault = error.strerror or error
-            raise OutputError(f"cannot keep vectors in {self._folder}: {fault}") from error
+            raise OutputError(f"cannot cache vectors in {self._folder}: {fault}") from error
 
 
 def _read_part(path: Path, wanted: Container[str] | None) -> Part | None:
-    """Return those terms of a part that are wanted, with their vectors; None without any.
+    """Return the wanted terms of a part with their vectors; None without any.
 
-    Its bytes are compared with its name once for every state of the file.
+    Its bytes are checked against its name once for every state of the file.
     """
     found = path.stat()
     state = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
@@ -144,7 +145,7 @@ def _read_part(path: Path, wanted: Container[str] | None) -> Part | None:
 
 @cache
 def _was_whole(path: Path, state: tuple[int, ...]) -> bool:
-    """Return whether a file's bytes were those that it is named by, when its state was this."""
+    """Return whether a file's bytes matched its name in this state of the file."""
     del state
     with open_file(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest() == path.stem
@@ -155,11 +156,11 @@ _MAPPED_BYTES = 1 << 28  # larger results are mapped from a file
 
 
 def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
-    """Return the vectors of the request's terms, each encoded once and then kept in its cache.
+    """Return the vectors of the request's terms, each encoded once and then cached.
 
-    Every batch is on the disk before the next begins. So a run that is interrupted loses no more
-    than the batch in flight, and the next run goes on where it stopped. ``files`` is the
-    ``fingerprint`` of the files that decide the vectors.
+    Every batch is on the disk before the next begins. So an interrupted run loses at most one
+    batch, and the next run continues from there. ``files`` is the ``fingerprint`` of the files that
+    decide the vectors.
     """
 
     def embed(terms: Sequence[str]) -> Iterator[Part]:
@@ -175,18 +176,18 @@ def collected(
     embed: Callable[[Sequence[str]], Iterable[Part]],
     n_dimensions: int | None = None,
 ) -> TermVectors:
-    """Return the vectors of the request's terms: those that its cache has, and what ``embed`` adds.
+    """Return the vectors of the request's terms, from the cache or else from ``embed``.
 
-    Every part is on the disk before the next is asked for.
+    Every part is on the disk before the next is requested.
 
     Args:
         request: the terms, in any order.
-        identity: of all that decides the vectors; the cache keeps them in a folder of this name.
-        embed: given the terms that the cache lacks, returns each of them in one part.
-        n_dimensions: of the vectors; None where only the first of them tells.
+        identity: of everything that decides the vectors; their folder in the cache has this name.
+        embed: yields parts with the terms that the cache lacks.
+        n_dimensions: of the vectors; None if the first vector decides.
 
     Raises:
-        InputError: a vector is not finite, or has other dimensions than those before.
+        InputError: a vector is not finite, or its number of dimensions differs from the others.
     """
     cache = None if request.cache is None else VectorCache(request.cache / identity)
     rows = {term: row for row, term in enumerate(request.terms)}
@@ -217,13 +218,13 @@ def collected(
         if cache:
             cache.add((terms, part))
         vectors = filled(terms, part)
-    if vectors is None:  # nothing was asked for
+    if vectors is None:  # no terms
         vectors = _matrix(0, 1, None)
     return TermVectors(vectors=vectors, covered=done, n_vocabulary=None)
 
 
 def key_of(encoder: Encoder, files: str) -> str:
-    """Return the name of the folder in which the vectors of an encoder are kept."""
+    """Return the name of the cache folder of an encoder's vectors."""
     key = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True).encode()
     return hashlib.sha256(key).hexdigest()
 
@@ -271,7 +272,7 @@ def _batches(terms: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _matrix(n_rows: int, n_dimensions: int, folder: Path | None) -> Vectors:
-    """Return zeros: float32[n_rows, n_dimensions], mapped from a nameless file where large."""
+    """Return zeros: float32[n_rows, n_dimensions], mapped from an unnamed file if large."""
     shape = (n_rows, n_dimensions)
     n_bytes = 4 * n_rows * n_dimensions
     if n_bytes < _MAPPED_BYTES:
@@ -280,7 +281,9 @@ def _matrix(n_rows: int, n_dimensions: int, folder: Path | None) -> Vectors:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
-            if hasattr(os, "posix_fallocate"):  # a full disk must not show itself as a crash later
+            if hasattr(
+                os, "posix_fallocate"
+            ):  # so that a full disk is an error here, not a crash later
                 os.posix_fallocate(file.fileno(), 0, n_bytes)
             return np.memmap(file, np.float32, "w+", shape=shape)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Embeddings that callers in Python give: texts and paths, or functions, models and vectors."""
+"""Embeddings from Python: strings and paths, or functions, models and vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from medsim.embeddings.options import (
 )
 
 _ACCEPTED = (
-    "texts as on the command line, functions of a list of texts, models with a method encode, "
+    "strings as on the command line, functions of a list of texts, models with a method encode, "
     "mappings of words or terms to vectors, gensim's KeyedVectors, and arrays as "
     "medsim.Embedding(array, words=[...]) or terms=[...]"
 )
@@ -29,10 +29,10 @@ OBJECT = "python"
 """The format of objects, as manifests name it."""
 
 VECTORS_USED = "hash of the vectors used"
-"""The identity of an object without a version; no vectors of it are cached."""
+"""The identity of an object without a version; its vectors are not cached."""
 
 DEFAULT_NAME = "embedding"
-"""The name of an object that is given without one, where nothing else names it."""
+"""The default name of an object."""
 
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         """A model such as those of sentence-transformers and model2vec."""
 
         def encode(self, texts: Any, /) -> Any:
-            """Return an array with a row for each text."""
+            """Return an array with a row per text."""
 
     class KeyedVectors(Protocol):
         """Word vectors as gensim has them: the words in order of row, and the rows."""
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         Callable[[list[str]], Any] | Encodes | Mapping[str, Any] | KeyedVectors
     )
     EmbeddingLike: TypeAlias = "str | Path | Embedding | EmbeddingObject"
-else:  # the command line takes texts alone; ``Embedding`` refuses what is none of these
+else:  # the command line takes only strings; ``Embedding`` checks the type
     EmbeddingLike = str | Path | Any
 
 
@@ -61,7 +61,7 @@ class ObjectOptions(TypedDict, total=False):
     """The options of reading an object; see ``EmbeddingOptions`` for all but ``input``.
 
     Attributes:
-        input: the words that a model of words in context reads; see ``medsim.evaluate_wic``.
+        input: the text that a model of words in context embeds; see ``medsim.evaluate_wic``.
     """
 
     keys: Keys
@@ -75,24 +75,25 @@ class ObjectOptions(TypedDict, total=False):
 
 
 class Embedding:
-    """A function, a model or vectors as an embedding, with its name, version and options.
+    """A function, a model or vectors as an embedding, with a name, version and options.
 
-    Objects that need neither can be given as they are. Vectors are known in manifests by the
-    SHA-256 of all of them. A function or a model is known by that of the vectors that it made, and
-    nothing of it is kept in the cache; with a ``version`` it is known by its name and version, and
-    its vectors are kept under these.
+    Objects that need none of these can be passed directly. Manifests identify vectors by the
+    SHA-256 of all of them. A function or a model is identified by the SHA-256 of the vectors that
+    it returned, and its vectors are not cached; with a ``version`` it is identified by name and
+    version, and its vectors are cached under these.
 
     Args:
-        source: a function that takes a list of texts and returns an array with a row for each; a
+        source: a function that takes a list of texts and returns an array with a row per text; a
             model with a method ``encode`` that does, as of sentence-transformers or model2vec; a
             mapping of words or terms to vectors; gensim's ``KeyedVectors``; or an array
             [n, n_dimensions].
-        words: of the rows of an array, n of them.
-        terms: of the rows of an array, where they are whole terms.
-        name: of the embedding where nothing else names it.
-        version: of the model; another one for every change of it.
-        options: of reading, as they stand behind a path: keys, case, parts, digits, coverage of
-            vectors; normalize, prefix of functions and models; input of models of words in context.
+        words: of the rows of an array, n of them. terms: of the rows of an array, if they are whole
+            terms.
+        name: of the embedding, if it has no other. version: of the model; change it whenever the
+            model changes.
+        options: as after a path on the command line: keys, case, parts, digits, coverage for
+            vectors; normalize, prefix for functions and models; input for models of words in
+            context.
 
     Raises:
         OptionError: the object is none of these, or an option does not fit.
@@ -144,10 +145,10 @@ class Embedding:
 
 
 def embedding_spec(given: EmbeddingLike, name: str | None = None) -> EmbeddingSpec:
-    """Return the embedding that a caller gives, of a name where a text does not have it.
+    """Return the embedding that a caller gives, with a name if it is a string without one.
 
     Raises:
-        OptionError: it is nothing that is accepted.
+        OptionError: it has an unsupported type.
     """
     if isinstance(given, (str, Path)):
         return parse_embedding(str(given) if name is None else f"{name}={given}")
@@ -160,15 +161,15 @@ def embedding_spec(given: EmbeddingLike, name: str | None = None) -> EmbeddingSp
 
 
 def as_embedding(given: Any) -> Embedding:
-    """Return an object as an embedding, which it may be already."""
+    """Return an object as an embedding, unless it is one already."""
     return given if isinstance(given, Embedding) else Embedding(given)
 
 
 def wrapped(given: Any, where: str) -> str | Path | Embedding:
-    """Return an embedding that a caller gives: texts and paths as they are, objects wrapped.
+    """Return an embedding that a caller gives: strings and paths unchanged, objects wrapped.
 
     Raises:
-        OptionError: it is nothing that is accepted; the message begins with where it was given.
+        OptionError: it has an unsupported type; the message begins with its option.
     """
     if isinstance(given, (str, Path)):
         return given
@@ -179,10 +180,10 @@ def wrapped(given: Any, where: str) -> str | Path | Embedding:
 
 
 def wrapped_by_name(given: Mapping[str, Any], option: str) -> dict[str, str | Path | Embedding]:
-    """Return embeddings by name as ``wrapped`` has them.
+    """Return embeddings by name, each from ``wrapped``.
 
     Raises:
-        OptionError: one is nothing that is accepted, or its name or options are not.
+        OptionError: one has an unsupported type, or an invalid name or option.
     """
     found = {name: wrapped(one, f"`{option}` {name!r}") for name, one in given.items()}
     for name, one in found.items():
@@ -191,7 +192,7 @@ def wrapped_by_name(given: Mapping[str, Any], option: str) -> dict[str, str | Pa
 
 
 def _form_of(source: Any, kind: str | None) -> str:
-    """Return the form of an object; OptionError if it has none, or takes no words or terms."""
+    """Return the kind of an object; raise OptionError if unsupported, or without words or terms."""
     shown = f"{type(source).__module__}.{type(source).__qualname__}".removeprefix("builtins.")
     if kind is not None:
         if isinstance(source, (list, tuple)) or hasattr(source, "shape"):
@@ -215,7 +216,7 @@ def _form_of(source: Any, kind: str | None) -> str:
 
 
 def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return options as they stand behind a path."""
+    """Return options as after a path."""
     found = {}
     for name, value in options.items():
         if name not in ObjectOptions.__annotations__:

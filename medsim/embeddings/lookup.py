@@ -1,4 +1,4 @@
-"""The nearest neighbours of terms by cosine: proposed by an index, decided exactly."""
+"""The nearest neighbours of terms by cosine: an index finds candidates, exact cosines decide."""
 
 from __future__ import annotations
 
@@ -46,33 +46,33 @@ if TYPE_CHECKING:
 
 INDEXES = ("flat", "ivf", "hnsw")
 """Indexes: flat compares with every point, ivf with those of the nearest cells, hnsw with those
-that it comes to on a way from neighbour to neighbour."""
+that it visits in a graph of neighbours."""
 
 FEWEST_POINTS = 80
-"""Of which any index is flat where there are fewer: one cell would be all."""
+"""With fewer points any index is flat: there would be one cell."""
 
 BLOCK = 4096
-"""Points that are handed over at once."""
+"""Points that are added at once."""
 
-_COLUMNS = 1 << 14  # values a query that are kept on a GPU at once
+_COLUMNS = 1 << 14  # values per query on a GPU at once
 
 _SINGLE, _HALF = 2.0**-24, 2.0**-11  # rounding errors, relative
 
 _CELLS = 4  # times the square root of the points
-_POINTS_A_CELL = 40  # that cells are learnt from
+_POINTS_A_CELL = 40  # to learn the cells from
 _CELLS_A_PROBE = 64  # one in so many cells is searched
 _LINKS = 16  # of a point in each layer of a graph, twice as many in the lowest
-_TRIED_TO_LINK, _TRIED = 40, 100  # the nearest points that are kept while linking, and searching
+_TRIED_TO_LINK, _TRIED = 40, 100  # candidates kept while linking, and while searching
 
 _SPARE = 8  # candidates beyond those wanted, so that the last one's rank is certain
-_FEWEST, _MOST = 16, 4096  # candidates that an index is asked for; beyond, all terms are compared
-_BATCH = 1024  # queries that an index is asked at once
+_FEWEST, _MOST = 16, 4096  # candidates from an index; with more, all terms are compared
+_BATCH = 1024  # queries per call of an index
 _BATCH_CANDIDATES = 1 << 20
 _NO_IDS = np.empty((0, 0), np.int64)
 
 
 class TorchIndex:
-    """Compares with every point on a device of PyTorch, while ``precise`` lasts."""
+    """Compares with every point on a device of PyTorch, within ``precise``."""
 
     def __init__(self, torch: Any, device: str) -> None:
         self._torch, self._device = torch, device
@@ -84,7 +84,7 @@ class TorchIndex:
             self._blocks.append(self._there(units))
 
     def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
-        """Return cosines of the nearest points, descending, and these."""
+        """Return the cosines of the nearest points, descending, and these points."""
         with self._telling():
             own, first = self._there(units), 0
             values: Any = []
@@ -100,24 +100,25 @@ class TorchIndex:
             return values.cpu().numpy(), ids.cpu().numpy()
 
     def placed(self, *arrays: np.ndarray[Any, Any]) -> Any:
-        """Return arrays on the device, as ``compare`` takes them."""
+        """Return arrays on the device, for ``compare``."""
         with self._telling():
             return [self._there(one) for one in arrays]
 
     def compare(
         self, queries: Any, begin: int, points: Rows, components: Ids
     ) -> tuple[Counts, Rows, Rows]:
-        """Compare queries with the points that were added at once, from ``begin`` on.
+        """Compare queries with a block of points, from ``begin`` on.
 
-        Queries are their vectors of length 1, float32[n_queries, n_dimensions]; the cosines between
-        which it is not sure that a point counts, the lower and the upper ones, float32[n_queries];
-        and their components, int32[n_queries]: each on the device, see ``placed``.
-        The block's members are the terms that have these points, numbered within it, as vectors.
+        Queries are given by their vectors of length 1, float32[n_queries, n_dimensions]; by lower
+        and upper cosines, float32[n_queries], between which single precision cannot decide whether
+        a point counts; and by their components, int32[n_queries]: each on the device, see
+        ``placed``. The block's members are the terms whose vectors are these points, numbered
+        within the block.
 
         Returns:
-            How many members of other components are more similar than the upper limit of each
-            query, int64[n_queries]; and what is between its limits, as rows of queries and numbers
-            of points, int64[n_between] each.
+            The number of members of other components that are more similar than the upper limit of
+            each query, int64[n_queries]; and the undecided points between its limits, as rows of
+            queries and numbers of points, int64[n_between] each.
         """
         units, low, high, own_components = queries
         with self._telling():
@@ -134,14 +135,14 @@ class TorchIndex:
 
     @contextmanager
     def precise(self) -> Iterator[None]:
-        """Let products be summed in single precision, whatever PyTorch was told to prefer.
+        """Let PyTorch sum products in single precision, whatever its settings.
 
-        So their error is bounded as that of FAISS's. Afterwards PyTorch prefers what it did.
+        So their error has the same bound as FAISS's. The settings are restored afterwards.
         """
         settings = self._torch.backends.cuda.matmul
         newer = getattr(settings, "fp32_precision", None)  # since 2.9
         older = None
-        with suppress(RuntimeError):  # it cannot be read where the newer one was set
+        with suppress(RuntimeError):  # it cannot be read if the newer one was set
             older = self._torch.get_float32_matmul_precision()
         settings.allow_tf32 = False
         try:
@@ -154,7 +155,7 @@ class TorchIndex:
                 settings.fp32_precision = newer
 
     def _best(self, values: Any, ids: Any, n_asked: int) -> tuple[list[Any], list[Any]]:
-        """Return the nearest of what several blocks have, as one."""
+        """Return the nearest points of several blocks."""
         every = self._torch.cat(values, dim=1)
         best = self._torch.topk(every, min(n_asked, every.shape[1]), dim=1)
         return [best.values], [self._torch.cat(ids, dim=1).gather(1, best.indices)]
@@ -164,7 +165,7 @@ class TorchIndex:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Raise OptionError where the device fails, such as for lack of memory."""
+        """Raise OptionError if the device fails, for example for lack of memory."""
         try:
             yield
         except RuntimeError as error:
@@ -177,11 +178,11 @@ class TorchIndex:
 def made_index(
     index: str, units: Callable[[Rows | slice], Vectors], n_points: int, *, seed: int, device: str
 ) -> Any:
-    """Return an index of some points, given what returns them scaled to length 1.
+    """Return an index of some points, given a function that returns them scaled to length 1.
 
-    One thread makes it, since cells and links depend on the order in which points come. The points
-    of a graph are in half precision, as memory is what its searches wait for. A flat
-    index is on a GPU where PyTorch finds one and the device is not "cpu"; the others never are.
+    One thread makes it, since cells and links depend on the order of points. The points of a graph
+    are in half precision, as its searches are limited by memory access. A flat index is on a GPU if
+    PyTorch finds one and the device is not "cpu"; the others never are.
     """
     n_dimensions = units(slice(0, 0)).shape[1]
     made: Any
@@ -219,12 +220,12 @@ def made_index(
 
 
 def greatest_error(index: str, n_dimensions: int) -> np.float32:
-    """Return the most by which an estimate of an index may be wrong, of vectors of length 1."""
+    """Return the maximum error of an index's cosines, for vectors of length 1."""
     return np.float32((n_dimensions + 8) * _SINGLE + (2 * _HALF if index == "hnsw" else 0))
 
 
 def gpu_library() -> Any:
-    """Return PyTorch where it is installed and finds a GPU, else None."""
+    """Return PyTorch if it is installed and finds a GPU, else None."""
     try:
         import torch  # noqa: PLC0415 — an extra
     except ImportError:
@@ -236,7 +237,7 @@ def gpu_library() -> Any:
 class Neighbours:
     """The nearest points of each query, nearest first, and their cosines.
 
-    Those of query ``i`` are ``ids[starts[i]:starts[i + 1]]``.
+    The neighbours of query ``i`` are ``ids[starts[i]:starts[i + 1]]``.
     """
 
     starts: Starts
@@ -245,10 +246,10 @@ class Neighbours:
 
 
 def distinct_rows(vectors: Vectors) -> Rows:
-    """Return the number of each row among those that differ bit by bit: int64[n_rows].
+    """Return the number of each row among distinct rows: int64[n_rows].
 
-    They are numbered as they first come. Rows are compared that share a hash; of rows that share
-    one by chance, none counts as equal.
+    Distinct rows are numbered by first occurrence. Rows are equal if all their bits are; rows with
+    the same hash are compared.
     """
     _, first, same = np.unique(vector_hashes(vectors), return_index=True, return_inverse=True)
     likeness = first[same]
@@ -265,22 +266,23 @@ def distinct_rows(vectors: Vectors) -> Rows:
 class CosineSearch:
     """Finds the points of highest cosine.
 
-    An index proposes candidates by cosines in single precision, which differ with threads and
-    machines in their last digits. Each is computed anew in double precision and in one order; and
-    where one that was left out could still belong to the nearest, within the greatest error of
-    its sums, the index is asked for more. So a flat index gives what comparing all points gives,
-    ties by hashes of content, on any machine with any number of threads. What the index ivf (Sivic
-    and Zisserman, ICCV 2003) or hnsw (Malkov and Yashunin, TPAMI 2020) finds is a part of that, and
-    does not depend on threads either. Points of equal vectors are one in the index, and asked once.
+    An index finds candidates by cosines in single precision, whose last digits differ between
+    machines and numbers of threads. Each cosine is computed again in double precision and in a
+    fixed order; if a point that was left out could still be among the nearest, within the maximum
+    error of its sums, the index is searched for more. So a flat index gives the result of comparing
+    all points, with ties ordered by hashes of content, on any machine with any number of threads.
+    The indexes ivf (Sivic and Zisserman, ICCV 2003) and hnsw (Malkov and Yashunin, TPAMI 2020) find
+    a part of that, which does not depend on threads either. Points with equal vectors are one point
+    in the index, and searched once.
 
     Args:
         vectors: float32[n_points, n_dimensions].
-        groups: int32[n_points]; points of one group are never each other's neighbours.
+        groups: int32[n_points]; points of one group are never neighbours of each other.
         hashes: uint64[n_points], of the terms' content.
         index: one of ``INDEXES``.
         seed: of ties, and of the cells of an ivf index.
-        threads: how many search.
-        device: "cpu", or "auto" where a flat index may be on a GPU.
+        threads: for the search.
+        device: "cpu", or "auto" if a flat index may be on a GPU.
     """
 
     def __init__(
@@ -314,9 +316,9 @@ class CosineSearch:
     ) -> Neighbours:
         """Return the nearest points of some points.
 
-        ``sizes`` says how many each wants; it gets fewer where there are no others, and from an
-        approximate index where that finds no others. ``advance`` is told of queries as they are
-        done.
+        ``sizes`` is the number of neighbours for each point; there are fewer if there are no
+        others, or if an approximate index finds no others. ``advance`` receives the number of
+        finished queries.
         """
         nearest = empty_slots(sizes, np.float32)
         n_distinct = len(self._points.starts) - 1
@@ -352,10 +354,10 @@ class CosineSearch:
     ) -> Counts:
         """Return how many points of other components are at least as similar as a threshold.
 
-        Each query has its own. A flat index has all points, the others cannot tell.
+        Each query has its own threshold. This needs a flat index, which has all points.
         """
         counts = np.zeros(len(queries), np.int64)
-        order = np.argsort(self._row_of[queries], kind="stable")  # equal ones in one batch
+        order = np.argsort(self._row_of[queries], kind="stable")  # equal vectors in one batch
         for begin in range(0, len(queries), _BATCH):
             rows = order[begin : begin + _BATCH]
             counts[rows] = self._count(queries[rows], thresholds[rows], components)
@@ -363,7 +365,7 @@ class CosineSearch:
         return counts
 
     def most_similar_linked(self, queries: Ids, components: Ids) -> tuple[Ids, Singles]:
-        """Return the most similar other point of each query's component, and how similar it is.
+        """Return the most similar other point of each query's component, and its similarity.
 
         The component of every query must have another point.
         """
@@ -389,7 +391,7 @@ class CosineSearch:
     def _ask(
         self, queries: Ids, rows: Rows, asked: Ids, nearest: Best, advance: Callable[[int], None]
     ) -> Rows:
-        """Ask the index for candidates of some queries, and return those that need more."""
+        """Search the index for candidates of some queries, and return those that need more."""
         rows = rows[np.argsort(self._row_of[queries[rows]], kind="stable")]
 
         def answer(batch: Rows) -> Flags:
@@ -401,7 +403,7 @@ class CosineSearch:
             keep_nearest(self._points, queries[batch], candidates, self._seed, slots, nearest)
             if n_asked == len(self._points.starts) - 1:
                 return np.zeros(len(batch), np.bool_)
-            # A point that FAISS left out could be among the nearest of those not full, or near it.
+            # A point that FAISS left out could be near for queries that are not full.
             ends = nearest.starts[batch] + nearest.counts[batch]
             full = ends == nearest.starts[batch + 1]
             lowest = -nearest.distances[np.maximum(ends - 1, 0)]
@@ -409,12 +411,12 @@ class CosineSearch:
             return np.asarray(~full | (lowest <= last), np.bool_)
 
         unsure: list[Rows] = [np.empty(0, np.int64)]
-        batches = []  # of queries that ask for equally many, so many as fit in memory
+        batches = []  # queries with the same number of candidates, as many as fit in memory
         for n_asked in np.unique(asked[rows]):
             alike = rows[asked[rows] == n_asked]
             n_rows = max(1, min(_BATCH, _BATCH_CANDIDATES // int(n_asked)))
             batches += [alike[at : at + n_rows] for at in range(0, len(alike), n_rows)]
-        alone = partial(faiss.omp_set_num_threads, 1)  # FAISS computes alone in each thread
+        alone = partial(faiss.omp_set_num_threads, 1)  # FAISS uses one thread in each thread
         is_torch = isinstance(self._index, TorchIndex)
         precise = self._index.precise() if is_torch else nullcontext()
         with precise, thread_pool(self._threads, alone) as pool:
@@ -442,7 +444,7 @@ class CosineSearch:
     def _count_there(
         self, index: TorchIndex, queries: Ids, thresholds: Singles, components: Ids
     ) -> Counts:
-        """Count on the index's device, and here what is as near to a threshold as its error."""
+        """Count on the index's device, and decide points within its error of a threshold here."""
         starts, members = self._points.starts, self._points.members
         low, high = thresholds - self._error, thresholds + self._error
         units = self._units(self._row_of[queries])
@@ -460,7 +462,7 @@ class CosineSearch:
         return counts
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
-        """Yield where the points begin and end that were added to the index at once."""
+        """Yield the start and end of the points that were added to the index at once."""
         n_distinct = len(self._points.starts) - 1
         for begin in range(0, n_distinct, BLOCK):
             yield begin, min(begin + BLOCK, n_distinct)

@@ -60,14 +60,14 @@ class ObjectSource(VectorSource):
         return f"embedding {self.name!r} ({self.location})"
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of name and version; nothing without a version."""
+        """Return the SHA-256 of name and version; empty without a version."""
         if self.given.version is None:
             return ""
         return canonical_digest([OBJECT, self.given.name or self.name, self.given.version])
 
 
 def object_source(spec: EmbeddingSpec) -> ObjectSource:
-    """Return an object as a source; no vector is looked at."""
+    """Return an object as a source; no vector is read."""
     given: Embedding = spec.place
     is_model = given.form in {"function", "encoder"}
     version = f"{given.name or spec.name}, version {given.version}, as given"
@@ -91,7 +91,7 @@ class TableSource(ObjectSource):
         """The words or terms, and their vectors: [n_keys, n_dimensions].
 
         Raises:
-            InputError: there are none, or words and vectors do not fit each other.
+            InputError: there are none, or the numbers of words and vectors differ.
         """
         of, given, kind = self.of, self.given, str(self.gives)
         self.options.check_fit(f"{self.describes}, {kind}", *FITTING[kind])
@@ -129,13 +129,13 @@ class TableSource(ObjectSource):
 
 
 class ModelSource(ObjectSource):
-    """A function or a model, which embeds any term; its vectors are kept if it has a version."""
+    """A function or a model, which embeds any term; its vectors are cached if it has a version."""
 
     def read(self, request: Request) -> TermVectors:
         """Return the vectors for a request; see ``medsim.embeddings.sources.Load``.
 
         Raises:
-            InputError: the model fails, or does not return one finite vector for each text; or its
+            InputError: the model fails, or does not return one finite vector per text; or its
                 vector of a text changes with the batch, or differs from the one in the cache.
         """
         self.options.check_fit(self.describes, "normalize", "prefix")
@@ -158,7 +158,7 @@ class ModelSource(ObjectSource):
 
 @dataclass(frozen=True, kw_only=True)
 class KnownVectors(ModelSource):
-    """The vectors that a model without a version made of terms."""
+    """The vectors of terms from a model without a version."""
 
     terms: Sequence[str]
     made: TermVectors
@@ -168,7 +168,7 @@ class KnownVectors(ModelSource):
         return _hash_of(TERMS, self.terms, self.made.vectors)
 
     def read(self, request: Request) -> TermVectors:
-        """Return the vectors for a request, whose terms are among those known."""
+        """Return the vectors for a request with known terms."""
         if list(request.terms) == list(self.terms):
             return self.made
         row_of = {term: row for row, term in enumerate(self.terms)}
@@ -179,9 +179,9 @@ class KnownVectors(ModelSource):
 
 
 class _ObjectEncoder:
-    """A function or a model as ``medsim.embeddings.encoders.Encoder`` has it.
+    """A function or a model as ``medsim.embeddings.encoders.Encoder``.
 
-    It is asked twice about the same few terms, in another order and company, before all else.
+    First it embeds the same few terms twice, in different batches.
     """
 
     def __init__(self, source: ModelSource, terms: Sequence[str]) -> None:
@@ -210,9 +210,9 @@ class _ObjectEncoder:
         asked = f"{counted(len(texts), 'text')}, {texts[0]!r} the first"
         try:
             answer = ask(texts)
-        except Exception as error:  # a caller's own function raises what it likes
+        except Exception as error:  # a caller's function may raise anything
             raise InputError(f"{of} failed on {asked}: {reason(error)}") from error
-        vectors = _as_matrix(answer, of).copy()  # a model may write into one array each time
+        vectors = _as_matrix(answer, of).copy()  # a model may reuse one array
         shape = (len(texts), self.n_dimensions or vectors.shape[1])
         if vectors.shape != shape:
             raise InputError(f"{of}: array of shape {vectors.shape} for {asked}; expected {shape}")
@@ -222,10 +222,10 @@ class _ObjectEncoder:
 
 
 def _as_matrix(answer: Any, of: str) -> Vectors:
-    """Return numbers in rows as float32, infinite where it cannot hold them.
+    """Return numbers in rows as float32, infinite if they are too large.
 
     Raises:
-        InputError: they are of text, of objects or of another shape; it begins with ``of``.
+        InputError: they are text, objects or of another shape; the message begins with ``of``.
     """
     with reading(of, "an array of numbers, with a row for each text, word or term"):
         found: NDArray[Any] = np.asarray(_plain(answer))
@@ -241,14 +241,14 @@ def _as_matrix(answer: Any, of: str) -> Vectors:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that NumPy takes: of tensors on any device and sparse matrices, their numbers.
+    """Return a value that NumPy accepts: tensors and sparse matrices become arrays.
 
-    NumPy has no bfloat16, and takes no tensor that keeps track of gradients.
+    NumPy has no bfloat16, and does not accept tensors with gradients.
     """
     if isinstance(value, (list, tuple)) and len(value) and hasattr(value[0], "detach"):
         return [_plain(one) for one in value]
     if hasattr(value, "detach"):
-        tensor = value.detach().cpu()  # of a complex one ``float`` would drop the imaginary part
+        tensor = value.detach().cpu()  # ``float`` would drop the imaginary part of a complex one
         return (tensor if tensor.is_complex() else tensor.float()).numpy()
     if isinstance(value, np.ma.MaskedArray):  # a masked value is not a number
         return np.ma.filled(value.astype(np.float64), np.nan)

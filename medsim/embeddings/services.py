@@ -1,4 +1,4 @@
-"""Vectors of an embeddings service, by the endpoint that OpenAI and many servers share."""
+"""Vectors from an embeddings service with the endpoint of OpenAI, which many servers share."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ Job = TypeVar("Job")
 Answer = TypeVar("Answer")
 
 TRIES = 6
-"""The times that a request is sent at most."""
+"""The maximum number of times that a request is sent."""
 
 FIRST_WAIT = 1.0
 """Seconds before the second try; each later wait is twice as long."""
 
 LONGEST_WAIT = 60.0
-"""Seconds that are waited at most where a service does not say how long."""
+"""The maximum seconds to wait if a service does not say how long."""
 
 LONGEST_PAUSE = 600.0
-"""Seconds for which a service may ask to wait; where it asks for more, the run ends."""
+"""The maximum seconds that a service may ask to wait; for more, the run ends."""
 
 SHORTEST_SECRET = 8
 """Characters of the shortest key that is masked; a shorter one is a word such as "none"."""
 
 _CONNECT_SECONDS = 10.0
 _SECONDS_A_LOOK = 0.5
-_TOLD = 300  # characters of an error that a service explains
+_TOLD = 300  # characters of a service's error message
 _SUCCESSES, _REDIRECTS, _FAILURES = range(200, 300), range(300, 400), range(500, 600)
 _BUSY = frozenset({408, 425, 429})
 _MASK = "…"
 
-_jitter = random.SystemRandom()  # decides nothing that is computed
+_jitter = random.SystemRandom()  # does not affect results
 
 
 _OPENAI_HOST, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
-_TEXT_OF_KEY = re.compile(r"[\x21-\x7e]{1,10000}")  # as a header of HTTP may have it
+_TEXT_OF_KEY = re.compile(r"[\x21-\x7e]{1,10000}")  # as allowed in a header of HTTP
 _URL = re.compile(
     r"(?P<beginning>https?://(?P<host>[a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)"
     r"(?P<path>(/[!\"$->@-~]*)?)",  # neither # nor ?
@@ -73,12 +73,12 @@ _NEAR = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|\[::1\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A service, and how it is asked.
+    """A service and its address, model and key.
 
     Attributes:
-        url: without user, query, fragment, and slash at its end.
+        url: without user, query, fragment and final slash.
         model: as the service names it.
-        key: sent with every request; None where it needs none. No text shows it.
+        key: sent with every request; None if it needs none. It is never shown.
     """
 
     url: str
@@ -93,10 +93,10 @@ class Service:
 
 
 def open_service(place: str, options: ServiceOptions) -> Service:
-    """Return the service of a text such as "api:https://host/v1"; it is not asked yet.
+    """Return the service of a text such as "api:https://host/v1"; no request is sent yet.
 
     Raises:
-        OptionError: the address, the model or the key are not as they must be.
+        OptionError: the address, the model or the key is invalid.
     """
     found = _URL.fullmatch(place.removeprefix(SERVICE))
     if not found:  # it may hold a key, so it is not shown
@@ -112,7 +112,7 @@ def open_service(place: str, options: ServiceOptions) -> Service:
 
 
 def _key(url: str, host: str, options: ServiceOptions) -> str | None:
-    """Return the key that is sent to a service; None where the environment has none."""
+    """Return the key for a service; None if the environment has none."""
     names = [options.key or KEY]
     if options.key is None and host == _OPENAI_HOST:
         names.append(_OPENAI_KEY)
@@ -132,11 +132,11 @@ def _key(url: str, host: str, options: ServiceOptions) -> str | None:
 
 
 class RefusedError(ServiceError):
-    """A request that a service refuses, and would refuse again.
+    """The service refused a request, and would refuse it again.
 
     Attributes:
         status: of HTTP.
-        code: by which the service names the error; empty where it names none.
+        code: the service's code of the error; empty if it has none.
     """
 
     def __init__(self, message: str, status: int, code: str) -> None:
@@ -146,7 +146,7 @@ class RefusedError(ServiceError):
 
 
 class _LostError(Exception):
-    """A request without an answer, which may be sent again."""
+    """A request without an answer, which can be sent again."""
 
 
 class _StoppedError(Exception):
@@ -154,7 +154,7 @@ class _StoppedError(Exception):
 
 
 class ServiceClient:
-    """A service that is asked over HTTP, by one call of ``ask_all``."""
+    """A service that answers requests over HTTP, for one call of ``ask_all``."""
 
     def __init__(self, service: Service) -> None:
         with needing("services need httpx2", "api"):
@@ -182,22 +182,22 @@ class ServiceClient:
     def ask_all(
         self, jobs: Iterable[Job], ask: Callable[[Job], Awaitable[Answer]]
     ) -> Iterator[list[tuple[Job, Answer]]]:
-        """Yield the answers to jobs as they arrive: one, or all that have come meanwhile.
+        """Yield the answers to jobs as they arrive: one, or all that have arrived meanwhile.
 
-        As many requests are under way as the options say, in an event loop in a thread of its own.
-        Where a job fails, no other begins, and what the others answer is yielded before the error
-        is raised.
+        The options limit the number of parallel requests, which run in an event loop in a separate
+        thread. If a job fails, no other begins, and the answers of running jobs are yielded before
+        the error is raised.
 
         Args:
-            jobs: each is asked once.
-            ask: answers a job by calls of ``ask``.
+            jobs: each is done once.
+            ask: does a job by calls of ``ask``.
         """
         arrived: queue.SimpleQueue[tuple[Job, Answer] | None] = queue.SimpleQueue()
         loop = asyncio.SelectorEventLoop()
         asking = loop.create_task(self._work_all(iter(jobs), ask, arrived.put))
 
         def work() -> None:
-            with suppress(Exception, asyncio.CancelledError):  # `asking` keeps what was raised
+            with suppress(Exception, asyncio.CancelledError):  # `asking` keeps the error
                 loop.run_until_complete(asking)
             loop.close()
             arrived.put(None)
@@ -209,7 +209,7 @@ class ServiceClient:
             while None not in found:
                 found = []
                 while not found:
-                    with suppress(queue.Empty):  # in some surroundings no signal ends a wait
+                    with suppress(queue.Empty):  # on some systems no signal ends a wait
                         found.append(arrived.get(timeout=_SECONDS_A_LOOK))
                 while not arrived.empty():
                     found.append(arrived.get())
@@ -224,17 +224,18 @@ class ServiceClient:
     async def ask(self, path: str, body: Mapping[str, object], most_bytes: int) -> dict[str, Any]:
         """Return the JSON object that a service answers, with its key masked.
 
-        It is asked again, after a growing time or the one that it asks for, where it is busy, fails
-        or cuts the connection. A service that has never answered is not waited for.
+        The request is repeated, after a growing delay or the one that the service asks for, if the
+        service is busy, fails or drops the connection. If it has never answered, the request is not
+        repeated.
 
         Args:
-            path: behind the address, such as "/embeddings".
+            path: after the address, such as "/embeddings".
             body: sent as JSON.
-            most_bytes: a longer answer is refused while it is read.
+            most_bytes: the limit on the size of the answer.
 
         Raises:
             RefusedError: the service refuses the request.
-            ServiceError: it cannot be reached, fails, or answers otherwise than with such JSON.
+            ServiceError: it cannot be reached, fails, or does not answer with a JSON object.
         """
         content = json.dumps(body).encode()
         n_tries = 0
@@ -269,7 +270,7 @@ class ServiceClient:
         ask: Callable[[Job], Awaitable[Answer]],
         arrived: Callable[[tuple[Job, Answer]], None],
     ) -> None:
-        """Do all jobs, several at a time; raise the first error once all that began has ended."""
+        """Do all jobs in parallel; raise the first error after the running jobs have ended."""
         failures: list[Exception] = []
 
         async def work() -> None:
@@ -292,9 +293,9 @@ class ServiceClient:
     ) -> tuple[int, Mapping[str, str], str]:
         """Return status, headers and text of the answer to one request.
 
-        The time is bounded as a whole, however a service draws an answer out. The key is masked
-        here, in errors too, so that no other code sees it in what a service sends; causes of
-        errors are dropped because they quote the service.
+        The total time is limited, however slowly an answer arrives. The key is masked here, also in
+        errors, so that no other code sees it in an answer; causes of errors are dropped because
+        they quote the service.
         """
         seconds, data = self._service.options.timeout, bytearray()
         url, headers = self._service.url + path, {"Content-Type": "application/json"}
@@ -318,7 +319,7 @@ class ServiceClient:
         except self._library.InvalidURL as error:
             raise self._error(f"is not an address ({self._told(error)})") from None
         except self._library.HTTPError as error:
-            raise self._error(f"broke the rules of HTTP ({self._told(error)})") from None
+            raise self._error(f"sent invalid HTTP ({self._told(error)})") from None
         told = {name: self._masked(value) for name, value in response.headers.items()}
         return response.status_code, told, self._masked(data.decode("utf-8-sig", "replace"))
 
@@ -334,7 +335,7 @@ class ServiceClient:
         )
 
     def _fault(self, status: int, headers: Mapping[str, str], text: str) -> str:
-        """Return the fault of a request that may be tried again; raise where it may not."""
+        """Return the fault of a request that can be repeated; raise an error if it cannot."""
         if status in _REDIRECTS:
             target = headers.get("location", "nowhere").partition("?")[0][:_TOLD]
             raise self._error(f"redirects to {target}; give that address")
@@ -367,22 +368,22 @@ class ServiceClient:
 
 
 def backoff(n_tries: int) -> float:
-    """Return the seconds to wait after so many tries: twice as long each time, with jitter."""
+    """Return the seconds to wait after a number of tries: doubled each time, with jitter."""
     wait: float = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (n_tries - 1))
     return wait * (0.5 + _jitter.random())
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a service asks to wait; None if it names none, or a date."""
+    """Return the seconds that a service asks to wait; None if there are none, or a date."""
     text = headers.get("retry-after", "").strip()
     return float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text) else None
 
 
 def spellings(key: str) -> tuple[re.Pattern[str], ...]:
-    """Return what matches a key as it is, percent-encoded or escaped in JSON, and in base64.
+    """Return a pattern for a key in plain text, percent-encoded, escaped in JSON, or in base64.
 
-    In base64 a key has three forms, by where it begins in a group of three bytes. The characters
-    at either end that depend on the bytes around it are not matched.
+    In base64 a key has three forms, by its position in a group of three bytes. The characters at
+    either end that depend on neighbouring bytes are not matched.
     """
     if len(key) < SHORTEST_SECRET:
         return ()
@@ -400,7 +401,7 @@ def spellings(key: str) -> tuple[re.Pattern[str], ...]:
 
 
 def _explanation(text: str) -> tuple[str, str]:
-    """Return how a service explains an error, and its code; empty where it does not.
+    """Return a service's error message and code; empty if there is none.
 
     OpenAI, vLLM, llama.cpp and Ollama answer {"error": {"message", "code", …}}, TEI {"message"}
     or {"error"}.
@@ -420,7 +421,7 @@ NAME = "api"
 """The name of the format, for manifests."""
 
 CHARACTERS_A_TOKEN = 4
-"""The characters of a token by which tokens are estimated."""
+"""The estimated number of characters per token."""
 
 _ACCEPTED = ("model", "dimensions", "prefix", "batch", *ASKING)
 _TOO_MANY = (400, 413, 422)  # OpenAI and vLLM, servers of HTTP, TEI
@@ -437,12 +438,12 @@ class ServiceSource(VectorSource):
     options: EmbeddingOptions
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of address, model, dimensions and prefix; the model is not seen."""
+        """Return a SHA-256 of address, model name, dimensions and prefix."""
         own = self.options
         return canonical_digest([self.service.url, own.model, own.dimensions, own.prefix])
 
     def read(self, request: Request) -> TermVectors:
-        """Return the vectors of a request's terms, none of which is asked for twice."""
+        """Return the vectors of a request's terms; none is requested twice."""
         return collected(
             request,
             canonical_digest([LAYOUT, NAME, self.fingerprint()]),
@@ -455,7 +456,7 @@ def service_source(place: str, options: EmbeddingOptions) -> ServiceSource:
     """Return the source that a text such as "api:https://host/v1" names.
 
     Raises:
-        OptionError: the address or an option is not as it must be.
+        OptionError: the address or an option is invalid.
     """
     if options.format not in {None, NAME}:
         raise OptionError(f"option format={options.format} does not fit (an embeddings service)")
@@ -472,11 +473,11 @@ def service_source(place: str, options: EmbeddingOptions) -> ServiceSource:
 
 
 def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Iterator[Part]:
-    """Yield the vectors of terms as a service answers; what came meanwhile is one part."""
+    """Yield the vectors of terms as a service answers, one part per arrival."""
     prefix = source.options.prefix
     n_tokens = sum(len(prefix) + len(term) for term in terms) // CHARACTERS_A_TOKEN
     request.stage.tell(
-        f"{len(terms):,} terms to ask for, an estimated {n_tokens:,} tokens "
+        f"{len(terms):,} terms to embed, an estimated {n_tokens:,} tokens "
         f"({CHARACTERS_A_TOKEN} characters each)"
     )
     ordered = sorted(terms, key=lambda term: (len(term), term))
@@ -492,7 +493,7 @@ def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Ite
 
 
 class _Asking:
-    """Asks for batches of terms; where one is too large, it and later ones are divided.
+    """Requests batches of terms; if one is too large, it and later ones are divided.
 
     Attributes:
         n_tokens: as the service counted them.
@@ -552,7 +553,7 @@ def is_count(number: object) -> TypeGuard[int]:
 
 
 def tokens_of(answer: Mapping[str, Any], name: str) -> int:
-    """Return the tokens that a service counted; 0 where it does not say, or what cannot be."""
+    """Return the tokens that a service counted; 0 if missing or impossible."""
     usage = answer.get("usage")
     found = usage.get(name) if isinstance(usage, dict) else None
     return found if is_count(found) else 0
@@ -561,11 +562,11 @@ def tokens_of(answer: Mapping[str, Any], name: str) -> int:
 def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vectors:
     """Return the vectors of an answer in order of its terms: float32[n_terms, n_dimensions].
 
-    They are lists of numbers in the order of their ``index``, which all or none of them have.
+    They are lists of numbers, ordered by ``index``, which all or none of them have.
     Numbers that are too large become infinite.
 
     Raises:
-        ServiceError: there are more or fewer, or they are anything else.
+        ServiceError: their number or their form is wrong.
     """
     found = np.zeros((0, 0), np.float32)
     with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What is asked of an embedding, what it gives, and the formats that its files may have."""
+"""Requests to embeddings, their results, and the formats of embeddings."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Request:
     """The terms and words whose vectors are wanted.
 
     Attributes:
-        terms: distinct, as they stand in the inputs, in order of code points.
+        terms: distinct, as in the inputs, in order of code points.
         words: every form under which a word of a term may be looked up, see ``tokens.forms``.
-        threads: how many may compute; they never change the result.
-        cache: the folder that keeps term vectors that an encoder made; None keeps none.
+        threads: for computing; they never change the result.
+        cache: the folder of an encoder's cached term vectors; None for no cache.
     """
 
     terms: Sequence[str]
@@ -50,14 +50,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordVectors:
-    """Vectors of those wanted words that an embedding has.
+    """Vectors of the wanted words that an embedding has.
 
     Attributes:
         words: distinct, in any order.
         vectors: float32[n_words, n_dimensions], finite.
-        in_vocabulary: bool[n_words]; False where the vector was made from parts of the word.
-        n_vocabulary: how many words the embedding has in all.
-        vocabulary: all of them in UTF-8, a line each.
+        in_vocabulary: bool[n_words]; False if the vector was made from parts of the word.
+        n_vocabulary: the number of all words of the embedding. vocabulary: all of them in UTF-8,
+            one per line.
     """
 
     words: Sequence[str]
@@ -73,9 +73,9 @@ class TermVectors:
 
     Attributes:
         vectors: float32[n_terms, n_dimensions], finite, a row for every term of the request in its
-            order; zeros where a term has none. May be mapped from a file.
+            order; zeros for a term without a vector. May be mapped from a file.
         covered: bool[n_terms], whether a term has a vector.
-        n_vocabulary: how many terms the embedding has in all; None where it can embed any.
+        n_vocabulary: the number of all terms of the embedding; None if it can embed any text.
     """
 
     vectors: Vectors
@@ -87,8 +87,8 @@ Load: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]
 """Returns the vectors that an embedding has for a request.
 
 Raises:
-    InputError: a file is missing, damaged, or not of its format; the message names the file,
-        the line or row where it has one, and the value.
+    InputError: a file is missing, damaged, or not of its format; the message names the file, the
+        line or row if there is one, and the value.
     OptionError: an option does not fit the format.
 """
 
@@ -99,16 +99,16 @@ WORDS, TERMS = "words", "terms"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A way in which embeddings are kept.
+    """A format of embeddings.
 
     Attributes:
         describes: what it is, for the help and for messages, such as "word2vec, binary".
-        recognises: whether a file or folder is of this format, by its content where that is
-            distinctive, else by its suffix; cheap. What it raises counts as no.
+        recognises: whether a file or folder is of this format, by its content if that is
+            distinctive, else by its suffix; cheap. An error counts as no.
         load: see ``Load``.
         files: the files whose content decides the vectors, given the path and the options; by
             default that of the path.
-        gives: vectors of ``WORDS`` or of ``TERMS``; None where the file or its options tell.
+        gives: vectors of ``WORDS`` or of ``TERMS``; None if the file or its options decide.
     """
 
     describes: str
@@ -124,7 +124,7 @@ class Format:
             return self.load(path, request)
 
     def checked_files(self, path: Path, options: EmbeddingOptions) -> list[Path]:
-        """Return the files whose content decides the vectors, each of them seen to be there."""
+        """Return the files whose content decides the vectors, after checking that they exist."""
         with reading(path, self.describes):
             files = self.files(path, options)
         for file in files:
@@ -139,11 +139,11 @@ class VectorSource:
     """The source of an embedding's vectors: a file, a service, or an object.
 
     Attributes:
-        location: the path or address, for manifests and messages; with it, a user finds it again.
+        location: the path or address, for manifests and messages.
         format_name: the name of the format, such as "word2vec".
         describes: the format in words, for messages.
-        gives: whether vectors are of ``WORDS`` or of ``TERMS``; None where only reading tells.
-        identity: the facts by which an object is known, for manifests; None for other sources.
+        gives: whether vectors are of ``WORDS`` or of ``TERMS``; None if unknown before reading.
+        identity: the facts that identify an object, for manifests; None for other sources.
     """
 
     location: str
@@ -153,9 +153,9 @@ class VectorSource:
     identity: str | None = None
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of all that decides the vectors, beside the options of reading.
+        """Return a SHA-256 of everything that decides the vectors, except the options of reading.
 
-        It is empty where only vectors that were made tell; see ``embedded_terms.settled``.
+        It is empty if it needs vectors that are not made yet; see ``embedded_terms.settled``.
         """
         raise NotImplementedError
 
@@ -169,11 +169,11 @@ FORMATS: Registry[Format] = Registry("embedding format", "medsim.embeddings.form
 
 
 def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
-    """Return the format of an embedding: the one that the options name, or that recognises it.
+    """Return the format of an embedding: the one in the options, or the one that recognises it.
 
     Raises:
         InputError: the path does not exist, or no format recognises it, or several do.
-        OptionError: no format has the name that the options give.
+        OptionError: the options name an unknown format.
     """
     if not path.exists():
         raise InputError(f"{path} does not exist")

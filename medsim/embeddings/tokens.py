@@ -1,25 +1,25 @@
-"""Splits terms into words, each under the form in which an embedding has a vector.
+"""Splits terms into words, each in the form for which an embedding has a vector.
 
-A term is split at white space. A token that is nothing but punctuation is no word. Of any other,
-the first of these that is in the vocabulary counts:
+A term is split at white space. A token with only punctuation is not a word. For any other token,
+the first of these that is in the vocabulary is used:
 
-1. the token as it stands;
+1. the token itself;
 2. the token without its outer punctuation;
-3. its parts, split at inner punctuation, each a word of its own. They count if any of them is
-   known (``parts=fallback``), before all else (``always``), or not at all (``never``).
+3. its parts, split at inner punctuation, each as a separate word. They are used if any of them is
+known (``parts=fallback``), before the others (``always``), or not at all (``never``).
 
-Each of them is looked up as it stands, then in lower case (``case=fallback``); only in lower case
-(``lower``); or only as it stands (``keep``). Where digits are replaced (``digits=hash`` or
-``zero``) the same forms follow with every digit replaced, so what the vocabulary has with its
-digits is found with them.
+Each of them is looked up unchanged, then in lower case (``case=fallback``); only in lower case
+(``lower``); or only unchanged (``keep``). If digits are replaced (``digits=hash`` or ``zero``) the
+same forms follow with every digit replaced, so words that the vocabulary has with digits are found
+first.
 
-An embedding that makes vectors of unseen words from their parts makes them of words of which no
-form is known, without outer punctuation, and in the last of those forms: in lower case unless
-``case=keep``, with digits replaced where they are. Lower case is the safer guess: even where a
-model was trained on mixed case, most of what it read was in lower case.
+An embedding that can embed unseen words does so for words without a known form: without outer
+punctuation, and in the last of these forms: in lower case unless ``case=keep``, with digits
+replaced if the option says so. Lower case is the safer guess: even if a model was trained on mixed
+case, most of its text was in lower case.
 
-Punctuation is what Unicode calls punctuation or symbol, so "+", "<" and "%" are, and accents that
-are characters of their own are not.
+Punctuation is every character in Unicode's categories of punctuation and symbols, so "+", "<" and
+"%" are included, and combining accents are not.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _REPLACED = {"hash": "#", "zero": "0"}
 
 
 class _Spaced(dict[int, int]):
-    """A table for ``str.translate`` that makes spaces of punctuation.
+    """A table for ``str.translate`` that replaces punctuation by spaces.
 
-    Filled as characters come, because to ask Unicode for each of them anew takes most of the time.
+    It is filled on demand, because looking characters up in Unicode takes most of the time.
     """
 
     def __missing__(self, code: int) -> int:
@@ -67,11 +67,11 @@ class TermWords:
 
     Attributes:
         word_ids: int32[n_found], the words that have a vector, one term after the other, in the
-            order of the term; a word that comes twice stands twice.
+            order of the term; repeated words are repeated.
         starts: int64[n_terms + 1]; term ``i`` has ``word_ids[starts[i]:starts[i + 1]]``.
-        covered: bool[n_terms], whether a term counts as covered, which takes one word with a vector
-            or, with ``coverage=all``, a vector of every word. A term without words is not.
-        n_words: int32[n_terms], how many words each term has, with a vector or without.
+        covered: bool[n_terms], whether a term counts as covered, which needs one word with a vector
+            or, with ``coverage=all``, a vector for every word. A term without words is not covered.
+        n_words: int32[n_terms], the number of words of each term, with or without a vector.
     """
 
     word_ids: Ids
@@ -93,7 +93,7 @@ def forms(terms: Iterable[str], options: EmbeddingOptions) -> frozenset[str]:
 def unseen(
     terms: Iterable[str], known: Container[str], options: EmbeddingOptions
 ) -> frozenset[str]:
-    """Return the forms in which words are read of which no form is known."""
+    """Return the forms to embed for words without a known form."""
     tokens = {token for term in terms for token in term.split()}
     read = {form for token in tokens for form in _read(token, known, options)}
     return frozenset(form for form in read if form not in known)
@@ -102,9 +102,9 @@ def unseen(
 def words_of(
     terms: Iterable[str], found: WordVectors, options: EmbeddingOptions, coverage: str = "any"
 ) -> TermWords:
-    """Return the words of each term, given the vectors that the embedding has of their forms.
+    """Return the words of each term, given the embedding's vectors of their forms.
 
-    Where the options do not say which terms count as covered, ``coverage`` does.
+    ``coverage`` decides which terms count as covered if the options do not.
     """
     rows = {word: row for row, word in enumerate(found.words)}
     known = {word for word, seen in zip(found.words, found.in_vocabulary, strict=True) if seen}
@@ -140,7 +140,7 @@ def words_of(
 
 
 def _read(token: str, known: Container[str], options: EmbeddingOptions) -> list[str]:
-    """Return the forms that a token's words are read in: known ones, else each word's last."""
+    """Return the forms of a token's words: known ones, else the last form of each word."""
     wholes, parts = _readings(token, options)
     for whole in wholes:
         for form in _spelled(whole, options):
@@ -156,7 +156,7 @@ def _read(token: str, known: Container[str], options: EmbeddingOptions) -> list[
 
 
 def _readings(token: str, options: EmbeddingOptions) -> tuple[list[str], list[str]]:
-    """Return the texts that stand for a token as one word, and the words that it splits into."""
+    """Return the forms of a token as one word, and the words that it splits into."""
     if token.isalnum():
         return ([], [token]) if options.parts == "always" else ([token], [])
     parts = token.translate(_SPACED).split()
@@ -170,7 +170,7 @@ def _readings(token: str, options: EmbeddingOptions) -> tuple[list[str], list[st
 
 
 def _spelled(word: str, options: EmbeddingOptions) -> list[str]:
-    """Return the forms of a word in the order in which they count."""
+    """Return the forms of a word in order of preference."""
     spelled = [] if options.case == "lower" else [word]
     if options.case != "keep":
         spelled += lowered([word])

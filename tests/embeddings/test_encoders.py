@@ -185,7 +185,7 @@ def test_a_part_is_compared_with_its_name_once_and_again_after_it_changed(
 def test_a_cache_that_cannot_be_written_is_an_output_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(OutputError, match="cannot keep vectors in"):
+    with pytest.raises(OutputError, match="cannot cache vectors in"):
         encoded(CountingEncoder(), asked(["a"], tmp_path / "file"), "")
 
 

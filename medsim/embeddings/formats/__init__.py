@@ -17,14 +17,14 @@ BLOCK = 1 << 23
 """Bytes read at a time."""
 
 MAX_DIMENSIONS = 65_536
-"""More than any embedding has."""
+"""The maximum number of dimensions, more than any embedding has."""
 
 DEFLATE_RATIO = 1032
-"""The most bytes that one of gzip or zip can unpack to."""
+"""The maximum number of bytes that one byte of gzip or zip can unpack to."""
 
 
 def check_dimensions(path: Path | str, n_dimensions: int) -> None:
-    """Raise InputError for vectors without numbers or with absurdly many."""
+    """Raise InputError for vectors with no or too many dimensions."""
     if not 0 < n_dimensions <= MAX_DIMENSIONS:
         raise InputError(
             f"{path} has vectors of {n_dimensions:,} numbers; expected 1 to {MAX_DIMENSIONS:,}"
@@ -35,6 +35,6 @@ def first_not_finite(vectors: Vectors) -> int | None:
     """Return the first row with a value that is infinite or not a number, if there is one."""
     if not len(vectors):
         return None
-    # The extremes of a row carry what is not finite, without a flag for every value.
+    # The minimum and maximum of a row show non-finite values without a mask of all values.
     wrong = ~(np.isfinite(vectors.min(axis=1)) & np.isfinite(vectors.max(axis=1)))
     return int(wrong.argmax()) if wrong.any() else None

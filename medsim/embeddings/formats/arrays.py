@@ -1,4 +1,4 @@
-"""Reads arrays of vectors (.npy, .npz, .safetensors) whose rows a vocabulary names."""
+"""Reads arrays of vectors (.npy, .npz, .safetensors) with a vocabulary of their rows."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
 
-    Floating-point numbers of 16, 32 or 64 bits and whole numbers of 8 are read.
+    Supported are floating-point numbers of 16, 32 or 64 bits and integers of 8 bits.
     """
     file, vocabulary = _files(path, request.options)
     keys = read_vocabulary(vocabulary, request.options.keys)
@@ -74,13 +74,13 @@ def _arrays_in(folder: Path) -> list[Path]:
 
 
 def _is_safetensors(file: Path, beginning: bytes) -> bool:
-    """Return whether a file begins with the size of a header, and then with one."""
+    """Return whether a file begins with the size of a header and a header."""
     n_header = int.from_bytes(beginning[:8], "little")
     return beginning[8:9] == b"{" and n_header < file.stat().st_size
 
 
 def _taken(file: Path, keys: Keys, rows: Rows) -> Numbers:
-    """Return increasing rows of an array, with the type of value that the file has."""
+    """Return rows of an array, given in ascending order, with the value type of the file."""
     beginning = beginning_of(file)
     if (kind := kind_of(beginning)) is NPY:
         with np.errstate(over="raise"):  # a header may claim any size
@@ -122,7 +122,7 @@ def _in_blocks(
     dtype: np.dtype[np.generic],
     read: Callable[[int, int], Numbers],
 ) -> Numbers:
-    """Return rows of an array that is read in blocks from its beginning to its end."""
+    """Return rows of an array that is read in blocks from start to end."""
     n_rows, n_columns = shape
     step = max(1, BLOCK // (n_columns * dtype.itemsize))
     taken = np.empty((len(rows), n_columns), dtype)

@@ -1,4 +1,4 @@
-"""Reads fastText's binary models (Bojanowski et al. 2017): words, and n-grams for unseen ones."""
+"""Reads fastText's binary models (Bojanowski et al. 2017): words, and n-grams of unseen words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FULL = "use a full model (.bin) of fastText"
 # The magic number and the version; 12 whole numbers and one other among the model's options; the
 # entries, words and labels of its dictionary; its tokens, and how far the dictionary is pruned.
 _BEGINNING = struct.Struct("<2i12id3i2q")
-_ENTRY = struct.Struct("<qb")  # after each word: how often it comes, and whether it is a label
+_ENTRY = struct.Struct("<qb")  # after each word: its count, and whether it is a label
 _MATRIX = struct.Struct("<?2q")  # whether it is quantised, rows, columns
 _END_OF_SENTENCE = "</s>"  # a word without n-grams
 _MAX_WORD = 65_536
@@ -44,10 +44,10 @@ _WORDS_AT_ONCE = 1_024
 def _load(path: Path, request: Request) -> WordVectors:
     """Return vectors of the wanted words; see ``medsim.embeddings.sources.Load``.
 
-    A word of the dictionary has the mean of its own row and those of its n-grams, another the mean
-    of those of its n-grams. Of words that are not in the dictionary only those are made that
-    ``tokens.words_of`` asks for, and only rows of the input matrix that are needed are read.
-    A supervised model is read in the same way; its labels are no words.
+    The vector of a word in the dictionary is the mean of its own row and the rows of its n-grams;
+    of any other word, the mean of the rows of its n-grams. Vectors of words outside the dictionary
+    are only made if ``tokens.words_of`` needs them, and only the needed rows of the input matrix
+    are read. A supervised model is read in the same way; its labels do not count as words.
     """
     request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
     if len(beginning := beginning_of(path)) < _BEGINNING.size or not beginning.startswith(_MAGIC):
@@ -80,7 +80,7 @@ def _load(path: Path, request: Request) -> WordVectors:
 def _vectors(
     matrix: Vectors, grams: Subwords, words: Sequence[str], own_rows: Rows, stage: Stage
 ) -> tuple[Vectors, Flags]:
-    """Return the vector of each word, and whether it has one: a short one may have no n-gram."""
+    """Return the vector of each word, and whether it has one: a short word may have no n-gram."""
     vectors = np.empty((len(words), matrix.shape[1]), np.float32)
     has_rows = np.empty(len(words), np.bool_)
     stage.total(len(words))
@@ -102,10 +102,10 @@ def _vectors(
 
 
 def _grams(path: Path, content: mmap.mmap) -> tuple[Subwords, int, int]:
-    """Return a model's n-grams, its dimensions, and how many entries its dictionary has.
+    """Return a model's n-grams, its dimensions, and the number of entries of its dictionary.
 
-    The rows of n-grams follow those of all words. What the header claims is compared with the size
-    of the file.
+    The rows of n-grams follow those of all words. The header is checked against the size of the
+    file.
     """
     values = _BEGINNING.unpack_from(content)
     version, n_dimensions, (n_buckets, shortest, longest) = values[1], values[2], values[10:13]
@@ -126,7 +126,7 @@ def _grams(path: Path, content: mmap.mmap) -> tuple[Subwords, int, int]:
 def _dictionary(
     path: Path, content: mmap.mmap, n_entries: int, n_words: int, wanted: Collection[str]
 ) -> tuple[dict[str, int], bytearray, int]:
-    """Return the row of each wanted word, all words, and where the dictionary ends."""
+    """Return the row of each wanted word, all words, and the end of the dictionary."""
     words = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
     rows: dict[str, int] = {}
     vocabulary = bytearray()
@@ -152,7 +152,7 @@ def _dictionary(
 def _after_matrix(
     path: Path, content: mmap.mmap, at: int, expected: tuple[int, int] | None = None
 ) -> int:
-    """Return where a matrix ends, which must have the expected shape."""
+    """Return the end of a matrix, which must have the expected shape."""
     if at + _MATRIX.size > len(content):
         raise InputError(f"{path} ends before its matrices")
     is_quantised, *shape = _MATRIX.unpack_from(content, at)

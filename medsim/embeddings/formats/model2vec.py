@@ -1,4 +1,4 @@
-"""Reads models of model2vec, which give a term the mean of its tokens' vectors."""
+"""Reads models of model2vec, whose vector of a term is the mean of its tokens' vectors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Vectors
 
 NAME = "model2vec"
-"""Under which the format is registered."""
+"""The name of the format."""
 
 
 _DESCRIBES = "folder of model2vec"
@@ -28,8 +28,8 @@ _DESCRIBES = "folder of model2vec"
 class StaticEncoder:
     """A table of token vectors with its tokenizer (Tulkens and van Dongen 2024, Model2Vec).
 
-    The mean of a term's tokens is of that term alone, so a vector does not depend on its batch. A
-    term without a known token has zeros.
+    A vector does not depend on the other terms of its batch. A term without a known token has
+    zeros.
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, _threads: int) -> None:

@@ -1,4 +1,4 @@
-"""The settings in a model's folder: its format, and how its vectors are made."""
+"""The settings in a model's folder: its format, pooling and limits."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SETTINGS_SUFFIXES = frozenset({".json", ".jsonl", ".model", ".txt"})
 """Suffixes of the files of settings and of tokenizers."""
 
 MOST_TOKENS = 512
-"""The tokens that are read of a text where a model does not say how many it reads."""
+"""The number of tokens to read of a text if a model does not give its limit."""
 
 PICKLES = "pytorch_model*.bin"
-"""Names of weights that are pickles."""
+"""Names of files of weights that are pickles."""
 
 _LOCATION = b"\n\x08location\x12"  # as Protocol Buffers write that key before its value
 _LONGEST_LOCATION = 1 << 12
-_ONE_BYTE = 127  # the most that a length of one byte says
+_ONE_BYTE = 127  # the maximum of a length in one byte
 
 _PROMPTS = "config_sentence_transformers.json"
 _TRANSFORMER = "sentence_bert_config.json"
@@ -55,8 +55,8 @@ _AFTER_PADDING = {
     "xlm-roberta",
     "xlm-roberta-xl",
     "xmod",
-}  # types of models that count positions from the number of the padding token onwards
-_NO_LIMIT = 1 << 31  # transformers writes 10**30 where there is none
+}  # types of models whose positions start at the number of the padding token
+_NO_LIMIT = 1 << 31  # transformers writes 10**30 without a limit
 _OWN_STEPS = {"Transformer", "Pooling", "Normalize"}
 _OTHER_BACKENDS = {"onnx", "openvino"}
 _POOLINGS = {"cls_token": "cls", "max_tokens": "max", "mean_tokens": "mean"}
@@ -67,12 +67,12 @@ class Settings:
     """The settings of a model in the files of sentence-transformers and transformers.
 
     Attributes:
-        pooling: how token vectors become one; None where no file says so.
+        pooling: the pooling of token vectors; None if no file says so.
         normalize: whether vectors are scaled to length 1.
-        other_steps: of the model beside its transformer, pooling and scaling, such as "Dense".
+        other_steps: of the model besides its transformer, pooling and scaling, such as "Dense".
         prompt: text put before every text by default.
-        max_tokens: how many of a text are read; None where no file says so.
-        n_positions: how many tokens the transformer can read; None where no file says so.
+        max_tokens: the number of tokens read of a text; None if no file says so.
+        n_positions: the maximum number of tokens of the transformer; None if no file says so.
     """
 
     pooling: str | None
@@ -86,8 +86,8 @@ class Settings:
 def kind(path: Path) -> str | None:
     """Return the format of a model, by the name under which it is registered, or None.
 
-    A folder with an .onnx file beside files of other formats is "onnx", for that needs the fewest
-    libraries; but not where it is of model2vec, whose .onnx files are no encoders of tokens.
+    A folder with an .onnx file beside files of other formats is "onnx", which needs the fewest
+    libraries; except for model2vec, whose .onnx files are not encoders of tokens.
     """
     if not path.is_dir():
         return "onnx" if path.suffix.lower() == ".onnx" else None
@@ -109,9 +109,9 @@ def onnx_files(folder: Path) -> list[Path]:
 
 
 def found_in(path: Path, text: bytes, n_after: int = 0) -> Iterator[bytes]:
-    """Yield, for each place where a file has a text, so many of the bytes that follow it."""
+    """Yield the bytes that follow each occurrence of a text in a file."""
     with open_file(path) as file:
-        if not path.stat().st_size:  # which cannot be mapped
+        if not path.stat().st_size:  # an empty file cannot be mapped
             return
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             at = content.find(text)
@@ -122,14 +122,14 @@ def found_in(path: Path, text: bytes, n_after: int = 0) -> Iterator[bytes]:
 
 
 def onnx_weights(model: Path) -> list[str]:
-    """Return the paths, from its folder, of the files in which an .onnx file has its weights.
+    """Return the paths, relative to its folder, of the files with an .onnx file's weights.
 
-    They are the values of "location" in its ``external_data`` (ONNX's ``TensorProto``). Paths that
-    lead out of the folder are left out.
+    They are the values of "location" in its ``external_data`` (ONNX's ``TensorProto``). Paths
+    outside the folder are left out.
     """
     found = set()
     for after in found_in(model, _LOCATION, _LONGEST_LOCATION):
-        first, second = after[:2].ljust(2, b"\0")  # of a file that is cut there is less
+        first, second = after[:2].ljust(2, b"\0")  # a truncated file has fewer bytes
         is_long = first > _ONE_BYTE
         size, begin = ((first & _ONE_BYTE) + (second << 7), 2) if is_long else (first, 1)
         with suppress(UnicodeDecodeError):
@@ -140,7 +140,7 @@ def onnx_weights(model: Path) -> list[str]:
 
 
 def lacks(folder: Path) -> str:
-    """Return the part of a model that a folder in no known format lacks, for a message."""
+    """Return the part that a folder lacks to be a model, for a message."""
     inner = sorted(one.name for one in folder.iterdir() if one.is_dir() and kind(one))
     if inner:
         return f"; a model is in its folder {inner[0]}"
@@ -150,7 +150,7 @@ def lacks(folder: Path) -> str:
 
 
 def read_settings(folder: Path) -> Settings:
-    """Return the settings in the files of a folder, as far as they are there."""
+    """Return the settings in the files of a folder that exist."""
     modules = read_modules(folder)
     steps = [module.rpartition(".")[2] for _, module in modules]
     prompts = read_object(folder / _PROMPTS)
@@ -172,7 +172,7 @@ def read_settings(folder: Path) -> Settings:
 
 
 def read_modules(folder: Path) -> list[tuple[str, str]]:
-    """Return the subfolder and the class of each step of a model; none where no file lists them."""
+    """Return the subfolder and the class of each step of a model; empty if no file lists them."""
     path = folder / MODULES
     with reading(path, "a list of modules"):
         modules = read_json(path) if path.exists() else []
@@ -180,7 +180,7 @@ def read_modules(folder: Path) -> list[tuple[str, str]]:
 
 
 def settings_files(folder: Path) -> list[Path]:
-    """Return the files that ``read_settings`` reads, as far as they are there."""
+    """Return the existing files that ``read_settings`` reads."""
     names = [MODULES, CONFIG, _PROMPTS, _TRANSFORMER, _TOKENIZER_SETTINGS]
     names += [f"{subfolder}/{CONFIG}" for subfolder, _ in read_modules(folder) if subfolder]
     return [folder / name for name in names if (folder / name).is_file()]
@@ -198,7 +198,7 @@ def model_files(folder: Path) -> list[Path]:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether there is a file; a pipe or a device is refused, as libraries would wait."""
+    """Return whether a file exists; raise InputError for a pipe or device."""
     if path.exists() and not path.is_dir():
         check_file(path)
     return path.is_file()
@@ -217,7 +217,7 @@ def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
 
 
 def _count(path: Path, name: str) -> int | None:
-    """Return a number that a file gives, None where it gives none."""
+    """Return a number in a file, None if it is missing."""
     number = read_object(path).get(name)
     if number is None:
         return None
@@ -227,7 +227,7 @@ def _count(path: Path, name: str) -> int | None:
 
 
 def read_object(path: Path) -> dict[str, object]:
-    """Return the JSON object in a file; an empty one where there is no file."""
+    """Return the JSON object in a file; an empty one if there is no file."""
     with reading(path):
         found = read_json(path) if path.exists() else {}
     if not isinstance(found, dict):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A stretch of a sentence."""
+    """A span of a sentence."""
 
     sentence: str
     start: int
@@ -50,9 +50,9 @@ class Reading:
 
     Attributes:
         tokens: as the library tokenizers gives them, with ``ids`` and ``type_ids``.
-        within: bool[n_tokens], whether a token has a character of the target; none has where the
-            tokenizer drops all that the target consists of.
-        is_cut: whether the target is longer than what the model reads, so that its end is missing.
+        within: bool[n_tokens], whether a token has a character of the target; all False if the
+            tokenizer drops the whole target.
+        is_cut: whether the target is longer than the model's limit, so that its end is missing.
     """
 
     tokens: Any
@@ -62,9 +62,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetVectors:
-    """Vectors of targets, zeros where one has no token.
+    """Vectors of targets, zeros for those without a token.
 
-    Targets with a token are ``covered``; those longer than what the model reads are ``cut``.
+    Targets with a token are ``covered``; those longer than the model's limit are ``cut``.
     """
 
     vectors: Vectors
@@ -73,14 +73,14 @@ class TargetVectors:
 
 
 def read_target(tokenizer: Any, prefix: str, target: Target) -> Reading:
-    """Return the tokens of a sentence, of a long one those around the target.
+    """Return the tokens of a sentence; of a long one, those around the target.
 
-    A sentence of which the model does not read the whole target is cut to as many tokens as it
-    reads, with the middle of the target in their middle where the sentence goes on to both sides,
-    and to its beginning where the target alone is too long.
+    If the model's limit would cut off part of the target, the sentence is cut to a window with the
+    middle of the target in its middle, or to the beginning of the target if the target alone is too
+    long.
 
-    The tokenizer, of the library tokenizers, counts code points and truncates to what the model
-    reads, with a stride of 0, so that no token is in two parts of what it gives.
+    The tokenizer, of the library tokenizers, counts code points and truncates to the model's limit
+    with a stride of 0, so that no token is in two parts of its output.
     """
     shift = len(prefix)
     whole = tokenizer.encode(prefix + target.sentence)
@@ -102,13 +102,13 @@ def read_target(tokenizer: Any, prefix: str, target: Target) -> Reading:
 
 
 def _spans(part: Any) -> list[tuple[int, int]]:
-    """Return where each token begins and ends in the text, without those that mark its ends."""
+    """Return the start and end of each token in the text, without special tokens at its ends."""
     marks = part.special_tokens_mask
     return [span for span, mark in zip(part.offsets, marks, strict=True) if not mark]
 
 
 def _within(part: Any, begin: int, end: int) -> Flags:
-    """Return which tokens have a character of a stretch of the text."""
+    """Return a mask of the tokens with a character in a span of the text."""
     meets = [_meets(span, begin, end) for span in part.offsets]
     return np.array(meets, np.bool_) & ~np.array(part.special_tokens_mask, np.bool_)
 
@@ -118,51 +118,53 @@ def _meets(span: tuple[int, int], begin: int, end: int) -> bool:
 
 
 Tokens: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
-"""Token ids, or types of tokens, a row a text: int64[n_texts, n_tokens]."""
+"""Token ids, or types of tokens, a row per text: int64[n_texts, n_tokens]."""
 
 Outputs: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
-"""Vectors of tokens, float32[n_texts, n_tokens, n_dimensions]; or of texts, without the second."""
+"""Vectors of tokens, float32[n_texts, n_tokens, n_dimensions]; or of texts, without n_tokens."""
 
 NAME = "onnx"
-"""Under which the format is registered."""
+"""The name of the format."""
 
 _MODEL_FORM = "a model in ONNX"
 _TOKENIZER_FORM = "a tokenizer"
 _FED = ("input_ids", "attention_mask", "token_type_ids")
 _WHOLE = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _TOKEN_AXES, _TEXT_AXES = 3, 2
-_HEADS = frozenset({"logits", "start_logits", "end_logits"})  # of models made for another task
+_HEADS = frozenset({"logits", "start_logits", "end_logits"})  # outputs of models for other tasks
 _GPU, _PROCESSOR = "CUDAExecutionProvider", "CPUExecutionProvider"  # as ONNX Runtime names them
-_EXACT = {"use_tf32": "0"}  # products as precise as those of a processor
-_DYNAMIC = b"DynamicQuantize"  # how the names of such operators begin, as they stand in the file
+_EXACT = {"use_tf32": "0"}  # products as precise as on a processor
+_DYNAMIC = b"DynamicQuantize"  # the beginning of the names of such operators in a file
 _TOKENS_A_RUN = 512
 
 
 class OnnxEncoder:
     """A transformer with its tokenizer.
 
-    A run has terms of equally many tokens, so nothing is ever padded; and a single term where the
-    model quantises as it runs, since then all texts of a run decide how each is rounded. Each run
-    has one thread, and several run at a time. So a vector depends neither on its batch nor on
-    threads, but for the order in which ONNX Runtime adds. On a GPU, where there is one that works
-    and the device is not "cpu", its last digits may differ, so the cache keeps it apart.
+    The terms of a run have equally many tokens, so nothing is padded. A run has a single term if
+    the model quantises dynamically, since rounding then depends on all texts of a run. Each run has
+    one thread, and several runs are parallel. So a vector depends neither on its batch nor on
+    threads, except for the order of ONNX Runtime's sums. On a GPU, used if one works and the device
+    is not "cpu", the last digits may differ, so these vectors have their own folder in the cache.
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
         options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix", "device")
         self._path, self._tokenizer_path = _model(path), _tokenizer(path, options)
         settings = read_settings(_settings_folder(self._path))
-        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it would send what it runs over HTTPS
+        os.environ.setdefault(
+            "ORT_DISABLE_TELEMETRY", "1"
+        )  # it would send data about its runs over HTTPS
         with needing("encoders in ONNX need onnxruntime and tokenizers", NAME):
             import onnxruntime  # noqa: PLC0415 — an extra
             import tokenizers  # noqa: PLC0415 — as onnxruntime
         with (
             reading(self._path, _MODEL_FORM),
             redirect_stdout(StringIO()),
-        ):  # it prints what it raises
+        ):  # it also prints its errors
             self._session = _session(onnxruntime, self._path, options.device)
         self._inputs = self._checked_inputs()
-        self._outputs: list[str] | None = None  # all, until it is known which one is wanted
+        self._outputs: list[str] | None = None  # all, until the wanted one is known
         self._outputs, self._of_tokens, self.n_dimensions = self._checked_outputs()
         self._is_dynamic = any(True for _ in found_in(self._path, _DYNAMIC))
         self._pooling = self._chosen_pooling(options.pooling, settings)
@@ -227,7 +229,7 @@ class OnnxEncoder:
         )
 
     def _vectors(self, tokens: list[Any], pool: Callable[[Outputs, Rows], Vectors]) -> Vectors:
-        """Return a vector a text, given its tokens and what pools the outputs of some texts."""
+        """Return a vector per text, given its tokens and a function that pools outputs."""
         vectors = np.zeros((len(tokens), self.n_dimensions), np.float32)
 
         def run(rows: Rows) -> None:
@@ -240,7 +242,7 @@ class OnnxEncoder:
         return vectors
 
     def _runs(self, lengths: Rows) -> list[Rows]:
-        """Return the terms of each run, given how many tokens each has; those of none have none."""
+        """Return the terms of each run by number of tokens; terms without tokens are left out."""
         runs: list[Rows] = []
         for length in np.unique(lengths[lengths > 0]):
             rows = np.flatnonzero(lengths == length)
@@ -267,9 +269,9 @@ class OnnxEncoder:
         return {name: _WHOLE[dtype] for name, dtype in wanted.items()}
 
     def _checked_outputs(self) -> tuple[list[str], bool, int]:
-        """Return the output that is used, whether it is of tokens, and its dimensions.
+        """Return the used output, whether it is of tokens, and its dimensions.
 
-        A model need not say the shapes of its outputs, so it is run once.
+        A model may not declare the shapes of its outputs, so it is run once.
         """
         ids: Tokens = np.zeros((1, 2), np.int64)
         shapes = [np.shape(found) for found in self._run(ids, ids)]
@@ -286,7 +288,7 @@ class OnnxEncoder:
         )
 
     def _chosen_pooling(self, given: str | None, settings: Settings) -> str | None:
-        """Return how token vectors become one; None where the model gives one vector a text."""
+        """Return the pooling of token vectors; None if the model gives one vector per text."""
         if not self._of_tokens:
             if given is not None:
                 raise OptionError(f"pooling={given} does not fit {self._path}: nothing to pool")
@@ -302,14 +304,14 @@ class OnnxEncoder:
 
 
 def _session(onnxruntime: Any, path: Path, device: Device) -> Any:
-    """Return a session of ONNX Runtime; each of its runs computes in the thread that asks."""
+    """Return a session of ONNX Runtime; each of its runs computes in the calling thread."""
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = settings.inter_op_num_threads = 1
     settings.use_deterministic_compute = True
-    settings.log_severity_level = 4  # what is wrong is raised; warnings are of no use to users
+    settings.log_severity_level = 4  # errors are raised; warnings are of no use to users
     has_gpu = device == "auto" and _GPU in onnxruntime.get_available_providers()
     if has_gpu and hasattr(onnxruntime, "preload_dlls"):
-        onnxruntime.preload_dlls()  # of NVIDIA's packages, which it does not find itself
+        onnxruntime.preload_dlls()  # from NVIDIA's packages, which it does not find itself
     providers = [(_GPU, _EXACT), _PROCESSOR] if has_gpu else [_PROCESSOR]
     return onnxruntime.InferenceSession(path, settings, providers=providers)
 
@@ -333,7 +335,7 @@ def _model(path: Path) -> Path:
 
 
 def _settings_folder(model: Path) -> Path:
-    """Return the folder of the settings: that of the model, or the one around its folder onnx."""
+    """Return the folder of the settings: that of the model, or the parent of its folder onnx."""
     beside, around = model.parent, model.parent.parent
     if beside.name != "onnx" or (beside / MODULES).exists():
         return beside

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Vectors
 
 NAME = "sentence-transformers"
-"""Under which the format is registered."""
+"""The name of the format."""
 
 _DESCRIBES = "model of sentence-transformers"
 _TERMS_A_RUN = 64
@@ -44,16 +44,16 @@ _VOCABULARIES = (TOKENIZER, "vocab.txt", "vocab.json", "*.model")
 
 
 class SentenceEncoder:
-    """A model that sentence-transformers runs, on a GPU where PyTorch finds one unless told not to.
+    """A model that sentence-transformers runs, on a GPU if PyTorch finds one and it is allowed.
 
-    Terms of a run are padded to the longest and the padding is masked, so a vector depends on its
-    batch and on threads by rounding alone; so it does on a GPU, and the cache keeps those apart.
+    Terms of a run are padded to the longest and the padding is masked, so the batch, threads and a
+    GPU change only the rounding of a vector; the cache has other folders for vectors from a GPU.
     PyTorch has one number of threads for the whole process.
 
     Attributes:
         path: the folder of the model.
-        model: the model of the library, which may be fine-tuned in place.
-        before: the text that is put before every text.
+        model: the library's model, which may be fine-tuned in place.
+        before: the prefix of every text.
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
@@ -93,7 +93,9 @@ class SentenceEncoder:
         self.before = options.prefix or settings.prompt
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
-        self.n_dimensions = self.encode([""]).shape[1]  # its method for it changed names
+        self.n_dimensions = self.encode([""]).shape[
+            1
+        ]  # the name of its method differs between versions
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
@@ -110,7 +112,7 @@ class SentenceEncoder:
 
 
 def _check_runs_no_code(path: Path) -> None:
-    """Raise InputError for what would run code of the folder's choice: modules, and pickles."""
+    """Raise InputError for modules and pickles, which would run code from the folder."""
     for _, module in read_modules(path):
         if not module.startswith("sentence_transformers."):
             raise InputError(f"{path} needs {module}, which is not in sentence_transformers")
@@ -146,10 +148,10 @@ def plain_files(folder: Path) -> list[Path]:
 
 
 def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
-    """Complete what the library makes of a plain folder, and return what decides its vectors."""
+    """Complete the library's model of a plain folder, and return the identity of its vectors."""
     _, found = type(model[0].auto_model).from_pretrained(
         str(path), local_files_only=True, use_safetensors=True, output_loading_info=True
-    )  # the library draws weights at random that no file has; it does not use the pooler
+    )  # the library draws missing weights at random; it does not use the pooler
     missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
     if missing:
         raise InputError(
@@ -165,7 +167,7 @@ def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
 
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
-    """Let libraries log only errors, and show no progress, while the body loads a model."""
+    """Let libraries log only errors and show no progress while a model is loaded."""
     bars, before = transformers.utils.logging, logging.root.manager.disable
     had_bars = bars.is_progress_bar_enabled()
     bars.disable_progress_bar()

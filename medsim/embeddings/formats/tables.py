@@ -1,4 +1,4 @@
-"""Rows of vectors that words or terms name, and tables of both (Parquet, Arrow, Feather)."""
+"""Rows of vectors for words or terms, and tables of both (Parquet, Arrow, Feather)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ACCEPTED = ", ".join(_SUFFIXES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """The words or terms that name the rows of an embedding, and the file or object that has them.
+    """The words or terms of an embedding's rows, and the file or object that contains them.
 
     Their ``kind`` is ``WORDS`` or ``TERMS``.
     """
@@ -62,8 +62,8 @@ def keyed(
 ) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words, or of the terms.
 
-    A term has the row that bears its text; else, with ``case=fallback``, the first row that bears
-    it in another case. With ``case=lower`` case never counts, with ``case=keep`` always.
+    A term has the row with its text; else, with ``case=fallback``, the first row with the text in
+    another case. With ``case=lower`` case is ignored, with ``case=keep`` it must match.
     """
     if keys.kind == TERMS:
         return _terms(keys, request, take)
@@ -112,7 +112,7 @@ def _rows(keys: Keys, wanted: Container[str]) -> dict[str, int]:
 
 def _taken(keys: Keys, rows: Rows, take: Callable[[Rows], Numbers]) -> Vectors:
     """Return the vectors of rows, all of them finite."""
-    with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
+    with np.errstate(over="ignore"):  # too large values become infinite, which is an error
         vectors = take(rows).astype(np.float32, copy=False)
     if (at := first_not_finite(vectors)) is not None:
         raise _fault(keys, rows[at], "is not finite as float32")
@@ -126,7 +126,7 @@ def _fault(keys: Keys, row: int, fault: str) -> InputError:
 def vocabularies_of(array: Path) -> list[Path]:
     """Return the files that may name the rows of an array.
 
-    Those that bear its name, less the suffix; else all in its folder.
+    These are files with its name and another suffix; else all in its folder.
     """
     beside = sorted(
         file
@@ -151,10 +151,9 @@ def find_vocabulary(array: Path, given: Path | None) -> Path:
 def read_vocabulary(path: Path, keys: str | None) -> Keys:
     """Return the words or terms of a file, in order of row.
 
-    A text file has one a line; a JSON file is a list of them, or an object that gives the row of
-    each, counted from 0; a table has them in a column of one of the names ``_KEYS``, or in its
-    only column of text. A column named "term" has terms, any other has words; ``keys`` overrules
-    that.
+    A text file has one per line; a JSON file is a list of them, or an object with the row of each,
+    counted from 0; a table has them in a column with a name in ``_KEYS``, or in its only column of
+    text. A column named "term" has terms, any other has words; ``keys`` overrides that.
     """
     with reading(path, "a vocabulary"):
         check_file(path)
@@ -206,7 +205,7 @@ def _table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
     schema = table.collect_schema()
     name = _chosen_column(path, schema, _KEYS, "text", lambda one: one == pl.String)
     n_rows, size = table.select(pl.len()).collect().item(), path.stat().st_size
-    if n_rows > size:  # as few bytes hold as many rows of nothing as one likes
+    if n_rows > size:  # rows without data take no bytes
         raise InputError(f"{path} claims {n_rows:,} rows in {size:,} bytes")
     values = table.select(name).collect().to_series()
     if values.is_empty():
@@ -221,7 +220,7 @@ def _table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
 def _chosen_column(
     path: Path, schema: pl.Schema, names: tuple[str, ...], kind: str, fits: Callable[[Any], bool]
 ) -> str:
-    """Return the column of a kind that has the first of some names, else the only one of it."""
+    """Return the column of a type with the first of some names, else the only one of that type."""
     fitting = [name for name, dtype in schema.items() if fits(dtype)]
     found = [name for known in names for name in fitting if name.lower() == known][:1] or fitting
     if len(found) != 1:
@@ -234,9 +233,9 @@ def _chosen_column(
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
 
-    Its vectors are lists of numbers, in a column of one of the names ``_VECTORS`` or in its only
-    column of lists. A column of text named "term" has terms, any other has words; the option
-    ``keys`` overrules that. Only the vectors that are wanted are collected.
+    Its vectors are lists of numbers, in a column with a name in ``_VECTORS`` or in its only column
+    of lists. A column of text named "term" has terms, any other has words; the option ``keys``
+    overrides that. Only the wanted vectors are collected.
     """
     beginning = beginning_of(path)
     if (kind := kind_of(beginning)) not in {PARQUET, ARROW}:
@@ -257,7 +256,7 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
 
 
 def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
-    """Return the vectors of some rows of a table, collected alone."""
+    """Return the vectors of some rows of a table; only these are collected."""
     n_dimensions = vectors.head(1).select(pl.col("vector").list.len()).collect().item() or 0
     check_dimensions(keys.path, n_dimensions)
     wanted = pl.LazyFrame({"row": rows}, schema={"row": pl.UInt32})

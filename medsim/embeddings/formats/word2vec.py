@@ -25,13 +25,13 @@ _BINARY = "word2vec, binary (.bin, .bin.gz)"
 _WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
 _WITHOUT_HEADER = "GloVe, text without a header (.txt, .gz)"
 
-_PEEK = 1 << 21  # a header and a row of 65,536 numbers as they are written in practice
+_PEEK = 1 << 21  # a header and a row of 65,536 numbers of usual length
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMBER_SIZE = 4
 _LONGEST_LINE = BLOCK
 _MAX_WORD = 65_536
-_TEXT_BYTES = 1 << 16  # that tell whether rows are text
+_TEXT_BYTES = 1 << 16  # to decide whether rows are text
 _LONGEST_CHARACTER = 4  # in UTF-8
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _LINE_FEED = ord("\n")
@@ -46,9 +46,9 @@ class _Header(NamedTuple):
 
 
 class _WantedWords:
-    """Vectors of the wanted words that a file has, in the order in which they come.
+    """Vectors of the wanted words in a file, in the order of the file.
 
-    Words are compared as UTF-8, so a word of the file that is not valid UTF-8 is passed over.
+    Words are compared as UTF-8, so words that are not valid UTF-8 are skipped.
     """
 
     def __init__(self, path: Path, wanted: Collection[str], unit: str) -> None:
@@ -56,7 +56,7 @@ class _WantedWords:
         self._unit = unit
         self._rows: dict[bytes, int] = {}
         self._vectors = bytearray()
-        self.vocabulary = bytearray()  # every word of the file, a line each
+        self.vocabulary = bytearray()  # every word of the file, one per line
         self.wanted = frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
 
     def add(self, word: bytes, row: int, vector: bytes) -> None:
@@ -86,7 +86,7 @@ class _WantedWords:
 
 
 def _format_of(path: Path) -> str | None:
-    """Return which of the three formats a file is in, by its header and its first row."""
+    """Return the format of a file, one of three, by its header and its first row."""
     beginning = _content_of(path)
     text = beginning.removeprefix(_BYTE_ORDER_MARK)
     header = _header_of(text)
@@ -101,7 +101,7 @@ def _format_of(path: Path) -> str | None:
 def _load_binary(path: Path, request: Request) -> WordVectors:
     """Return the vectors of the wanted words; see ``medsim.embeddings.sources.Load``.
 
-    A word ends at the first space. The file is read in blocks, and only what is wanted is kept.
+    A word ends at the first space. The file is read in blocks, and only wanted vectors are kept.
     """
     request.options.check_fit(_BINARY, *TOKEN_OPTIONS)
     beginning = _content_of(path)
@@ -125,7 +125,7 @@ def _load_binary(path: Path, request: Request) -> WordVectors:
 def _scanned(block: bytes, n_rows: int, header: _Header, found: _WantedWords) -> tuple[bytes, int]:
     """Keep the wanted words of a block, which begins with a row.
 
-    Returns the rest of the block, and how many rows come before that.
+    Returns the rest of the block, and the number of complete rows before it.
     """
     width = _NUMBER_SIZE * header.n_dimensions
     wanted = found.wanted
@@ -160,7 +160,7 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
 def _load_without_header(path: Path, request: Request) -> WordVectors:
     """Return the vectors of the wanted words; see ``medsim.embeddings.sources.Load``.
 
-    The first line tells how many numbers a row has.
+    The first line decides the number of dimensions.
     """
     request.options.check_fit(_WITHOUT_HEADER, *TOKEN_OPTIONS)
     beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
@@ -177,8 +177,8 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
 def _of_lines(path: Path, request: Request, n_dimensions: int, n_header: int) -> WordVectors:
     """Return the vectors of the wanted words of a text.
 
-    A word may have spaces, as some of GloVe's have: the last fields of a line are its numbers.
-    The numbers of other words are counted and not read, and blank lines count for nothing.
+    A word may contain spaces, as in GloVe: the last fields of a line are its numbers. The numbers
+    of other words are counted but not parsed, and blank lines are skipped.
     """
     found = _WantedWords(path, request.words, "line")
     heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
@@ -212,7 +212,7 @@ def _vector(path: Path, number: int, fields: list[bytes]) -> bytes:
     except ValueError as error:
         wrong = next(field for field in fields if not _is_number(field))
         raise InputError(f"{path}: line {number:,} has {wrong!r} instead of a number") from error
-    with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
+    with np.errstate(over="ignore"):  # too large values become infinite, which is an error
         return np.array(numbers).astype("<f4").tobytes()
 
 
@@ -235,7 +235,7 @@ def _lines(path: Path, stage: Stage) -> Iterator[bytes]:
 
 
 def _blocks(path: Path, stage: Stage) -> Iterator[bytes]:
-    """Yield a file's content in blocks, and tell how many bytes of the file have been read."""
+    """Yield a file's content in blocks, and report the number of bytes read."""
     size = path.stat().st_size
     stage.total(size)
     with open_file(path) as raw:
@@ -254,15 +254,15 @@ def _content_of(path: Path) -> bytes:
 
 
 def _header_of(beginning: bytes) -> _Header | None:
-    """Return the header that a file begins with, such as "400000 300", if it has one."""
+    """Return the header of a file, such as "400000 300", if it has one."""
     found = _HEADER.match(beginning)
     return _Header(int(found[1]), int(found[2]), found.end()) if found else None
 
 
 def _checked_header(path: Path, beginning: bytes, number_size: int) -> _Header:
-    """Return the header of a file after comparing it with the file's size.
+    """Return the header of a file after checking it against the file's size.
 
-    Every row has a word and, of ``number_size`` bytes each at least, its numbers.
+    Every row has a word and its numbers, each of at least ``number_size`` bytes.
     """
     header = _header_of(beginning)
     if header is None:
@@ -278,20 +278,20 @@ def _checked_header(path: Path, beginning: bytes, number_size: int) -> _Header:
 
 
 def _is_text(rows: bytes, n_dimensions: int) -> bool:
-    """Return whether rows are lines of numbers, or of anything else that is text."""
+    """Return whether rows are lines of text."""
     text = rows[:_TEXT_BYTES].decode("utf-8", "ignore")
     is_whole = len(text.encode()) > min(len(rows), _TEXT_BYTES) - _LONGEST_CHARACTER
     return _has_row(rows, n_dimensions) or (is_whole and not _CONTROL.search(text))
 
 
 def _has_row(text: bytes, n_dimensions: int) -> bool:
-    """Return whether a text begins with a word and numbers, at least as far as its line's end."""
+    """Return whether a text begins with a word and numbers, up to the end of the line."""
     fields = _fields(text)[1:]
     return bool(fields) and all(map(_is_number, fields[-min(n_dimensions, 2) :]))
 
 
 def _n_numbers(text: bytes) -> int:
-    """Return how many numbers end the first line of a text, beside its first field."""
+    """Return the number of numbers at the end of a text's first line, without its first field."""
     return len(list(takewhile(_is_number, reversed(_fields(text)[1:]))))
 
 

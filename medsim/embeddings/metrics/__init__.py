@@ -1,4 +1,4 @@
-"""Similarity metrics: one module a family, each of which compares pairs of embedded terms."""
+"""Similarity metrics for pairs of embedded terms, one module per family."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS_A_TASK = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """Threads that report their progress."""
+    """Threads that report progress."""
 
     threads: int
     advance: Callable[[int], None] = lambda _n_rows: None
@@ -40,9 +40,9 @@ class Workers:
     ) -> NDArray[Any]:
         """Return the results of ``work`` for all rows, row by row.
 
-        It returns an array with a row for each row of a slice of the rows, is called
-        from several threads, and once with no rows where there are none. ``advance`` is called with
-        the number of rows done since the last call.
+        It returns an array with a row for each row of a slice, and is called from several threads,
+        or once with no rows if there are none. ``advance`` is called with the number of rows done
+        since the last call.
         """
         slices = [
             slice(begin, min(begin + _ROWS_A_TASK, n_rows))
@@ -63,7 +63,7 @@ class Workers:
     ) -> FilledTable:
         """Return a table after ``work`` has filled it, some columns at a time.
 
-        It returns all rows of the columns of a slice, and is called from several threads. The table
+        It returns all rows of a slice of columns, and is called from several threads. The table
         rounds to its own precision.
         """
 
@@ -102,33 +102,30 @@ class TermPoints:
 
 
 Embedded: TypeAlias = WordBags | TermPoints
-"""Terms as an embedding has them."""
+"""Terms embedded by an embedding."""
 
 Similarities: TypeAlias = Callable[[Any, "Ids", "Ids", "Workers"], "Values"]
 """Returns the similarity of each pair of terms, given as two arrays.
 
-The terms are of the kind that the metric is for; each has a word or a vector. Workers share out the
-work, and report the pairs that are done. Similarities are float64[n_pairs], finite, larger for what
-is more similar. One is the same for a pair and its mirror up to rounding, and depends on nothing
-but the pair.
+The terms are of the kind that the metric compares; each has a word or a vector. Workers divide the
+work, and report finished pairs. Similarities are float64[n_pairs], finite, larger for more similar
+terms. They are symmetric up to rounding, and each depends only on its pair.
 """
 
 Tabulate: TypeAlias = Callable[[Any, "Ids", "Workers"], Callable[[slice], "Vectors"]]
-"""Prepares terms to be compared with each other, all with all, in a table of which rows are asked.
-
-Each of the terms has a word or a vector. The function that is returned gives for a slice of the
-terms their similarities with all the terms, float32[n_rows, n_terms]: those of ``Similarities``,
-rounded to single precision.
+"""Prepares terms for a table of their similarities with each other. Each of the terms has a word or
+a vector. The returned function takes a slice of the terms and returns their similarities with all
+terms, float32[n_rows, n_terms]: those of ``Similarities``, rounded to single precision.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A way to tell how similar two embedded terms are.
+    """A measure of the similarity of two embedded terms.
 
     Attributes:
         of: the kind of terms that it compares.
-        describes: it in a few words, for help and reports.
+        describes: the metric in a few words, for help and reports.
         similarities: see ``Similarities``.
         tabulate: see ``Tabulate``; without it terms are compared pair by pair.
     """

@@ -1,7 +1,7 @@
-"""Metrics of one vector a term: cosine, and the correlations of Pearson, Spearman and Kendall.
+"""Metrics of one vector per term: cosine, and the correlations of Pearson, Spearman and Kendall.
 
-A term of words has the mean of their vectors. Zhelezniak et al. (NAACL 2019) give reasons to take
-a vector as a sample and correlate.
+The vector of a term with word vectors is their mean. Zhelezniak et al. (NAACL 2019) explain why to
+treat vectors as samples and correlate them.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from medsim.embeddings.metrics import Workers
     from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
 
-BLOCK_VALUES = 1 << 28  # of prepared vectors that are held at once: 1 GiB
+BLOCK_VALUES = 1 << 28  # of prepared vectors in memory at once: 1 GiB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A comparison of rows of vectors, each of which is prepared once.
+    """A comparison of rows of vectors, which are prepared once.
 
     Attributes:
-        describes: it, for help and reports.
+        describes: the comparison, for help and reports.
         weigh: returns a number for each prepared row.
-        compare: returns float64[n_pairs] for prepared rows, their numbers, and two rows a pair.
+        compare: returns float64[n_pairs] for prepared rows, their numbers, and two rows per pair.
         tabulate: returns float64[n_left, n_right], the same for all pairs, for prepared rows and
             their numbers on the left and on the right.
-        prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows; by default
-            these.
+        prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows; by default the
+            vectors themselves.
     """
 
     describes: str
@@ -74,7 +74,7 @@ COMPARISONS = {
         tabulate=kendall_table,
     ),
 }
-"""Ways to compare two vectors; 0 where one of them is constant, or zero for the cosine."""
+"""Comparisons of two vectors; 0 if one of them is constant, or zero for the cosine."""
 
 
 def compare_rows(
@@ -86,8 +86,8 @@ def compare_rows(
 ) -> Values:
     """Return the similarity of each pair of rows.
 
-    Rows are prepared once where ``BLOCK_VALUES`` hold all of them; else pairs are compared block by
-    block, and a row is prepared once a block. Workers share out rows, then pairs.
+    Rows are prepared once if ``BLOCK_VALUES`` hold all of them; else pairs are compared block by
+    block, and a row is prepared once per block. Workers divide rows, then pairs.
     """
     found = np.zeros(len(first))
     if not len(first):
@@ -110,7 +110,7 @@ def compare_rows(
 
 
 def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
-    """Yield the pairs in blocks that have at most so many different rows."""
+    """Yield the pairs in blocks with a limited number of different rows."""
     if len(np.union1d(first, second)) <= n_rows:
         yield np.arange(len(first))
         return
@@ -122,7 +122,7 @@ def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
 def prepared_rows(
     comparison: Comparison, vectors_of: Callable[[Ids], Vectors], rows: Ids, workers: Workers
 ) -> tuple[Vectors, NDArray[Any]]:
-    """Return rows ready to be compared, and their numbers."""
+    """Return prepared rows, and their numbers."""
     prepared = workers.spread(lambda part: comparison.prepare(vectors_of(rows[part])), len(rows))
     return prepared, workers.spread(lambda part: comparison.weigh(prepared[part]), len(rows))
 
@@ -133,7 +133,7 @@ def row_metric(
     comparison: Comparison,
     vectors_of: Callable[[Any, Ids], Vectors],
 ) -> Metric:
-    """Return the metric that compares one vector of either term, given what these are in words."""
+    """Return the metric that compares one vector per term, given a description of the vectors."""
 
     def similarities(embedded: Embedded, first: Ids, second: Ids, workers: Workers) -> Values:
         return compare_rows(comparison, partial(vectors_of, embedded), first, second, workers)
@@ -159,13 +159,13 @@ def row_metric(
 
 
 COSINES = {WordBags: "avg_cos", TermPoints: "cos"}
-"""The metric that is the cosine of one vector a term, by how an embedding has terms."""
+"""The metric that is the cosine of one vector per term, by kind of embedded terms."""
 
 
 def points_of(embedded: Embedded, terms: Ids, workers: Workers) -> Vectors:
-    """Return one vector a term, of a bag the mean of its words: float32[n_terms, n_dimensions].
+    """Return one vector per term, for a bag the mean of its words: float32[n_terms, n_dimensions].
 
-    Their cosines are one of ``COSINES``. Where all terms are wanted, vectors are not copied.
+    Their cosines are one of ``COSINES``. If all terms are wanted, vectors are not copied.
     """
     if isinstance(embedded, WordBags):
         return workers.spread(lambda part: _means(embedded, terms[part]), len(terms))

@@ -1,4 +1,4 @@
-"""Metrics of words: the mean similarity of each word of a term with each of the other, and indices.
+"""Metrics of words: mean similarities of the words of two terms, and Jaccard indices.
 
 Jaccard indices are of fuzzy bags of words (Zhelezniak et al., ICLR 2019).
 """
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 
 _ROWS_A_TASK = 2048
-_FREQUENT = 384  # words whose similarities are kept from some terms to the next
+_FREQUENT = 384  # words whose similarities are kept between slices of terms
 
 
 def bags_of(bags: WordBags, terms: Ids) -> WordBags:
-    """Return some terms as bags, with the vectors of their own words alone."""
+    """Return some terms as bags, with the vectors of only their words."""
     sizes = np.diff(bags.starts)[terms]
     starts = starts_of(sizes)
     tokens = np.repeat(bags.starts[terms] - starts[:-1], sizes) + np.arange(starts[-1])
@@ -59,15 +59,15 @@ def tabulate_bags(
 ) -> Callable[[slice], Vectors]:
     """Return a function that compares some terms with all; see ``embeddings.metrics.Tabulate``.
 
-    Bags are of ``bags_of``. ``compare_words`` tabulates a slice of the words and some words;
-    ``compare_bags`` takes such a table of all words, bags, and which of all tokens their columns
-    and their rows are of, and returns float32[n_right, n_left].
+    Bags are from ``bags_of``. ``compare_words`` tabulates a slice of the words and some words;
+    ``compare_bags`` takes such a table of all words, the bags, and the tokens of its columns and
+    rows, and returns float32[n_right, n_left].
     """
     of_words = _WordTable(bags, compare_words, workers)
 
     def table(part: slice) -> Vectors:
         own = bags.starts[part.start : part.stop + 1]
-        # Bags in ascending size, and their tokens as ``Bags`` has them.
+        # Bags in ascending size, and their tokens as in ``Bags``.
         sizes = np.diff(own)
         order = np.argsort(sizes, kind="stable")
         rank = np.empty_like(order)
@@ -97,9 +97,9 @@ def tabulate_bags(
 
 
 class _WordTable:
-    """The similarities of all words with those that are asked for.
+    """The similarities of all words with requested words.
 
-    Those with the most frequent words, which most terms beside each other share, are kept.
+    Those with the most frequent words, which neighbouring terms mostly share, are kept.
     """
 
     def __init__(
@@ -117,8 +117,8 @@ class _WordTable:
     def with_words(self, words: Rows) -> tuple[Table, Ids]:
         """Return the similarities of all words with some, and the column of each of these.
 
-        float64[n_words, n_columns], which the next call writes over, and int32[n_words], of words
-        that were not asked for anything.
+        They are float64[n_words, n_columns], which the next call overwrites, and int32[n_words],
+        arbitrary for words that were not requested.
         """
         n_frequent = len(self._frequent)
         others = np.setdiff1d(words, self._frequent, assume_unique=True)
@@ -131,7 +131,7 @@ class _WordTable:
         return self._table, self._column_of
 
     def _fill(self, first: int, words: Rows) -> None:
-        """Write the similarities with some words, from a column on."""
+        """Write the similarities with some words, starting at a column."""
 
         def fill(rows: slice) -> None:
             self._table[rows, first : first + len(words)] = self._compare(rows, words)
@@ -176,7 +176,7 @@ def _metric(comparison: Comparison) -> Metric:
 
 
 def _blocks(bags: WordBags, first: Ids, second: Ids) -> Iterator[slice]:
-    """Yield pairs in slices that have a bounded number of pairs of words, or one pair."""
+    """Yield pairs in slices with a limited number of pairs of words, or with one pair."""
     sizes = np.diff(bags.starts)
     ends = np.cumsum(sizes[first] * sizes[second])
     begin = 0
@@ -191,13 +191,13 @@ def _blocks(bags: WordBags, first: Ids, second: Ids) -> Iterator[slice]:
 def _means(
     comparison: Comparison, bags: WordBags, first: Ids, second: Ids, workers: Workers
 ) -> Values:
-    """Return the mean over pairs of words, each of which is compared once."""
+    """Return the mean over pairs of words; each pair of words is compared once."""
     every, starts = word_pairs(bags.words, bags.starts, first, second)
     distinct, at = np.unique(every, return_inverse=True)
     n_compared = n_told = 0
 
     def advance(n_more: int) -> None:
-        """Tell how many pairs of terms those of words come to."""
+        """Report the number of pairs of terms for pairs of words."""
         nonlocal n_compared, n_told
         n_compared += n_more
         n_done = len(first) * n_compared // len(distinct)
