@@ -1,1 +1,1 @@
-"""From a terminology to datasets on disk, and back: builds and their verification."""
+"""Builds datasets from a terminology, and verifies builds."""

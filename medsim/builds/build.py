@@ -1,4 +1,4 @@
-"""Builds the datasets of a terminology, from its files to a folder of Parquet."""
+"""Builds the datasets of a terminology as a folder of Parquet files."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ if TYPE_CHECKING:
     FirstSearch = Callable[["Run", TermIndex, Sequence[SearchRequest]], Sequence[SearchResult]]
 
 
-_LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
+_LARGE_COMPONENT = 0.01  # of all terms; chains of wrong positives can join unrelated terms
 _MANY_LINKED = 10  # terms; one concept may have as many names
 _OF_NAMES = ["fsn_syn", "syn_syn"]
 
 
 @public(BuildOptions)
 def build(options: BuildOptions) -> Build:
-    """Return the build that it writes: ten datasets a strategy of negatives.
+    """Write a build, with ten datasets for each strategy of negatives, and return it.
 
     Raises:
-        InputError: the source or the embedding is missing, damaged or in no known format.
+        InputError: the source or the embedding is missing, damaged or in an unknown format.
         OptionError: an option is out of range or does not fit the source.
-        OutputError: ``out`` is taken or cannot be written.
+        OutputError: ``out`` exists or cannot be written.
         ClusterError: the cluster cannot be reached, or its workers cannot search.
     """
     if options.dask is None:
@@ -81,12 +81,12 @@ def complete(
     search: FirstSearch | None = None,
     check: Callable[[Mapping[str, str]], None] | None = None,
 ) -> Build:
-    """Return the build that it writes.
+    """Write a build, and return it.
 
-    ``search`` finds the nearest candidates of first terms elsewhere, before they are served; those
-    that its results lack, by default all, are searched for here when they are needed. ``check``
-    raises MedsimError if the search cannot serve a run of a key, see ``run_key``; nothing is
-    written before.
+    ``search`` finds the nearest candidates of first terms elsewhere, such as on a cluster; any
+    candidates missing in its results, by default all, are searched for here when needed. ``check``
+    is called before anything is written; it raises MedsimError if ``search`` does not fit the run's
+    key, see ``run_key``.
     """
     here = search is None and "levenshtein" in options.negatives
     with (
@@ -104,7 +104,7 @@ def complete(
         if check is not None:
             check(run_key(run))
         early = None
-        if run.named is not None and not run.named.fingerprint:  # only its vectors tell which it is
+        if run.named is not None and not run.named.fingerprint:  # only its vectors identify it
             early = derive(run)
             run = run.with_settled(early)
         output.resume(run_key(run))
@@ -116,16 +116,16 @@ def complete(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A build or a shard of it: its options, what they name, and its means.
+    """The context of a build or of one of its shards.
 
     Attributes:
-        options: their corrections are read.
-        terminology: the facts about the canonical tables.
-        named: the embedding of embedding negatives; None if there are none.
-        cache: the folder of vectors that encoders made.
-        store: with the canonical tables.
-        split: the facts about the split that the build is; empty if it is none.
-        compiled: returns when the kernels of the search are compiled, if they are being so.
+        options: options, with the corrections read.
+        terminology: facts about the canonical tables.
+        named: embedding of the embedding negatives; None if there are none.
+        cache: folder of cached vectors of encoders.
+        store: store with the canonical tables.
+        split: facts about the split, if the build is one; else empty.
+        compiled: function that waits until the kernels of the search are compiled.
     """
 
     options: SearchOptions
@@ -140,7 +140,7 @@ class Run:
 
     @classmethod
     def of(cls, options: SearchOptions, store: Store) -> Run:
-        """Return the run of a build or a shard, after its source has been read."""
+        """Read the source, and return the run of a build or a shard."""
         progress = progress_of(options.progress)
         options = replace(options, corrections=read_corrections(options.corrections))
         named, cache = None, None
@@ -171,7 +171,7 @@ class Run:
         return replace(self, named=named)
 
     def recorded(self) -> dict[str, object]:
-        """Return all that decides the rows, in the order of manifests."""
+        """Return everything that affects the rows, in the order of manifests."""
         own = self.options.recorded()
         if self.named is not None:
             own["embedding"] = {
@@ -183,12 +183,12 @@ class Run:
 
 
 def run_key(run: Run) -> dict[str, str]:
-    """Return all that decides the rows of a build, and whether they may be passed on.
+    """Return everything that affects the rows of a build, and whether they may be passed on.
 
-    No clock and no path is in it. Every file of the build has it as metadata.
+    It has no times and no paths. Every file of the build has it as metadata.
     """
     terminology, day = run.terminology, run.terminology.release_date
-    encoders = () if run.named is None else manifest.ENCODERS  # which decide rows with vectors
+    encoders = () if run.named is None else manifest.ENCODERS  # which affect vectors, and so rows
     return {
         "medsim": manifest.medsim_version(),
         "libraries": json.dumps(manifest.library_versions(*encoders)),
@@ -222,25 +222,25 @@ def derive(run: Run) -> Derived:
             if one.reason == "synonym has another scope"
         )
         hint = f"; {n_others:,} are of another scope, see `synonyms`" if n_others else ""
-        run.progress.warn(f"{listed(_OF_NAMES)} are empty, since no concept has a synonym{hint}")
+        run.progress.warn(f"{listed(_OF_NAMES)} are empty, because no concept has a synonym{hint}")
     of_associations = [one.name for one in queries.datasets() if one.name not in _OF_NAMES]
     if found.isdisjoint(of_associations):
         lacks_file = rf2_rules and not any(
             "Association" in file.name for file in run.terminology.files
         )
         why = "no file der2_cRefset_Association*.txt" if lacks_file else "no such association"
-        run.progress.warn(f"{listed(of_associations)} are empty, since there is {why}")
+        run.progress.warn(f"{listed(of_associations)} are empty, because there is {why}")
     return Derived(positives=positives, index=index)
 
 
 def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:
-    """Return the first searches of sets of Levenshtein negatives."""
+    """Return the initial searches for sets of Levenshtein negatives."""
     sets = [positive_set(positive_rows(derived.positives, key), key) for key in keys]
     return list(search_plan(derived.index, sets)[0].values())
 
 
 def write_terminology(run: Run, output: OutputFolder) -> None:
-    """Write the canonical tables, before positives take up memory."""
+    """Write the canonical tables, before positives take memory."""
     key = run_key(run)
     with run.progress.stage("write the terminology"):
         for name, table in CANONICAL_TABLES.items():
@@ -250,12 +250,12 @@ def write_terminology(run: Run, output: OutputFolder) -> None:
 def write_build(
     run: Run, derived: Derived, output: OutputFolder, search: FirstSearch | None = None
 ) -> None:
-    """Write the files of a build but its terminology, the manifest last.
+    """Write the files of a build except its terminology, with the manifest last.
 
     Args:
-        run: its options and means; its embedding, if it has one, is settled.
-        derived: the positives of the canonical tables and the terms that they join.
-        output: where it is written.
+        run: context of the build; its embedding, if any, has a fingerprint.
+        derived: positives of the canonical tables and the terms that they link.
+        output: folder to write to.
         search: see ``complete``.
 
     Raises:
@@ -277,8 +277,8 @@ def write_build(
         terms, firsts = (one.n_rows for one in derived.without_vectors())
         if terms:
             run.progress.warn(
-                f"{terms:,} terms have no vector in {run.named.spec.name}: they are no candidates "
-                f"of embedding negatives, and the {firsts:,} first terms among them get none"
+                f"{terms:,} terms have no vector in {run.named.spec.name}: they are not candidates "
+                f"for embedding negatives, and the {firsts:,} first terms among them get none"
             )
     known: Sequence[SearchResult] = ()
     if search is not None:
@@ -291,7 +291,7 @@ def write_build(
 def _write_sets(
     run: Run, derived: Derived, known: Sequence[SearchResult], output: OutputFolder
 ) -> pl.DataFrame:
-    """Write the datasets and their statistics, which are returned; check the datasets' rules."""
+    """Write the datasets and check their rules; return their statistics."""
     key, store, rows = run_key(run), run.store, []
     checked = CheckedPairs(store, derived.positives)
     for strategy in run.options.negatives:
@@ -314,20 +314,20 @@ def _write_sets(
                     output.write(one.path, made, {**key, **asdict(one)})
                     if not holds(output.folder / one.path, made):
                         raise BrokenPromiseError(
-                            f"{one.path} does not hold what was written; please report it"
+                            f"{one.path} differs from what was written; please report this bug"
                         )
                     del made
                     stage.found(counted(numbers.height, "pair"))
             checked.add(one, numbers, output.folder / one.path)
             rows.append(stats_row(asdict(one), numbers))
-            del numbers  # before the next set takes up memory
+            del numbers  # before the next set takes memory
     stats = pl.concat(rows).sort(STATS.key)
     output.write(STATS.files, stats, key)
     with run.progress.stage("check the rules") as stage:
         findings = checked.findings()
         if broken := [one.check for one in findings if one.violations]:
             raise BrokenPromiseError(
-                f"the build breaks its own rules ({', '.join(broken)}); please report it"
+                f"the build breaks its own rules ({', '.join(broken)}); please report this bug"
             )
         stage.found(f"{len(findings)} hold")
     return stats

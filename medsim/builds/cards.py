@@ -1,4 +1,4 @@
-"""The card of a dataset: ``README.md`` as people read it, and Hugging Face's hub and libraries."""
+"""The card of a dataset: a ``README.md`` for people, and for Hugging Face's hub and libraries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 OTHER = "other"
-"""The hub's identifier of licences that it has no identifier for."""
+"""The hub's identifier for licences without an identifier."""
 
 _ON_THE_HUB = {
     "cc0": ("1.0",),
@@ -49,12 +49,11 @@ class Licence:
     """The licence of a terminology.
 
     Attributes:
-        terms: of use, in words.
-        hub_id: the hub's identifier, ``OTHER`` where it has none.
-        name: an identifier of its own where the hub has none.
-        link: where it can be read; None where that is not known.
-        allows_passing_on: whether datasets made of the content may be passed on; None where that
-            is not known.
+        terms: terms of use, in words.
+        hub_id: the hub's identifier, or ``OTHER``.
+        name: name of the licence if the hub has no identifier.
+        link: address of the licence text; None if unknown.
+        allows_passing_on: whether derived datasets may be passed on; None if unknown.
     """
 
     terms: str
@@ -74,8 +73,8 @@ class Licence:
 def licence_of(source: Mapping[str, object]) -> Licence:
     """Return the licence of the source of a manifest.
 
-    Where the manifest does not know whether the content may be passed on, but its terms name a
-    licence of Creative Commons under which what is made of it may be, it may.
+    If the manifest does not say whether the content may be passed on, a Creative Commons licence
+    that allows derived works counts as permission.
     """
     terms = str(source.get("terms_of_use") or "")
     hub_id, link = OTHER, _LINK.search(terms)
@@ -98,12 +97,12 @@ def licence_of(source: Mapping[str, object]) -> Licence:
 
 
 ALL_PAIRS = "pairs"
-"""The configuration that is loaded where none is named."""
+"""The default configuration."""
 
 SIMILAR_PAIRS = "pairs-embedding"
-"""The configuration of all embedding negatives of a build that has others as well.
+"""The configuration of all embedding negatives, in a build that also has other negatives.
 
-The files of a configuration must have the same columns, and these have the similarity too.
+The files of a configuration must have the same columns, and these have an additional similarity.
 """
 
 _UNNAMED = "Folders name the set of a pair; an export for Hugging Face has it in columns."
@@ -114,12 +113,12 @@ class Config:
     """A table that is loaded by its name.
 
     Attributes:
-        name: such as "fsn_syn-hard-levenshtein".
-        about: a sentence that says what its rows are.
-        view: the view of builds that describes its columns.
-        columns: of its files.
-        files: paths by split; a split without rows is left out, since none can be loaded.
-        rows: by split.
+        name: name, such as "fsn_syn-hard-levenshtein".
+        about: description of its rows, a sentence.
+        view: view of builds that describes its columns.
+        columns: columns of its files.
+        files: paths by split, without empty splits, which cannot be loaded.
+        rows: number of rows by split.
     """
 
     name: str
@@ -131,7 +130,7 @@ class Config:
 
 
 def set_config(key: SetKey) -> tuple[str, str]:
-    """Return the name of the configuration of a set, and a sentence that says what it has."""
+    """Return the name of a set's configuration, and its description."""
     name = f"{key.dataset}-{key.difficulty}-{key.negatives}"
     return name, f"The {key.difficulty} positives of {key.dataset}, and {key.negatives} negatives."
 
@@ -142,8 +141,8 @@ def configs_of(
     """Return the configurations of a build or of splits that have rows, the default first.
 
     Args:
-        outputs: those of the builds' manifests, by split.
-        nested: whether each split lies in a folder of its name.
+        outputs: outputs in the manifests of the builds, by split.
+        nested: whether each split is in a folder of its name.
     """
     made = [key for strategy in STRATEGIES for key in set_keys(strategy)]
     made = [key for key in made if any(key.path in one for one in outputs.values())]
@@ -184,10 +183,10 @@ _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff
 
 
 def front_matter(metadata: Mapping[str, object]) -> str:
-    """Return YAML between two lines of hyphens, with the items of lists a line each.
+    """Return YAML between two lines of hyphens, with each list item on its own line.
 
-    Values are written as JSON, which YAML reads as it is, but for characters that YAML does not
-    allow or takes for the end of a line; those are escaped.
+    Values are written as JSON, which is valid YAML once some characters are escaped: those that
+    YAML forbids or reads as line ends.
     """
     lines = ["---"]
     for name, value in metadata.items():
@@ -200,7 +199,7 @@ def front_matter(metadata: Mapping[str, object]) -> str:
 
 
 WHOLE = "train"
-"""The split of a build that was not split, as ``datasets`` names it where there is one."""
+"""The name of the only split of a build that was not split, as in ``datasets``."""
 
 CITATION = """@article{schulz2020embeddings,
   author  = {Schulz, Claudia and Juric, Damir},
@@ -213,7 +212,7 @@ CITATION = """@article{schulz2020embeddings,
   year    = {2020},
   doi     = {10.1609/aaai.v34i05.6404}
 }"""
-"""The paper by whose method datasets are made, as BibTeX."""
+"""The paper that describes the method, as BibTeX."""
 
 _SIZES = (  # the hub's categories, by the digits of the number of rows: up to three, four, ...
     *("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B"),
@@ -223,33 +222,32 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _MARKUP = re.compile(r"[\\`*\[\]<>|]")
 
 _LIMITS = """\
-- Positives are what the terminology states: names of one concept, or of a retired concept and its
-  substitute. Such names may be wider or narrower in use.
-- Negatives are chosen by a program, and nobody has looked at them. No chain of positives links
-  their terms, but some may mean the same without the terminology saying so.
-- Levenshtein negatives look alike by construction. Embedding negatives are those that one embedding
-  takes for alike: a test of that embedding on them is unfair, and of others biased.
-- Positives repeat: each set of a dataset and a difficulty has the same ones under every strategy of
-  negatives, and syn_syn contains fsn_syn. Take one set, or keep one row of each pair_id, where
-  each shall count once."""
+- Positives are synonyms according to the terminology: names of one concept, or of a retired concept
+  and its substitute. Some of these names are wider or narrower in use.
+- Negatives are chosen by a program, without review by people. No chain of positives links their
+  terms, but some are false negatives: synonyms that the terminology does not list.
+- Levenshtein negatives look alike by construction. Embedding negatives are the pairs that one
+  embedding finds similar: on them, a test of that embedding is unfair, and of others biased.
+- Positives repeat: each strategy of negatives has the same positives, and syn_syn contains fsn_syn.
+  To count each pair once, use one set, or keep one row of each pair_id."""
 _LEAK = """\
-- This is one split. Rows that are held out at random share terms and concepts with the others;
-  `medsim split` makes splits that do not."""
+- There is only one split. Holding out random rows would cause data leakage, since rows share terms
+  and concepts; `medsim split` makes splits that do not."""
 _NO_LEAK = """\
-- Pairs of different splits of a build have no concept and no term (ignoring case) in common, and
-  negatives are drawn within a split."""
+- Pairs of different splits share no concept and no term (ignoring case), and negatives are drawn
+  within a split."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """The facts that a card tells. No clock and no path is among them.
+    """The content of a card, without times and paths.
 
     Attributes:
-        source: of the manifest of a build.
-        options: of the same.
-        medsim: the version that made it.
-        configs: those of the dataset, the default first.
-        private: whether it was asked for that the dataset is not published.
+        source: source in the manifest of a build.
+        options: options in the same manifest.
+        medsim: version of medsim that made it.
+        configs: configurations of the dataset, the default first.
+        private: whether the builder asked not to publish the dataset.
     """
 
     source: Mapping[str, object]
@@ -278,7 +276,7 @@ class Card:
 
     @property
     def notice(self) -> str | None:
-        """The warning that comes first, in plain text; None where all may have the dataset."""
+        """The warning at the top, in plain text; None if anyone may have the dataset."""
         licence = licence_of(self.source)
         terms = f"{self._name}: {licence.terms or 'no terms of use are known'}"
         if licence.allows_passing_on is False:
@@ -308,19 +306,19 @@ class Card:
             _plain(self.about),
             "## How to load it",
             "\n".join(["```python", *loading, "```"]),
-            "Sets that have no rows in a split cannot be loaded, and are left out there.",
+            "Sets without rows in a split cannot be loaded, and are left out there.",
             *self._tables(splits),
             "## Limits",
             f"{_LIMITS}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
             "## Licence and citation",
-            f"The terms are those of the source: {_plain(licence_of(self.source).terms)}",
-            "The method is that of this paper; cite the terminology and its release as well.",
+            f"The terms of use are those of the source: {_plain(licence_of(self.source).terms)}",
+            "Cite the terminology and its release, and this paper for the method.",
             f"```bibtex\n{CITATION}\n```",
         ]
         return "\n\n".join(parts) + "\n"
 
     def metadata(self) -> dict[str, object]:
-        """Return the entries of the YAML, as Hugging Face's hub specifies them."""
+        """Return the entries of the YAML for Hugging Face's hub."""
         language = str(self.options.get("language"))
         n_pairs = sum(
             sum(one.rows.values()) for one in self.configs if one.name in {ALL_PAIRS, SIMILAR_PAIRS}
@@ -376,7 +374,7 @@ class Card:
             yield f"### {view}"
             notes = BUILD.views[view].notes
             table = [(name, kind, notes.get(name, "")) for name, kind in types.items()]
-            yield markdown(pl.DataFrame(table, ["column", "type", "what it holds"], orient="row"))
+            yield markdown(pl.DataFrame(table, ["column", "type", "meaning"], orient="row"))
         yield "## How it was made"
         facts = [
             ("made by", f"medsim {self.medsim}"),
@@ -398,7 +396,7 @@ class Card:
 
 
 def build_card(manifest: BuildManifest) -> str:
-    """Return the card of a build, from its manifest before the card is named in it."""
+    """Return the card of a build, from its manifest without the card's own entry."""
     configs = configs_of({split_of(manifest): manifest.outputs})
     source, options = manifest.source, manifest.options
     return Card(source=source, options=options, medsim=manifest.medsim, configs=configs).text()
@@ -408,8 +406,8 @@ def splits_card(splits: Mapping[str, BuildManifest], options: Mapping[str, objec
     """Return the card of splits.
 
     Args:
-        splits: the manifests of their builds, which lie in folders named after them.
-        options: by which the build was split.
+        splits: manifests of the splits, by the name of their folders.
+        options: options of the splitting.
     """
     first = next(iter(splits.values()))
     card = Card(
@@ -433,11 +431,11 @@ def options_of_splits(
 
 
 def split_of(manifest: BuildManifest) -> str:
-    """Return the name of the split that a build is; one that was not split is all ``WHOLE``."""
+    """Return the name of a build's split; ``WHOLE`` if the build was not split."""
     split = manifest.options.get("split")
     return str(split["name"]) if isinstance(split, dict) else WHOLE
 
 
 def _plain(text: str) -> str:
-    """Return text that Markdown takes for nothing else, in one line."""
+    """Return text in one line, with Markdown's special characters escaped."""
     return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))

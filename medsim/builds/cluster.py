@@ -1,4 +1,4 @@
-"""Searches on a Dask cluster; the one module that imports Dask."""
+"""Searches on a Dask cluster; the only module that imports Dask."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress, Stage
     from medsim.kernels.types import Ids
 
-_SHARES_A_WORKER = 8  # so that a worker that is slow, late or lost costs little
-_FEWEST_FIRSTS = 64  # of a share
-_RETRIES = 3  # of a share that failed, and of all when the pools were lost with their workers
+_SHARES_A_WORKER = 8  # so that a slow, late or lost worker costs little
+_FEWEST_FIRSTS = 64  # per share
+_RETRIES = 3  # of a failed share, and of everything after all workers with a pool were lost
 _PATIENCE = 60  # seconds for a cluster to answer, and to have a worker
 _DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""Run by local workers: an interrupt at a terminal reaches them too, and is not theirs to tell."""
+"""Run by local workers, so that they ignore an interrupt, which only the main process reports."""
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def on_cluster(address: str, *, threads: int, progress: Progress) -> Iterator[Cl
     """Give the body a search on a cluster.
 
     Raises:
-        ClusterError: no scheduler answers, it has no workers, or they have other versions.
+        ClusterError: no scheduler answers, it has no workers, or their versions differ.
     """
     with ExitStack() as stack:
         place: LocalCluster | str = address
@@ -86,10 +86,10 @@ class ClusterSearch:
     def __call__(
         self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
-        """Return the nearest candidates of all that is asked for.
+        """Return the nearest candidates for all requests.
 
-        A pool is sent to every worker once, and its shares are searched wherever a worker is free.
-        A share whose worker dies is searched again on another one.
+        Each pool is sent to every worker once, and free workers search its shares. If a worker
+        dies, its share is searched again on another one.
         """
         n_workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
         shares = []
@@ -104,16 +104,16 @@ class ClusterSearch:
                 if left:
                     found += self._searched(index, left, run.options.seed, stage)
             if left:
-                raise ClusterError(f"the workers of {self._address} are lost again and again")
+                raise ClusterError(f"the workers of {self._address} were lost {_RETRIES} times")
             stage.found(f"{len(found):,} shares on {n_workers:,} workers")
         return found
 
     def _searched(
         self, index: TermIndex, left: dict[int, SearchRequest], seed: int, stage: Stage
     ) -> Iterator[SearchResult]:
-        """Yield the results of shares, and take these off.
+        """Yield the results of shares, and remove the shares.
 
-        Those stay whose pool was lost since all workers that held it died.
+        Shares stay if their pool was lost because all workers with it died.
         """
         pools = {}
         for name, one in {share.pool: share for share in left.values()}.items():
@@ -150,11 +150,11 @@ class ClusterSearch:
 
 
 class _Pool:
-    """A pool on a worker, laid out when it is first searched.
+    """A pool on a worker, prepared at its first search.
 
-    It travels as its terms and arrays. One share is searched at a time, with all threads of the
-    worker. Arrays are copied, since kernels are compiled for those that may be written to, and
-    messages hold others.
+    Its terms and arrays are sent. One share is searched at a time, with all threads of the worker.
+    Arrays are copied, because kernels are compiled for writable arrays, and messages have
+    read-only ones.
     """
 
     def __init__(self, name: str, candidates: Candidates, term_ids: Ids, seed: int) -> None:
@@ -183,7 +183,7 @@ def _search(pool: _Pool, term1_ids: Ids, sizes: Ids, versions: dict[str, str]) -
 
 
 def _check_versions(worker: str, there: dict[str, str], here: dict[str, str]) -> None:
-    """Raise ClusterError if a worker might find something else."""
+    """Raise ClusterError if a worker has other versions, which might change results."""
     for name, version in here.items():
         if there.get(name) != version:
             raise ClusterError(

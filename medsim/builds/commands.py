@@ -1,4 +1,4 @@
-"""Commands that make, complete, measure and verify builds."""
+"""Commands that make, merge and describe builds."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def build(
     """Build the datasets of a terminology, twenty by default, and print their sizes.
 
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
-    leaves nothing at OUT; the same command goes on where it stopped. With --shard it writes one
-    file of the folder OUT.shards instead, and prints the size of that. With --list it prints what
-    SOURCE can be, by which files each format is known and where those are to be had.
+    leaves nothing at OUT; the same command resumes it. With --shard it writes one file of the
+    folder OUT.shards instead, and prints its size. With --list it prints the built-in names and
+    formats for SOURCE, the files that identify each format, and where to get them.
 
     Example: medsim build hpo -o hpo
     """
@@ -67,7 +67,7 @@ def build(
     from medsim.builds.shards import build_shard
 
     if options.dask is not None:
-        raise OptionError("--shard and --dask exclude each other: each shares out the search")
+        raise OptionError("--shard and --dask exclude each other: both distribute the search")
     print_table(build_shard(**options.given(ShardOptions), shard=shard), form)
     n_shards = shard.partition("/")[2]
     tell_next(
@@ -77,10 +77,10 @@ def build(
 
 @command(app, MergeOptions, then=("sql", "eval", "split", "verify"), exit_codes=MAKING_EXIT_CODES)
 def merge(options: MergeOptions, *, form: Format = "table") -> None:
-    """Complete a build of which all shards are done, and print the sizes of its datasets.
+    """Join the shards of a build, and print the sizes of its datasets.
 
-    Writes OUT as medsim build does, with the same rows as a build in one piece, and then removes
-    the folder OUT.shards.
+    Writes OUT with the same rows as medsim build without shards, then removes the folder
+    OUT.shards.
 
     Example: medsim merge hpo
     """
@@ -91,10 +91,10 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
 
 @command(app, WarmOptions, then=("build",))
 def warm(options: WarmOptions) -> None:
-    """Compile the search ahead, so that the first build on a machine does not wait for it.
+    """Compile the search, so that the first build on a machine does not wait for it.
 
-    Writes to the folder of compiled kernels, ~/.cache/medsim, as when an image of a container is
-    made. Does nothing where the search is compiled already.
+    Writes to the folder of compiled kernels, ~/.cache/medsim; use it to prepare a container image.
+    Does nothing if the search is already compiled.
 
     Example: medsim warm
     """
@@ -107,9 +107,9 @@ def warm(options: WarmOptions) -> None:
 def stats(options: StatsOptions, *, form: Format = "table") -> None:
     """Print the sizes and mean Levenshtein distances of a build's datasets.
 
-    Writes nothing. It is table 2 of Schulz and Juric (2020) for this build: each dataset, then its
-    easy and hard parts. The size is that of the positives and of one strategy's negatives;
-    multi_word is the share of terms of more than one word, in the last row over all datasets. The
+    Writes nothing. It prints table 2 of Schulz and Juric (2020) for this build: each dataset, then
+    its easy and hard parts. The size counts the positives and one strategy's negatives; multi_word
+    is the share of terms with more than one word, in the last row for all datasets together. The
     view stats of medsim sql has more columns.
 
     Example: medsim stats hpo --format latex

@@ -1,4 +1,4 @@
-"""Kernels that were never compiled here are compiled while a build reads its source."""
+"""Compiles kernels while a build reads its source, if they are not compiled yet."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def no_wait(_progress: Progress) -> list[int]:
 
 @public(WarmOptions)
 def warm(options: WarmOptions) -> None:
-    """Compile the search ahead of the first build, unless that has been done.
+    """Compile the search before the first build, unless it is compiled already.
 
     Raises:
-        OptionError: Numba is told not to compile.
-        OutputError: compiling fails, or what is compiled cannot be kept.
+        OptionError: compiling is turned off for Numba.
+        OutputError: compiling fails, or the result cannot be kept.
     """
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when it is imported
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set at import
         raise OptionError("the environment variable NUMBA_DISABLE_JIT turns compiling off")
     with compiled_meanwhile() as wait:
         codes = wait(options.progress or Progress())
@@ -67,9 +67,9 @@ def warm(options: WarmOptions) -> None:
 def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
     """Give the body a function that waits until a build's kernels are compiled.
 
-    It returns the exit statuses of the processes that did so.
-    They are compiled in two processes, which end with the body at the latest, and are not begun
-    where they are compiled already. What they do not compile is compiled when it is called.
+    The function returns the exit statuses of the compiling processes. There are two, which end with
+    the body at the latest; none start if everything is compiled already. Kernels that they do not
+    compile are compiled at the first call.
     """
     mark = compiled_mark()
     if mark is not None:
@@ -83,11 +83,11 @@ def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
     processes = [
         subprocess.Popen(
             (*_COMMAND, part),
-            stdin=subprocess.PIPE,  # a process ends when this does, as with this one
+            stdin=subprocess.PIPE,  # so that it ends with this process
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=os.environ | {"PYTHONPATH": paths},
-            start_new_session=True,  # an interrupt from a terminal comes to this process alone
+            start_new_session=True,  # so that an interrupt reaches only this process
         )
         for part in PARTS
     ]
@@ -119,14 +119,14 @@ _ONE = np.zeros(1, np.int32)
 
 
 def compile_search() -> None:
-    """Compile the search by blocks, which takes as long as all others do."""
+    """Compile the search by blocks, which takes as long as all other kernels."""
     pool = laid_out(Candidates.of(_TERMS))
     best = empty_slots(np.ones(1, np.int32), np.int32)
     search_group(Search(pool, np.uint64(0), _ONE, best), _ONE, slate(pool), workspace(pool))
 
 
 def compile_others() -> None:
-    """Compile the others, in the order in which a build needs them."""
+    """Compile the other kernels, in the order in which a build needs them."""
     own = Candidates.of(_TERMS)
     linked = components(len(own.terms), _ONE, _ONE)
     index = TermIndex(lower=own.terms, hashes=own.hashes, components=linked)
@@ -135,7 +135,7 @@ def compile_others() -> None:
         STRATEGIES.get("random")(index, seed=0, threads=1)(one, np.empty((2, 0), np.int32), stage)
     starts, table = np.zeros(2, np.int64), used_pairs(_NONE, _NONE, 1)
     serve_nearest(_ONE, starts, _NONE, table, Chosen(starts=starts, counts=_ONE.copy(), ids=_NONE))
-    # Terms that want nothing are compared with those near them, but not searched by blocks.
+    # Terms with zero wanted candidates are compared with neighbours, but not searched by blocks.
     nearest(own, _ONE, np.zeros(1, np.int32), threads=1)
 
 
@@ -143,7 +143,7 @@ PARTS = {"search": compile_search, "others": compile_others}
 
 
 if __name__ == "__main__":
-    # When the standard input ends, the process that began this one has ended: so does this one. A
-    # buffered read would keep it from its own end.
+    # When standard input ends, the parent process has ended, and so does this one. A buffered read
+    # would keep it from ending.
     threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
     PARTS[sys.argv[1]]()

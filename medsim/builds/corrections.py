@@ -1,4 +1,4 @@
-"""Pairs that people judged otherwise than a terminology says, and their effect on a build."""
+"""Pairs that people judged differently from the terminology, and their effect on a build."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MOST_CORRECTIONS = 20_000
-"""The most corrections of a build, whose manifest and files bear them all."""
+"""The maximum number of corrections of a build; its manifest and files repeat them all."""
 
 _JUDGED = {"same": True, "not_same": False}
 
 
 def read_corrections(given: str | Path | Sequence[Correction]) -> tuple[Correction, ...]:
-    """Return corrections, or those of a table, each pair once, in order of text.
+    """Return corrections, given as such or as a table, each pair once, in order of text.
 
-    Its columns are term1, term2 and judged, which is "same" or "not_same"; others are ignored.
-    ``medsim study score`` writes such a file, as CSV whose cells are harmless to spreadsheets.
+    A table has the columns term1, term2 and judged, which is "same" or "not_same"; others are
+    ignored. ``medsim study score`` writes such a file, as CSV that is safe in spreadsheets.
 
     Raises:
-        InputError: the file cannot be read, or lacks a column; or corrections are no pair of two
-            terms, or contradict each other. The message names the line, or the place in order.
+        InputError: the file cannot be read, or lacks a column; or a correction is not a pair of
+            different terms, or two contradict each other. The message has the line or number.
     """
     if isinstance(given, (str, Path)):
         where, table = str(given), read_table(Path(given), ("term1", "term2", "judged"))
@@ -55,7 +55,7 @@ def read_corrections(given: str | Path | Sequence[Correction]) -> tuple[Correcti
             )
     if len(found) > MOST_CORRECTIONS:
         raise InputError(
-            f"{where} has {len(found):,} corrections; up to {MOST_CORRECTIONS:,} are accepted"
+            f"{where} has {len(found):,} corrections; the limit is {MOST_CORRECTIONS:,}"
         )
     return tuple(found[key][1] for key in sorted(found))
 
@@ -66,7 +66,7 @@ def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:
     try:
         return tuple(
             Correction(term1=term1, term2=term2, same=bool(same))
-            for term1, term2, same in rows  # type: ignore[attr-defined]  # said below
+            for term1, term2, same in rows  # type: ignore[attr-defined]  # see below
         )
     except (TypeError, ValueError) as error:
         raise InputError(f"the corrections of the manifest cannot be read ({error})") from error

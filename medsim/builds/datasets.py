@@ -1,4 +1,4 @@
-"""The sets of a build in the order in which their negatives are made, their files and rules."""
+"""The sets of a build in the order of their negatives, with their files and rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Ranks, Rows
 
 
-_BATCH_ROWS = 1 << 18  # whose texts are in memory at once
+_BATCH_ROWS = 1 << 18  # with texts in memory at the same time
 _DIGITS = np.array([f"{byte:02x}".encode() for byte in range(256)]).view(np.uint16)
 _ID_DIGITS = 16
 
@@ -39,18 +39,18 @@ _ID_DIGITS = 16
 def pair_keys(
     term1_ids: Ids, term2_ids: Ids, terms: pl.Series, store: Store, seed: int
 ) -> tuple[Hashes, Rows]:
-    """Return the ids and the order of pairs, made of some texts at a time.
+    """Return the ids and the order of pairs, computed in batches.
 
     Args:
         term1_ids: int32[n_pairs], rows of ``terms``.
-        term2_ids: int32[n_pairs], likewise.
+        term2_ids: int32[n_pairs], rows of ``terms``.
         terms: the texts.
-        store: where they are hashed.
-        seed: of the order.
+        store: store that computes hashes.
+        seed: random seed of the order.
 
     Returns:
-        uint64[n_pairs], each the number that its id is in hexadecimal digits, and int64[n_pairs],
-        the rows of pairs in the order that is drawn from the seed.
+        The ids as numbers (in hexadecimal they are the texts), uint64[n_pairs], and the rows of
+        pairs in the order drawn from the seed, int64[n_pairs].
     """
     n_pairs = len(term1_ids)
     ids, places = np.empty(n_pairs, np.uint64), np.empty((2, n_pairs), np.uint64)
@@ -66,14 +66,14 @@ def pair_keys(
         decoded = found["pair_id"].str.decode("hex")
         ids[rows] = decoded.bin.reinterpret(dtype=pl.UInt64, endianness="big").to_numpy()
         for half, name in enumerate(("place", "second_place")):
-            places[half, rows] = found[name].to_numpy().byteswap()  # DuckDB begins at the last byte
+            places[half, rows] = found[name].to_numpy().byteswap()  # DuckDB starts at the last byte
     return ids, _order(places, ids, term1_ids, term2_ids)
 
 
 def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: Ids) -> Rows:
-    """Return the rows by both halves of their places, id and terms: int64[n_pairs].
+    """Return the rows sorted by both halves of their hashes, id and terms: int64[n_pairs].
 
-    The first half alone decides, unless two pairs have the same.
+    Only the first half matters, unless two pairs have the same.
     """
     order = np.argsort(places[0], kind="stable")
     first = places[0][order]
@@ -83,7 +83,7 @@ def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: I
 
 
 def pair_id(ids: Hashes) -> pl.Series:
-    """Return the column of ids of pairs, the numbers in hexadecimal digits."""
+    """Return the column of pair ids: the numbers in hexadecimal digits."""
     digits = _DIGITS[ids.byteswap().view(np.uint8)]
     bounds = np.arange(len(ids) + 1) * _ID_DIGITS
     buffers = (pa.py_buffer(bounds), pa.py_buffer(digits))
@@ -93,12 +93,12 @@ def pair_id(ids: Hashes) -> pl.Series:
 def file_rows(
     numbers: pl.DataFrame, positives: Positives, schema: pl.Schema
 ) -> pl.DataFrame | pl.LazyFrame:
-    """Return the rows of the file of a set; many are made some at a time, whenever they are read.
+    """Return the rows of the file of a set; a large set is lazy, computed in batches at each read.
 
     Args:
-        numbers: see ``SetMaker.make``.
-        positives: with the texts that they stand for.
-        schema: of the file.
+        numbers: rows with numbers for texts, see ``SetMaker.make``.
+        positives: positives, with the texts.
+        schema: schema of the file.
     """
 
     def texts(part: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
@@ -137,9 +137,9 @@ class SetKey:
     """The name of one of the datasets of a build.
 
     Attributes:
-        dataset: such as "fsn_syn".
+        dataset: dataset, such as "fsn_syn".
         difficulty: "easy" or "hard".
-        negatives: the strategy, such as "levenshtein".
+        negatives: strategy of negatives, such as "levenshtein".
     """
 
     dataset: str
@@ -148,7 +148,7 @@ class SetKey:
 
     @property
     def path(self) -> str:
-        """Its file inside the folder of a build."""
+        """The file inside the folder of a build."""
         return (
             f"pairs/dataset={self.dataset}/difficulty={self.difficulty}"
             f"/negatives={self.negatives}/data.parquet"
@@ -172,14 +172,14 @@ def set_keys(strategy: str) -> list[SetKey]:
 
 
 def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
-    """Return the positives of a set, in order of (term1, term2), which lie together."""
+    """Return the positives of a set, in order of (term1, term2); they are adjacent rows."""
     pairs = positives.pairs
     is_own = (pairs["dataset"] == key.dataset) & (pairs["difficulty"] == key.difficulty)
     return pairs.slice(is_own.arg_max() or 0, int(is_own.sum()))
 
 
 def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
-    """Return the positives of a set as arrays, of its rows in order of (term1, term2)."""
+    """Return the positives of a set as arrays, in order of (term1, term2)."""
     return PositiveSet(
         name=f"{key.dataset}/{key.difficulty}",
         term1_ids=rows["term1_id"].to_numpy(),
@@ -188,7 +188,7 @@ def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
 
 
 def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
-    """Return pairs with term1_id and term2_id; null where a text is none of the terms."""
+    """Return pairs with term1_id and term2_id; null for a text that is not one of the terms."""
     ids = terms.lazy().select("term", "term_id")
     for side in ("term1", "term2"):
         own = ids.rename({"term": side, "term_id": f"{side}_id"})
@@ -197,14 +197,14 @@ def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
 
 
 def with_concept_numbers(pairs: pl.DataFrame, concepts: pl.Series) -> pl.DataFrame:
-    """Return pairs with numbers in place of concepts; null where one is unknown."""
+    """Return pairs with numbers instead of concepts; null for an unknown concept."""
     return pairs.with_columns(
         numbers_of(pairs[side], concepts).alias(side) for side in ("concept1", "concept2")
     )
 
 
 class SetMaker:
-    """The sets of one strategy, each made with a look at those before it."""
+    """The sets of one strategy; each is made after the sets whose negatives it must not repeat."""
 
     def __init__(
         self,
@@ -269,9 +269,9 @@ class SetMaker:
         )
 
     def take_over(self, key: SetKey, pairs: pl.LazyFrame) -> pl.DataFrame:
-        """Remember the negatives of a set that was made before, and return its numbers.
+        """Record the negatives of a set that was made before, and return its numbers.
 
-        They are those of ``make``, without what only its file has.
+        The numbers are as from ``make``, without columns that only the file has.
         """
         named = pairs.select("term1", "term2", "concept1", "concept2", "label", "distance")
         rows = with_term_ids(named, self._positives.terms).collect()
@@ -281,7 +281,7 @@ class SetMaker:
         return numbers
 
     def used_before(self, key: SetKey) -> Ranks:
-        """Return the negatives of earlier sets, without datasets in this one: int32[2, n_used]."""
+        """Return the negatives of earlier sets that this one must not repeat: int32[2, n_used]."""
         passed_over = queries.dataset(key.dataset).contains
         seen = (pairs for made, pairs in self._made if made.dataset not in passed_over)
         return np.concatenate([np.empty((2, 0), np.int32), *seen], axis=1)
@@ -295,7 +295,7 @@ _COLUMNS = {
     **dict.fromkeys(("distance", "concept1", "concept2"), pl.Int32),
     **dict.fromkeys(("has_equal_terms", "is_linked"), pl.Boolean),
 }
-_NUMBERED = (  # what checks read, made once
+_NUMBERED = (  # tables for checks, made once
     "numbered_name",
     "numbered_association",
     "unfounded_name_pair",
@@ -304,7 +304,7 @@ _NUMBERED = (  # what checks read, made once
 
 
 class CheckedPairs:
-    """The pairs of all sets of a build, as the checks of ``sql/builds/checks`` read them.
+    """The pairs of all sets of a build, for the checks of ``sql/builds/checks``.
 
     The store has the canonical tables, dataset, term, term_component, pool and bearer.
     """
@@ -320,18 +320,18 @@ class CheckedPairs:
         store.append("numbered_pair", pl.DataFrame(schema=_COLUMNS))
 
     def add(self, key: SetKey, numbers: pl.DataFrame, file: Path) -> None:
-        """Add the pairs of a set, as its file has them.
+        """Add the pairs of a set.
 
         Args:
-            key: of the set.
-            numbers: term1_id, term2_id, label, distance, concept1 and concept2, by their numbers;
-                null where the terminology does not have what the file names.
-            file: where their ids are read if they violate a rule.
+            key: key of the set.
+            numbers: term1_id, term2_id, label, distance, concept1 and concept2 as numbers; null
+                for a term or concept that the terminology does not have.
+            file: file with the ids, read if a pair violates a rule.
         """
         first, second = (numbers[side] for side in TERM_IDS)
         numbered = numbers.with_columns(
             *(
-                (of.gather(first) == of.gather(second)).alias(name)  # null where one is unknown
+                (of.gather(first) == of.gather(second)).alias(name)  # null if one is unknown
                 for name, of in self._values.items()
             ),
             set_id=len(self._sets),

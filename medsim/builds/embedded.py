@@ -1,4 +1,4 @@
-"""The embedding by which negatives are made hard: found, and read for the terms of a build."""
+"""The embedding for embedding negatives: finds it, and reads it for the terms of a build."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
     from medsim.kernels.types import Ids
 
-_OF_PLACE = ("format", "vocabulary")  # options that change where an embedding is moved
+_OF_PLACE = ("format", "vocabulary")  # options that may change when an embedding is moved
 
 
 def place_of(named: NamedEmbedding) -> dict[str, str]:
-    """Return the place of an embedding, as seen from any folder, and how it is read there.
+    """Return the absolute path of an embedding, and the options to read it.
 
-    An object has none; in place of that it has its kind, and by what it is known.
+    For a Python object, it returns its kind and identity instead.
     """
     source, path, vocabulary = named.source, named.spec.place, named.spec.options.vocabulary
     place = {"path": source.location, "format": source.format_name}
@@ -49,7 +49,7 @@ def place_of(named: NamedEmbedding) -> dict[str, str]:
 def embedding_of(
     build: Build, moved: EmbeddingLike | None, progress: Progress
 ) -> NamedEmbedding | None:
-    """Return the embedding that made a build's negatives, None if none did.
+    """Return the embedding of a build's negatives; None if there are no embedding negatives.
 
     Its fingerprint may be empty; see ``settled_as``.
     """
@@ -63,8 +63,8 @@ def embedding_of(
     name, was_object = identity["name"], place["format"] == OBJECT
     if moved is None and was_object:
         raise InputError(
-            f"{build.folder}: its embedding negatives were made by an object in Python, "
-            f"{name!r} ({place['path']}); give that again by `embedding`"
+            f"{build.folder}: its embedding negatives were made with an object in Python, "
+            f"{name!r} ({place['path']}); give it again with `embedding`"
         )
     moved = wrapped(f"{name}={place['path']}" if moved is None else moved, "`embedding`")
     spec = embedding_spec(moved, None if isinstance(moved, (str, Path)) else moved.name or name)
@@ -74,8 +74,8 @@ def embedding_of(
     spec = replace(spec, options=_read_as_before(spec, identity["options"], own_place))
     if isinstance(spec.place, Path) and not spec.place.exists():
         raise InputError(
-            f"{spec.place}, of which embedding negatives were made, does not exist; say by "
-            f"`embedding` {name}=PATH where it lies now"
+            f"{spec.place}, the embedding of the negatives, does not exist; give its new "
+            f"path with `embedding` {name}=PATH"
         )
     named = identify(spec, progress)
     if named.fingerprint:
@@ -84,16 +84,18 @@ def embedding_of(
 
 
 def check_same(build: Build, named: NamedEmbedding) -> None:
-    """Raise InputError unless an embedding is the one that a build was made with."""
+    """Raise InputError unless an embedding is the one of a build."""
     identity: Any = build.manifest.options["embedding"]
     if named.fingerprint == identity["fingerprint"]:
         return
     name, of = named.spec.name, "files"
     hint = f"say by `embedding` {name}=PATH where that one lies"
     if named.source.identity is not None:
-        of, hint = "vectors", "give that one by `embedding`"
+        of, hint = "vectors", "give the right one with `embedding`"
         if isinstance(named.source, KnownVectors):
-            hint = "a model that rounds otherwise on another machine needs a version when it builds"
+            hint = (
+                "a model that rounds differently on other machines needs a version when it builds"
+            )
     raise InputError(
         f"{named.source.location} is not the embedding that the build was made with: the SHA-256 "
         f"of its {of} is {named.fingerprint}, not {identity['fingerprint']}; {hint}"
@@ -103,7 +105,7 @@ def check_same(build: Build, named: NamedEmbedding) -> None:
 def settled_as(
     build: Build, named: NamedEmbedding, derived: Derived, progress: Progress, threads: int
 ) -> NamedEmbedding:
-    """Return the embedding of a build with its fingerprint, which must be the build's."""
+    """Return the embedding of a build after checking its fingerprint."""
     if not named.fingerprint:
         named = settled(named, derived.paired_terms(), progress, threads=threads)
         check_same(build, named)
@@ -127,10 +129,10 @@ def _read_as_before(
 def embedded(
     named: NamedEmbedding, derived: Derived, progress: Progress, *, threads: int, cache: Path | None
 ) -> Embedding:
-    """Return the vectors of the terms that may be in a pair.
+    """Return the vectors of all terms that can be in a pair.
 
-    Word vectors become the mean of a term's, as the metric avg_cos has it. Encoders keep their
-    vectors in the folder ``cache``.
+    A term's word vectors are averaged, as in the metric avg_cos. Vectors of encoders are cached in
+    the folder ``cache``.
     """
     has = embed_terms(named, derived.paired_terms(), progress, threads=threads, cache=cache)
     covered = np.flatnonzero(has.covered).astype(np.int32)
@@ -141,7 +143,7 @@ def embedded(
 
 
 def pair_cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids, threads: int) -> pl.Series:
-    """Return the cosine of each pair of terms, null where one has no vector."""
+    """Return the cosine of each pair of terms; null if a term has no vector."""
     left, right = embedding.rows[left_ids], embedding.rows[right_ids]
     known = (left >= 0) & (right >= 0)
     found = np.full(len(left), np.nan, np.float32)

@@ -1,4 +1,4 @@
-"""The output of a build: its kind, tables, columns and manifest, and its statistics."""
+"""The output of a build: its kind, tables, columns and manifest."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _SET = {
 }
 _PAIR_ID = Column(
     pl.String,
-    "Identifier of the pair, of its two terms in their order: the same in every set and build.",
+    "Identifier of the pair, made from its two terms in order: the same in every set and build.",
 )
 _DISTANCE = Column(pl.Int32, "Levenshtein distance of the lower-cased terms, in code points.")
 
 TERM = Table(
     "terminology/term.parquet",
-    "A row per term that a pair of the build may have, in order of text.",
+    "A row per term that can be in a pair of the build, in order of text.",
     {
         "term": Column(pl.String, "The term as the terminology spells it."),
         "lower_term": Column(
@@ -52,7 +52,7 @@ TERM = Table(
         "difficulty": Column(
             pl.String,
             "easy if a positive of the term, in any case, has a distance of at most 5, else hard; "
-            "null where the term is in no positive.",
+            "null if the term is in no positive.",
         ),
     },
     key=("term",),
@@ -78,7 +78,7 @@ PAIR = Table(
         ),
         "similarity": Column(
             pl.Float32,
-            "Cosine of the terms in the embedding that chose the negatives, -1 to 1; null where a "
+            "Cosine of the terms in the embedding that chose the negatives, -1 to 1; null if a "
             "term has no vector, and in sets of other strategies.",
             in_some_files=True,
         ),
@@ -93,14 +93,14 @@ Folders name the set. No file repeats these columns: pandas and PyArrow would re
 """
 
 POSITIVE = Table(
-    about="A row per two terms that mean the same, whatever the datasets and strategies that have "
-    "the pair, and whatever its direction there.",
+    about="A row per pair of synonyms: one row even if several datasets, strategies and directions "
+    "have the pair.",
     columns={
         "pair_id": _PAIR_ID,
         "term1": Column(
             pl.String,
-            "The first term. Where datasets have the pair in both directions, that which comes "
-            "first in order of text is the first.",
+            "The first term. If datasets have the pair in both directions, it is the first in "
+            "order of text.",
         ),
         "term2": Column(pl.String, "The second term."),
         "distance": _DISTANCE,
@@ -113,15 +113,15 @@ POSITIVE = Table(
     order="By pair_id, so that the first rows are a sample of all.",
     query="builds/views/positive",
 )
-"""Two terms that mean the same, once."""
+"""Pairs of synonyms, each once."""
 
 STATS = Table(
     "stats.parquet",
     "A row per set: its size and the Levenshtein distances of its pairs.",
     {
         **_SET,
-        "n_positives": Column(pl.Int64, "Number of pairs that mean the same."),
-        "n_negatives": Column(pl.Int64, "Number of pairs that do not."),
+        "n_positives": Column(pl.Int64, "Number of positives."),
+        "n_negatives": Column(pl.Int64, "Number of negatives."),
         "shortfall": Column(pl.Int64, "Negatives missing because no allowed term was left."),
         "n_terms": Column(pl.Int64, "Number of different terms in the positives."),
         "mean_distance_positives": Column(
@@ -149,11 +149,11 @@ class BuildManifest(RunManifest):
 
     Attributes:
         source: the terminology that was read.
-        embedding: where the embedding of embedding negatives lay, which decides nothing; None
-            where there are none.
-        skipped: what was left out.
-        components: how many connected components the positives join terms to, and the largest.
-        shortfall: negatives that could not be made, in all sets together.
+        embedding: path of the embedding of embedding negatives, which does not affect the content;
+            None if there are none.
+        skipped: rows that were left out.
+        components: number of connected components of terms, and the size of the largest.
+        shortfall: number of negatives that could not be made, in all sets together.
     """
 
     kind: ClassVar[str] = "build"
@@ -165,7 +165,7 @@ class BuildManifest(RunManifest):
 
     @property
     def tables(self) -> dict[str, Output]:
-        """Its files of rows by path: all that it has but its card."""
+        """The files of rows by path: all files except the card."""
         return {path: one for path, one in self.outputs.items() if path.endswith(".parquet")}
 
 
@@ -175,10 +175,10 @@ BUILD = Kind(
     manifest=BuildManifest,
     views={**CANONICAL_TABLES, "term": TERM, "pair": PAIR, "positive": POSITIVE, "stats": STATS},
     resumed_by="pairs",
-    others={CARD: "Card: what the build is and holds, its limits, licence and citation."},
+    others={CARD: "Card: contents, limits, licence and citation of the build."},
     recorded={
         "easy_distance": "Largest distance of an easy positive, in code points.",
-        "corrections": "Pairs that people judged otherwise, and whether they mean the same.",
+        "corrections": "Pairs that people judged differently, and whether they mean the same.",
         "embedding": "Of embedding negatives: name, fingerprint and options of the embedding.",
         "split": "Of a split: its name, the options of medsim split, and what was split.",
     },
@@ -186,7 +186,7 @@ BUILD = Kind(
 
 
 class Build(Opened[BuildManifest]):
-    """A finished build; what it holds is read when it is asked for."""
+    """A finished build; its content is read when needed."""
 
     kind = BUILD
 
@@ -205,7 +205,7 @@ class Build(Opened[BuildManifest]):
 
     @property
     def options(self) -> SearchOptions:
-        """The options that decided its rows, as its manifest records them."""
+        """The options that decided its rows, from its manifest."""
         from medsim.builds.corrections import corrections_in  # noqa: PLC0415 — of few commands
         from medsim.builds.options import SearchOptions  # noqa: PLC0415 — as above
 
@@ -230,7 +230,7 @@ class Build(Opened[BuildManifest]):
         return self.read(STATS.files)
 
     def terms(self) -> pl.DataFrame:
-        """Return the terms that its pairs may have, the rows of ``TERM``."""
+        """Return the terms that its pairs can have, the rows of ``TERM``."""
         return self._checked(TERM.files)
 
     def pairs(
@@ -239,20 +239,20 @@ class Build(Opened[BuildManifest]):
         difficulty: Difficulty | None = None,
         negatives: Strategy | None = None,
     ) -> pl.LazyFrame:
-        """Return the pairs of one dataset, or of all that fit.
+        """Return the pairs of one dataset, or of several.
 
         Args:
             dataset: such as "fsn_syn"; all by default.
             difficulty: "easy" or "hard"; both by default.
-            negatives: such as "levenshtein"; all strategies of the build by default. The
-                positives are the same.
+            negatives: strategy, such as "levenshtein"; by default all strategies of the build.
+                The positives are the same.
 
         Returns:
-            The columns of a pairs file, then dataset, difficulty and negatives. Where files with
-            embedding negatives are among others, similarity is null in those.
+            The columns of a pairs file, then dataset, difficulty and negatives. If only some of the
+            files have embedding negatives, similarity is null in the others.
 
         Raises:
-            OptionError: a name is unknown; the message suggests near ones.
+            OptionError: a name is unknown; the message suggests similar ones.
         """
         from medsim.core import queries  # noqa: PLC0415 — of few commands
 
@@ -268,15 +268,14 @@ class Build(Opened[BuildManifest]):
         return self._scan(f"pairs/{'/'.join(parts)}/data.parquet")
 
     def positives(self) -> pl.DataFrame:
-        """Return each two terms that mean the same once, whichever datasets have them.
+        """Return each pair of synonyms once, for all datasets.
 
-        Files of pairs have a positive once for each strategy of negatives, and in each dataset that
-        it is in; here it has one row. Where datasets have it in both directions, the one that is
-        smaller by (term1, term2) stays.
+        Files of pairs repeat a positive for each strategy of negatives and each dataset; here it
+        has one row. If datasets have it in both directions, the smaller (term1, term2) is kept.
 
         Returns:
-            Those of ``POSITIVE``, the datasets as a list in order of name; rows are in order of
-            pair_id, so that the first are a sample of all.
+            The columns of ``POSITIVE``, with the datasets as a list in order of name; rows are in
+            order of pair_id, so the first rows are a sample of all.
         """
         from medsim.core.store import Store  # noqa: PLC0415 — DuckDB, which most commands spare
 

@@ -41,14 +41,14 @@ _SHOWN = ("term1", "term2", "distance", "similarity")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildReportData:
-    """The tables of the report of a build, besides its manifest.
+    """The tables of the report of a build, in addition to its manifest.
 
     Attributes:
         sizes: table 2 of the paper, see ``medsim.builds.stats.table_2``.
-        distances: dataset, difficulty, kind ("positives", or whose negatives), distance, n.
+        distances: dataset, difficulty, kind (positives, or negatives of a strategy), distance, n.
         lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
-        examples: dataset, difficulty, kind, term1, term2, distance, similarity (a cosine, where
-            an embedding made the negatives).
+        examples: dataset, difficulty, kind, term1, term2, distance, and similarity (a cosine, if an
+            embedding made the negatives).
     """
 
     sizes: pl.DataFrame
@@ -58,7 +58,7 @@ class BuildReportData:
 
 
 def report_data_of(build: Build) -> BuildReportData:
-    """Return the tables of a build's report; one set of pairs is held at a time."""
+    """Return the tables of a build's report; only one set of pairs is in memory at a time."""
     rows = build.stats().select("dataset", "difficulty", "negatives").iter_rows(named=True)
     keys = sorted((SetKey(**row) for row in rows), key=lambda key: key.negatives)
     sets = [key for key in keys if key.path in build.manifest.outputs]
@@ -274,7 +274,7 @@ _POSITIVES = "positives"
 
 
 def result(manifest: BuildManifest, data: BuildReportData) -> Section:
-    """Return what came out: how many pairs, how far apart, and what could not be made."""
+    """Return the main result: number of pairs, their distances, and missing negatives."""
     parts = data.sizes.filter(pl.col("difficulty").is_in(DIFFICULTIES) & (pl.col(_POSITIVES) > 0))
     sentences = [*_said_of_sizes(data.sizes, str(manifest.source.get("name")))]
     if parts.height:
@@ -299,7 +299,7 @@ def _said_of_sizes(sizes: pl.DataFrame, name: str) -> list[str]:
     of_all += counted(whole.height, "dataset")
     said = [
         f"{name} has positives (pairs of synonyms) for {of_all}.",
-        f"The largest, {most['dataset']}, has {most[_POSITIVES]:,}, of which {hard:,} are hard.",
+        f"The largest, {most['dataset']}, has {most[_POSITIVES]:,}, {hard:,} of them hard.",
     ]
     if empty:
         said.append(f"This release has no pairs for {listed(empty)}.")
@@ -307,7 +307,7 @@ def _said_of_sizes(sizes: pl.DataFrame, name: str) -> list[str]:
 
 
 def _distances(parts: pl.DataFrame, distances: pl.DataFrame) -> str:
-    """Return a sentence on the distances in the largest hard set, or the largest if none is."""
+    """Return a sentence on the distances in the largest hard set, or else the largest set."""
     hard = parts.filter(difficulty="hard")
     most = (hard if hard.height else parts).sort(_POSITIVES, "dataset", descending=[True, False])
     dataset, difficulty = most.select("dataset", "difficulty").row(0)
@@ -353,7 +353,7 @@ _BINS = 60
 
 
 def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
-    """Return how distances lie; see ``BuildReportData.distances``."""
+    """Return the section on distances; see ``BuildReportData.distances``."""
     if found.is_empty():
         return None
     panel = pl.format("{}, {}", "dataset", "difficulty").alias("panel")
@@ -382,7 +382,7 @@ def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
 
 
 def lengths(found: pl.DataFrame) -> Section | None:
-    """Return how long terms are; see ``BuildReportData.lengths``."""
+    """Return the section on lengths of terms; see ``BuildReportData.lengths``."""
     if found.is_empty():
         return None
     counted = found.rename({"unit": "panel", "length": "x"})
@@ -409,9 +409,9 @@ def lengths(found: pl.DataFrame) -> Section | None:
 
 
 def _binned(counted: pl.DataFrame, key: Sequence[str]) -> tuple[pl.DataFrame, int]:
-    """Return shares in bins, in per cent, and the value at which they end.
+    """Return shares in bins, in per cent, and the end of the last bin.
 
-    ``counted`` says how many, n, have the value x, by the key of a histogram.
+    ``counted`` has the number n of items with the value x, by the key of a histogram.
     """
     by_value = counted.group_by("x").agg(pl.col("n").sum()).sort("x")
     below = by_value["n"].cum_sum() / by_value["n"].sum()

@@ -1,4 +1,4 @@
-"""From canonical tables to the positives of every dataset."""
+"""Derives the positives of every dataset from the canonical tables."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids
 
 
-_COMPARED_PAIRS = 1 << 16  # whose texts are taken out of a column at a time
+_COMPARED_PAIRS = 1 << 16  # per batch of texts
 _COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Positives:
-    """The terms of a terminology and the positives made of them.
+    """The terms of a terminology and their positives.
 
     Attributes:
-        terms: every term that may be in a pair: term_id, term, lower_term, node_id; row ``i`` has
+        terms: all terms that can be in a pair: term_id, term, lower_term, node_id; row ``i`` has
             the id ``i``, and ids are in order of text.
-        pairs: a row per dataset and pair: dataset, difficulty, which are enumerations of a byte
-            each, term1_id, term2_id, in order of these, then concept1 and concept2, rows of
-            ``concepts``, and distance.
-        concepts: the ids of the concepts that have descriptions.
-        bearers: int32[n_terms], the concept of each term in a negative, a row of ``concepts``.
-        corrected: pairs of terms that people judged: node1_id, node2_id, same; those that do not
-            mean the same are not among the pairs.
-        skipped: rows that made no pair, and why.
+        pairs: a row per dataset and pair: dataset and difficulty (enumerations of one byte),
+            term1_id and term2_id (the sort order), concept1 and concept2 (rows of ``concepts``),
+            and distance.
+        concepts: ids of the concepts that have descriptions.
+        bearers: int32[n_terms], concept of each term in a negative, a row of ``concepts``.
+        corrected: pairs of terms that people judged: node1_id, node2_id, same; pairs that do not
+            mean the same are not among ``pairs``.
+        skipped: rows that made no pair, with the reason.
     """
 
     terms: pl.DataFrame
@@ -63,16 +63,16 @@ class Positives:
 def derive_positives(
     store: Store, options: SearchOptions, *, rf2_rules: bool, threads: int
 ) -> Positives:
-    """Return the positives that the canonical tables of ``store`` give.
+    """Derive the positives from the canonical tables of ``store``.
 
     The tables dataset, term, name, bearer, substitution and described_concept are left in the
     store.
 
     Args:
-        store: with the canonical tables.
-        options: of the build; its corrections are read.
-        rf2_rules: whether the rules of RF2 on "[D]" and namespaces hold.
-        threads: to use.
+        store: store with the canonical tables.
+        options: options of the build, with the corrections read.
+        rf2_rules: whether RF2's rules on "[D]" and namespaces apply.
+        threads: threads to use.
     """
     datasets = sorted(queries.datasets(), key=lambda one: one.name)
     contained = pl.Series([sorted(one.contains) for one in datasets], dtype=pl.List(pl.String))
@@ -118,13 +118,13 @@ def derive_positives(
 
 
 def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl.DataFrame:
-    """Return all terms that the canonical tables of ``store`` give, as ``Positives.terms``.
+    """Derive all terms from the canonical tables of ``store``, as ``Positives.terms``.
 
-    The tables term, name and named are left in the store, and what they are made of. Queries find
-    all options that decide rows in the table rule, under the names that manifests give them.
+    The tables term, name and named stay in the store, with their intermediate tables. Queries read
+    options from the table rule, under their names in manifests.
 
     Raises:
-        InputError: a concept has more than ``most_names``; pairs grow by their square.
+        InputError: a concept has more than ``most_names`` names; pairs grow with the square.
     """
     store.put("rule", pl.DataFrame([Options.recorded(options)]))
     store.run("builds/terms/naming")
@@ -173,13 +173,13 @@ _HASHED_TERMS = 1 << 20  # packed at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """The positives of a terminology and the terms that they join."""
+    """The positives of a terminology and the terms that they link."""
 
     positives: Positives
     index: TermIndex
 
     def paired(self) -> Ids:
-        """Return the terms that may be in a pair, in order of text: int32[n_terms]."""
+        """Return the terms that can be in a pair, in order of text: int32[n_terms]."""
         if self.index.pool is not None:
             return self.index.pool
         is_paired = np.zeros(self.positives.terms.height, np.bool_)
@@ -188,18 +188,18 @@ class Derived:
         return np.flatnonzero(is_paired).astype(np.int32)
 
     def paired_terms(self) -> list[str]:
-        """Return the terms that may be in a pair, in order of text."""
+        """Return the terms that can be in a pair, in order of text."""
         return self.positives.terms["term"].gather(self.paired()).to_list()
 
     def without_vectors(self) -> tuple[Skipped, ...]:
-        """Return how many terms, and first terms among them, an embedding has no vector of."""
+        """Return the numbers of terms and of first terms without a vector."""
         if self.index.embedding is None:
             return ()
         firsts = self.positives.pairs["term1_id"].unique().to_numpy()
         rows = self.index.embedding.rows
         return (
             Skipped(
-                reason="term has no vector, so it is no candidate of embedding negatives",
+                reason="term has no vector, so it is not a candidate for embedding negatives",
                 n_rows=int(np.count_nonzero(rows[self.paired()] < 0)),
             ),
             Skipped(
@@ -225,10 +225,10 @@ class Derived:
 
 
 def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
-    """Return all terms as arrays, with the connected components that the positives make.
+    """Return all terms as arrays, with the connected components of the positives.
 
-    Terms that people judged to mean the same are joined, too. The tables term_component (term_id,
-    component_id) and pool (term_id) are left in the store.
+    Terms that people judged to mean the same are linked too. The tables term_component (term_id,
+    component_id) and pool (term_id) stay in the store.
     """
     terms, pairs = positives.terms, positives.pairs
     node = terms["node_id"].to_numpy()
@@ -264,23 +264,23 @@ def content_hashes(terms: pl.Series) -> Hashes:
 
 
 def reload(build: Build, store: Store, threads: int) -> Derived:
-    """Return the positives and terms that a build was made of, derived again."""
+    """Derive the positives and terms of a build again."""
     options, rf2_rules = _view_terminology(build, store)
     positives = derive_positives(store, options, rf2_rules=rf2_rules, threads=threads)
     return Derived(positives=positives, index=index_terms(positives, store, pool=options.pool))
 
 
 def reload_names(build: Build, store: Store) -> pl.DataFrame:
-    """Return all terms of a build, as ``Positives.terms``; the store has its tables and names."""
+    """Derive all terms of a build again, as ``Positives.terms``, with the tables in the store."""
     options, rf2_rules = _view_terminology(build, store)
     return derive_names(store, options, rf2_rules=rf2_rules)
 
 
 def node_components(build: Build, store: Store, threads: int) -> pl.DataFrame:
-    """Return which terms positives join: node_id and component, without those that none has.
+    """Return the terms that positives link: node_id and component.
 
-    The store has what ``reload_names`` leaves there. Corrections join terms that are in no pair, so
-    a build with corrections is derived again.
+    The store has the tables of ``reload_names``. Corrections link terms that are in no pair, so a
+    build with corrections is derived again.
     """
     if build.options.judged:
         derived = reload(build, store, threads)
@@ -292,7 +292,7 @@ def node_components(build: Build, store: Store, threads: int) -> pl.DataFrame:
 
 
 def _view_terminology(build: Build, store: Store) -> tuple[SearchOptions, bool]:
-    """Show the canonical tables of a build; return its options and whether RF2's rules hold."""
+    """Add the canonical tables of a build to the store; return its options and ``rf2_rules``."""
     if "rf2_rules" not in build.manifest.source:
         raise InputError(f"{build.folder}: the manifest lacks 'rf2_rules'")
     store.view_files(build.folder, {name: one.files for name, one in CANONICAL_TABLES.items()})

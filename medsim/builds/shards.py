@@ -1,4 +1,4 @@
-"""A build in shards: each process searches its share, then one merges them to the build."""
+"""Builds in shards: each process searches one share, then one process merges the shards."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ if TYPE_CHECKING:
 
 @public(ShardOptions)
 def build_shard(options: ShardOptions) -> pl.DataFrame:
-    """Return the size of one shard of a build, which it searches and writes beside ``out``.
+    """Search and write one shard of a build next to ``out``, and return its size.
 
-    Shards may be made at the same time, on one machine or on several with a common folder; then
-    ``merge`` makes the build of them. A shard that is there already is not searched again. The
-    shards of OUT lie in the folder ``OUT.shards``.
+    Shards can be made in parallel, on one machine or on several with a common folder; then
+    ``merge`` makes the build. An existing shard is not searched again. The shards of OUT are in the
+    folder ``OUT.shards``.
 
     Returns:
         One row: shard, first_terms, candidates, file.
 
     Raises:
-        InputError: the source is missing, damaged or in no known format.
+        InputError: the source is missing, damaged or in an unknown format.
         OptionError: an option is out of range or does not fit the source.
-        OutputError: the folder holds shards of another build, or cannot be written.
+        OutputError: the folder has shards of another build, or cannot be written.
     """
     number, total = parse_shard(options.shard)
     shard, source = f"{number}/{total}", str(options.source)
@@ -94,13 +94,13 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
 
 @public(MergeOptions)
 def merge(options: MergeOptions) -> Build:
-    """Return the build that it makes of its shards; it is the same as one made in one piece.
+    """Merge the shards of a build, and return the build; its rows are the same as without shards.
 
-    The shards are removed when the build is there.
+    The shards are removed afterwards.
 
     Raises:
         InputError: shards are missing, damaged or of another build, or the source is missing.
-        OutputError: the source is another one, or ``out`` is taken or cannot be written.
+        OutputError: the source differs, or ``out`` exists or cannot be written.
     """
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
@@ -171,12 +171,12 @@ _OWN = re.compile(  # with names under which files are written
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardedRun:
-    """The run that the shards of a folder share out.
+    """The run that the shards of a folder belong to.
 
     Attributes:
-        key: all that decides the rows of the build, see ``medsim.builds.build``.
-        total: how many shards there are.
-        source: where the terminology was read; another place with the same files will do.
+        key: everything that affects the rows of the build, see ``medsim.builds.build``.
+        total: number of shards.
+        source: path of the terminology; another path with the same files is accepted.
     """
 
     key: Mapping[str, str]
@@ -184,16 +184,16 @@ class ShardedRun:
     source: str
 
     def signature(self) -> str:
-        """Return a hash of all that the shards have in common."""
+        """Return a hash of everything that the shards have in common."""
         text = json.dumps([self.key, self.total], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 class ShardFolder:
-    """The shards of one build; several processes may work on them at the same time.
+    """The shards of one build; several processes can work on them at the same time.
 
     Attributes:
-        folder: where the shards lie.
+        folder: folder of the shards.
     """
 
     def __init__(self, out: Path) -> None:
@@ -204,15 +204,15 @@ class ShardFolder:
         return self.folder / f"shard-{number}-of-{own.total}.shard"
 
     def claim(self, own: ShardedRun) -> None:
-        """Note the run that the folder is for, unless one is noted; one process of several does."""
+        """Record the run of the folder, unless another process has done so."""
         path = self.folder / _JOB
-        if not path.exists():  # in most cases there is no need to try
+        if not path.exists():  # usually it exists
             noted = {"job": own.key, "total": own.total, "source": own.source}
             first_file(path, _partial(path), json.dumps(noted, indent=2).encode())
         self.check(own.key, own.total)
 
     def check(self, key: Mapping[str, str], total: int) -> None:
-        """Raise OutputError if the folder is for another run."""
+        """Raise OutputError if the folder belongs to another run."""
         there = self.claimed_for()
         theirs, ours = _facts(there.key, there.total), _facts(key, total)
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
@@ -223,7 +223,7 @@ class ShardFolder:
             )
 
     def claimed_for(self) -> ShardedRun:
-        """Return the run that the folder is for."""
+        """Return the run of the folder."""
         path = self.folder / _JOB
         try:
             noted = read_own_json(path)
@@ -239,7 +239,7 @@ class ShardFolder:
         return found
 
     def write(self, own: ShardedRun, number: int, found: Sequence[SearchResult]) -> None:
-        """Write the results of a shard; the file appears whole or not at all."""
+        """Write the results of a shard, atomically."""
         self.check(own.key, own.total)
         arrays = {
             _SIGNATURE: np.array(own.signature(), np.str_),
@@ -257,8 +257,8 @@ class ShardFolder:
         """Return the results of a shard.
 
         Raises:
-            FileNotFoundError: it is not done.
-            InputError: its file is damaged, or of another run.
+            FileNotFoundError: the shard is not done.
+            InputError: the file is damaged, or belongs to another run.
         """
         path = self.path(own, number)
         try:
@@ -283,7 +283,7 @@ class ShardFolder:
         """Return the results of all shards.
 
         Raises:
-            InputError: some are missing, damaged or of another run; the message names them.
+            InputError: shards are missing, damaged or of another run; the message lists them.
         """
         found: list[SearchResult] = []
         left = []
@@ -302,7 +302,7 @@ class ShardFolder:
 
     @contextmanager
     def spill(self) -> Iterator[Path]:
-        """Give the body a folder of its own, for the database to spill to."""
+        """Give the body a temporary folder, for the database to spill to."""
         if self.folder.is_symlink():
             raise OutputError(f"{self.folder} is a link; move it away, or choose another OUT")
         try:
@@ -315,10 +315,10 @@ class ShardFolder:
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
             with suppress(OSError):
-                self.folder.rmdir()  # unless something lies there
+                self.folder.rmdir()  # fails if it is not empty
 
     def remove(self) -> None:
-        """Remove the shards and leavings of killed processes, but nothing that is not medsim's."""
+        """Remove the shards and files of killed processes, but no files of the user."""
         entries: list[Path] = []
         with suppress(FileNotFoundError):  # another process has removed it
             entries += self.folder.iterdir()
@@ -331,10 +331,10 @@ class ShardFolder:
 
 
 def _partial(path: Path) -> Path:
-    """Return the path to which a file is written.
+    """Return a temporary path to write a file to.
 
-    The name is the process's own, since another one may be writing the same shard; it begins as the
-    file's does, by which ``remove`` knows it.
+    The name is unique, because another process may write the same shard; it starts with the file's
+    name, so that ``remove`` recognises it.
     """
     return path.with_name(f"{path.name}.{uuid4().hex}.partial")
 
@@ -344,7 +344,7 @@ def _digest(content: bytes) -> bytes:
 
 
 def _facts(key: Mapping[str, str], total: int) -> dict[str, object]:
-    """Return all that decides a run, by name."""
+    """Return everything that affects a run, by name."""
     parts = {name: json.loads(key[name]) for name in ("libraries", "options")}
     return {
         **parts["libraries"],

@@ -19,7 +19,7 @@ def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
     """Return the row of ``stats.parquet`` for the pairs of one dataset.
 
     Args:
-        key: the columns that name it.
+        key: columns that identify the set.
         pairs: term1_id, term2_id, label and distance.
     """
     positive = pairs.filter(pl.col("label") == 1)
@@ -43,11 +43,10 @@ def table_2(build: Build) -> pl.DataFrame:
     """Return table 2 of the paper for a build: a row per dataset, and its easy and its hard part.
 
     Returns:
-        dataset, difficulty ("all", "easy" or "hard"), size (of the positives, and of the negatives
-        of one strategy: the one that has most), positives and their mean distance, then for each
-        strategy the negatives and their mean distance; and multi_word, the share of terms that have
-        white space inside, of both terms of every pair. The last row has only this one, of all
-        datasets together.
+        dataset; difficulty ("all", "easy" or "hard"); size (the positives, and the negatives of the
+        strategy with most); positives and their mean distance; for each strategy, the negatives and
+        their mean distance; and multi_word, the share of terms with inner white space, for both
+        terms of every pair. The last row has only multi_word, for all datasets together.
     """
     key = ["dataset", "difficulty"]
     stats, means = build.stats(), []
@@ -80,13 +79,13 @@ def table_2(build: Build) -> pl.DataFrame:
 
 
 def readable_table_2(table: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return table 2 as it is to be read: shares in per cent."""
+    """Return table 2 for people, with shares in per cent."""
     share = (100 * pl.col("multi_word")).map_elements(lambda one: f"{one:.1f}%", pl.String)
     return [table.with_columns(share.alias("multi_word"))]
 
 
 def multi_word_shares(pairs: pl.LazyFrame) -> pl.DataFrame:
-    """Return the share of terms with white space inside, of both terms of every pair.
+    """Return the share of terms with inner white space, for both terms of every pair.
 
     Returns:
         dataset, difficulty and multi_word, for each set, each dataset ("all" difficulties) and all

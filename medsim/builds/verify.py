@@ -1,4 +1,4 @@
-"""Verifies all promises of a finished build, each derived anew."""
+"""Verifies all promises of a finished build by deriving everything again."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.kernels.types import Flags, Hashes, Ids, Ranks, Table, Vectors
 
-_NEW_SEEDS = 1_000_000  # short enough to be typed
-_ROUNDING = 1e-5  # relative, of means that were added up in another order
-_NEAR_ZERO = 1e-8  # absolute, of means near zero
-_OF_COSINES = 1e-6  # of a cosine in single precision, and of vectors that an encoder makes again
-_FIRSTS_AT_ONCE = 16  # so that their comparisons with all terms fit in memory
+_NEW_SEEDS = 1_000_000  # short enough to type
+_ROUNDING = 1e-5  # relative, for means summed in another order
+_NEAR_ZERO = 1e-8  # absolute, for means near zero
+_OF_COSINES = 1e-6  # for cosines in single precision, and vectors encoded again
+_FIRSTS_AT_ONCE = 16  # so that comparisons with all terms fit in memory
 _TERMS_AT_ONCE = 1 << 15
 
 
 def verify_build(options: VerifyOptions) -> Verification:
-    """Return whether a build on disk keeps medsim's promises, each derived again.
+    """Verify that a build on disk keeps medsim's promises.
 
     Raises:
-        InputError: the folder holds no finished build, or its embedding is missing or another.
+        InputError: the folder is not a finished build, or its embedding is missing or differs.
         OptionError: ``embedding`` does not fit the build.
     """
     build, progress = Build(folder_of(options.folder)), progress_of(options.progress)
@@ -83,12 +83,12 @@ def verify_build(options: VerifyOptions) -> Verification:
 
 
 def with_seed(options: VerifyOptions) -> VerifyOptions:
-    """Return options whose seed is a new one if they have none."""
+    """Return options with a new seed if they have none."""
     return replace(options, seed=secrets.randbelow(_NEW_SEEDS)) if options.seed is None else options
 
 
 def _check_files(build: Build) -> Iterator[Finding]:
-    """Yield whether files are there, have their columns, and hold the rows of the manifest."""
+    """Check that files exist, and have the declared columns and the rows of the manifest."""
     promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
@@ -123,7 +123,7 @@ def _check_content(
 ) -> list[Finding]:
     threads = checked_threads(options.threads)
     with Store(threads=threads) as store:
-        with progress.stage("derive positives anew"):
+        with progress.stage("derive positives again"):
             recomputed = recompute(build, store, threads)
             derived = recomputed.derived
             findings = [_check_positives(recomputed), _check_terms(recomputed)]
@@ -133,10 +133,10 @@ def _check_content(
                 numbers = with_concept_numbers(pairs, derived.positives.concepts)
                 checked.add(key, numbers, build.folder / key.path)
             findings += checked.findings()
-        with progress.stage("compute ids, distances, order and statistics anew"):
+        with progress.stage("compute ids, distances, order and statistics again"):
             findings += [_check_rows(recomputed), _check_stats(recomputed)]
         if "random" in build.strategies:
-            with progress.stage("draw random negatives anew") as stage:
+            with progress.stage("draw random negatives again") as stage:
                 findings.append(_check_random(recomputed, stage))
         if "levenshtein" in build.strategies:
             with progress.stage("search first terms by brute force") as stage:
@@ -147,7 +147,7 @@ def _check_content(
             vectors = embedded(named, derived, progress, threads=threads, cache=cache)
             index = replace(derived.index, embedding=vectors)
             recomputed = replace(recomputed, derived=replace(derived, index=index))
-            with progress.stage("compute similarities anew"):
+            with progress.stage("compute similarities again"):
                 findings.append(_check_similarities(recomputed, vectors))
             with progress.stage("compare vectors of first terms by brute force") as stage:
                 findings.append(_check_most_similar(recomputed, vectors, options, stage))
@@ -156,14 +156,14 @@ def _check_content(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSet:
-    """The rows of a set that name known terms, and the terms that negatives are chosen from.
+    """The rows of a set with known terms, and the pool of its negatives.
 
     Attributes:
-        key: of the set.
+        key: key of the set.
         positives: int32[2, n_positives], the first and the second terms.
-        negatives: int32[2, n_negatives], likewise.
-        used: the negatives that it must not repeat.
-        pool: the terms that its negatives are drawn from, in order of text: int32[n_pool].
+        negatives: int32[2, n_negatives], the first and the second terms.
+        used: negatives of other sets that it must not repeat.
+        pool: int32[n_pool], the terms that its negatives are drawn from, in order of text.
     """
 
     key: SetKey
@@ -182,12 +182,12 @@ class CheckedSet:
         return np.asarray(seconds[firsts == first], np.int32)
 
     def sampled(self, firsts: Ids, hashes: Hashes, options: VerifyOptions) -> Ids:
-        """Return the first terms of a sample, and all that have not as many negatives as positives.
+        """Return a sample of first terms, with all that have fewer negatives than positives.
 
         Args:
-            firsts: those to draw from, in order of text.
-            hashes: of all terms; with the seed and the set they decide which are drawn.
-            options: how many are drawn, by which seed.
+            firsts: first terms to draw from, in order of text.
+            hashes: hashes of all terms; with the seed and the set, they decide the sample.
+            options: options with the sample size and the seed.
         """
         if options.sample == "all":
             return firsts
@@ -203,10 +203,10 @@ class CheckedSet:
         return found
 
     def refused(self, first: int, index: TermIndex) -> Flags:
-        """Return which terms of the pool a first term must not be paired with: bool[n_pool].
+        """Return which terms of the pool are forbidden for a first term: bool[n_pool].
 
-        They are those linked to it, those of its pairs in earlier sets, and the first terms served
-        before it in this set that took it.
+        They are the terms linked to it, the terms of its pairs in earlier sets, and the first terms
+        served earlier in this set that took it.
         """
         linked = index.components[self.pool] == index.components[first]
         (ids1, ids2), (firsts, seconds) = self.used, self.negatives
@@ -217,7 +217,7 @@ class CheckedSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recomputed:
-    """A build, and the same derived again from its canonical tables."""
+    """A build, and its rows derived again from its canonical tables."""
 
     build: Build
     store: Store
@@ -257,7 +257,7 @@ class Recomputed:
 
 
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
-    """Return a build with all that its canonical tables give."""
+    """Return a build with everything derived again from its canonical tables."""
     derived = reload(build, store, threads)
     terms = derived.positives.terms
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
@@ -266,7 +266,7 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
 
 
 def _check_positives(recomputed: Recomputed) -> Finding:
-    """Return whether every set has the positives that the rules give, and no others."""
+    """Check that every set has exactly the positives that follow from the rules."""
     columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
     positives, wrong = recomputed.derived.positives, []
     for key, pairs in recomputed.pairs.items():
@@ -279,14 +279,14 @@ def _check_positives(recomputed: Recomputed) -> Finding:
 
 
 def _check_terms(recomputed: Recomputed) -> Finding:
-    """Return whether the terms of pairs have the components and difficulties of the positives."""
+    """Check the components and difficulties of terms against the positives."""
     found, expected = recomputed.build.read(TERM.files), recomputed.derived.terms()
     wrong = [] if found.equals(expected) else [TERM.files]
     return Finding("terms", "Terms that positives link have one component.", wrong)
 
 
 def _check_rows(recomputed: Recomputed) -> Finding:
-    """Return whether ids, distances and the order of rows follow from the texts and the seed."""
+    """Check that ids, distances and the order of rows follow from the texts and the seed."""
     terms, wrong = recomputed.derived.positives.terms, []
     for key, pairs in recomputed.pairs.items():
         known = pairs.drop_nulls(TERM_IDS)
@@ -305,7 +305,7 @@ def _check_rows(recomputed: Recomputed) -> Finding:
 
 
 def _check_stats(recomputed: Recomputed) -> Finding:
-    """Return whether the statistics are those of the rows, and the shortfall theirs."""
+    """Check the statistics and the shortfall against the rows."""
     rows = [stats_row(asdict(key), pairs) for key, pairs in recomputed.pairs.items()]
     expected = pl.concat(rows).sort(STATS.key)
     wrong = [] if statistics_agree(recomputed.build.stats(), expected) else [STATS.files]
@@ -315,9 +315,9 @@ def _check_stats(recomputed: Recomputed) -> Finding:
 
 
 def statistics_agree(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
-    """Return whether two tables have one schema and equal rows, means but for rounding.
+    """Return whether two tables have the same schema and rows, with means up to rounding.
 
-    A missing value is equal to a missing one alone, so that a lost mean is found.
+    A missing value equals only a missing value, so that a lost mean is detected.
     """
     if found.schema != expected.schema or found.height != expected.height:
         return False
@@ -334,7 +334,7 @@ def statistics_agree(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
 
 
 def _check_random(recomputed: Recomputed, stage: Stage) -> Finding:
-    """Return whether drawing the random negatives again gives the same."""
+    """Check that drawing the random negatives again gives the same negatives."""
     maker, concepts = recomputed.maker("random"), recomputed.derived.positives.concepts
     wrong = []
     for key in set_keys("random"):
@@ -346,7 +346,7 @@ def _check_random(recomputed: Recomputed, stage: Stage) -> Finding:
 
 
 def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage) -> Finding:
-    """Return whether sampled first terms have their nearest allowed terms, by brute force."""
+    """Check by brute force that sampled first terms have their nearest allowed terms."""
     index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
     seed, wrong, n_compared, n_first_terms = np.uint64(recomputed.seed), [], 0, 0
     for one in recomputed.sets("levenshtein", options, stage):
@@ -384,7 +384,7 @@ def _compared(
     n_compared: int,
     n_first_terms: int,
 ) -> Finding:
-    """Return the finding on first terms that were compared with all terms."""
+    """Return the finding on first terms compared with all terms."""
     text = f"{n_compared:,} of {n_first_terms:,} first terms"
     if n_compared != n_first_terms:
         text += f" (seed {options.seed})"
@@ -395,7 +395,7 @@ def _compared(
 
 
 def _check_similarities(recomputed: Recomputed, embedding: Embedding) -> Finding:
-    """Return whether stored similarities are the cosines of the terms' vectors."""
+    """Check that stored similarities are the cosines of the terms' vectors."""
     wrong = []
     for key in set_keys("embedding"):
         pairs = recomputed.pairs[key].drop_nulls(TERM_IDS)
@@ -415,10 +415,10 @@ def _check_similarities(recomputed: Recomputed, embedding: Embedding) -> Finding
 def _check_most_similar(
     recomputed: Recomputed, embedding: Embedding, options: VerifyOptions, stage: Stage
 ) -> Finding:
-    """Return whether sampled first terms have their most similar allowed terms.
+    """Check that sampled first terms have their most similar allowed terms.
 
     Each is compared with every term that has a vector, in double precision. Candidates whose
-    cosines differ by no more than rounding may stand for each other.
+    cosines are equal up to rounding are interchangeable.
     """
     index = recomputed.derived.index
     wrong: list[str] = []

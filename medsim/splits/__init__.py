@@ -1,1 +1,1 @@
-"""Splits without leaks: a build shared out so that nothing of one split is linked to another."""
+"""Splits builds without data leakage: nothing in one split is linked to another."""

@@ -30,9 +30,9 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
 
 @command(app, AnyVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)
 def verify(options: AnyVerifyOptions, *, form: Format = "table") -> None:
-    """Check all promises of a build or of splits, each derived anew from its files.
+    """Check all promises of a build or of splits by deriving everything again.
 
-    Writes nothing. Exit code 3 says that a promise does not hold.
+    Writes nothing. Exit code 3 means that a promise does not hold.
 
     Example: medsim verify hpo --sample 500
     """

@@ -1,4 +1,4 @@
-"""Options of splits, and the shares that they name."""
+"""Options of splits, and the parser of ratios."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options,
 from medsim.embeddings.given import EmbeddingLike, wrapped
 
 Rule = Literal["hash", "category", "release"]
-"""The rules by which groups are shared out."""
+"""The rules for splitting."""
 
 SPLIT_NAMES = ("train", "validation", "test")
-"""The names of splits, in this order; a set of splits may lack validation."""
+"""The names of splits, in order; validation is optional."""
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
@@ -109,7 +109,7 @@ class AnyVerifyOptions(VerifyOptions):
 
 
 def shares_of(ratios: str) -> dict[str, Fraction]:
-    """Return the share of each split, which are 1 together, of ratios such as "80/10/10"."""
+    """Return the share of each split, with sum 1, from ratios such as "80/10/10"."""
     numbers = [part.strip() for part in ratios.split("/")]
     names = {2: (SPLIT_NAMES[0], SPLIT_NAMES[-1]), 3: SPLIT_NAMES}.get(len(numbers), ())
     parts = [Fraction(number) for number in numbers if _NUMBER.fullmatch(number)]

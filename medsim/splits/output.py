@@ -56,10 +56,10 @@ class SplitsManifest(RunManifest):
 
     Attributes:
         source: the terminology of the build that was split.
-        build: a SHA-256 of the fingerprints of the Parquet files of the build that was split.
-        rule: what the rule that shared groups out went by, beside the options.
-        splits: by name: how many groups, concepts and terms it has, the concepts of its largest
-            group, and by dataset its positives and its share of all.
+        build: SHA-256 of the fingerprints of the build's Parquet files.
+        rule: inputs of the splitting rule, in addition to the options.
+        splits: by name: numbers of groups, concepts and terms, the concepts of the largest group,
+            and by dataset the positives and their share of all.
     """
 
     kind: ClassVar[str] = "splits"
@@ -76,7 +76,7 @@ SPLITS = Kind(
     resumed_by="train/pairs",
     views={"concept_split": CONCEPT_SPLIT, "stats": SPLIT_STATS},
     others={
-        CARD: "Card of the splits, as that of a build.",
+        CARD: "Card of the splits, like the card of a build.",
         **{
             f"{name}/*": f"Build of the split {name}, with its own manifest."
             for name in SPLIT_NAMES
@@ -86,7 +86,7 @@ SPLITS = Kind(
 
 
 class Splits(Opened[SplitsManifest]):
-    """A finished set of splits, each of them a build in a folder of its own."""
+    """A finished set of splits; each is a build in its own folder."""
 
     kind = SPLITS
 
@@ -117,9 +117,8 @@ class Splits(Opened[SplitsManifest]):
         """Return the sizes of the splits and their shares.
 
         Returns:
-            A row for groups, concepts and terms, then one per dataset, of its positives: rows_of,
-            for each split its number, and for each split its share of all, null where there are
-            none at all.
+            Rows for groups, concepts and terms, then one per dataset for its positives: rows_of,
+            the number in each split, and the share of each split, null if there are none at all.
         """
         facts = self.manifest.splits
         counted = {

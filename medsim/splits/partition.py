@@ -1,4 +1,4 @@
-"""The partition of a build: what of it goes to which split."""
+"""The partition of a build: which of its parts go to which split."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Partition:
     Attributes:
         concepts: a row per concept: ``CONCEPT_SPLIT``.
         left_out: descriptions that no split has: description_id, concept_id, split.
-        positives: a row per split and set that has positives: split, dataset, difficulty,
+        positives: a row per split and set with positives: split, dataset, difficulty,
             n_positives.
-        severed: how many associations of each split have their other end in another one.
-        corrections: those of the build by split.
-        named: the embedding that made the build's negatives; None if none did.
-        assignment: the outcome of the rule.
+        severed: number of associations from each split to another split.
+        corrections: corrections of the build by split.
+        named: embedding of the build's negatives; None if there are no embedding negatives.
+        assignment: result of the rule.
     """
 
     concepts: pl.DataFrame
@@ -58,14 +58,14 @@ class Partition:
     assignment: Assignment
 
     def skipped(self, name: str) -> tuple[Skipped, ...]:
-        """Return the rows of its concepts that one split lacks, counted by reason."""
+        """Return the rows of its concepts that a split leaves out, counted by reason."""
         return (
             Skipped(
                 reason="association has its other end in another split",
                 n_rows=self.severed.get(name, 0),
             ),
             Skipped(
-                reason="description makes no term and has the text of one of another split",
+                reason="description is not a term, but has the text of a term in another split",
                 n_rows=self.left_out.filter(split=name).height,
             ),
         )
@@ -77,13 +77,13 @@ def find_partition(
     """Return the parts of a build that go to each split.
 
     Raises:
-        InputError: the build does not hold the rows that its manifest tells of.
+        InputError: the build does not have the rows in its manifest.
         OptionError: a split would be empty, or the rule does not fit the build.
     """
     shares = shares_of(options.ratios)
     named = embedding_of(build, options.embedding, progress)
     with Store(threads=threads, spill=spill) as store:
-        with progress.stage("derive positives anew") as stage:
+        with progress.stage("derive positives again") as stage:
             derived = reload(build, store, threads)
             derived_pairs = derived.positives.pairs
             first = derived.positives.concepts.gather(derived_pairs["concept1"])
@@ -93,7 +93,7 @@ def find_partition(
         if named is not None:
             settled_as(build, named, derived, progress, threads)
         del derived, derived_pairs
-        with progress.stage("share out the concepts") as stage:
+        with progress.stage("split the concepts") as stage:
             groups = find_groups(store)
             if options.by == "category":
                 assignment = _by_category(store, build, options, shares)
@@ -129,21 +129,21 @@ def find_partition(
 
 
 def _check_positives(build: Build, pairs: pl.DataFrame) -> None:
-    """Raise InputError unless a build has as many positives as its tables give."""
+    """Raise InputError if a build has other numbers of positives than its tables give."""
     found = pairs.group_by(_SET).agg(found=pl.len())
     known = build.stats().group_by(_SET).agg(pl.col("n_positives").max())
     both = known.join(found, on=_SET, how="full", coalesce=True).fill_null(0)
     if not both.filter(pl.col("found") != pl.col("n_positives")).is_empty():
         raise InputError(
-            f"{build.folder} does not hold the positives that its terminology gives; see medsim "
-            "verify, and make it anew"
+            f"{build.folder} does not have the positives of its terminology; see medsim verify, "
+            "and rebuild it"
         )
 
 
 def _corrections(
     build: Build, store: Store, names: Sequence[str]
 ) -> dict[str, tuple[Correction, ...]]:
-    """Return the corrections of each split: those of which it has both terms."""
+    """Return the corrections of each split that has both terms."""
     of_split: dict[str, list[Correction]] = {name: [] for name in names}
     corrections = build.options.judged
     if corrections:
@@ -159,18 +159,18 @@ def _corrections(
 _NUMBERS = 1 << 32  # of hashes of 8 hexadecimal digits
 
 ASSIGNED_COLUMNS = {"group_id": pl.String, "split": pl.String}
-"""The columns of groups whose split a rule names."""
+"""The columns of groups that a rule assigns to a split."""
 
 
 def find_groups(store: Store) -> pl.DataFrame:
     """Return the group of each concept: concept_id, group_id, in order of concept_id.
 
-    A group is all concepts that chains of shared terms (ignoring case), positives, corrections and
-    synonymy link; it is named by its smallest concept. The table concept_group is left in the
-    store, and numbered_concept and concept_term.
+    A group is a connected component of concepts, linked by shared terms (ignoring case), positives,
+    corrections and synonymy; its id is its smallest concept. The tables concept_group,
+    numbered_concept and concept_term stay in the store.
 
     Args:
-        store: with the canonical tables and what ``index_terms`` leaves there.
+        store: store with the canonical tables and the tables of ``index_terms``.
     """
     store.run("splits/numbered_concept")
     store.run("splits/concept_term")
@@ -189,16 +189,16 @@ def find_groups(store: Store) -> pl.DataFrame:
 def place_groups(
     store: Store, shares: Mapping[str, Fraction], assigned: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Return the split of each concept, ``CONCEPT_SPLIT``; the table concept_split is left.
+    """Return the split of each concept, ``CONCEPT_SPLIT``; the table concept_split stays.
 
     Args:
-        store: with the table concept_group.
-        shares: of the splits that groups are shared out to by their hashes; 1 together.
-        assigned: groups whose split a rule names, ``ASSIGNED_COLUMNS``.
-        seed: of the hash.
+        store: store with the table concept_group.
+        shares: shares of the splits for groups that are split by hash, with sum 1.
+        assigned: groups that a rule assigns to a split, ``ASSIGNED_COLUMNS``.
+        seed: random seed of the hash.
     """
     rows, low, reached, total = [], 0, Fraction(0), sum(shares.values())
-    for name, share in shares.items():  # the hashes of a split: from ``low`` to less than ``high``
+    for name, share in shares.items():  # a split has the hashes from ``low`` to below ``high``
         reached += share
         high = math.ceil(_NUMBERS * reached / total)
         rows.append((name, low, high))
@@ -211,13 +211,13 @@ def place_groups(
 
 
 def find_left_out(store: Store) -> pl.DataFrame:
-    """Return the descriptions that would show a term of one split in another.
+    """Return the descriptions that would leak a term of one split into another.
 
-    They make no term: they are inactive, or in another language.
+    They are not terms: they are inactive, or in another language.
 
     Args:
-        store: with what ``find_groups`` and ``place_groups`` leave there; the table term_split is
-            left there, too.
+        store: store with the tables of ``find_groups`` and ``place_groups``; the table term_split
+            stays too.
 
     Returns:
         description_id, concept_id, split.
@@ -236,13 +236,13 @@ _TEST = "test"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """The outcome of a rule: groups whose split it names, and shares for the others.
+    """The result of a rule: groups assigned to splits, and shares for the other groups.
 
     Attributes:
-        shares: of the splits that groups are shared out to by their hashes.
-        assigned: the groups whose split the rule names: ``ASSIGNED_COLUMNS``.
-        facts: about the rule, for the manifest.
-        about: the same in a few words.
+        shares: shares of the splits for groups that are split by hash.
+        assigned: groups that the rule assigns to a split: ``ASSIGNED_COLUMNS``.
+        facts: facts about the rule, for the manifest.
+        about: the facts in a few words.
     """
 
     shares: Mapping[str, Fraction]
@@ -258,8 +258,8 @@ def _by_category(
     sizes = groups.group_by("category").agg(pl.col("n_concepts").sum())
     if sizes.filter(pl.col("category") != "").is_empty():
         raise OptionError(
-            f"{build.folder} has no categories: its concepts have no semantic tags, as those of "
-            "RF2, UMLS and OMOP have; leave out `by` category"
+            f"{build.folder} has no categories: its concepts lack semantic tags, unlike those of "
+            "RF2, UMLS and OMOP; leave out `by` category"
         )
     dealt = deal_categories(
         dict(sizes.iter_rows()), shares, options.test_categories, seed=options.seed
@@ -282,15 +282,14 @@ def deal_categories(
 ) -> dict[str, list[str]]:
     """Return the categories of each split, in order of name.
 
-    The largest comes first, of equally large ones the smaller by the hash of seed and name; each
-    goes to the split that lacks most concepts of its share; of several, to the smallest.
+    Categories are assigned by decreasing size, with ties broken by the hash of seed and name. Each
+    goes to the split that is furthest below its share; of several, to the smallest.
 
     Args:
-        sizes: how many concepts each category has.
-        shares: of the splits.
-        of_test: the categories of the test split; if there are any, the others are dealt to the
-            other splits.
-        seed: of the hash.
+        sizes: number of concepts of each category.
+        shares: shares of the splits.
+        of_test: categories of the test split; if there are any, the other splits get the others.
+        seed: random seed of the hash.
 
     Raises:
         OptionError: a category is unknown.
@@ -344,7 +343,7 @@ def _by_release(
 
 
 def _check_earlier(earlier: Build, build: Build) -> None:
-    """Raise OptionError unless a build is of an earlier release of the same terminology."""
+    """Raise OptionError unless a build has an earlier release of the same terminology."""
     facts = [
         (one.source.get("vocabulary"), one.options.get("language"), one.source.get("release_date"))
         for one in (build.manifest, earlier.manifest)

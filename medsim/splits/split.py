@@ -1,4 +1,4 @@
-"""Splits a build so that nothing of one split is linked to another."""
+"""Splits a build so that nothing in one split is linked to another."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ if TYPE_CHECKING:
 
 @public(SplitOptions)
 def split(options: SplitOptions) -> Splits:
-    """Return the splits that it writes, each of them a build.
+    """Write the splits of a build, each of them a build, and return them.
 
-    Groups of concepts, which shared names, positives and corrections link, go whole to one split.
-    A split's positives are those of the build between its concepts, and its negatives are made
-    again among its own terms, as the build's were.
+    Groups of concepts linked by shared names, positives and corrections stay together. A split has
+    the build's positives between its concepts; its negatives are made again from its own terms, in
+    the same way as the build's.
 
     Raises:
-        InputError: the folder holds no finished build, or its embedding is missing or another.
+        InputError: the folder is not a finished build, or its embedding is missing or differs.
         OptionError: an option is out of range, or a split would be empty.
-        OutputError: ``out`` is taken or cannot be written.
+        OutputError: ``out`` exists or cannot be written.
         BrokenPromiseError: a split does not have the positives of its concepts.
     """
     build = Build(folder_of(options.build))
@@ -67,7 +67,7 @@ def split(options: SplitOptions) -> Splits:
         partition = find_partition(build, options, output.spill, threads, progress)
         _warn_of_large_group(partition, options, progress)
         others = () if partition.named is None else manifest.ENCODERS
-        job: dict[str, Any] = {  # all that decides the rows
+        job: dict[str, Any] = {  # everything that affects the rows
             "medsim": manifest.medsim_version(),
             "libraries": manifest.library_versions(*others),
             "build": build_digest(build),
@@ -96,14 +96,14 @@ def split(options: SplitOptions) -> Splits:
 
 
 def build_digest(build: Build) -> str:
-    """Return a SHA-256 of the rows of a build: of the fingerprints of its files."""
+    """Return a SHA-256 of the fingerprints of a build's files."""
     return canonical_digest(
         sorted((path, one.fingerprint) for path, one in build.manifest.tables.items())
     )
 
 
 def _warn_of_large_group(partition: Partition, options: SplitOptions, progress: Progress) -> None:
-    """Warn of a group that is larger than the share of a split."""
+    """Warn about a group that is larger than the share of a split."""
     concepts = partition.concepts
     sizes = concepts.group_by("group_id", "split").len("n").sort("n", "group_id")
     group, split_name, largest = sizes.row(-1)
@@ -111,15 +111,15 @@ def _warn_of_large_group(partition: Partition, options: SplitOptions, progress: 
     if largest > share * concepts.height:
         progress.warn(
             f"the group of {group} has {largest:,} of {concepts.height:,} concepts, more than the "
-            f"share of {smallest} ({float(share):.1%}); it is in {split_name} whole, so the splits "
-            "are not of the sizes that `ratios` asks for"
+            f"share of {smallest} ({float(share):.1%}); it is all in {split_name}, so the splits "
+            "do not have the sizes of `ratios`"
         )
 
 
 class OutputPart(OutputFolder):
-    """An output that lies in an unfinished one, such as the build of a split.
+    """An output inside an unfinished one, such as the build of a split.
 
-    Its files are filled, noted and taken over as those of the whole are.
+    Its files are written, recorded and resumed as files of the outer output.
     """
 
     def __init__(self, whole: OutputFolder, name: str) -> None:
@@ -129,7 +129,7 @@ class OutputPart(OutputFolder):
         self._job, self._digests = whole._job, whole._digests  # noqa: SLF001 — one note
 
     def register_manifest(self) -> None:
-        """Note the manifest, which is written last, as a file of the whole."""
+        """Record the manifest, which is written last, as a file of the outer output."""
         digest = digest_of(self.folder / MANIFEST)
         self._whole_output.outputs[self._prefix + MANIFEST] = Output(rows=1, fingerprint=digest)
 
@@ -186,7 +186,7 @@ def _write_split(
 
 
 def terminology_of(build: Build) -> Terminology:
-    """Return the facts about a build's terminology, as its manifest has them."""
+    """Return the facts about a build's terminology from its manifest."""
     known: dict[str, Any] = dict(build.manifest.source)
     day = known["release_date"]
     return Terminology(
@@ -200,12 +200,12 @@ def terminology_of(build: Build) -> Terminology:
 
 
 def _check_positives(partition: Partition, name: str, pairs: pl.DataFrame) -> None:
-    """Raise BrokenPromiseError unless a split has just the positives of its concepts."""
+    """Raise BrokenPromiseError unless a split has exactly the positives of its concepts."""
     key = ["dataset", "difficulty"]
     found = pairs.group_by(pl.col(key).cast(pl.String)).agg(n_positives=pl.len()).sort(key)
     if not found.equals(partition.positives.filter(split=name).drop("split")):
         raise BrokenPromiseError(
-            f"the split {name} does not have the positives of its concepts; please report it"
+            f"the split {name} does not have the positives of its concepts; please report this bug"
         )
 
 

@@ -1,4 +1,4 @@
-"""Verifies builds, and splits of builds: every promise of each, derived anew."""
+"""Verifies builds and splits by deriving everything again."""
 
 from __future__ import annotations
 
@@ -36,20 +36,19 @@ if TYPE_CHECKING:
 
 @public(AnyVerifyOptions)
 def verify(options: AnyVerifyOptions) -> Verification:
-    """Return whether a build or splits on disk keep medsim's promises, each derived anew.
+    """Verify that a build or splits on disk keep medsim's promises.
 
-    Files and rows are compared with the manifest; positives are derived again from the canonical
-    tables; rules are checked in SQL; distances, statistics, ids and the order of rows are computed
-    again; random negatives are drawn again; first terms of each set, a random sample of them or
-    all, are compared with every term of the set by an independent library; cosines are computed
-    again from the embedding. What a sample leaves out may be wrong: ``n_compared`` and
-    ``n_first_terms`` of the result say how much that is. First terms that have fewer negatives
-    than positives are always compared. Of splits, each is verified as a build, and no concept, term
-    or pair of one may be linked to another; findings have the column split.
+    Files and rows are compared with the manifest. Positives are derived again from the canonical
+    tables, rules are checked in SQL, and distances, statistics, ids, the order of rows and random
+    negatives are computed again. An independent library compares first terms, a random sample or
+    all, with every term of the set, and cosines are computed again from the embedding. A sample can
+    miss errors: ``n_compared`` and ``n_first_terms`` of the result give its size. First terms with
+    fewer negatives than positives are always compared. Each split is verified as a build, and no
+    concept, term or pair may be linked to another split; findings have the column split.
 
     Raises:
-        InputError: the folder holds no finished build or splits, or its embedding is missing or
-            another.
+        InputError: the folder is not a finished build or splits, or its embedding is missing or
+            differs.
         OptionError: the sample is negative, or ``embedding`` or ``build`` does not fit the folder.
     """
     opened: Any = open_output(folder_of(options.folder), Build, Splits)
@@ -74,7 +73,7 @@ def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
         }
         if any(not found.holds for found in of_splits.values()):
             return _findings(whole, of_splits)
-        with progress.stage("derive groups anew"):
+        with progress.stage("derive groups again"):
             whole += check_separation(splits, threads)
         if options.build is not None:
             build = Build(folder_of(options.build))
@@ -99,13 +98,13 @@ def _findings(whole: Sequence[Finding], of_splits: dict[str, Verification]) -> V
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contents:
-    """The groups and terms of one split, derived anew from its tables.
+    """The groups and terms of one split, derived again from its tables.
 
     Attributes:
         groups: concept_id, group_id.
-        terms: lower_term, of the names of the build's language.
-        other_texts: lower_term, of the descriptions that make no term.
-        n_foreign: how many terms of pairs are none of the split.
+        terms: lower_term of the names in the build's language.
+        other_texts: lower_term of the descriptions that are not terms.
+        n_foreign: number of terms in pairs that are not terms of the split.
     """
 
     groups: pl.DataFrame
@@ -115,7 +114,7 @@ class _Contents:
 
 
 def check_files(splits: Splits) -> list[Finding]:
-    """Return whether the files of splits are those of their manifests."""
+    """Check the files of splits against their manifests."""
     promised = splits.manifest.outputs
     wrong = list(unknown_files(splits.folder, own_files(splits.folder, SPLITS)))
     changed = []
@@ -146,7 +145,7 @@ def check_files(splits: Splits) -> list[Finding]:
 
 
 def check_separation(splits: Splits, threads: int) -> list[Finding]:
-    """Return whether splits share nothing, and lie where the hashes of their groups say."""
+    """Check that splits share nothing, and follow from the hashes of their groups."""
     concepts = splits.read("concepts.parquet")
     contents = {name: _contents(build, threads) for name, build in splits.builds.items()}
     return [
@@ -203,7 +202,7 @@ def _check_terms(contents: dict[str, _Contents]) -> Finding:
 
 
 def _check_groups(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Finding:
-    """Return whether groups are whole; a concept that no table names any more is one by itself."""
+    """Check that groups are not divided; a concept in no table is its own group."""
     per_group = concepts.group_by("group_id").agg(pl.col("split").n_unique())
     wrong = per_group.filter(pl.col("split") > 1)["group_id"].to_list()
     found = pl.concat(one.groups for one in contents.values())
@@ -214,10 +213,10 @@ def _check_groups(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Fin
 
 
 def _check_rule(splits: Splits, concepts: pl.DataFrame, threads: int) -> Finding:
-    """Return whether the hash of each group names its split."""
+    """Check that each group is in the split of its hash."""
     options, promise = splits.manifest.options, "The split of a group follows from the rule."
     if options.get("by") != "hash":
-        return Finding("rule", promise, note="checked where `build` names the build that was split")
+        return Finding("rule", promise, note="checked only with `build`, the build that was split")
     with Store(threads=threads) as store:
         store.put("concept_group", concepts.select("concept_id", "group_id"))
         assigned = pl.DataFrame(schema=ASSIGNED_COLUMNS)
@@ -228,7 +227,7 @@ def _check_rule(splits: Splits, concepts: pl.DataFrame, threads: int) -> Finding
 
 
 def _check_stats(splits: Splits) -> Finding:
-    """Return whether the statistics are those of the splits, and the positives of the manifest."""
+    """Check the statistics against the splits, and the positives against the manifest."""
     expected = pl.concat(
         build.stats().with_columns(split=pl.lit(name)).select(*SPLIT_STATS.dtypes)
         for name, build in splits.builds.items()
@@ -246,14 +245,14 @@ def _check_stats(splits: Splits) -> Finding:
 def check_against_build(
     splits: Splits, build: Build, options: VerifyOptions, threads: int, progress: Progress
 ) -> list[Finding]:
-    """Return whether splits are those of a build: its concepts, and its positives once each.
+    """Check that splits have the concepts of a build, and each of its positives once.
 
     Raises:
         OptionError: another build was split.
     """
     if build_digest(build) != splits.manifest.build:
         raise OptionError(
-            f"`build` {build.folder} is not the build that was split: its files hold other rows"
+            f"`build` {build.folder} is not the build that was split: its files have other rows"
         )
     again = SplitOptions.from_record(
         splits.manifest.options,
@@ -280,7 +279,7 @@ def check_against_build(
 
 
 def _positives(build: Build) -> pl.DataFrame:
-    """Return the positives of every set, with its name, each once whatever the strategies."""
+    """Return the positives of every set with the set's name, once for all strategies."""
     rows = build.pairs(negatives=build.strategies[0]).filter(pl.col("label") == 1)
     return rows.select(
         "dataset", "difficulty", "term1", "term2", "distance", "concept1", "concept2"

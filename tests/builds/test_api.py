@@ -197,8 +197,8 @@ def test_a_term_is_of_several_words_if_white_space_is_inside() -> None:
     assert found.rows() == [("all", "all", 0.5), ("x", "all", 0.5), ("x", "easy", 0.5)]
 
 
-NO_ASSOCIATIONS = "possibly_equivalent_to, replaced_by and same_as are empty, since there is "
-NO_SYNONYMS = "fsn_syn and syn_syn are empty, since no concept has a synonym"
+NO_ASSOCIATIONS = "possibly_equivalent_to, replaced_by and same_as are empty, because there is "
+NO_SYNONYMS = "fsn_syn and syn_syn are empty, because no concept has a synonym"
 
 
 def random_build(source: Path, out: Path) -> medsim.Build:

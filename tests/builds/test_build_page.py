@@ -51,7 +51,7 @@ def test_what_came_out_is_told_with_the_distances_of_the_largest_hard_set() -> N
 
     assert found == [
         "mesh has positives (pairs of synonyms) for 2 of 3 datasets.",
-        "The largest, syn_syn, has 1,203, of which 1,200 are hard.",
+        "The largest, syn_syn, has 1,203, 1,200 of them hard.",
         "This release has no pairs for same_as.",
         (
             "In syn_syn, hard, positives are 15.0 edits apart on average, levenshtein negatives "

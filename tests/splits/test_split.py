@@ -176,7 +176,7 @@ def test_rows_that_would_show_a_term_of_another_split_are_left_out(tmp_path: Pat
     ends = splits["train"].table("association").collect()["target_id"].to_list()
     assert sorted(ends) == sorted({train[1], *([] if concepts["999999"] == "test" else ["999999"])})
     skipped = {one["reason"]: one["n_rows"] for one in splits["train"].manifest.skipped}
-    assert skipped["description makes no term and has the text of one of another split"] == 2
+    assert skipped["description is not a term, but has the text of a term in another split"] == 2
     assert skipped["association has its other end in another split"] == 3 - len(ends)
     assert crossings(folders(splits), "random") == []
     assert medsim.verify(splits, build=build).holds
@@ -250,7 +250,7 @@ def test_splits_are_made_as_their_build_was(shared_release: Path, tmp_path: Path
         seed=7,
         threads=1,
     )
-    with pytest.raises(InputError, match="give that again by `embedding`"):
+    with pytest.raises(InputError, match="give it again with `embedding`"):
         medsim.split(build, tmp_path / "out")
 
     splits = medsim.split(
@@ -352,9 +352,9 @@ def test_a_group_that_is_larger_than_a_share_is_told(tmp_path: Path) -> None:
     splits = medsim.split(build, tmp_path / "out", ratios="3/1", seed=1, threads=1)
 
     assert splits.manifest.warnings[0] == (
-        "the group of 700001 has 3 of 8 concepts, more than the share of test (25.0%); it is in "
-        f"{split_of('700001', 1, {'train': 0.75, 'test': 1})} whole, so the splits are not of the "
-        "sizes that `ratios` asks for"
+        "the group of 700001 has 3 of 8 concepts, more than the share of test (25.0%); it is "
+        f"all in {split_of('700001', 1, {'train': 0.75, 'test': 1})}, so the splits do not have "
+        "the sizes of `ratios`"
     )
 
 
@@ -395,7 +395,7 @@ def test_a_changed_build_is_not_split(shared_build: medsim.Build, tmp_path: Path
     shutil.copytree(shared_build.folder, folder)
     path = folder / "terminology" / "description.parquet"
     pl.read_parquet(path).head(100).write_parquet(path)
-    with pytest.raises(InputError, match="does not hold the positives that its terminology gives"):
+    with pytest.raises(InputError, match="does not have the positives of its terminology"):
         medsim.split(folder, tmp_path / "out")
 
 

@@ -1,4 +1,4 @@
-"""Strategies of negatives: each takes sets of positives and returns second terms."""
+"""Strategies of negatives: functions from sets of positives to second terms."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding:
-    """The vectors that an embedding has of terms.
+    """The vectors of terms.
 
     Attributes:
         vectors: float32[n_vectors, n_dimensions], finite, in order of term id.
-        rows: int32[n_terms], which of them is a term's; -1 where it has none.
+        rows: int32[n_terms], row of each term's vector; -1 if it has none.
     """
 
     vectors: Vectors
@@ -34,12 +34,12 @@ class TermIndex:
     """All terms of a terminology as arrays; the rows are term ids.
 
     Attributes:
-        lower: the lower-cased terms, a column of strings.
+        lower: lower-cased terms, a column of strings.
         hashes: uint64[n_terms], of the terms' exact content.
         components: int32[n_terms], equal for linked terms.
-        pool: int32[n_pool], the terms that second terms are drawn from, in order of text, among
-            them all of the positives; None where each set draws from its own.
-        embedding: the vectors that the strategy "embedding" compares; None where no set is of it.
+        pool: int32[n_pool], the terms that second terms are drawn from, in order of text, including
+            all terms of the positives; None if each set draws from its own terms.
+        embedding: vectors for the strategy "embedding"; None if it is not used.
     """
 
     lower: pl.Series
@@ -54,7 +54,7 @@ class PositiveSet:
     """The positives of one dataset and difficulty.
 
     Attributes:
-        name: such as "fsn_syn/easy".
+        name: name, such as "fsn_syn/easy".
         term1_ids: int32[n_pairs], in order of (term1, term2).
         term2_ids: int32[n_pairs].
     """
@@ -71,7 +71,7 @@ class SearchResult:
     Attributes:
         pool: its name, see ``medsim.builds.negatives.candidates.SearchRequest``.
         term1_ids: int32[n_firsts], the first terms.
-        sizes: int32[n_firsts], how many each asked for; one with fewer has no others.
+        sizes: int32[n_firsts], how many candidates each requested; a shorter list is complete.
         starts: int64[n_firsts + 1], the candidates of each.
         term2_ids: int32[n_candidates], the candidates.
     """
@@ -84,13 +84,13 @@ class SearchResult:
 
 
 NegativeSampler: TypeAlias = "Callable[[PositiveSet, Ranks, Stage], tuple[Rows, Ids]]"
-"""The negatives of one set after the other, by one strategy.
+"""A function that makes the negatives of one set after the other.
 
-It takes positives, the pairs that are used already, int32[2, n_used], and a stage to report to, and
-returns at most one negative for each positive: int64[n_negatives], the positive that each stands
-against, whose first term is its own, and int32[n_negatives], its second term. The second term is
-one of the pool, never linked to the first, and no pair is used or comes twice, in either direction.
-The result depends on nothing but the texts, the positives, the pool and the seed.
+It takes positives, the pairs already used, int32[2, n_used], and a stage to report to. It returns
+at most one negative for each positive: int64[n_negatives], the row of the positive, whose first
+term it shares, and int32[n_negatives], its second term. The second term comes from the pool and is
+never linked to the first, and no pair repeats a used one or another, in either direction. The
+result depends only on the texts, the positives, the pool and the seed.
 """
 
 
@@ -108,8 +108,8 @@ class Strategy(Protocol):
     ) -> NegativeSampler:
         """Return the sampler for the sets of one terminology.
 
-        ``known`` has been searched elsewhere; ``sets`` are those that will be asked for, as far as
-        they are known. The negatives depend on neither.
+        ``known`` has candidates searched elsewhere; ``sets`` are the sets to come, as far as they
+        are known. The negatives depend on neither.
         """
 
 

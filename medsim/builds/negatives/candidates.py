@@ -1,4 +1,4 @@
-"""The nearest candidates of first terms in one pool: asked for at first, or when needed."""
+"""The nearest candidates of first terms in one pool, searched ahead or when needed."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ TERMINOLOGY = "terminology"
 """The name of the pool that all sets share."""
 
 SLACK = 1
-"""Candidates beyond those wanted, for pairs that earlier first terms took."""
+"""Additional candidates per first term, because earlier first terms take some pairs."""
 
-_BLOCK = 64  # first terms that stay together, since neighbours in text are searched together
-_BLOCKS_A_SHARE = 16  # at least, so that shares are balanced
+_BLOCK = 64  # first terms per block; similar terms are searched together
+_BLOCKS_A_SHARE = 16  # the minimum, to balance shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """First terms whose nearest candidates in one pool are asked for.
+    """A request for the nearest candidates of first terms in one pool.
 
     Attributes:
-        pool: the name of the pool: that of its set, or ``TERMINOLOGY``.
-        pool_ids: int32[n_pool], its terms in order of text.
+        pool: name of the pool: the name of its set, or ``TERMINOLOGY``.
+        pool_ids: int32[n_pool], terms of the pool, in order of text.
         term1_ids: int32[n_firsts], first terms in order of text, all of them in the pool.
-        sizes: int32[n_firsts], how many candidates each asks for.
+        sizes: int32[n_firsts], the number of candidates for each.
     """
 
     pool: str
@@ -49,7 +49,7 @@ class SearchRequest:
 
 
 def pool_of(index: TermIndex, positives: PositiveSet) -> tuple[str, Ids]:
-    """Return the name and the terms, in order of text, of the pool that a set draws from."""
+    """Return the name and the terms, in order of text, of a set's pool."""
     if index.pool is not None:
         return TERMINOLOGY, index.pool
     own = np.union1d(positives.term1_ids, positives.term2_ids)
@@ -57,10 +57,10 @@ def pool_of(index: TermIndex, positives: PositiveSet) -> tuple[str, Ids]:
 
 
 def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) -> SearchRequest:
-    """Return one share of a request, from 1; all shares together are all of it.
+    """Return one share of a request, numbered from 1; all shares together are the request.
 
-    First terms are taken in order of (length, text) and dealt out in blocks, so shares cost about
-    the same and neighbours stay together.
+    First terms are sorted by (length, text) and dealt out in blocks, so shares cost about the same
+    and neighbours stay together.
     """
     lengths = index.lower.gather(request.term1_ids).str.len_chars().to_numpy()
     order = np.argsort(lengths, kind="stable")
@@ -70,19 +70,19 @@ def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) 
 
 
 class CandidateSource:
-    """The candidates of first terms, searched for in the pool where they are not known.
+    """The candidates of first terms, searched for in the pool if they are not known.
 
-    The pool is laid out once, when something is first searched for.
+    The pool is prepared once, at the first search.
 
     Args:
-        name: of the pool.
-        term_ids: int32[n_pool], the ids of its terms, in order of text.
-        lay_out: returns the pool laid out for searching: it gives the nearest candidates of rows of
-            the pool, fewer than are asked for only if there are no others.
-        ahead: what is searched for with the first that is asked for, since it will be asked for.
+        name: name of the pool.
+        term_ids: int32[n_pool], ids of its terms, in order of text.
+        lay_out: function that prepares the pool for searching; its search returns the nearest
+            candidates of rows of the pool, fewer than requested only if there are no more.
+        ahead: request to search together with the first one, as it will be needed.
 
     Attributes:
-        laid_out: the pool, once something was searched for; None gives back its memory.
+        laid_out: the prepared pool after the first search; set to None to free its memory.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class CandidateSource:
         self._found = np.empty(0, np.int32)  # all lists, one after the other
 
     def add(self, found: SearchResult) -> None:
-        """Keep the results of a search; they replace shorter lists of the same first terms."""
+        """Store the results of a search, replacing shorter lists of the same first terms."""
         rows = np.searchsorted(self.term_ids, found.term1_ids)
         self._sizes[rows] = found.sizes
         self._begins[rows] = len(self._found) + found.starts[:-1]
@@ -111,9 +111,9 @@ class CandidateSource:
         self._found = np.concatenate([self._found, found.term2_ids])
 
     def lists(self, term1_ids: Ids, sizes: Ids, stage: Stage) -> SearchResult:
-        """Return at least as many candidates of terms of the pool as each asks for, if it has them.
+        """Return at least the requested number of candidates for terms, if the pool has them.
 
-        The stage is told how many terms are searched for.
+        The stage reports how many terms are searched for.
         """
         rows = np.searchsorted(self.term_ids, term1_ids)
         short = self._is_short(rows, sizes)
@@ -139,12 +139,12 @@ class CandidateSource:
         )
 
     def _is_short(self, rows: Rows, sizes: Ids) -> Flags:
-        """Return which rows have fewer candidates than are asked for, and not all there are."""
-        has_more: Flags = self._counts[rows] >= self._sizes[rows]  # or was not searched for
+        """Return which rows have fewer candidates than requested although there are more."""
+        has_more: Flags = self._counts[rows] >= self._sizes[rows]  # or was not searched
         return (self._sizes[rows] < sizes) & has_more
 
     def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
-        """Return the nearest candidates of some first terms, all of them in the pool."""
+        """Return the nearest candidates of first terms in the pool."""
         if self.laid_out is None:
             self.laid_out = self._lay_out()
         queries = np.searchsorted(self.term_ids, term1_ids).astype(np.int32)
@@ -167,7 +167,7 @@ def candidate_source(
     threads: int,
     ahead: SearchRequest | None = None,
 ) -> CandidateSource:
-    """Return the source of candidates of one pool by Levenshtein distance, exact as brute force."""
+    """Return the source of a pool's candidates by Levenshtein distance, as exact as brute force."""
     return CandidateSource(
         name,
         pool_ids,
@@ -177,7 +177,7 @@ def candidate_source(
 
 
 def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
-    """Return the terms of a pool as a search takes them."""
+    """Return the terms of a pool for a search."""
     return Candidates(
         terms=index.lower.gather(pool_ids),
         components=index.components[pool_ids],
@@ -185,20 +185,20 @@ def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
     )
 
 
-_MOST_TIMES = 2  # as large as a pool may another be that is searched in its place
+_MOST_TIMES = 2  # maximum ratio of sizes to search a larger pool instead
 
 
 def search_plan(
     index: TermIndex, sets: Sequence[PositiveSet]
 ) -> tuple[dict[str, SearchRequest], dict[str, str]]:
-    """Return the first searches of some sets.
+    """Return the initial searches for sets.
 
-    Where all sets share a pool, a first term that several have is searched for once, with the
-    largest number that any of them asks for. Where the pool of a set contains that of another and
-    is not much larger, it is searched for the first terms of both.
+    If all sets share a pool, a first term of several sets is searched for once, with the largest
+    number of candidates. If the pool of a set contains another set's pool and is not much larger,
+    it is searched for the first terms of both.
 
     Returns:
-        The requests by the name of their pool; and for a set whose pool is not searched itself, the
+        The requests by the name of their pool; and, for each pool that is not searched itself, the
         name of the pool that contains it.
     """
     if index.pool is not None:
@@ -224,7 +224,7 @@ def search_plan(
 
 
 def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]) -> SearchRequest:
-    """Return the first search for some sets in the pool of one."""
+    """Return the initial search for several sets in the pool of one."""
     pool, pool_ids = pool_of(index, of_pool)
     counted = []
     for one in sets:
@@ -242,16 +242,16 @@ def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]
 
 
 def asked_of(pool: Ids, part: Ids, sizes: Rows) -> Ids:
-    """Return how many candidates of a pool hold some of a part of it, on average."""
+    """Return how many candidates of a pool give some number of candidates of a part, on average."""
     asked: Ids = np.ceil(sizes * (len(pool) / max(1, len(part)))).astype(np.int32)
     return asked
 
 
 class PartOfPool:
-    """The candidates of a pool that another contains: those of the other that are in it.
+    """The candidates of a pool, taken from those of a larger pool that contains it.
 
-    What is nearest in a pool is nearest in each of its parts that has it, so lists of the whole,
-    without the terms that are not in the part, are lists of the part.
+    The order of distances is the same in both, so a list of the larger pool, without terms outside
+    the smaller one, is a list of the smaller one.
     """
 
     def __init__(self, name: str, term_ids: Ids, source: CandidateSource) -> None:
@@ -260,9 +260,9 @@ class PartOfPool:
         self._source = source
 
     def lists(self, term1_ids: Ids, sizes: Ids, stage: Stage) -> SearchResult:
-        """Return at least as many candidates as each asks for, if it has them.
+        """Return at least the requested number of candidates, if the pool has them.
 
-        As of ``CandidateSource``; lists of the whole that hold too few are searched again, longer.
+        See ``CandidateSource``; a list of the larger pool that is too short is searched again.
         """
         wider_ids = self._source.term_ids
         is_own = np.zeros(int(wider_ids.max(initial=-1)) + 1, np.bool_)
@@ -292,18 +292,17 @@ def served_negatives(
     source_of: Callable[[str, Ids], CandidateSource | PartOfPool],
     served: Callable[[str], None] = lambda _name: None,
 ) -> NegativeSampler:
-    """Return the sampler that gives a first term with n positives its n nearest allowed terms.
+    """Return a sampler that gives each first term with n positives its n nearest allowed terms.
 
-    First terms are served greedily from lists of their nearest candidates. Where a list runs dry
-    it is searched again, longer, and all are served anew from the first on: lists that do not run
-    dry give the negatives of the greedy rule. So any lists that are long enough give the same, be
-    they searched for here, elsewhere, or for another set of the same pool. A first
-    term that no list can be found for gets no negatives.
+    First terms are served greedily from lists of their nearest candidates. If a list is too short,
+    a longer one is searched and all first terms are served again from the first on. So any lists
+    that are long enough give the same result, whether they were searched here, elsewhere, or for
+    another set of the same pool. A first term without a list gets no negatives.
 
     Args:
         index: all terms.
-        source_of: returns the candidates of a pool, given its name and terms.
-        served: is told the name of each set that has its negatives.
+        source_of: function that returns the candidates of a pool, given its name and terms.
+        served: called with the name of each finished set.
     """
 
     def negatives_of(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
@@ -323,7 +322,7 @@ def served_negatives(
                 break
             sizes[dry] = 3 * lists.sizes[dry]
         served(positives.name)
-        # The nearest negative of a first term stands against its first positive.
+        # The nearest negative of a first term belongs to its first positive.
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         begin = np.searchsorted(positives.term1_ids, firsts)
         rows = np.repeat(begin, counts) + within

@@ -1,4 +1,4 @@
-"""Embedding negatives: the second term is the one of highest cosine that is still allowed."""
+"""Embedding negatives: the second term is the allowed one with the highest cosine."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def embedding_negatives(
     known: Sequence[SearchResult] = (),
     sets: Sequence[PositiveSet] = (),
 ) -> NegativeSampler:
-    """Return the sampler of the nearest terms by cosine, compared in single precision.
+    """Return a sampler of the nearest terms by cosine, computed in single precision.
 
     It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with
-    the cosine of an embedding for the distance, so it finds what that embedding confuses. A term
-    without a vector is no candidate, and as a first term gets none. See
+    the cosine of an embedding instead of the distance, so it finds terms that the embedding
+    confuses. A term without a vector is not a candidate, and gets no negatives as a first term. See
     ``medsim.builds.negatives.Strategy``.
     """
     del known, sets
@@ -61,10 +61,10 @@ def embedding_negatives(
 def _laid_out(
     index: TermIndex, embedding: Embedding, term_ids: Ids, seed: int, threads: int
 ) -> CosineSearch:
-    from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which other strategies spare
+    from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — imports FAISS
 
     rows = embedding.rows[term_ids]
-    every = len(rows) == len(embedding.vectors)  # then they are in the same order: no copy
+    every = len(rows) == len(embedding.vectors)  # then in the same order, without a copy
     return CosineSearch(
         embedding.vectors if every else embedding.vectors[rows],
         index.components[term_ids],

@@ -1,4 +1,4 @@
-"""Levenshtein negatives: the second term is the nearest one that is still allowed."""
+"""Levenshtein negatives: the second term is the nearest allowed one."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def levenshtein_negatives(
     known: Sequence[SearchResult] = (),
     sets: Sequence[PositiveSet] = (),
 ) -> NegativeSampler:
-    """Return the sampler of the nearest terms by Levenshtein distance, ignoring case.
+    """Return a sampler of the nearest terms by Levenshtein distance, ignoring case.
 
-    Schulz and Juric 2020, section 3.2, strategy "minimal Levenshtein distance", with the order of
-    serving and the ties made independent of the order of rows. See
+    It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with a
+    serving order and ties that do not depend on the order of rows. See
     ``medsim.builds.negatives.Strategy``.
     """
     requests, wider = search_plan(index, sets)
@@ -65,7 +65,7 @@ def levenshtein_negatives(
 
 
 def _release(pools: Mapping[str, CandidateSource], but: str) -> None:
-    """Give back the memory of pools laid out, but of one."""
+    """Free the memory of all prepared pools except one."""
     for name, source in pools.items():
         if name != but:
             source.laid_out = None

@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Ids, Starts
 
 
-_NUMBERED = 1 << 20  # characters that are numbered at a time
+_NUMBERED = 1 << 20  # characters per batch of numbering
 _LINE_BYTES = 64  # of a processor's cache
-_SPREAD = 4  # a block's terms are longer than its shortest by one in so many characters at most
-_MOST_EQUALS = 1 << 19  # vectors of a block's table of characters; larger ones are slower than none
+_SPREAD = 4  # a block's longest term exceeds its shortest by at most one in so many characters
+_MOST_EQUALS = 1 << 19  # vectors in a block's table of characters; a larger one does not pay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The terms that a search is about; rows are in order of text.
+    """The terms of a search; rows are in order of text.
 
     Attributes:
-        terms: lower-cased, a column of strings.
-        components: int32[n_terms]; terms with the same one are never candidates of each other, and
-            terms with the same text must have the same one.
-        hashes: uint64[n_terms], of each term's own content; they order equal distances.
+        terms: lower-cased terms, a column of strings.
+        components: int32[n_terms]; terms of one component are never candidates of each other, and
+            terms with the same text must have the same component.
+        hashes: uint64[n_terms], hashes of the terms' content; they order equal distances.
     """
 
     terms: pl.Series
@@ -53,9 +53,8 @@ class Candidates:
         """Return terms as candidates of each other.
 
         Args:
-            terms: distinct, in order of code points; compared as they are, so lower-case them first
-                where case shall not count.
-            components: int32[n_terms], equal for terms that are linked; by default none are.
+            terms: distinct terms, in order of code points; lower-case them first to ignore case.
+            components: int32[n_terms], equal for linked terms; by default, no terms are linked.
 
         Raises:
             OptionError: the terms are not distinct and in order, or components are missing.
@@ -85,8 +84,8 @@ def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
     lengths = np.diff(terms.starts)
     longest = int(lengths.max(initial=0))
     length_starts = np.searchsorted(lengths, np.arange(longest + 2)).astype(np.int64)
-    # A block is full, or ends where terms become too long for it: the more its lengths differ, the
-    # wider is the band that has to be computed.
+    # A block ends when it is full or the next term is too long: the more the lengths differ, the
+    # wider the band to compute.
     block_starts = [0]
     while block_starts[-1] < len(ids):
         shortest = int(lengths[block_starts[-1]])
@@ -114,14 +113,14 @@ def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
 
 
 def _inverse(order: Ids) -> Ids:
-    """Return the inverse of an order, the place of each row in it: int32[n_terms]."""
+    """Return the inverse of an order, the position of each row: int32[n_terms]."""
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks
 
 
 def _number(codes: Codes) -> int:
-    """Number characters from 0, the most frequent first, in place; return how many there are."""
+    """Number characters from 0 in place, the most frequent first, and return their count."""
     counts = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
     parts = [codes[first : first + _NUMBERED] for first in range(0, len(codes), _NUMBERED)]
     for part in parts:
@@ -136,7 +135,7 @@ def _number(codes: Codes) -> int:
 
 
 def workspace(pool: Pool) -> Workspace:
-    """Return room to compare terms of a pool one by one."""
+    """Return a workspace to compare terms of a pool one by one."""
     n_words = -(-max(1, len(pool.length_starts) - 2) // 64)
     return Workspace(
         masks=np.zeros(pool.n_characters * n_words, np.uint64),
@@ -146,11 +145,11 @@ def workspace(pool: Pool) -> Workspace:
 
 
 def slate(pool: Pool) -> Slate:
-    """Return room to compare terms of a pool block by block."""
+    """Return a workspace to compare terms of a pool block by block."""
     longest = max(1, len(pool.length_starts) - 2)
     n_equals = min(pool.n_characters * longest, _MOST_EQUALS) * WORDS
     n_kept = KEPT_PASSES + 3
-    n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more, for what has overflowed
+    n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more for overflow
     return Slate(
         equals=_aligned(n_equals),
         states=_aligned(n_kept * (longest + 2 * MARGIN) * 2 * WORDS),
@@ -167,25 +166,25 @@ def slate(pool: Pool) -> Slate:
 
 
 def _aligned(n_words: int) -> Hashes:
-    """Return zeros that begin where a cache line does, so that no vector crosses one."""
+    """Return zeros aligned to cache lines, so that no vector crosses a line."""
     words = np.zeros(n_words + _LINE_BYTES // 8, np.uint64)
     first = -words.ctypes.data % _LINE_BYTES // 8
     return words[first : first + n_words]
 
 
-_LEAST = 2048  # queries that a group has, where enough are of near lengths
-_GROUPS_A_THREAD = 8  # at least, so that all threads end at about the same time
+_LEAST = 2048  # queries per group, if enough have similar lengths
+_GROUPS_A_THREAD = 8  # the minimum, so that threads end at about the same time
 
 
 def groups(task: Search, threads: int) -> list[Ids]:
-    """Return the queries that want anything, in groups of near lengths, costliest first.
+    """Return the queries with wanted candidates in groups of similar lengths, costliest first.
 
     Returns:
-        Each int32[n], numbers of queries in order of length, then of text.
+        Groups as int32[n], numbers of queries in order of length, then text.
     """
     lengths = np.diff(task.pool.starts)[task.pool.places[task.queries]]
     sizes = np.diff(task.best.starts)
-    bounds = np.full(len(sizes), np.iinfo(np.int32).max, np.int64)  # of distances that may enter
+    bounds = np.full(len(sizes), np.iinfo(np.int32).max, np.int64)  # of distances that can enter
     full = np.flatnonzero((task.best.counts == sizes) & (sizes > 0))
     bounds[full] = task.best.distances[task.best.starts[full + 1] - 1]
     wants = np.flatnonzero(sizes)
@@ -196,15 +195,15 @@ def groups(task: Search, threads: int) -> list[Ids]:
         for near in _near_lengths(order.astype(np.int32), lengths)
         for begin in range(0, len(near), most)
     ]
-    # About the cost: terms of lengths within the bound, times the band.
+    # Approximate cost: number of terms with lengths within the bound, times the band.
     parts.sort(key=lambda part: np.square(np.minimum(bounds[part], 1 << 12)).sum(), reverse=True)
     return [part[np.lexsort((task.queries[part], lengths[part]))] for part in parts]
 
 
 def _near_lengths(order: Ids, lengths: Starts) -> Iterator[Ids]:
-    """Yield queries, in order of length, cut where they are enough or lengths differ too much.
+    """Yield groups of queries in order of length; a group ends at its size limit or length limit.
 
-    Queries without characters are by themselves.
+    Empty queries have their own group.
     """
     cuts = np.flatnonzero(np.diff(lengths[order])) + 1
     first = 0
@@ -230,7 +229,7 @@ class Nearest:
     """The results of a search, nearest first.
 
     Attributes:
-        starts: int64[n_queries + 1], the slots of each query.
+        starts: int64[n_queries + 1], start of each query's slots.
         ids: int32[n_slots], rows of terms.
         distances: int32[n_slots], at least 1.
     """
@@ -241,17 +240,17 @@ class Nearest:
 
 
 class NearestSearch:
-    """Candidates laid out once, to be searched any number of times.
+    """Candidates prepared once for any number of searches.
 
     Args:
-        candidates: the pool; it is not needed any more once it is laid out.
-        seed: of the hash that orders equal distances.
-        threads: how many to use; results do not depend on it.
-        sliced: whether to compare many terms at once; by default where the machine can. The results
-            are the same.
+        candidates: the pool, which can be freed afterwards.
+        seed: random seed of the hash that orders equal distances.
+        threads: number of threads; results do not depend on it.
+        sliced: whether to compare many terms at once, by default if the machine supports it; the
+            results are the same.
 
-    Beside the pool, each thread takes about 4 kB for every character of the longest term,
-    and for large alphabets up to 64 MiB.
+    Besides the pool, each thread needs about 4 kB per character of the longest term, and up to
+    64 MiB for large alphabets.
     """
 
     def __init__(
@@ -272,7 +271,7 @@ class NearestSearch:
         Candidates are ordered by (distance, hash of seed and both terms, text).
 
         Returns:
-            As many as wanted, or fewer where the pool has no more.
+            As many as wanted, or fewer if the pool has no more.
         """
         n_terms = len(self._pool.ids)
         queries, sizes = np.asarray(queries, np.int32), np.asarray(wanted, np.int64)
@@ -285,7 +284,7 @@ class NearestSearch:
         task = Search(self._pool, self._seed, queries, best)
         works = [workspace(self._pool) for _ in range(self._threads)]
 
-        def bound(first: int, work: Workspace) -> None:  # by terms that begin or end alike
+        def bound(first: int, work: Workspace) -> None:  # from terms with a common prefix or suffix
             search_neighbours(task, first, min(first + _QUERIES_A_TASK, len(queries)), work)
 
         def complete(first: int, work: Workspace) -> None:
@@ -326,23 +325,23 @@ def nearest(
     Args:
         candidates: the pool.
         queries: int32[n_queries], rows of the pool.
-        wanted: int32[n_queries], how many terms each query asks for.
-        seed: of the hash that orders equal distances, from 0 to 2**64 - 1.
-        threads: how many to use, all available ones by default; results do not depend on it.
+        wanted: int32[n_queries], number of terms for each query.
+        seed: random seed of the hash that orders equal distances, from 0 to 2**64 - 1.
+        threads: number of threads, by default all; results do not depend on it.
         sliced: see ``NearestSearch``.
 
     Returns:
-        As many terms as wanted, or fewer where the pool has no more.
+        As many terms as wanted, or fewer if the pool has no more.
 
     Raises:
-        OptionError: a query is no row of the pool, or a number is out of range.
+        OptionError: a query is not a row of the pool, or a number is out of range.
     """
     search = NearestSearch(candidates, seed=seed, threads=checked_threads(threads), sliced=sliced)
     return search.nearest(queries, wanted)
 
 
 def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]) -> None:
-    """Run every part in some thread, each with a space that no other thread uses meanwhile."""
+    """Run all parts in threads, each with a workspace that no other thread uses meanwhile."""
     idle: SimpleQueue[S] = SimpleQueue()
     for space in spaces:
         idle.put(space)

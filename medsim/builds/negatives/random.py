@@ -1,4 +1,4 @@
-"""Random negatives: the second term is drawn uniformly."""
+"""Random negatives: the second term is drawn uniformly at random."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from medsim.core.progress import Stage
     from medsim.kernels.types import Ids, Ranks, Rows
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplication is a bijection
 
 
 def random_negatives(
@@ -29,11 +29,11 @@ def random_negatives(
     known: Sequence[SearchResult] = (),
     sets: Sequence[PositiveSet] = (),
 ) -> NegativeSampler:
-    """Return the sampler of terms of the pool, drawn uniformly among those that are allowed.
+    """Return a sampler that draws uniformly from the allowed terms of the pool.
 
     Schulz and Juric 2020, section 3.2, strategy "random". See ``medsim.builds.negatives.Strategy``.
-    Where a set draws from its own terms it draws an occurrence, a term of another pair, as the
-    paper does; of a terminology each term is as likely as any other.
+    A set that draws from its own terms draws an occurrence, the term of a random pair, as in the
+    paper; in the pool of the terminology, all terms are equally likely.
     """
     del threads, known, sets
 
