@@ -266,8 +266,8 @@ def write_build(
     largest, n_terms = int(np.bincount(components, minlength=1).max()), len(components)
     if largest > max(_LARGE_COMPONENT * n_terms, _MANY_LINKED):
         run.progress.warn(
-            f"{largest:,} of {n_terms:,} terms form one component of positives, so no negatives "
-            "are made among them"
+            f"{largest:,} of {n_terms:,} terms are connected by chains of positives, so no "
+            "negatives are made among them"
         )
     if run.named is not None:
         from medsim.builds.embedded import embedded  # noqa: PLC0415 — encoders

@@ -437,7 +437,7 @@ def described(hint: Any) -> str:
     """Return the name of a type for a message, such as "a text or a path"."""
     if len(members := union_members(hint)) > 1:
         return " or ".join(map(described, members))
-    kind, held = get_origin(hint) or hint, get_args(hint)
+    kind, held = get_origin(members[0]) or members[0], get_args(members[0])
     if kind is Mapping:
         return f"a mapping from a name to {described(held[1])}"
     if kind is Sequence:

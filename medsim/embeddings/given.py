@@ -209,10 +209,10 @@ def _form_of(source: Any, kind: str | None) -> str:
             return "function"
     if hasattr(type(source), "columns"):
         raise OptionError(
-            f"a {shown} is not an embedding; give its columns as "
+            f"{shown} is not an embedding; give its columns as "
             'medsim.Embedding(frame["vector"].to_list(), words=frame["word"])'
         )
-    raise OptionError(f"a {shown} is not an embedding; accepted: {_ACCEPTED}")
+    raise OptionError(f"{shown} is not an embedding; accepted: {_ACCEPTED}")
 
 
 def _as_text(options: Mapping[str, Any]) -> dict[str, str]:

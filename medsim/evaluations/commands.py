@@ -38,11 +38,11 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
         (options.separates, "separation"),
         (options.words, "parts"),
     )
-    tables = ["standings", *(name for wanted, name in asked if wanted)]
+    tables = [("a summary", "standings"), *((name, name) for wanted, name in asked if wanted)]
     place = quoted(options.out)
     tell_next(
         options.progress,
-        f"for a summary, run medsim compare {place} --table {' or '.join(tables)}",
+        *(f"for {what}, run medsim compare {place} --table {table}" for what, table in tables),
         f"for a report, run medsim report {place} -o report.html",
     )
 

@@ -231,7 +231,7 @@ def strata_of(
             n_pairs = counted(rated.pairs.height, "pair")
             warnings.append(
                 f"{n_none:,} of {n_pairs} left out of parts by {name}: a word has none, or the two "
-                "words differ"
+                "words have different ones"
             )
     return pl.concat(frames), tuple(warnings)
 

@@ -154,8 +154,8 @@ EXTERNAL = (
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (BOMB, "EntitiesForbidden(name='a'"),
-        (EXTERNAL, "EntitiesForbidden(name='a'"),
+        (BOMB, "declares the XML entity 'a'"),
+        (EXTERNAL, "declares the XML entity 'a'"),
         ("D000001\tCalcimycin\n", "syntax error: line 1"),
         ("<rows>\n</rows>", "outermost element 'rows'; expected DescriptorRecordSet or"),
         (document("Descriptor", [FEVER]).replace("Glow", "Gl\udcff"), "not well-formed (invalid"),

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 from defusedxml import ElementTree as strict  # noqa: N813 — beside the one that is not
+from defusedxml import EntitiesForbidden
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
@@ -114,7 +115,11 @@ def _read_file(file: ReleaseFile, rows: _Rows) -> SourceFile:
 def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:
     """Return the tag of the outermost element; what stands before it declares no entities."""
     beginning = io.BytesIO(stream.read(_BEGINNING_BYTES))
-    _, root = next(strict.iterparse(beginning, events=("start",)))
+    try:
+        _, root = next(strict.iterparse(beginning, events=("start",)))
+    except EntitiesForbidden as error:
+        fault = f"declares the XML entity {error.name!r}; MeSH's own files declare none"
+        raise InputError(f"{file.inner} {fault}") from error
     language = root.get("LanguageCode", _ENGLISH)
     if language != _ENGLISH:
         raise InputError(f"{file.inner} is in {language!r}; medsim reads MeSH in English")

@@ -199,7 +199,7 @@ def find_files(
             stem = kind.stem.replace("(?:cRefset_)?", "cRefset_")
             delta = " (only Delta files, which lack most rows)" if matching else ""
             raise InputError(
-                f"{release}: no {kind.name} file {stem}*.txt of RF2{delta}; "
+                f"{release} is not an RF2 release: it has no {kind.name} file {stem}*.txt{delta}; "
                 "`medsim build --list` shows the files of other formats"
             )
     return chosen
