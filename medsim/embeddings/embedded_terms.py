@@ -249,8 +249,8 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
     A model of a hub is fetched, unless it is in the cache.
 
     Raises:
-        InputError: the path does not exist, or is in no known format. OptionError: the options name
-            an unknown format, or the text does not name a service.
+        InputError: the path does not exist, or is in no known format.
+        OptionError: the options name an unknown format, or the text does not name a service.
     """
     if isinstance(spec.place, Path):
         return _file_source(spec.place, spec.options, str(spec.place))

@@ -87,10 +87,10 @@ class Embedding:
             model with a method ``encode`` that does, as of sentence-transformers or model2vec; a
             mapping of words or terms to vectors; gensim's ``KeyedVectors``; or an array
             [n, n_dimensions].
-        words: of the rows of an array, n of them. terms: of the rows of an array, if they are whole
-            terms.
-        name: of the embedding, if it has no other. version: of the model; change it whenever the
-            model changes.
+        words: of the rows of an array, n of them.
+        terms: of the rows of an array, if they are whole terms.
+        name: of the embedding, if it has no other.
+        version: of the model; change it whenever the model changes.
         options: as after a path on the command line: keys, case, parts, digits, coverage for
             vectors; normalize, prefix for functions and models; input for models of words in
             context.

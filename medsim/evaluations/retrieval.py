@@ -123,8 +123,8 @@ class _Found:
 
     Attributes:
         neighbours: their nearest points.
-        ranks: int64[n_queries], of the most similar linked point, or ``NOT_FOUND``. linked:
-            int32[n_queries], that point, -1 if there is none.
+        ranks: int64[n_queries], of the most similar linked point, or ``NOT_FOUND``.
+        linked: int32[n_queries], that point, -1 if there is none.
         similarities: float32[n_queries], to it, NaN where there is none.
         recall: float32[n_queries], the share of the ten nearest that an approximate index found,
             NaN if not sampled.

@@ -1,4 +1,4 @@
-"""Agreement of annotators, with its intervals: Krippendorff's alpha, Cohen's kappa, accuracy."""
+"""Inter-annotator agreement: Krippendorff's alpha, Cohen's kappa and accuracy, with intervals."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 Row: TypeAlias = dict[str, object]
 
 Judgements: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int8]]
-"""A value of each annotator for each unit, -1 where there is none: int8[n_units, n_annotators]."""
+"""The value of each annotator for each unit, -1 if missing: int8[n_units, n_annotators]."""
 
 NONE = -1
-"""The value of a unit to which an annotator gave no answer."""
+"""The value of a unit without an answer of an annotator."""
 
 _PAIRABLE = 2
 _RESAMPLES_A_TASK = 64
@@ -35,16 +35,16 @@ def over_units(
 ) -> Estimate:
     """Return a statistic of sums over units, with its BCa interval (Efron 1987) over units.
 
-    Units that add the same to the sums are a kind, and a resample is a number for each kind.
+    Units with the same contribution to the sums are a kind, and a resample has a number per kind.
 
     Args:
         features: float64[n_kinds, n_features], what a unit of each kind adds to the sums, in an
             order that depends on nothing else.
-        n_units: int64[n_kinds], how many units of each kind there are.
-        statistic: takes sums, float64[n, n_features], and returns float64[n], NaN where it is not
+        n_units: int64[n_kinds], the number of units of each kind.
+        statistic: takes sums, float64[n, n_features], and returns float64[n], NaN if it is not
             defined; such resamples are left out.
-        resampling: 0 resamples give no interval. Each takes time O(n_units), each thread 4 bytes a
-            unit.
+        resampling: 0 resamples give no interval. Each takes time O(n_units), each thread 4 bytes
+            per unit.
     """
     sums = n_units @ features
     estimate = float(statistic(sums[None, :])[0])
@@ -68,28 +68,28 @@ def over_units(
 def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
     """Return Krippendorff's alpha of nominal values, with its bootstrap interval over units.
 
-    It is 1 less the disagreement that is seen over that which is expected by chance (Krippendorff,
-    Computing Krippendorff's Alpha-Reliability 2011). A unit with m values of which n_v are v has
-    (m^2 - sum of n_v^2) / (m - 1) of disagreement, so that counts are all that is needed, and time
-    is linear in the number of values. Units with fewer than two values pair nothing and are left
-    out, of resamples too.
+    It is 1 minus the ratio of observed disagreement to the disagreement expected by chance
+    (Krippendorff, Computing Krippendorff's Alpha-Reliability 2011). If n_v of a unit's m values are
+    v, its disagreement is (m^2 - sum of n_v^2) / (m - 1). So only counts are needed, and time is
+    linear in the number of values. Units with fewer than two values are left out, also from
+    resamples.
 
     The interval is that of ``over_units``; resamples in which only one value occurs are left out.
 
     Args:
         table: values from 0 to ``n_values`` - 1, or -1 for none.
-        n_values: how many values there could be; (n_annotators + 1) ** n_values is below 2 ** 63.
+        n_values: the number of possible values; (n_annotators + 1) ** n_values is below 2 ** 63.
         resampling: of the interval; its draws depend neither on the order of units nor on that of
             annotators.
 
     Returns:
-        1 where all agree, about 0 where they agree by chance. NaN where no unit has two values. NaN
-        as well where only one value occurs: without variation there is no evidence of reliability
-        (Krippendorff 2011).
+        1 if all agree, about 0 if they agree by chance. NaN if no unit has two values. NaN also if
+        only one value occurs: without variation reliability cannot be estimated (Krippendorff
+        2011).
     """
     counts = np.column_stack([(table == value).sum(axis=1) for value in range(n_values)])
     pairable = counts[counts.sum(axis=1) >= _PAIRABLE]
-    # Units that have each value equally often are of a kind, whose number orders the kinds.
+    # Units with the same count of each value are one kind; kinds are ordered by number.
     numbers = pairable @ (table.shape[1] + 1) ** np.arange(n_values)
     _, first, n_units = np.unique(numbers, return_index=True, return_counts=True)
     kinds = pairable[first]
@@ -99,7 +99,7 @@ def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> E
 
 
 def _alpha(sums: Table) -> Values:
-    """Return the alpha of each row of sums; NaN where one value, or none, occurs."""
+    """Return the alpha of each row of sums; NaN if fewer than two values occur."""
     counts, disagreement = sums[:, :-1], sums[:, -1]
     n = counts.sum(axis=1)
     expected = n * n - (counts * counts).sum(axis=1)
@@ -112,17 +112,17 @@ def _alpha(sums: Table) -> Values:
 def cohens_kappa(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
     """Return Cohen's kappa (Educational and Psychological Measurement 1960) of two annotators.
 
-    It is (p - e) / (1 - e), where p is the share of units of which both say the same, and e the one
-    that is expected if each gives their own answers to units at random.
+    It is (p - e) / (1 - e), where p is the share of units on which both agree, and e the share that
+    is expected if each gives their answers to units at random.
 
     Args:
-        table: of two annotators, values from 0 to ``n_values`` - 1, or -1 for none; units that one
-            left open are left out.
-        n_values: how many values there could be.
+        table: of two annotators, values from 0 to ``n_values`` - 1, or -1 for none; units without
+            both answers are left out.
+        n_values: the number of possible values.
         resampling: of the BCa interval over units.
 
     Returns:
-        NaN where both answered no unit, or gave all units one and the same answer.
+        NaN if both answered no unit, or gave the same answer to all units.
     """
     both = table[(table != NONE).all(axis=1)]
     if not len(both):
@@ -138,8 +138,8 @@ def mean_accuracy(correct: Judgements, resampling: Resampling) -> Estimate:
     """Return the mean of annotators' accuracies, with its BCa interval over units.
 
     Args:
-        correct: 1 where an annotator's answer to a unit is right, 0 where it is wrong, -1 where
-            there is none. Every annotator answers a unit at least.
+        correct: 1 if an annotator's answer to a unit is right, 0 if it is wrong, -1 if there is
+            none. Every annotator answers at least one unit.
         resampling: of units; resamples in which an annotator has no answer are left out.
     """
     kinds, n_units = np.unique(correct, axis=0, return_counts=True)
@@ -148,7 +148,7 @@ def mean_accuracy(correct: Judgements, resampling: Resampling) -> Estimate:
 
 
 def _kappa(sums: Table) -> Values:
-    """Return the kappa of each row of sums: how many are alike, then the counts of either."""
+    """Return the kappa of each row of sums: the number of equal answers, then each one's counts."""
     alike, (first, second) = sums[:, 0], np.split(sums[:, 1:], 2, axis=1)
     n = first.sum(axis=1)
     by_chance = (first * second).sum(axis=1)
@@ -158,7 +158,7 @@ def _kappa(sums: Table) -> Values:
 
 
 def _mean_share(sums: Table) -> Values:
-    """Return the mean share of each row of sums: how many are right, then of how many."""
+    """Return the mean share of each row of sums: numbers of right answers, then of all answers."""
     right, given = np.split(sums, 2, axis=1)
     shares = np.full(right.shape, np.nan)
     np.divide(right, given, out=shares, where=given > 0)
@@ -167,7 +167,7 @@ def _mean_share(sums: Table) -> Values:
 
 
 def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Table:
-    """Return float64[n_annotators, n_items]: mean values of answers, NaN where there is none."""
+    """Return float64[n_annotators, n_items]: mean values of answers, NaN if there are none."""
     table = np.full((len(names), items.height), np.nan)
     means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
     column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
@@ -178,12 +178,12 @@ def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str
 
 
 def with_ends(name: str, estimate: Estimate) -> Row:
-    """Return an estimate as the columns NAME, NAME_low and NAME_high, None where not defined."""
+    """Return an estimate as the columns NAME, NAME_low and NAME_high, None if not defined."""
     ends = {"": estimate.value, "_low": estimate.low, "_high": estimate.high}
     return {name + end: defined(value) for end, value in ends.items()}
 
 
 def table_of(rows: Sequence[Row]) -> pl.DataFrame:
-    """Return rows, which have the same columns, as a table; columns of None alone are numbers."""
+    """Return rows with the same columns as a table; columns with only None are numbers."""
     frame = pl.DataFrame(rows, infer_schema_length=None)
     return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))

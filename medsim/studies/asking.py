@@ -1,4 +1,4 @@
-"""What people are asked about: pairs of a build, pairs to rate, instances, words, associations."""
+"""The items of studies: pairs of a build, pairs to rate, instances, words, associations."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ _READ = [name for name in PAIR.dtypes if name != "distance"]
 def sample_study(options: SampleOptions) -> Study:
     """Return the study of a build that it writes to ``out``.
 
-    Of every dataset as many positives and negatives are drawn, uniformly. No pair is drawn twice,
-    in either direction and ignoring case, so datasets that share pairs take turns. All annotators
-    judge all pairs, each in an order of its own. Only what lies in ``annotators`` is for them.
+    The same number of positives and negatives is drawn uniformly from every dataset. No pair is
+    drawn twice, in either direction and ignoring case, so datasets that share pairs take turns. All
+    annotators judge all pairs, each in a different order. Give annotators only their folder in
+    ``annotators``.
 
     Raises:
         InputError: the folder holds no finished build, or the build has no pairs.
@@ -100,7 +101,7 @@ def sample_study(options: SampleOptions) -> Study:
 
 
 def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
-    """Return how many pairs of every dataset the items of a study have, in order of name."""
+    """Return the number of pairs of every dataset in a study, in order of name."""
     sums = {
         name: (pl.col("label") == label).sum().cast(pl.Int64)
         for name, label in {"n_positives": 1, "n_negatives": 0}.items()
@@ -111,11 +112,11 @@ def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
 def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
     """Return ``JUDGED_ITEMS``: the pairs that are drawn, in order of item_id.
 
-    Every class of every dataset has its pairs in an order of its own, and takes its next that no
-    other has taken, one at a time in turn; so what datasets share is shared out evenly.
+    Every class of every dataset has its own order of pairs. In turns, each takes its next pair that
+    no other has taken, so shared pairs are divided evenly.
     """
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
-    longest = per_class * len(keys) * len(_CLASSES)  # others can have taken all but per_class
+    longest = per_class * len(keys) * len(_CLASSES)  # others may have taken all but per_class
     waiting = []
     for key in keys:
         pairs = build.read(key.path, _READ)
@@ -150,11 +151,11 @@ _TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATED_COLUMNS} - set(_SIDES))
 def grade_study(options: GradeOptions) -> Study:
     """Return the graded study of pairs that it writes to ``out``.
 
-    Every group of raters has pairs of its own beside the consistency set, which all rate; every
-    rater sees some pairs twice, about half of the others lying between. Pages are equal in length,
-    and each has an equal share of the group's own pairs, of the consistency set and of the pairs
-    that are seen again: of 500, 50 and 50 with 120 a page, it has 100, 10 and 10 (Chiu et al.
-    2018). Only what lies in ``annotators`` is for raters.
+    Every group of raters has its own pairs besides the consistency set, which all rate; every rater
+    sees some pairs twice, with about half of the others in between. Pages have equal lengths, and
+    each has an equal share of the group's own pairs, of the consistency set and of the repeated
+    pairs: with 500, 50 and 50 pairs and 120 per page, a page has 100, 10 and 10 (Chiu et al. 2018).
+    Give raters only their folder in ``annotators``.
 
     Raises:
         InputError: the file cannot be read, or holds a pair twice.
@@ -186,7 +187,7 @@ def grade_study(options: GradeOptions) -> Study:
         n_pages = math.ceil(n_seen / options.page_size) if options.page_size else 1
         parts = []
         for at, rater in enumerate(raters):
-            number = at * options.groups // len(raters) + 1  # groups are as equal as they can be
+            number = at * options.groups // len(raters) + 1  # groups are as equal as possible
             own = items.filter(pl.col("group").is_in([0, number]))
             parts.append(presentations_of(options.seed, rater, own, options.duplicates, n_pages))
         most = max(part.height for part in parts)
@@ -201,7 +202,7 @@ def grade_study(options: GradeOptions) -> Study:
 
 
 def shares_of(study: Study) -> pl.DataFrame:
-    """Return how many pairs each rater of a graded study sees, and which group it is of."""
+    """Return the number of pairs of each rater of a graded study, and the rater's group."""
     shown = study.assignment().join(study.items().select("item_id", "group"), on="item_id")
     first = pl.col("showing") == 1
     counts = {
@@ -217,8 +218,8 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
     """Return the pairs of a table: term1, term2, and its other columns as text.
 
     Raises:
-        InputError: the file cannot be read, lacks a column or has one whose name medsim gives, or
-            a pair has one term alone or stands twice; the message names the line.
+        InputError: the file cannot be read, lacks a column or has a column with a reserved name, or
+            a pair lacks a term or is repeated; the message names the line.
     """
     table = read_table(path, _SIDES, known=None)
     for warning in table.warnings:
@@ -242,7 +243,7 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
 
 
 def _check_properties(table: Table) -> None:
-    """Raise InputError if a column that an evaluation reads holds what it would refuse."""
+    """Raise InputError if a column that an evaluation reads has an invalid value."""
     for column in filter(table.frame.columns.__contains__, PAIR_PROPERTIES):
         for at, cell in zip(table.at, table.frame[column], strict=True):
             try:
@@ -255,16 +256,16 @@ _PLACES = [f"{what}{side}" for side in "12" for what in ("sentence", "start", "e
 _MARKED = ("marked1", "marked2")
 _PLAIN = str.maketrans(dict(zip(MARKS, "[]", strict=True)))
 _INSPECTED = {"domain": BIOMEDICAL, "associated": "yes"}
-"""The values of pairs that are inspected, where a file tells them."""
+"""The values of pairs to inspect, if a file has these columns."""
 
 
 @public(InstancesOptions)
 def instances_study(options: InstancesOptions) -> Study:
     """Return the study of a benchmark of words in context that it writes to ``out``.
 
-    Every annotator sees as many instances, drawn uniformly and without their labels: some that all
-    see, by which their agreement is told, and others of their own (Rouhizadeh et al. 2024, BioWiC).
-    Only what lies in ``annotators`` is for them.
+    Every annotator sees the same number of instances, drawn uniformly and without labels: some that
+    all see, to compute their agreement, and others that nobody else sees (Rouhizadeh et al. 2024,
+    BioWiC). Give annotators only their folder in ``annotators``.
 
     Raises:
         InputError: the file cannot be read, or has a term that is not at its offsets.
@@ -290,12 +291,12 @@ def instances_study(options: InstancesOptions) -> Study:
 def domains_study(options: DomainsOptions) -> Study:
     """Return the study of words to sort by domain that it writes to ``out``.
 
-    Words are those of which pairs could be chosen: all forms and spellings of a word count as one,
-    and what nobody could rate is left out. All annotators see all of them, or as many as are drawn
-    (Chiu et al. 2018). Only what lies in ``annotators`` is for them.
+    The words are those that pairs could be chosen from: all forms and spellings of a word count as
+    one, and words that nobody could rate are left out. All annotators see all words, or the words
+    of a sample (Chiu et al. 2018). Give annotators only their folder in ``annotators``.
 
     Raises:
-        InputError: the table cannot be read, or no word of it remains.
+        InputError: the table cannot be read, or no word remains.
         OptionError: an option is out of range, or there are too few words.
         OutputError: ``out`` is taken or cannot be written.
     """
@@ -328,8 +329,8 @@ def domains_study(options: DomainsOptions) -> Study:
 def inspect_study(options: InspectOptions) -> Study:
     """Return the study of pairs to inspect that it writes to ``out``.
 
-    All annotators see all pairs that are said to be associated, and confirm which of them are in a
-    biomedical sense (Chiu et al. 2018). Only what lies in ``annotators`` is for them.
+    All annotators see all associated pairs, and confirm which are associated in a biomedical sense
+    (Chiu et al. 2018). Give annotators only their folder in ``annotators``.
 
     Raises:
         InputError: the file cannot be read, holds a pair twice, or has no associated pair.
@@ -353,7 +354,7 @@ def inspect_study(options: InspectOptions) -> Study:
 
 
 def shown_counts(study: Study) -> pl.DataFrame:
-    """Return how many items each annotator sees, and how many of them others see as well."""
+    """Return the number of items of each annotator, and of those that others see too."""
     shown = study.assignment().with_columns(common=pl.len().over("item_id") > 1)
     n_shown, n_common = pl.len().cast(pl.Int64), pl.col("common").sum().cast(pl.Int64)
     counts = {f"n_{study.scale.noun}s": n_shown, "n_common": n_common}
@@ -365,8 +366,8 @@ def _drawn_instances(
 ) -> pl.DataFrame:
     """Return ``CONTEXT_ITEMS``: the instances that are drawn, in order of item_id.
 
-    Their ids are digests of their sentences and offsets, so that no draw depends on their order; of
-    instances that stand twice the first counts.
+    Their ids are digests of their sentences and offsets, so that draws do not depend on their
+    order; of repeated instances the first is used.
     """
     different = (
         _with_ids(instances, options.seed, _PLACES)
@@ -419,12 +420,12 @@ def _write_asked(
 
     Args:
         scale: of the study.
-        items: with item_id, in its order; where they have a group, annotators see those of group 0
-            and of their own, which count from 1.
+        items: with item_id, in its order; if they have a group, annotators see group 0 and their
+            own group, numbered from 1.
         shown: the columns of items that annotators see.
         source: of the items, for the manifest.
         options: of the study.
-        progress: told of the stage.
+        progress: receives the stage.
     """
     with progress.stage("write sheets") as stage:
         parts = []

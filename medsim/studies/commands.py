@@ -33,10 +33,10 @@ study = subcommands(
 
 @command(study, SampleOptions, then=("study score",))
 def sample(options: SampleOptions, *, form: Format = "table") -> None:
-    """Draw pairs of every dataset of a build for people to judge, and print how many.
+    """Draw pairs of every dataset of a build for people to judge, and print their numbers.
 
-    Writes a folder: annotators/NAME is what each annotator is given (a page that needs no network,
-    a sheet, tasks for Label Studio), key/ is what they must not see.
+    Writes a folder: annotators/NAME is for each annotator (a page that needs no network, a sheet,
+    tasks for Label Studio); annotators must not see key/.
 
     Example: medsim study sample hpo -o study --annotators ada,ben,eva
     """
@@ -47,11 +47,11 @@ def sample(options: SampleOptions, *, form: Format = "table") -> None:
 
 @command(study, GradeOptions, then=("study score",))
 def grade(options: GradeOptions, *, form: Format = "table") -> None:
-    """Share pairs out among groups of raters, who grade them from 0 to 6, and print the shares.
+    """Divide pairs among groups of raters, who grade them from 0 to 6, and print the numbers.
 
     Reads CSV, TSV or Parquet, whose other columns are kept for the results. All raters rate the
-    consistency set, of 50 pairs by default, of none for a single group. Writes a folder as medsim
-    study sample does.
+    consistency set, 50 pairs by default, none for a single group. Writes a folder as medsim study
+    sample does.
 
     Example: medsim study grade pairs.csv -o study --raters 12
     """
@@ -62,11 +62,11 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
 
 @command(study, InstancesOptions, then=("study score",))
 def instances(options: InstancesOptions, *, form: Format = "table") -> None:
-    """Draw instances of words in context for people to label, and print how many each sees.
+    """Draw instances of words in context for people to label, and print the number for each.
 
     Reads test.json of BioWiC, or of medsim wic build, or a folder that has it. Writes a folder as
-    medsim study sample does. Its scores have the agreement of people and their accuracy, which
-    medsim wic eval takes.
+    medsim study sample does. Its scores have human agreement and accuracy, for medsim wic eval
+    --people.
 
     Example: medsim study instances biowic -o study --annotators ada,ben
     """
@@ -77,10 +77,10 @@ def instances(options: InstancesOptions, *, form: Format = "table") -> None:
 
 @command(study, DomainsOptions, then=("study score",))
 def domains(options: DomainsOptions, *, form: Format = "table") -> None:
-    """Have people sort words into biomedical and general ones, and print how many each sees.
+    """Have people sort words into biomedical and general ones, and print the number for each.
 
     Reads a frequency table as medsim study pairs does. Writes a folder as medsim study sample does.
-    Its scores have the words on which people agree, which medsim study pairs takes.
+    Its scores have the words on which people agree, for medsim study pairs --domains.
 
     Example: medsim study domains words.csv -o study --word-class noun --size 500
     """
@@ -91,11 +91,11 @@ def domains(options: DomainsOptions, *, form: Format = "table") -> None:
 
 @command(study, InspectOptions, then=("study score",))
 def inspect(options: InspectOptions, *, form: Format = "table") -> None:
-    """Have people inspect associated pairs of words, and print how many each sees.
+    """Have people inspect associated pairs of words, and print the number for each.
 
     Reads CSV, TSV or Parquet; if it has a column domain or associated, as medsim study pairs writes
     them, only associated biomedical pairs are shown. Writes a folder as medsim study sample does.
-    Its scores have the pairs that people confirm, which medsim study pairs takes.
+    Its scores have the pairs that people confirm, for medsim study pairs --confirmed.
 
     Example: medsim study inspect pairs.csv -o study --annotators ada,ben
     """
@@ -117,11 +117,11 @@ def score(
     ] = None,
     form: Format = "table",
 ) -> None:
-    """Score a study by the answers to it, and print a table, by default the first of its kind.
+    """Score a study from its answers, and print a table.
 
     Reads what annotators sent back: files of the page, sheets in CSV or TSV, exports of Label
-    Studio, or folders of them. With --leave-out outliers the outliers of a graded study do not
-    count. Writes nothing, or with --out a folder with every table: corrections.csv for medsim build
+    Studio, or folders of them. --leave-out outliers leaves out the outliers of a graded study.
+    Writes nothing, or with --out a folder with every table: corrections.csv for medsim build
     --corrections, rated.csv for medsim eval, domains.csv and confirmed.csv for medsim study pairs.
     In tables, md and latex a confidence interval follows its estimate; json and csv have columns
     for its ends.
@@ -132,7 +132,7 @@ def score(
     from medsim.studies.output import WHY_MISSING
     from medsim.studies.score import check_table, readable_scores, score_study
 
-    check_table(options.study, table)  # before what takes long
+    check_table(options.study, table)  # before the slow steps
     scores = call(score_study, options)
     shown = scores.table(table)
     print_table(shown, form, readable=lambda frame: [readable_scores(frame)])
@@ -140,7 +140,7 @@ def score(
         tell_signs(options.progress, form, signs)
     tell_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     if options.out is not None:
-        draws = "medsim report {out} -o scores.html draws them"
+        draws = "for a report, run medsim report {out} -o scores.html"
         steps = [draws, *(step for name, step in _TAKES.items() if name in scores.tables)]
         tell_next(options.progress, *(step.format(out=quoted(options.out)) for step in steps))
 
@@ -150,15 +150,15 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     """Choose pairs of words to rate, as for Bio-SimLex and Bio-SimVerb, and print the quarters.
 
     Reads a frequency table, CSV, TSV or Parquet, with columns word, class and count, and optionally
-    lemma and topics (a number, or names with ; between) or documents, whose topics are in the table
+    lemma and topics (a number, or names separated by ;) or documents, whose topics are in the table
     of --documents: document and topics. The synonyms and siblings of a --terminology are
     associated; with the files LRNOM, LRAGR and LRSPL of the SPECIALIST Lexicon, or their folder,
-    variants of its names count as names, as phosphorylate where it has phosphorylation. --norms are
+    variants of its names count as names: phosphorylate if it has phosphorylation. --norms are
     those of the University of South Florida, or tables with cue, target and optionally strength.
     The words of --biomedical are biomedical and all others general; --domains is a table with word
-    and domain, as medsim study score writes it, and leaves out all other words; with --general
-    alone the corpus that uses a word more often decides. --confirmed, a table with term1 and term2
-    as medsim study score writes it, has the only associated biomedical pairs that are drawn.
+    and domain, as medsim study score writes it, and leaves out all other words; with only
+    --general, the corpus that uses a word more often decides. --confirmed, a table with term1 and
+    term2 as medsim study score writes it, restricts the associated biomedical pairs to its own.
 
     Writes a file with a row per pair: terms, class, domain, whether and why they are associated,
     counts and topics, in an order drawn from the seed.
@@ -185,8 +185,8 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     print_table(chosen.quarters(), form)
     tell_next(
         options.progress,
-        f"medsim study grade {quoted(options.out)} -o STUDY has people rate them",
-        f"medsim study inspect {quoted(options.out)} -o STUDY has people check associations",
+        f"to have people rate them, run medsim study grade {quoted(options.out)} -o STUDY",
+        f"to check associations, run medsim study inspect {quoted(options.out)} -o STUDY",
     )
 
 
@@ -199,16 +199,19 @@ _SIGNS = {
     "others_iaa1": "others_iaa1: iaa1 of the others",
     "twice_equal": "twice_: of pairs that were rated twice",
 }
-"""What columns of scores say."""
+"""The meanings of columns of scores."""
 
 _TAKES = {
-    "corrections": "medsim build SOURCE -o FOLDER --corrections {out}/corrections.csv applies them",
-    "rated": "medsim eval {out}/rated.csv -e NAME=PATH -o RESULTS scores an embedding on them",
-    "accuracy": "medsim wic eval DATA -m NAME=PATH -o SCORES --people {out} compares models",
-    "domains": "medsim study pairs WORDS -o pairs.csv --domains {out}/domains.csv pairs the words",
-    "confirmed": "medsim study pairs WORDS -o pairs.csv --confirmed {out}/confirmed.csv takes them",
+    "corrections": "to apply them, run medsim build SOURCE -o FOLDER "
+    "--corrections {out}/corrections.csv",
+    "rated": "to score an embedding, run medsim eval {out}/rated.csv -e NAME=PATH -o RESULTS",
+    "accuracy": "to compare models, run medsim wic eval DATA -m NAME=PATH -o SCORES --people {out}",
+    "domains": "to pair the words, run medsim study pairs WORDS -o pairs.csv "
+    "--domains {out}/domains.csv",
+    "confirmed": "to use them, run medsim study pairs WORDS -o pairs.csv "
+    "--confirmed {out}/confirmed.csv",
 }
-"""The command that takes a table of scores."""
+"""The command that uses a table of scores."""
 
 
 def _print_asked(
@@ -218,5 +221,5 @@ def _print_asked(
     tell_next(
         options.progress,
         f"send each annotator the folder {quoted(options.out)}/annotators/NAME",
-        f"medsim study score {quoted(options.out)} ANSWERS scores what they send back",
+        f"to score their answers, run medsim study score {quoted(options.out)} ANSWERS",
     )

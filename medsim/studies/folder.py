@@ -1,4 +1,4 @@
-"""The folder of a study: the files for its annotators, and apart from them the key."""
+"""The folder of a study: the files for its annotators, and separately the key."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Study(Opened[StudyManifest]):
     """A finished study.
 
     Args:
-        folder: where it lies.
+        folder: of the study.
 
     Raises:
-        InputError: the folder holds none.
+        InputError: the folder is not a study.
 
     Attributes:
         folder: where it lies.
@@ -62,7 +62,7 @@ class Study(Opened[StudyManifest]):
         return self._summarized(facts, calls, self._shares)
 
     def _shares(self) -> pl.DataFrame:
-        """Return how many items each annotator sees."""
+        """Return the number of items of each annotator."""
         groups = self.assignment().group_by("annotator", maintain_order=True)
         return groups.agg(pl.len().alias("items"))
 
@@ -77,7 +77,7 @@ class Study(Opened[StudyManifest]):
         return SCALES[self.manifest.scale]
 
     def items(self) -> pl.DataFrame:
-        """Return a row per pair: what annotators did not see."""
+        """Return a row per pair, with the columns that annotators did not see."""
         return self._checked(ITEMS)
 
     def assignment(self) -> pl.DataFrame:
@@ -97,14 +97,14 @@ def write_study(
     progress: Progress,
     **of_manifest: Any,
 ) -> Study:
-    """Return the study that it writes, which appears whole or not at all.
+    """Return the study that it writes; the folder appears complete or not at all.
 
     Args:
         scale: of the study.
-        items: a row per item, with item_id; what annotators must not see.
+        items: a row per item, with item_id; annotators must not see it.
         parts: ``ASSIGNED`` of each annotator, in order of position.
         options: of the command.
-        progress: whose warnings the manifest keeps.
+        progress: the manifest keeps its warnings.
         of_manifest: the source, notice and page_size of ``StudyManifest``.
     """
     assignment = pl.concat(parts)
@@ -137,7 +137,7 @@ def write_study(
 
 
 def draw_id(*parts: object) -> str:
-    """Return the digest by which something is drawn or named: hexadecimal, 64 bits."""
+    """Return a digest for drawing or naming: hexadecimal, 64 bits."""
     return canonical_digest(parts)[:_ID_LENGTH]
 
 
@@ -151,18 +151,17 @@ def presentations_of(
 ) -> pl.DataFrame:
     """Return the presentations of one annotator: ``ASSIGNED``, in order of position.
 
-    Every page has its share of the items of each group, and of those that are shown for a second
-    time (Chiu et al. 2018): shares differ by one item at most. The two presentations of an item
-    have about the same place in two pages, half of all pages apart; a single page is cut in two.
-    Items of the consistency set, which is group 0, are shown twice only where there are too few
-    others.
+    Every page has an equal share of the items of each group, and of repeated items (Chiu et al.
+    2018): shares differ by at most one item. The two presentations of an item have about the same
+    position on two pages, half of all pages apart; a single page is cut in two. Items of the
+    consistency set, which is group 0, are shown twice only if there are too few others.
 
     Args:
         seed: of every draw.
-        annotator: who sees them, whose name decides the draws as well.
-        items: item_id, the columns that are shown, and the group of an item where there are groups.
-        n_twice: how many items are shown twice.
-        n_pages: how many pages are filled.
+        annotator: the name; draws depend on it too.
+        items: item_id, the columns to show, and the group of an item if there are groups.
+        n_twice: the number of items to show twice.
+        n_pages: the number of pages.
         shown: the columns of the two sides of a pair, or of a word, which is on the left.
     """
     n_pages = max(n_pages, 2 if n_twice else 1)
@@ -217,13 +216,13 @@ def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet
 
 
 def _files_of(sheet: Sheet) -> dict[str, str]:
-    """Return the files that one annotator is given, by name: one of them is enough to answer."""
+    """Return the files for one annotator, by name: one of them is enough to answer."""
     paragraphs = [sheet.notice, *sheet.instructions] if sheet.notice else sheet.instructions
     allowed = ", ".join(one.label.lower() for one in sheet.scale.choices)
     filling = (
         f"Open annotate.html in a browser and go through the {sheet.scale.noun}s; it needs no "
         f"network. Or fill in the column answer of sheet-{sheet.annotator}.csv, and save it as "
-        f"CSV. The answers are: {allowed}. Leave a cell empty where you have not "
+        f"CSV. The answers are: {allowed}. Leave a cell empty if you have not "
         "judged yet, and change no other column."
     )
     instructions = [sheet.title, *paragraphs, sheet.scale.question, filling]
@@ -237,7 +236,7 @@ def _files_of(sheet: Sheet) -> dict[str, str]:
 
 
 def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
-    """Return paragraphs for annotators: those of a text file, by default those of the scale.
+    """Return paragraphs for annotators, from a text file or by default from the scale.
 
     Paragraphs are separated by empty lines.
     """

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 OUTLIERS = "outliers"
-"""The name that stands for all outlying raters among those that are left out."""
+"""The name for all outlying raters in the option to leave raters out."""
 
 _HIGHEST = 6  # of the scale of ratings, which begins with 0 (Chiu et al. 2018)
-_SCALED_TO = 10  # the highest of the means, as rated sets have them
-_MOST_VALUES = 12  # of a column whose values name parts
+_SCALED_TO = 10  # the highest mean, as in rated sets
+_MOST_VALUES = 12  # of a column to make parts by
 _FEWEST = 2  # raters that can agree
 _GROUP = "group "
 _NUMBERED = ("count", "topics")
@@ -53,14 +53,14 @@ def graded_tables(
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a graded study.
 
-    The rating of a pair that a rater saw twice is the mean of both. Outliers are those of the
-    consistency set, or of all pairs where it has fewer than ten.
+    The rating of a pair that a rater saw twice is the mean of both. Outliers are determined on the
+    consistency set, or on all pairs if it has fewer than ten.
 
     Returns:
         agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, and the mean
-        over groups, with and without those left out. raters: how each agrees with the others and
-        with oneself. rated: the rated set, from 0 to 10. parts: ratings and deviations of its
-        parts.
+            over groups, with and without raters left out. raters: the agreement of each with the
+            others and with their own repeated ratings. rated: the rated set, from 0 to 10. parts:
+            ratings and deviations of its parts.
     """
     names = answers["annotator"].unique().sort().to_list()
     ratings = answer_table(items, answers, names)
@@ -116,8 +116,8 @@ def _agreement(
 def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows, Rows]]:
     """Yield the columns of all pairs, of the consistency set, and of every group.
 
-    First come those that only the raters of a group have rated, then all that they have rated:
-    the consistency set as well (Chiu et al. 2018).
+    For a group they are first its own columns, then all that its raters rated, with the consistency
+    set (Chiu et al. 2018).
     """
     of = groups.to_numpy()
     yield "all", np.arange(len(of)), np.arange(len(of))
@@ -157,16 +157,16 @@ def _raters(
 
 
 def _longest_alternation(ratings: pl.Series) -> int:
-    """Return of how many ratings in a row two took turns, such as 2, 5, 2, 5; 0 of none."""
+    """Return the longest alternation of two ratings, such as 4 for 2, 5, 2, 5; 0 if none."""
     turns = (ratings == ratings.shift(2)) & (ratings != ratings.shift(1))
     runs = turns.fill_null(value=False).rle().struct.unnest().filter("value")["len"].to_list()
     return max(runs) + 2 if runs else 0
 
 
 def _consistency(answers: pl.DataFrame) -> Row:
-    """Return how alike a rater's first and second ratings are of the pairs that were rated twice.
+    """Return the agreement of a rater's first and second ratings of repeated pairs.
 
-    The difference is the mean absolute one; what is not defined is None.
+    The difference is the mean absolute one; undefined values are None.
     """
     first, second = (answers.filter(showing=showing) for showing in (1, 2))
     both = first.join(second, on="item_id", suffix="_again")
@@ -185,11 +185,11 @@ def scaled_means(ratings: Table) -> pl.DataFrame:
     """Return the mean rating of each item, scaled linearly from 0-6 to 0-10.
 
     Args:
-        ratings: float64[n_raters, n_items] from 0 to 6, NaN where there is none.
+        ratings: float64[n_raters, n_items] from 0 to 6, NaN if missing.
 
     Returns:
-        rating, NaN where nobody rated; deviation, the standard deviation (n - 1), null of fewer
-        than two ratings; n_ratings.
+        rating, NaN if nobody rated; deviation, the standard deviation (n - 1), null for fewer than
+        two ratings; n_ratings.
     """
     rated = ~np.isnan(ratings)
     n_ratings = rated.sum(axis=0, dtype=np.int32)
@@ -216,10 +216,10 @@ def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
 
 
 def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
-    """Return ratings and deviations of all pairs, and of parts by what the file says of pairs.
+    """Return ratings and deviations of all pairs, and of parts by columns of the file.
 
-    Parts by counts and by numbers of topics have the pairs both of whose words lie in one interval
-    (Chiu et al. 2018, tables 10 and 11); there is a part for each value of a column of few values.
+    Parts by counts and by numbers of topics have the pairs whose words both lie in one bin (Chiu et
+    al. 2018, tables 10 and 11); a column with few values makes a part for each value.
     """
     known = pl.DataFrame(
         {
@@ -264,7 +264,7 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
 
 
 LEAST_AGREEMENT = 0.2
-"""Where none of the others agrees more than this with the rest, there are no outliers."""
+"""If no other rater agrees more than this with the rest, there are no outliers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,10 +272,9 @@ class Standings:
     """The IAA-1 of each rater beside that of the others, float64[n_raters].
 
     Attributes:
-        own: the mean of a rater's correlations with the others; NaN where there is none.
-        others: the average IAA-1 of the others among themselves; NaN where none of them agrees with
-            the rest.
-        outlying: bool[n_raters], who agrees considerably less than the others do.
+        own: the mean of a rater's correlations with the others; NaN if there are none.
+        others: the average IAA-1 among the others; NaN if none of them agrees with the rest.
+        outlying: bool[n_raters], raters who agree considerably less than the others.
     """
 
     own: Values
@@ -286,24 +285,25 @@ class Standings:
 def standings_of(
     ratings: Table, fewest: int = FEWEST_SHARED, share: float = OUTLIER_SHARE
 ) -> Standings:
-    """Return how each rater stands beside the others, and who is an outlier.
+    """Return the agreement of each rater with the others, and the outliers.
 
     Chiu et al. (2018) leave out a rater "whose IAA-1 was considerably lower than the average IAA-1
-    of all the other annotators". Here that is below ``share`` of it, half by default; and so is a
-    rater who gave all items the same rating. The average is that of the others among themselves,
-    so that a rater does not lower the standard by which they are judged.
+    of all the other annotators". Here the limit is ``share`` of that average, half by default; a
+    rater who gave all items the same rating is also an outlier. The average is among the others, so
+    that raters do not lower the standard by which they are judged.
 
-    Of 50 items, 200 simulations each: where good raters correlate by 0.67, a single random rater
-    beside 11 good ones is always found, and where they correlate by 0.47 in 99.5%. At 0.47 each of
-    two is found in 97% beside ten and in 93% beside four, and each of three in 71% beside three.
-    Good ones are called outliers in at most 0.2%. Of 20 items at 0.47 a single one beside 11 is
-    found in 92%, and 1% to 4% of good ones are called outliers.
+    Results of 200 simulations each, with 50 items: if good raters correlate by 0.67, a single
+    random rater among 11 good ones is always detected; if they correlate by 0.47, in 99.5%. At 0.47
+    each of two random raters is detected in 97% among ten good ones and in 93% among four, and each
+    of three in 71% among three. At most 0.2% of good raters are called outliers. With 20 items at
+    0.47 a single random rater among 11 is detected in 92%, and 1% to 4% of good raters are called
+    outliers.
 
-    Of two raters neither is an outlier, nor is anybody where none of the others agrees with the
-    rest, or who shares too few items with all.
+    Of two raters neither is an outlier. There are no outliers if no other rater agrees with the
+    rest, and a rater with too few shared items is never one.
 
     Args:
-        ratings: float64[n_raters, n_items], NaN where there is none.
+        ratings: float64[n_raters, n_items], NaN if missing.
         fewest: items that both sides must have rated for a correlation to count.
         share: of the others' average, below which a rater is an outlier.
     """

@@ -1,4 +1,4 @@
-"""Tables of studies whose answers are named: of builds, and of what a few people are asked."""
+"""Tables of studies with named answers: judgements, labels, domains and associations."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from medsim.studies.sheets import Scale
 
 MEAN = "mean"
-"""The name that stands for all annotators in the table of accuracies."""
+"""The name of the mean over annotators in the table of accuracies."""
 
 NO_TRUTH = -1
-"""The value of pairs that have no ground truth."""
+"""The value of pairs without ground truth."""
 
 FEWEST_PAIRS = 10
-"""Of fewer units no interval is made: their resamples say little."""
+"""The minimum number of units for a confidence interval."""
 
 _TWO = 2
 
@@ -62,14 +62,14 @@ def judged_tables(
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a study of a build.
 
-    Pairs that nobody answered count as missing, and in nothing else; there is one answer at least.
+    Pairs that nobody answered only count as missing; there is at least one answer.
 
     Returns:
         quality: table 3 of Schulz and Juric (2020), a row per dataset and statistic, and of all
-        together. agreement: Krippendorff's alpha of all annotators and of any two. annotators: how
-        often each gave which answer. disagreements: pairs that were judged otherwise than the
-        dataset says, have no ground truth, or were not judged alike by all. corrections: the first
-        of these, as ``medsim build --corrections`` reads them.
+            together. agreement: Krippendorff's alpha of all annotators and of any two. annotators:
+            counts of each one's answers. disagreements: pairs whose judgement contradicts the
+            dataset, pairs without ground truth, and pairs without unanimous judgement. corrections:
+            the first of these, for ``medsim build --corrections``.
     """
     names = answers["annotator"].unique().sort().to_list()
     n_shown = items.height
@@ -102,7 +102,7 @@ def judged_tables(
 def compared_tables(
     scale: Scale, items: pl.DataFrame, answers: pl.DataFrame, resampling: Resampling
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables of a study, the first of which is what it was made for.
+    """Return the tables of a study, the main one first.
 
     Args:
         scale: of instances, domains or associations.
@@ -112,10 +112,10 @@ def compared_tables(
 
     Returns:
         accuracy: of each annotator and their mean against the labels of instances. domains: the
-        words that all annotators say to be of one domain. confirmed: the pairs that all say to be
-        associated. agreement: Cohen's kappa of every two annotators, and Krippendorff's alpha of
-        these and of all. annotators: how often each gave which answer. disagreements: what was not
-        answered alike, or otherwise than a label says.
+            words that all annotators assign to one domain. confirmed: the pairs that all call
+            associated. agreement: Cohen's kappa of every two annotators, and Krippendorff's alpha
+            of these and of all. annotators: counts of each one's answers. disagreements: items with
+            different answers, or whose answers contradict the label.
     """
     names = answers["annotator"].unique().sort().to_list()
     table = _table(items, answers, names)
@@ -133,11 +133,11 @@ def compared_tables(
 
 
 def majority(table: Judgements) -> NDArray[np.int8]:
-    """Return the judgement that more than half of the annotators gave of each unit.
+    """Return the judgement of each unit by more than half of the annotators.
 
-    Ground truth is a majority vote (Schulz and Juric 2020, section 3.3): here of more than half of
-    those who took part in the study, whether they judged the unit or not. "Don't know" and no
-    answer, -1, are votes for neither.
+    Ground truth is a majority vote (Schulz and Juric 2020, section 3.3): here more than half of all
+    annotators of the study, whether they judged the unit or not. "Don't know" and no answer, -1,
+    are votes for neither.
 
     Returns:
         int8[n_units], SAME or NOT_SAME, or ``NO_TRUTH``.
@@ -182,9 +182,9 @@ def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> 
 def _agreement(
     scale: Scale, table: Judgements, names: Sequence[str], resampling: Resampling
 ) -> pl.DataFrame:
-    """Return kappa and alpha of all annotators, and of every two where there are more.
+    """Return kappa and alpha of all annotators, and of every two if there are more.
 
-    Of judgements it is alpha, with "don't know" as a judgement of its own, and left out.
+    For judgements it is alpha, once with "don't know" as a judgement and once without it.
     """
     tables = {"": table}
     if scale is JUDGEMENT:
@@ -209,7 +209,7 @@ def _agreement(
 
 
 def _n_shared(table: Judgements) -> int:
-    """Return how many units have two answers or more."""
+    """Return the number of units with two answers or more."""
     return int(((table != NONE).sum(axis=1) > 1).sum())
 
 
@@ -218,17 +218,17 @@ def _alpha(table: Judgements, n_values: int, resampling: Resampling) -> Estimate
 
 
 def _for_units(resampling: Resampling, n_units: int) -> Resampling:
-    """Return a resampling that makes no intervals of few units."""
+    """Return a resampling without intervals for few units."""
     return resampling if n_units >= FEWEST_PAIRS else replace(resampling, resamples=0)
 
 
 def _counts(scale: Scale, own: Rows) -> dict[str, int]:
-    """Return how often an annotator gave which answer."""
+    """Return the counts of an annotator's answers."""
     return {f"n_{answer}": int((own == value).sum()) for value, answer in enumerate(scale.answers)}
 
 
 def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
-    """Return pairs that were judged otherwise than labelled, or not by all alike."""
+    """Return pairs whose judgement contradicts the label or is not unanimous."""
     given = np.ma.masked_equal(table, NONE)
     label = pl.when(label=1).then(pl.lit("positive")).otherwise(pl.lit("negative")).alias("label")
     reasons: dict[str, pl.Expr | pl.Series] = {
@@ -274,7 +274,7 @@ def _accuracy(
 
 
 def _agreed(scale: Scale, items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
-    """Return the words that all say to be of one domain, or the pairs that all say to be so."""
+    """Return the words that all assign to one domain, or the pairs that all call associated."""
     first = table[:, 0]
     alike = (table == first[:, None]).all(axis=1) & (first != NONE)
     if scale is ASSOCIATION:
@@ -290,7 +290,7 @@ def _agreed(scale: Scale, items: pl.DataFrame, table: Judgements) -> pl.DataFram
 def _disagreements(
     scale: Scale, items: pl.DataFrame, table: Judgements, names: Sequence[str]
 ) -> pl.DataFrame:
-    """Return items with unlike answers, and instances with another label than the answer."""
+    """Return items with different answers, and instances whose answer contradicts the label."""
     given = np.ma.masked_equal(table, NONE)
     least, most = given.min(axis=1).filled(NONE), given.max(axis=1).filled(NONE)
     _, *columns = SCORE_TABLES[scale.name]["disagreements"].dtypes  # without why
@@ -313,7 +313,7 @@ def _listed(
     reasons: Mapping[str, pl.Expr | pl.Series],
     answers: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return the items that have a reason, with the first one, what is shown, and the answers."""
+    """Return the items with a reason, with the first reason, the texts shown, and the answers."""
     why = pl.coalesce(pl.when(which).then(pl.lit(text)) for text, which in reasons.items())
     return items.select(why.alias("why"), *shown).hstack(answers).drop_nulls("why")
 
@@ -327,5 +327,5 @@ def _answers_of(scale: Scale, table: Judgements, names: Sequence[str]) -> pl.Dat
 
 
 def _named(scale: Scale, values: np.ndarray) -> list[str | None]:
-    """Return values as files have the answers; None where there is none."""
+    """Return values as the answers in files; None if missing."""
     return [None if value == NONE else scale.answers[value] for value in values.tolist()]

@@ -1,4 +1,4 @@
-"""The outputs of studies: studies and their scores, each with its tables and its manifest."""
+"""The outputs of studies: studies and their scores, with tables and manifests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from medsim.studies.sheets import Scale
 
 ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
-"""The key of a study: the pairs, and which of them is shown to whom."""
+"""The key of a study: the pairs, and the annotators who see them."""
 
 ANSWER_COLUMNS: Columns = (
     columns(pl.String, "annotator", "entry_id", "item_id")
@@ -27,9 +27,8 @@ ANSWER_COLUMNS: Columns = (
     | columns(pl.Int32, "position")
     | columns(pl.Int8, "value")
 )
-"""The columns of answers that were checked: a row per entry that was answered.
-
-The value is the answer's place in the study's scale (``medsim.studies.sheets.Scale``).
+"""The columns of checked answers: a row per answered entry. The value is the answer's position in
+the study's scale (``medsim.studies.sheets.Scale``).
 """
 
 _text, _whole, _number = (partial(Column, one) for one in (pl.String, pl.Int64, pl.Float64))
@@ -52,7 +51,7 @@ _SETS = {
 }
 _PAIR_ID = _text("Identifier of the pair in the build.")
 _SHOWN = {
-    "left": _text("Text on the left side, or the only one."),
+    "left": _text("Text on the left side, or the only text."),
     "right": _text("Text on the right side; empty if there is one text."),
 }
 _POSITION = _place("Position in what the annotator sees, from 1.")
@@ -60,7 +59,7 @@ _ANNOTATOR = _text("Name of the annotator.")
 
 ASSIGNED = Table(
     ASSIGNMENT,
-    "A row per annotator and item that is shown.",
+    "A row per annotator and item shown.",
     {
         "annotator": _ANNOTATOR,
         "position": _POSITION,
@@ -76,7 +75,7 @@ ASSIGNED = Table(
 
 def _items(of_scale: dict[str, Column]) -> Table:
     """Return the items of a kind of study."""
-    about, order = "A row per item that people are asked about.", "By item_id."
+    about, order = "A row per item of the study.", "By item_id."
     return Table(ITEMS, about, {"item_id": _ITEM_ID, **of_scale}, key=("item_id",), order=order)
 
 
@@ -98,7 +97,7 @@ GRADED_ITEMS = _items(
 )
 CONTEXT_ITEMS = _items(
     {
-        "group": _place("0 if all annotators see the instance, else the number of the one."),
+        "group": _place("0 if all annotators see the instance, else the number of its annotator."),
         **_both("term", "Term of the {} sentence."),
         **_both("sentence", "The {} sentence."),
         **_both("start", "Start of the {} term in code points of its sentence, from 0.", _place),
@@ -136,29 +135,29 @@ WORD_PAIRS = Table(
     key=("term1", "term2"),
     order="Drawn from the seed.",
 )
-"""The file that ``medsim study pairs`` writes, which is no folder with a manifest."""
+"""The file that ``medsim study pairs`` writes; it is not a folder with a manifest."""
 
-_NO_CORRELATION = "too few pairs are rated by both sides, or one side gave one rating to all"
+_NO_CORRELATION = "too few pairs are rated by both, or one gave the same rating to all"
 _NOT_TWICE = "no pair was rated twice"
 
 WHY_MISSING: Mapping[str, str] = {
     "alpha": "no item has two answers, or all answers are the same",
-    "kappa": "both answered no item, or gave one answer to all; and for more than two annotators",
+    "kappa": "both answered no item, or always the same; and for more than two annotators",
     "accuracy": "no pair has a majority",
     "recall": "the majority judges no pair the same",
     "precision": "no pair with a majority is labelled the same",
-    "with_majority": "no answer is to a pair with a majority",
+    "with_majority": "no answered pair has a majority",
     **dict.fromkeys(("iaa1", "iaa2", "with_others", "with_mean"), _NO_CORRELATION),
     "consistency_iaa1": _NO_CORRELATION,
     "others_iaa1": f"{_NO_CORRELATION}, or no two of the others agree",
     **dict.fromkeys(("twice_equal", "twice_within_one", "twice_difference"), _NOT_TWICE),
     "twice_spearman": "fewer than two pairs were rated twice, or all ratings are the same",
 }
-"""When a table has no value of a statistic, a clause after "where"."""
+"""Reasons for missing values of statistics: a clause after "where"."""
 
 
 def _statistic(name: str, about: str) -> dict[str, Column]:
-    """Return the column of a statistic, with when it is missing if it ever is."""
+    """Return the column of a statistic, with the reason if it can be missing."""
     why = WHY_MISSING.get(name)
     return {name: _number(f"{about}; null where {why}." if why else f"{about}.")}
 
@@ -166,20 +165,20 @@ def _statistic(name: str, about: str) -> dict[str, Column]:
 def _estimate(name: str, about: str) -> dict[str, Column]:
     """Return the columns of an estimate and of the ends of its interval."""
     return _statistic(name, about) | {
-        f"{name}_{end}": _number(f"{which} end of the 95% interval of {name}; null if it has none.")
+        f"{name}_{end}": _number(f"{which} end of {name}'s 95% confidence interval, or null.")
         for end, which in (("low", "Lower"), ("high", "Upper"))
     }
 
 
 def _counts(scale: Scale) -> dict[str, Column]:
-    """Return how often each answer of a scale is given."""
+    """Return the columns with the count of each answer of a scale."""
     return {f"n_{one}": _whole(f"Number of answers {one}.") for one in scale.answers}
 
 
 def _scored(
     name: str, about: str, of: dict[str, Column], key: tuple[str, ...], order: str = ""
 ) -> dict[str, Table]:
-    """Return a table of scores by its name, which is in order of its key if nothing is said."""
+    """Return a table of scores by its name, by default in order of its key."""
     order = order or f"By {' and '.join(key)}."
     return {name: Table(f"{name}.csv", about, of, optional=True, key=key, order=order)}
 
@@ -188,7 +187,7 @@ _ANSWERS = {
     "answer of NAME": _text("Answer of that annotator; null if there is none.", in_some_files=True)
 }
 _ALPHA = _estimate("alpha", "Krippendorff's alpha, 1 if all agree, 0 by chance")
-_NAMES = _text("Names of the annotators, with & between them.")
+_NAMES = _text("Names of the annotators, separated by &.")
 
 _JUDGED = {
     **_scored(
@@ -214,7 +213,7 @@ _JUDGED = {
         {
             "annotators": _NAMES,
             "dont_know": _text("Whether the answer don't know is a judgement or left out."),
-            "n_pairs": _whole("Number of pairs that two of them judged at least."),
+            "n_pairs": _whole("Number of pairs that at least two of them judged."),
             **_ALPHA,
         },
         key=("annotators", "dont_know"),
@@ -233,7 +232,7 @@ _JUDGED = {
     ),
     **_scored(
         "disagreements",
-        "A row per pair that was not judged as labelled, or not by all alike.",
+        "A row per pair whose judgement contradicts the label, or is not unanimous.",
         {
             "why": _text("judged otherwise, no ground truth or not judged alike."),
             **_TERMS,
@@ -248,7 +247,7 @@ _JUDGED = {
     ),
     **_scored(
         "corrections",
-        "A row per pair that was not judged as labelled, for medsim build --corrections.",
+        "A row per pair whose judgement contradicts the label, for medsim build --corrections.",
         {
             **_TERMS,
             "judged": _text("Judgement of the majority, same or not_same."),
@@ -266,7 +265,7 @@ _RATED = _scored(
     "A row per pair that was rated, for medsim eval.",
     {
         **_TERMS,
-        "rating": _number("Mean rating, scaled from 0 to 6 to 0 to 10."),
+        "rating": _number("Mean rating, scaled from 0-6 to 0-10."),
         "deviation": _number("Standard deviation (n - 1) on that scale; null for one rating."),
         "n_ratings": _place("Number of raters who rated the pair."),
         "group": _place("Group of raters, from 1; 0 for the consistency set.", in_some_files=True),
@@ -303,14 +302,16 @@ _GRADED = {
             **_statistic("with_others", "Mean correlation with the other raters"),
             **_statistic("with_mean", "Correlation with the others' mean"),
             **_statistic("consistency_iaa1", "Mean correlation with others on the consistency set"),
-            **_statistic("others_iaa1", "The same of the others among themselves"),
+            **_statistic("others_iaa1", "Mean correlation among the others"),
             "outlier": _flag("Whether the rater agrees considerably less than the others."),
             "accepted": _flag("Whether the rater counts for the rated set."),
             "longest_run": _whole("Largest number of equal ratings in a row."),
-            "longest_alternation": _whole("Most ratings in a row of two in turn; 0 for none."),
+            "longest_alternation": _whole("Longest alternation of two ratings; 0 if none."),
             "n_twice": _whole("Number of pairs rated twice."),
-            **_statistic("twice_equal", "Share of those with two equal ratings"),
-            **_statistic("twice_within_one", "Share of those whose ratings differ by at most one"),
+            **_statistic("twice_equal", "Share of these pairs with two equal ratings"),
+            **_statistic(
+                "twice_within_one", "Share of these pairs whose ratings differ by at most one"
+            ),
             **_statistic("twice_difference", "Mean absolute difference of both ratings"),
             **_statistic("twice_spearman", "Spearman's correlation of both ratings"),
         },
@@ -322,13 +323,15 @@ _GRADED = {
         "A row per part of the rated set: all, bins of frequency and topics, values of columns.",
         {
             "part": _text("all, or a column or property and its value, such as count=10-99."),
-            "n_pairs": Column(pl.UInt32, "Number of its pairs."),
+            "n_pairs": Column(pl.UInt32, "Number of pairs in the part."),
             "mean_rating": _number("Mean rating, 0 to 10."),
             "mean_deviation": _number("Mean deviation on that scale; null if no pair has one."),
-            "deviation_as_rated": _number("The same on the scale 0 to 6; null if no pair has one."),
+            "deviation_as_rated": _number(
+                "Mean deviation on the scale 0 to 6; null if no pair has one."
+            ),
         },
         key=("part",),
-        order="All, then by what divides, then by bin or value.",
+        order="All, then by column or property, then by bin or value.",
     ),
 }
 
@@ -336,14 +339,14 @@ _GRADED = {
 def _compared(
     scale: Scale, first: dict[str, Table], shown: dict[str, Column], key: tuple[str, ...]
 ) -> dict[str, Table]:
-    """Return the tables of a study whose answers are compared, the first of which is its own."""
+    """Return the tables of a study whose answers are compared, its specific table first."""
     return first | {
         **_scored(
             "agreement",
             "A row per two annotators, and one for all if there are more.",
             {
                 "annotators": _NAMES,
-                f"n_{scale.noun}s": _whole("Number of items that two of them answered at least."),
+                f"n_{scale.noun}s": _whole("Number of items that at least two of them answered."),
                 **_estimate("kappa", "Cohen's kappa of two annotators"),
                 **_ALPHA,
             },
@@ -358,10 +361,10 @@ def _compared(
         ),
         **_scored(
             "disagreements",
-            "A row per item that was not answered alike, or otherwise than labelled.",
+            "A row per item with different answers, or whose answer contradicts the label.",
             {"why": _text("not answered alike, or otherwise than labelled."), **shown, **_ANSWERS},
             key=key,
-            order="By why, then by what was shown.",
+            order="By why, then by the texts shown.",
         ),
     }
 
@@ -373,12 +376,12 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
         CONTEXT,
         _scored(
             "accuracy",
-            "A row per annotator, and one of their mean.",
+            "A row per annotator, and one for their mean.",
             {
                 "annotator": _text("Name of the annotator, or mean."),
-                "n_instances": _whole("Number of instances that were answered."),
+                "n_instances": _whole("Number of answered instances."),
                 **_estimate("accuracy", ""),
-                "accuracy": _number("Share of answers that are the labels."),
+                "accuracy": _number("Share of answers that equal the labels."),
             },
             key=("annotator",),
             order="By annotator; the mean last.",
@@ -424,14 +427,14 @@ class StudyManifest(Manifest):
     """The manifest of a study.
 
     Attributes:
-        study_id: by which answers name it; depends on its pairs and on what is shown to whom.
+        study_id: the name of the study in answers; it depends on the pairs and on who sees them.
         scale: name of the scale of answers: judgement, graded, context, domain or association.
-        title: the one that annotators see.
+        title: of the page that annotators see.
         instructions: paragraphs that annotators read first.
-        page_size: how many pairs are shown before a pause; 0 for no pauses.
+        page_size: the number of pairs before a pause; 0 for no pauses.
         annotators: their names.
-        source: where its pairs were drawn from, with its fingerprint.
-        notice: to be read before anything is passed on; None where there is nothing.
+        source: of its pairs, with its fingerprint.
+        notice: about passing the study on; None if there is none.
     """
 
     kind: ClassVar[str] = "study"
@@ -468,7 +471,7 @@ STUDY = Kind(
     views={
         "items": Table(
             ITEMS,
-            "A row per item that people are asked about, with what they must not see.",
+            "A row per item of the study, with columns that annotators must not see.",
             variants={
                 JUDGEMENT.name: JUDGED_ITEMS,
                 GRADED.name: GRADED_ITEMS,
@@ -481,8 +484,8 @@ STUDY = Kind(
     },
     others={
         "annotators/*/annotate.html": "Page on which the annotator answers; it needs no network.",
-        "annotators/*/sheet-*.csv": "The same as a sheet; its column answer is to be filled in.",
-        "annotators/*/instructions.txt": "The instructions, with how a sheet is filled in.",
+        "annotators/*/sheet-*.csv": "The same as a sheet, with a column answer to fill in.",
+        "annotators/*/instructions.txt": "The instructions, also for filling in a sheet.",
         "annotators/*/label_studio-*.json": "The same as tasks for Label Studio.",
         "annotators/*/label_studio.xml": "The labelling interface of Label Studio.",
     },
@@ -505,7 +508,7 @@ SCORES = Kind(
         },
         **_scored(
             "missing",
-            "A row per entry that an annotator who answered any left open.",
+            "A row per entry without an answer, for annotators who answered any.",
             {"annotator": _ANNOTATOR, "position": _POSITION, **_SHOWN},
             key=("annotator", "position"),
         ),

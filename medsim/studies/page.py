@@ -91,7 +91,7 @@ def scores_page(opened: ScoresFolder) -> Page:
 
 
 def _estimates(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the estimates of a table as ``charts.dots`` draws them; none where it has none."""
+    """Return the estimates of a table for ``charts.dots``; empty if it has none."""
     columns = table.columns
     names = [name for name in columns if all(name + end in columns for end in _ENDS)]
     keys = [name for name in columns if table[name].dtype == pl.String]

@@ -1,4 +1,4 @@
-"""How words are related: by a terminology, by variants of its names, and by association norms."""
+"""Relations of words: from a terminology, variants of its names, and association norms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 _FILES = {"LRAGR": (6, 1, 5), "LRSPL": (3, 1, 2), "LRNOM": (6, 1, 4)}
-"""The number of fields of a file, and those that have a word and the word that it goes to.
+"""The number of fields of a file, and those with a word and with its base.
 
 LRAGR has EUI, inflected form, category, agreement, citation form and base; LRSPL has EUI, spelling
 and base; LRNOM has EUI, base and category of a nominalisation, then those of its verb or adjective.
@@ -42,7 +42,7 @@ and base; LRNOM has EUI, base and category of a nominalisation, then those of it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lexicon:
-    """The variants of words, in lower case; each table has what a word goes to.
+    """The variants of words, in lower case; each table maps a word to others.
 
     Attributes:
         bases: of inflected forms and spellings.
@@ -64,11 +64,11 @@ class Lexicon:
 def read_lexicon(paths: Sequence[Path]) -> Lexicon:
     """Return the variants in files of the SPECIALIST Lexicon: LRAGR, LRNOM and LRSPL.
 
-    Fields have bars between them, as the UMLS Reference Manual (section 6) describes the files of
-    its relational format; words of several words are skipped.
+    Fields are separated by bars, as in the files of the relational format in the UMLS Reference
+    Manual (section 6); multi-word entries are skipped.
 
     Args:
-        paths: files by these names, with any ending, and folders that have some of them.
+        paths: files with these names and any suffix, and folders with some of them.
 
     Raises:
         InputError: a file cannot be read, is none of these, or has a line with too few fields.
@@ -109,7 +109,7 @@ def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _lines_of(path: Path) -> Iterator[str]:
-    """Yield the lines of a file, which may be larger than what is read as a whole."""
+    """Yield the lines of a file, which may be too large to read at once."""
     try:
         with open_file(path) as stream:
             lines = enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1)
@@ -135,20 +135,20 @@ def read_norms(
 
     Files have columns cue and target. Those of the University of South Florida (Nelson, McEvoy and
     Schreiber 2004, Behavior Research Methods 36(3)), eight for the letters of the alphabet, have
-    the number of people who saw the cue in the column #G, the forward strength in FSG, the share of
-    them who said the target, and in BSG the backward strength, the share of those who saw the
-    target and said the cue; it is 0 or no number where that is not known. Other files may have a
-    column strength in place of FSG, and these columns.
+    the number of people who saw the cue in the column #G, the forward strength (the share of them
+    who said the target) in FSG, and the backward strength (the share of people who saw the target
+    and said the cue) in BSG; it is 0 or not a number if unknown. Other files may have a column
+    strength instead of FSG, and the other columns.
 
     Args:
         paths: the files.
-        participants: how many people must have seen the cue of a norm that counts.
-        one_way: whether norms count that have no backward strength.
+        participants: the minimum number of people who saw the cue of a norm.
+        one_way: whether to use norms without a backward strength.
 
     Returns:
-        cue and target, in lower case; strength, null where there is none; its name; and counts,
-        whether the norm associates its words. Where the column for a rule is missing all norms
-        pass it, and a warning says so.
+        cue and target, in lower case; strength, null if there is none; its name; and counts,
+        whether the norm associates its words. If the column for a rule is missing, all norms pass
+        the rule, with a warning.
     """
     frames, warnings = [], []
     for path in paths:
@@ -179,8 +179,8 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
     """Return the pairs of known words that norms have, in either direction.
 
     Returns:
-        word1_id < word2_id; reason: the strongest association of the two forms, of those that
-        count where there are any; counts: whether one of them does.
+        word1_id < word2_id; reason: the strongest association of the two forms, if possible of
+        those that count; counts: whether one of them does.
     """
     known = (
         norms.with_columns(
@@ -213,9 +213,9 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
 
 
 def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
-    """Return the pairs of known words in a table of term1 and term2, which people confirmed.
+    """Return the pairs of known words in a table of confirmed pairs, term1 and term2.
 
-    It is one that ``medsim study score`` wrote, whose cells are harmless to spreadsheets.
+    ``medsim study score`` wrote it, with cells escaped for spreadsheets.
 
     Returns:
         word1_id < word2_id, and reason.
@@ -232,7 +232,7 @@ def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFram
 
 
 def _numbers(table: Table, column: str) -> pl.Series:
-    """Return the numbers of a column, null where nothing stands or where there is no column."""
+    """Return the numbers of a column, null for empty cells or without the column."""
     frame = table.frame
     given = frame[column] if column else pl.repeat("", frame.height, eager=True)
     numbers = given.replace("", None).cast(pl.Float64, strict=False)
@@ -244,7 +244,7 @@ def _numbers(table: Table, column: str) -> pl.Series:
 def listed_words(
     path: Path, forms: Forms, threads: int, lexicon: Lexicon | None = None
 ) -> frozenset[str]:
-    """Return the words of a file, a word a line, or the single-word names of a build, as forms."""
+    """Return the words of a file, one per line, or the single-word names of a build, as forms."""
     if path.is_dir():
         with Store(threads=threads) as store:
             reload_names(Build(path), store)
@@ -258,7 +258,7 @@ def names_of(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.D
 
     With a lexicon, so are all variants of these names: since phosphorylation is a name,
     phosphorylate is (Chiu et al. 2018). The store has the tables name and term, see
-    ``sql/builds/terms``; the frame has node_id and word, several words to a node where there are
+    ``sql/builds/terms``; the frame has node_id and word, with several words per node if there are
     variants.
     """
     nodes = store.table("name").select("node_id").unique()
@@ -283,9 +283,9 @@ def relations(
     Variants of one name are related, and never associated by it or by another.
 
     Returns:
-        word1_id, word2_id and the reason of associated words: synonyms or siblings; word1_id and
-        word2_id of words that must not count as unassociated: one is above the other, or positives
-        link them.
+        word1_id, word2_id and the reason of associated words: synonyms or siblings; and word1_id
+        and word2_id of words that must not count as unassociated, because one is above the other,
+        or positives link them.
     """
     nodes = names.join(words, on="word").select("node_id", "word_id")
     ids = ("word1_id", "word2_id")

@@ -39,7 +39,7 @@ def check_table(study: Place, name: str | None) -> None:
 
 
 def _chosen(name: str | None, known: list[str]) -> str:
-    """Return the name of a table that is known, by default the first."""
+    """Return the name of a known table, by default the first."""
     if name is not None and name not in known:
         raise OptionError(unknown_name("table", name, known))
     return known[0] if name is None else name
@@ -51,8 +51,8 @@ class Scores(Shown):
 
     Attributes:
         study_id: of the study.
-        tables: by name; the first is the one that is shown by default.
-        warnings: what a reader should know.
+        tables: by name; the first is shown by default.
+        warnings: for readers of the scores.
     """
 
     study_id: str
@@ -75,12 +75,12 @@ class Scores(Shown):
 
 @public(ScoreOptions)
 def score_study(options: ScoreOptions) -> Scores:
-    """Return the scores of a study by the answers to it, and write them where a folder is named.
+    """Return the scores of a study from its answers, and write them if a folder is given.
 
-    The folder gets every table as CSV.
+    The folder contains every table as CSV.
 
     Raises:
-        InputError: the folder holds no study, or an answer is wrong: of another study, unknown,
+        InputError: the folder is not a study, or an answer is wrong: of another study, unknown,
             edited or contradictory.
         OptionError: an option is out of range, or nobody is left.
         OutputError: ``out`` is taken or cannot be written.
@@ -143,11 +143,11 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
 
 
 def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, out: Path) -> None:
-    """Write tables as CSV to a folder that appears whole or not at all."""
+    """Write tables as CSV to a folder that appears complete or not at all."""
     with claimed(out, SCORES, overwrite=options.overwrite, read=options.paths_read()) as output:
         for name, table in scores.tables.items():
             texts = [] if name == "rated" else table.select(pl.col(pl.String)).columns
-            harmless = table.with_columns(  # to spreadsheets; the rated set is for programs
+            harmless = table.with_columns(  # for spreadsheets; the rated set is for programs
                 pl.col(text).map_elements(guarded, pl.String) for text in texts
             )
             text = harmless.write_csv(include_bom=True)
@@ -166,12 +166,12 @@ def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, 
 
 _ENDS = ("_low", "_high")
 _LONGEST = 80  # characters of a term in a table to be read
-_PATTERN = 10  # ratings in a row of which the page warns as well
-_PATTERNS = {"longest_run": "are equal", "longest_alternation": "take turns between two values"}
+_PATTERN = 10  # ratings in a row that the page also warns about
+_PATTERNS = {"longest_run": "are equal", "longest_alternation": "alternate between two values"}
 
 
 def warnings_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each way in which answers are missing."""
+    """Yield a sentence for each kind of missing answers."""
     counting = found.missing.filter(~found.missing["annotator"].is_in(list(leave_out)))
     if found.absent:
         yield f"no answers from {', '.join(found.absent)}; only the others are scored"
@@ -180,7 +180,7 @@ def warnings_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) 
         noun = study.scale.noun
         yield f"{n_items:,} of {len(items):,} {noun}s have no answer and are left out"
     if counting.height == 1 and not study.scale.graded:
-        yield "there is only one annotator, so nothing confirms the answers"
+        yield "there is only one annotator, so agreement cannot be measured"
     for name, n_entries, n_answered, _ in counting.iter_rows():
         if 2 * n_answered < n_entries:
             yield f"{name} answered less than half; add `leave_out` {name} to score without"
@@ -191,8 +191,8 @@ def warnings_of_raters(
 ) -> Iterator[str]:
     """Yield a sentence on each rater of a graded study whose ratings are suspect.
 
-    That is an outlier, or one with a pattern over ten ratings in a row or more (Chiu et al. 2018);
-    and one sentence where hardly any agree.
+    Suspect are outliers, and patterns over ten ratings in a row or more (Chiu et al. 2018); one
+    more sentence says if raters hardly agree at all.
     """
     if "raters" not in tables:
         return

@@ -62,10 +62,10 @@ class WordPairs(Shown):
 
     Attributes:
         frame: ``medsim.studies.output.WORD_PAIRS``, in an order drawn from the seed.
-        left_out: how many words were left out, and why, in the order of the filters.
-        warnings: what a reader should know, a sentence each.
-        frequency_correlation: Spearman's, of how often the words that the filters left are used in
-            the biomedical corpus and in the general one; None where that is not known.
+        left_out: the numbers of words left out, with reasons, in the order of the filters.
+        warnings: for readers, a sentence each.
+        frequency_correlation: Spearman's correlation of the remaining words' frequencies in the
+            biomedical and the general corpus; None if unknown.
     """
 
     frame: pl.DataFrame
@@ -79,7 +79,7 @@ class WordPairs(Shown):
         return Summary(what="WordPairs", facts=facts, calls=calls, table=self.quarters)
 
     def quarters(self) -> pl.DataFrame:
-        """Return a row per quarter: domain, associated, and how many pairs and words it has."""
+        """Return a row per quarter: domain, associated, and its numbers of pairs and words."""
         words = pl.concat_list("term1", "term2").list.explode().n_unique()
         return (
             self.frame.group_by("domain", "associated")
@@ -88,10 +88,10 @@ class WordPairs(Shown):
         )
 
     def write(self, out: str | Path, *, overwrite: bool = False) -> None:
-        """Write the pairs as CSV, or as Parquet where the file's name ends in .parquet.
+        """Write the pairs as CSV, or as Parquet if the file's name ends in .parquet.
 
         Raises:
-            OutputError: ``out`` is there and must not be replaced, or it cannot be written.
+            OutputError: ``out`` exists and must not be replaced, or it cannot be written.
         """
         out = Path(out).absolute()
         check_pairs_place(out, overwrite=overwrite)
@@ -101,14 +101,14 @@ class WordPairs(Shown):
 
 
 def check_pairs_place(out: Path, *, overwrite: bool) -> None:
-    """Raise OutputError if no pairs can be written at ``out``, or a file there must stay."""
+    """Raise OutputError if pairs cannot be written to ``out``, or a file there must be kept."""
     check_file_free(out, overwrite=overwrite)
     if out.suffix.lower() not in {".csv", ".parquet"}:
         raise OutputError(f"{out} must end in .csv or .parquet")
 
 
 RANDOM = "random"
-"""The reason of pairs that nothing associates."""
+"""The reason of pairs that are not associated."""
 
 PAIR = ("word1_id", "word2_id")
 
@@ -120,11 +120,11 @@ class Quarters:
 
     Args:
         words: word and domain, in order of word; a word's id is its row.
-        associated: word1_id, word2_id and reason of the associated pairs that each domain has, if
-            their words are both of that domain; a domain that is missing has no such quarter.
+        associated: word1_id, word2_id and reason of the associated pairs of each domain, if both
+            words are of that domain; a missing domain has no such quarter.
         known: word1_id and word2_id of all pairs that are associated or related in any way.
         seed: of the draws.
-        per_word: how many pairs a word may be in, in all quarters together.
+        per_word: the maximum number of pairs per word, in all quarters together.
     """
 
     def __init__(
@@ -153,10 +153,10 @@ class Quarters:
         }
 
     def draw(self, n_pairs: int) -> dict[tuple[str, bool], pl.DataFrame]:
-        """Return at most ``n_pairs`` of each quarter, by domain and whether they are associated.
+        """Return at most ``n_pairs`` of each quarter, by domain and association.
 
         Returns:
-            word1_id, word2_id, reason; no pair is there twice.
+            word1_id, word2_id, reason; no pair is repeated.
         """
         left = np.full(len(self._hashes), self._per_word)
         found = {
@@ -169,7 +169,7 @@ class Quarters:
         return found
 
     def largest(self, n_pairs: int) -> int:
-        """Return how many pairs all quarters can have, at most ``n_pairs``."""
+        """Return the number of pairs that all quarters can have, at most ``n_pairs``."""
         while n_pairs:
             fewest = min(frame.height for frame in self.draw(n_pairs).values())
             if fewest == n_pairs:
@@ -178,14 +178,14 @@ class Quarters:
         return n_pairs
 
     def in_order(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """Return pairs in an order drawn by other hashes than those that drew them."""
+        """Return pairs in an order by other hashes than those that chose them."""
         return pairs[self._order(pairs, np.uint64(mixed(self._seed)))]
 
     def unassociated(self, words: Ids, wanted: int) -> pl.DataFrame:
-        """Return all pairs of some words but those that are known.
+        """Return all pairs of some words except known pairs.
 
-        Where there are many words, pairs are those of a sample of them, drawn by their hashes, that
-        is large enough to take ``wanted`` pairs of. Time and memory O(n_sampled ** 2).
+        If there are many words, pairs are from a sample of them, drawn by their hashes, that is
+        large enough for ``wanted`` pairs. Time and memory O(n_sampled ** 2).
         """
         ties = tie_hashes(self._seed, np.uint64(0), self._hashes[words])
         sampled = words[np.argsort(ties, kind="stable")][: max(_FEWEST_PAIRED, 2 * wanted)]
@@ -195,10 +195,9 @@ class Quarters:
         return pairs.join(self._known, on=PAIR, how="anti", maintain_order="left")
 
     def _take(self, pairs: pl.DataFrame, wanted: int, left: Counts) -> pl.DataFrame:
-        """Return at most ``wanted`` pairs, and count their words off what is left of each.
+        """Return at most ``wanted`` pairs, and reduce the remaining uses of their words.
 
-        Pairs, no two of them the same, are taken in order of the hash of (seed, first word, second
-        word).
+        Pairs are distinct, and are chosen in order of the hash of (seed, first word, second word).
         """
         ordered = pairs[self._order(pairs, self._seed)]
         taken: list[int] = []
@@ -224,16 +223,16 @@ _NAMES = {True: "associated", False: "unassociated"}
 def choose_pairs(options: PairsOptions) -> WordPairs:
     """Return pairs of words to rate, chosen as for Bio-SimLex and Bio-SimVerb.
 
-    Four quarters are equal: biomedical words or general ones, associated or not. Biomedical pairs
-    are associated by a terminology, as synonyms or siblings, and where people inspected them also
-    by these; general ones by association norms that enough people were asked for and that go both
-    ways; pairs that are not associated are drawn at random among those that none of these knows. A
-    quarter whose source is missing is left out with a warning (Chiu et al. 2018, BMC Bioinformatics
-    19:33). ``medsim.studies.words`` describes the files, and ``by_ratio`` in it the ratio, which
-    decides where there is neither a list nor a table of domains.
+    There are four equal quarters: biomedical or general words, associated or not. Biomedical pairs
+    are associated by a terminology, as synonyms or siblings, and if people inspected them, by
+    people too; general pairs by association norms with enough participants and both directions;
+    pairs that are not associated are drawn at random from those that none of these sources relates.
+    A quarter whose source is missing is left out with a warning (Chiu et al. 2018, BMC
+    Bioinformatics 19:33). ``medsim.studies.words`` describes the files, and its ``by_ratio`` the
+    ratio, which decides if there is neither a list nor a table of domains.
 
     Raises:
-        InputError: a file is missing, or a line of it is not what it should be.
+        InputError: a file is missing, or a line of it is invalid.
         OptionError: an option is out of range, or a quarter has too few pairs.
     """
     threads, progress = checked_threads(options.threads), progress_of(options.progress)
@@ -278,17 +277,17 @@ def _with_domains(
     lexicon: Lexicon | None,
     threads: int,
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
-    """Return words with their domain, null where they have none, and how many have none.
+    """Return words with their domain, null if they have none, and the number of words without one.
 
-    The words of a general corpus, ``others``, decide only where neither list nor table does.
+    The words of a general corpus, ``others``, decide only without a list and a table.
     """
     if options.domains is not None:
         told = read_domains(Path(options.domains), kept.forms)
         found = kept.frame.join(told, on="word", how="left", maintain_order="left")
-        reason = "of no domain in the table"
+        reason = "no domain in the table"
     elif options.by_ratio and others is not None:
         found = by_ratio(kept.frame, kept.corpus, others, options.ratio)
-        reason = "used alike by both corpora"
+        reason = "similar frequency in both corpora"
     else:
         listed = listed_words(Path(str(options.biomedical)), kept.forms, threads, lexicon)
         domain = pl.when(pl.col("word").is_in(sorted(listed))).then(pl.lit(BIOMEDICAL))
@@ -299,9 +298,9 @@ def _with_domains(
 def _related(
     words: pl.DataFrame, forms: Forms, options: PairsOptions, lexicon: Lexicon | None, threads: int
 ) -> tuple[dict[str, pl.DataFrame], pl.DataFrame, tuple[str, ...]]:
-    """Return the associated pairs for each domain that has a source, and all that are related.
+    """Return the associated pairs for each domain that has a source, and all related pairs.
 
-    Of several terminologies the first that associates a pair gives the reason.
+    The first of several terminologies that associates a pair gives the reason.
     """
     found: dict[str, pl.DataFrame] = {}
     known: list[pl.DataFrame] = []
@@ -350,7 +349,7 @@ def _drawn(quarters: Quarters, options: PairsOptions) -> pl.DataFrame:
 
 
 def _finished(pairs: pl.DataFrame, words: pl.DataFrame, word_class: str) -> pl.DataFrame:
-    """Return pairs with their words and what is known of each."""
+    """Return pairs with their words and the words' properties."""
     for side in ("1", "2"):
         of_word = words.select(
             pl.col("word_id").alias(f"word{side}_id"),

@@ -1,4 +1,4 @@
-"""The words of a frequency table that people can sort and rate: their forms, counts and domains."""
+"""Words of a frequency table for people to sort and rate: their forms, counts and domains."""
 
 from __future__ import annotations
 
@@ -132,14 +132,14 @@ _NOUNS = re.compile(
 
 
 def american(word: str, counts: Mapping[str, int]) -> str:
-    """Return the American spelling of a word, or the word itself where it has no other.
+    """Return the American spelling of a word, or the word itself if it has no other.
 
-    The library that there is for this, breame 0.1.2, is a list of 1,730 words from 2021 that lacks
-    oedema, ischaemia, uraemia, dyspnoea, caecum and catheterise, so these are rules of our own.
-    They name the parts of words that are British, and where in a word they are: a word that no rule
-    names stays, since a word that is changed wrongly is lost. The few parts that American writers
-    use too (amoeba, catalogue) are changed where the corpus has the result, and has it at least a
-    tenth as often. Plurals such as analyses stay. The word is in lower case.
+    These rules replace the existing library, breame 0.1.2, a list of 1,730 words from 2021 that
+    lacks oedema, ischaemia, uraemia, dyspnoea, caecum and catheterise. They name British parts of
+    words, and their position in a word: a word without a rule stays, since a word that is changed
+    wrongly is lost. The few parts that American writers use too (amoeba, catalogue) are changed if
+    the corpus has the result, at least a tenth as often. Plurals such as analyses stay. The word is
+    in lower case.
     """
     if _NOUNS.search(word):
         return word
@@ -151,7 +151,7 @@ def american(word: str, counts: Mapping[str, int]) -> str:
     return word
 
 
-@lru_cache(maxsize=1 << 16)  # a word is asked for again in every corpus and terminology
+@lru_cache(maxsize=1 << 16)  # words recur in every corpus and terminology
 def _without_british_parts(word: str) -> str:
     for part, instead in _BRITISH:
         word = part.sub(instead, word)
@@ -168,12 +168,12 @@ _CLASSES = {  # by the names that taggers give them, or how these begin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forms:
-    """The forms of words of one class: which stand for the same word.
+    """The forms of words of one class, which decide which words are the same.
 
     Attributes:
-        counts: how often the corpus has each word and lemma of the class.
-        given: lemmas by word, as the corpus has them.
-        lemma_of: returns the lemma of a word where none is given.
+        counts: of each word and lemma of the class in the corpus.
+        given: lemmas by word, from the corpus.
+        lemma_of: returns the lemma of a word without a given one.
     """
 
     counts: Mapping[str, int]
@@ -183,7 +183,7 @@ class Forms:
     def of(self, word: str) -> str:
         """Return the American spelling of a word's lemma; the form of a form is the form itself.
 
-        A lemma is made of the American spelling, so that labelled has the lemma of labeled.
+        A lemma is made from the American spelling, so that labelled has the lemma of labeled.
         """
         return last_lemma(word, self._lemma)
 
@@ -193,7 +193,7 @@ class Forms:
         return american(self.lemma_of(american(word, self.counts)), self.counts)
 
     def with_lemmas_of(self, rows: pl.DataFrame) -> Forms:
-        """Return the forms with the lemmas that another table has of words that are not here."""
+        """Return the forms with the lemmas of another table for missing words."""
         others = _lemmas(rows).select("word", "lemma").iter_rows()
         own = {word: lemma for word, lemma in others if word not in self.counts}
         return replace(self, given={**own, **self.given})
@@ -202,8 +202,8 @@ class Forms:
 def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
     """Return the forms of the words of a frequency table.
 
-    Where the table has lemmas, they are taken and none is made. Of several lemmas of a word the one
-    that is counted most stands, then the first by text.
+    If the table has lemmas, they are used and none is made. Of several lemmas of a word the one
+    with the highest count is used, then the first by text.
 
     Raises:
         OptionError: lemmas must be made, and the extra words is not installed or the class unknown.
@@ -217,7 +217,7 @@ def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
 
 
 def _lemmas(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the lemma of each word that has one, and how often it is counted."""
+    """Return the lemma of each word that has one, and its count."""
     return (
         rows.drop_nulls("lemma")
         .group_by("word", "lemma")
@@ -228,13 +228,13 @@ def _lemmas(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _lemmatiser(word_class: str, counts: Mapping[str, int]) -> Callable[[str], str]:
-    """Return a function that makes the lemma of an English word of a class.
+    """Return a function that lemmatises an English word of a class.
 
-    LemmInflect's dictionary is made of the SPECIALIST Lexicon, which medicine uses. A base form of
-    the class stays as it is, as the noun swelling does; only a plural noun goes to its singular
-    even where the dictionary has it as a noun of its own (bacteria). Of several lemmas the one that
-    is counted most is taken: of axes, axis where the corpus is of anatomy. Of a word that the
-    dictionary lacks the lemma is guessed, and taken only if the class has it.
+    LemmInflect's dictionary is made from the SPECIALIST Lexicon, a medical lexicon. A base form of
+    the class is its own lemma, such as the noun swelling; only a plural noun gets its singular even
+    if the dictionary also lists it as a noun (bacteria). Of several lemmas the one with the highest
+    count is used: for axes, axis if the corpus is of anatomy. The lemma of a word that the
+    dictionary lacks is guessed, and used only if the class has it.
     """
     try:
         from lemminflect import getLemma  # noqa: PLC0415 — an extra
@@ -269,16 +269,15 @@ def read_frequencies(
 ) -> pl.DataFrame:
     """Return the words of one class of a frequency table, a row per line.
 
-    The file has columns word, class and count, and where known lemma and topics: how many topics
-    the word occurs in, or their names with ";" between them. None for the class takes the only one.
-    With the topics of documents by name (``read_subjects``), topics are those of the word's
-    documents, which the column documents has with ";" between them: a topic as often as the
-    documents name it.
+    The file has columns word, class and count, and optionally lemma and topics: the number of
+    topics that the word occurs in, or their names separated by ";". If the class is None, the only
+    one is used. With the topics of documents by name (``read_subjects``), topics are those of the
+    word's documents, which are in the column documents, separated by ";": each topic as often as
+    the documents name it.
 
     Returns:
-        word and lemma (null where the file has none) in lower case and Unicode's form C, class,
-        count, and topics: a list of names, or a number where the file has numbers alone; null where
-        nothing is known.
+        word and lemma (null if the file has none) in lower case and Unicode's form C, class, count,
+        and topics: a list of names, or a number if the file has only numbers; null if unknown.
     """
     needed = ("word", "class", "count", *(("documents",) if subjects is not None else ()))
     table = read_table(path, needed, ("lemma", "topics"))
@@ -327,13 +326,13 @@ def normalised(words: list[str]) -> list[str]:
 def merged(rows: pl.DataFrame, forms: Forms) -> pl.DataFrame:
     """Return the words of a table, all forms and spellings of a word as one.
 
-    Counts are summed. Of topics that are named the different ones are counted, and the one that is
-    named most often is the word's own (Chiu et al. 2018); of topics that are numbers the largest is
-    taken, since their overlap is not known.
+    Counts are summed. Distinct named topics are counted, and the most frequent one is the word's
+    topic (Chiu et al. 2018); of numbers of topics the largest is used, since their overlap is not
+    known.
 
     Returns:
-        word, count, topics (null where nothing is known) and topic (null where several are named
-        equally often, or nothing is known), in order of word.
+        word, count, topics (null if unknown) and topic (null if several are equally frequent, or
+        unknown), in order of word.
     """
     form = pl.Series("word", [forms.of(word) for word in rows["word"].to_list()], pl.String)
     by_form = rows.with_columns(form)
@@ -351,7 +350,7 @@ def merged(rows: pl.DataFrame, forms: Forms) -> pl.DataFrame:
 def read_subjects(path: Path) -> dict[str, list[str]]:
     """Return the topics of documents or journals, by their names.
 
-    The file has columns document and topics, names with ";" between them, as NLM's Broad Subject
+    The file has columns document and topics, names separated by ";", such as NLM's Broad Subject
     Terms of journals; a document with several rows has the topics of all.
 
     Raises:
@@ -387,7 +386,7 @@ def has_white_space(word: str) -> bool:
 
 
 def is_greek(word: str) -> bool:
-    """Return whether a word has a Greek letter, or is the name of one, such as alpha."""
+    """Return whether a word contains a Greek letter or is the name of one, such as alpha."""
     names = (unicodedata.name(letter, "") for letter in unicodedata.normalize("NFKC", word))
     return bool(_GREEK.fullmatch(word)) or any("GREEK" in name for name in names)
 
@@ -395,7 +394,7 @@ def is_greek(word: str) -> bool:
 def filtered(
     words: pl.DataFrame, *, min_length: int, min_count: int
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
-    """Return the words that remain, and how many were left out by each filter.
+    """Return the remaining words, and the number left out by each filter.
 
     A word counts for the first filter that leaves it out; a digit is any character that is a
     number, and auxiliaries are the forms of be, have and do.
@@ -425,8 +424,8 @@ class KeptWords:
     Attributes:
         word_class: such as noun.
         corpus: word, count, topics and topic of all.
-        frame: the same of those that the filters kept.
-        left_out: how many were left out, and why.
+        frame: the same for the words that the filters kept.
+        left_out: the numbers of words left out, with reasons.
     """
 
     word_class: str
@@ -462,8 +461,8 @@ DOMAINS = (BIOMEDICAL, GENERAL)
 def read_domains(path: Path, forms: Forms) -> pl.DataFrame:
     """Return the words of a table with columns word and domain, as forms, with their domain.
 
-    It may be one that ``medsim study score`` wrote, whose cells are harmless to spreadsheets.
-    Ambiguous words, and those of which two rows tell different domains, are left out.
+    It may be a table of ``medsim study score``, with cells escaped for spreadsheets. Ambiguous
+    words, and words with two different domains, are left out.
 
     Raises:
         InputError: the file cannot be read, or a domain is unknown.
@@ -471,7 +470,7 @@ def read_domains(path: Path, forms: Forms) -> pl.DataFrame:
     table = read_table(path, ("word", "domain"))
     accepted = (*DOMAINS, AMBIGUOUS)
     is_known = table.frame["domain"].is_in(accepted)
-    table.refuse(~is_known, "domain", f"is none of {', '.join(accepted)}")
+    table.refuse(~is_known, "domain", f"is not one of {', '.join(accepted)}")
     given = [unguarded(word) for word in table.frame["word"]]
     words = [forms.of(word) for word in normalised(given)]
     told = table.frame.with_columns(pl.Series("word", words, pl.String)).unique()
@@ -484,9 +483,9 @@ def by_ratio(
     """Return words with column domain, by the ratio of their frequencies in two corpora.
 
     A word's relative frequency is (count + 1) / (n_tokens + n_types), where types are the words of
-    both corpora together, so that no word has none. It is biomedical where that of the biomedical
-    corpus is at least ``ratio`` times that of the other, general where it is at most the inverse
-    of that; words between, which both corpora use, have no domain (null).
+    both corpora together, so it is never 0. It is biomedical if its frequency in the biomedical
+    corpus is at least ``ratio`` times that in the other, general if at most the inverse of that;
+    words in between have no domain (null).
     """
     both = corpus.select("word", "count").join(
         other.select("word", pl.col("count").alias("other")), on="word", how="full", coalesce=True
@@ -503,13 +502,13 @@ def by_ratio(
 
 
 def frequency_correlation(words: pl.DataFrame, other: pl.DataFrame) -> float | None:
-    """Return Spearman's correlation of how often words are used in their corpus and in another.
+    """Return Spearman's correlation of the frequencies of words in their corpus and another.
 
-    A word that the other corpus lacks is used 0 times there; ties have average ranks. Chiu et al.
+    A word that the other corpus lacks has the count 0 there; ties have average ranks. Chiu et al.
     (2018) found 0.39 between PubMed Central and the British National Corpus.
 
     Returns:
-        The correlation; None of fewer than two words, or where a corpus uses all equally often.
+        The correlation; None for fewer than two words, or if all have the same count in a corpus.
     """
     both = words.join(other.select("word", pl.col("count").alias("other")), on="word", how="left")
     ranks = both.select(pl.col("count"), pl.col("other").fill_null(0)).select(pl.all().rank())

@@ -315,7 +315,7 @@ def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> 
     said = [one for one in warnings_of_raters(tables, ()) if "in a row" in one]
     assert said == [
         "10 ratings of ben in a row are equal",
-        "12 ratings of ada in a row take turns between two values",
+        "12 ratings of ada in a row alternate between two values",
     ]
 
 

@@ -284,7 +284,7 @@ def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
 
     used = {*found.frame["term1"], *found.frame["term2"]}
     assert "heart" not in used
-    assert found.left_out[-1] == Skipped(reason="used alike by both corpora", n_rows=1)
+    assert found.left_out[-1] == Skipped(reason="similar frequency in both corpora", n_rows=1)
     for row in found.frame.iter_rows(named=True):
         expected = BIOMEDICAL if row["domain"] == "biomedical" else GENERAL
         assert {row["term1"], row["term2"]} <= set(expected)

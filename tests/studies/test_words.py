@@ -340,7 +340,7 @@ def test_tables_of_people_are_read_as_they_were_before_a_spreadsheet_changed_the
     (tmp_path / "domains.csv").write_text(f"word,domain\n{told},general\n{unsure}")
     assert read_domains(tmp_path / "domains.csv", forms)["word"].to_list() == ["true"]
     for text, said in {
-        "word,domain\nkinase,medical\n": "line 2: domain 'medical' is none of biomedical",
+        "word,domain\nkinase,medical\n": "line 2: domain 'medical' is not one of biomedical",
         "word\nkinase\n": "has no column 'domain'",
     }.items():
         with pytest.raises(InputError, match=said):

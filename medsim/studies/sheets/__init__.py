@@ -15,7 +15,7 @@ CONTROL = "answer"
 """The name of the choice in Label Studio, and the column of answers."""
 
 MARKS = ("\u27e6", "\u27e7")
-"""The signs around the target of a sentence; in the sentence itself there are none."""
+"""The signs around the target of a sentence; the sentence itself has none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class Answer:
     """An answer that an annotator can give.
 
     Attributes:
-        value: by which frames have it: its place in ``Scale.answers``.
-        name: by which files have it.
-        label: by which people read it.
-        key: that gives it, as on the page so in Label Studio.
+        value: in frames: its position in ``Scale.answers``.
+        name: in files.
+        label: shown to people.
+        key: on the keyboard, on the page and in Label Studio.
     """
 
     value: int
@@ -37,15 +37,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The question that a study asks, the answers to it, and the texts that it is asked about.
+    """The question of a study, the possible answers, and the texts of its items.
 
     Attributes:
-        question: the one that stands above every entry.
+        question: shown above every entry.
         choices: the answers in the order in which they are shown.
-        parts: the columns of sheets that have an entry's texts: one word, or two of a pair.
-        noun: by which sentences name an entry.
-        graded: whether answers are ratings, which files have as numbers.
-        marked: whether texts are sentences in which a target stands between ``MARKS``.
+        parts: the columns of sheets with an entry's texts: one for a word, two for a pair.
+        noun: for an entry, in sentences.
+        graded: whether answers are ratings, which are numbers in files.
+        marked: whether texts are sentences with a target between ``MARKS``.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Scale:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The answers as files have them; an answer's place is its value in frames."""
+        """The answers as in files; an answer's position is its value in frames."""
         return tuple(one.name for one in sorted(self.choices, key=lambda one: one.value))
 
     @property
@@ -133,8 +133,8 @@ class Entry:
     """A pair, or a word, as one annotator sees it once.
 
     Attributes:
-        entry_id: its name, for this annotator and presentation alone; it reveals nothing.
-        right: empty where the scale has one text.
+        entry_id: its name, only for this annotator and presentation; it reveals nothing.
+        right: empty if the scale has one text.
     """
 
     entry_id: str
@@ -148,12 +148,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """All that one annotator sees, and the instructions.
+    """All entries of one annotator, and the instructions.
 
     Attributes:
-        notice: what must be known before the sheet is passed on; None where there is nothing.
-        entries: in the annotator's own order.
-        page_size: how many entries a page has; 0 where there are no pages.
+        notice: about passing the sheet on; None if there is none.
+        entries: in the order for this annotator.
+        page_size: the number of entries per page; 0 without pages.
     """
 
     study_id: str

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from medsim.studies.sheets import Scale
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
-"""The suffixes of the files that are read where a folder is given."""
+"""The suffixes of the files that are read from a folder."""
 
 _HOW_TO = (
     f"answers are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files, so save a "
@@ -39,7 +39,7 @@ _END = re.compile(r'\{"medsim":"end","answers":([0-9]+),"checksum":"([0-9a-f]{8}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyIdentity:
-    """The study that answers must be of."""
+    """The study that answers must belong to."""
 
     study_id: str
     scale: Scale
@@ -47,14 +47,14 @@ class StudyIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """An answer as it stands in a file.
+    """An answer in a file.
 
     Attributes:
         location: such as "answers.csv: line 12".
         entry_id: the entry that it answers.
         value: its place in the scale.
-        annotator: whose it is, as the file says; None where it says nothing.
-        texts: what was shown, left first, as the file has it; None where it has none.
+        annotator: according to the file; None if it does not say.
+        texts: shown to the annotator according to the file, left first; None if it has none.
     """
 
     location: str
@@ -72,7 +72,7 @@ class Answers:
         frame: ``ANSWER_COLUMNS``, in order of annotator and position.
         missing: a row per annotator who answered anything: annotator, n_entries, n_answered,
             n_missing.
-        absent: the annotators of whom there is no answer, in order of name.
+        absent: the annotators without any answer, in order of name.
         files: name and sha256 of each file that has answers.
     """
 
@@ -86,10 +86,10 @@ class Answers:
 def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyIdentity) -> Answers:
     """Return the answers in files that annotators sent back.
 
-    The content tells the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
-    An answer that stands twice counts once. A folder stands for the files in it, and in folders in
-    it, that have one of ``SUFFIXES``; all others are left out with a warning, and so are sheets
-    that nobody filled in. The assignment has the presentations of all annotators.
+    The content decides the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
+    A repeated answer counts once. From a folder, the files with one of ``SUFFIXES`` are read, also
+    in its subfolders; others are left out with a warning, and so are empty sheets. The assignment
+    has the presentations of all annotators.
 
     Raises:
         InputError: a file cannot be read or has no answer, is of another study or scale, was edited
@@ -141,7 +141,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
 
 
 def _frames(kept: dict[str, Given], assignment: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the answers that are kept, and how many of whom are missing."""
+    """Return the answers to keep, and the number of missing ones by annotator."""
     rows = [(entry_id, given.value) for entry_id, given in kept.items()]
     values = pl.DataFrame(rows, {"entry_id": pl.String, "value": pl.Int8}, orient="row")
     joined = assignment.join(values, on="entry_id").sort("annotator", "position")
@@ -157,10 +157,10 @@ def _frames(kept: dict[str, Given], assignment: pl.DataFrame) -> tuple[pl.DataFr
 
 
 def _files(paths: Sequence[Path]) -> tuple[list[tuple[Path, bool]], list[Path]]:
-    """Return files, each with whether it was named itself, and those of folders that are not read.
+    """Return files, each with whether the user named it, and unread files of folders.
 
     Raises:
-        InputError: a folder has no file that is read.
+        InputError: a folder has no readable file.
     """
     files: list[tuple[Path, bool]] = []
     unread: list[Path] = []
@@ -188,9 +188,9 @@ def _names(paths: Sequence[Path]) -> str:
 
 
 def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[Given]:
-    """Return the answers in a file, all of entries that were shown as the file says.
+    """Return the answers in a file, checked against the entries that were shown.
 
-    The first character of a file tells its format.
+    The first character of a file decides its format.
     """
     begin = file.content.lstrip()[:1]
     if begin in {"{", "["}:
@@ -212,7 +212,7 @@ def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[
                 f"{given.location}: {of_entry} is of annotator {_quoted(entry['annotator'])}, and "
                 f"the file says {_quoted(given.annotator)}"
             )
-        # Of a word there is one text. Spreadsheets change white space and line ends.
+        # A word has one text. Spreadsheets change white space and line ends.
         for text, expected in zip(given.texts or (), (entry["left"], entry["right"]), strict=False):
             if text.split() != expected.split():
                 raise InputError(
@@ -234,7 +234,7 @@ def _warnings(
     if unanswered:
         yield f"no answers in {', '.join(path.name for path in unanswered)}; left out"
     for annotator, count in sorted(n_repeated.items()):
-        yield f"{count:,} answers of {_quoted(annotator)} stand a second time; each counts once"
+        yield f"{count:,} answers of {_quoted(annotator)} are repeated; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():
         if n_missing:
             of = f"{n_missing:,} of {n_entries:,} {noun}s"
@@ -242,8 +242,8 @@ def _warnings(
 
 
 def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
-    """Yield the answers that a page exported, whose last line must vouch for the others."""
-    content = text.replace("\r\n", "\n").rstrip()  # as mail may change it
+    """Yield the answers that a page exported; the last line has a checksum of the others."""
+    content = text.replace("\r\n", "\n").rstrip()  # mail may change line ends
     begin = content.rfind("\n") + 1  # of the last line
     lines = list(checked_lines(path, content[:begin].split("\n")[:-1]))
     end, checksum = _END.fullmatch(content[begin:]), f"{zlib.crc32(content[:begin].encode()):08x}"
@@ -275,9 +275,9 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
 
 
 def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
-    """Yield the answers of a sheet that was filled in, whatever a spreadsheet made of it.
+    """Yield the answers of a filled-in sheet, as any spreadsheet may save it.
 
-    Columns may stand in any order, among others.
+    Columns may be in any order, among others.
     """
     table = table_of(text, study.scale.columns, filled_in=True)
     for at, row in table.rows():
@@ -298,8 +298,8 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
 def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
     """Yield the answers in an export of Label Studio, either its JSON or its JSON-MIN.
 
-    A task that was skipped has no answer; one that was annotated several times has several. The
-    answer is that of the annotator whose task it is, whoever annotated it in Label Studio.
+    A skipped task has no answer; a task that was annotated several times has several. The answer
+    belongs to the annotator of the task, whoever annotated it in Label Studio.
     """
     found = parsed_json(path, text, _AGAIN)
     if not isinstance(found, list):
@@ -308,7 +308,7 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
         location = f"{path}: task {number}"
         data = task.get("data", task) if isinstance(task, dict) else None
         if not isinstance(data, dict) or not isinstance(data.get("entry"), str):
-            raise InputError(f"{location} names no entry; is it of a project with other tasks?")
+            raise InputError(f"{location} names no entry; is it from a project with other tasks?")
         _check_study(location, data.get("study"), study)
         # JSON-MIN puts the number of Label Studio's user in the annotator's place.
         annotator = None if data is task else data.get("annotator")
@@ -324,7 +324,7 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
                 )
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise InputError(
-                f"{location} is not as Label Studio writes it, with one answer per annotation; "
+                f"{location} is not in Label Studio's format, with one answer per annotation; "
                 f"{_AGAIN}"
             ) from error
 
@@ -356,7 +356,7 @@ def _check_study(location: str, found: object, study: StudyIdentity) -> None:
 def _read_value(location: str, answer: str, scale: Scale) -> int:
     """Return the value of an answer that a person may have typed.
 
-    Letter case and outer space do not matter. An answer's label or key stands for it, as "n" does
+    Letter case and outer space do not matter. An answer's label or key is accepted too, such as "n"
     for not same, and "4.0" for 4.
     """
     text = answer.strip()
@@ -373,15 +373,15 @@ def _plain(text: str) -> str:
 
 
 def _value_of(location: str, answer: str, scale: Scale, *, given: object) -> int:
-    """Return the value of an answer; if it is none of the scale's, the error shows ``given``."""
+    """Return the value of an answer; if it is not in the scale, the error shows ``given``."""
     if answer not in scale.answers:
         known = ", ".join(scale.answers)
-        raise InputError(f"{location}: answer {_quoted(given)} is none of {known}")
+        raise InputError(f"{location}: answer {_quoted(given)} is not one of {known}")
     return scale.answers.index(answer)
 
 
 def _quoted(value: object) -> str:
-    """Return a value from a file as a message can quote it."""
+    """Return a value from a file, quoted for a message."""
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "a list"
     return repr(value) if isinstance(value, str) else json.dumps(value)

@@ -1,4 +1,4 @@
-"""The files that an annotator is given: a page that works offline, a sheet, and tasks."""
+"""The files for an annotator: a page that works offline, a sheet, and tasks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from medsim.studies.sheets import Scale, Sheet
 
 _HERE = "medsim.studies.sheets"
-_BYTE_ORDER_MARK = "\ufeff"  # without it Excel reads UTF-8 as something else
+_BYTE_ORDER_MARK = "\ufeff"  # without it Excel does not read UTF-8
 
 
 def rendered_sheet(sheet: Sheet) -> str:
     """Return the page of a sheet as HTML; the same sheet always gives the same text.
 
-    All that comes from the sheet is in one script element of JSON, and is shown as text alone.
-    Answers are kept in the browser, under the study, the annotator and the entries; the page writes
-    them to a file and reads such a file again.
+    All data of the sheet is in one script element of JSON, and is shown only as text. Answers are
+    kept in the browser, by study, annotator and entries; the page can export them to a file and
+    import it again.
     """
     scale = sheet.scale
     declared = {
@@ -64,7 +64,7 @@ def written_csv(sheet: Sheet) -> str:
     """Return a sheet as CSV with a column of answers to fill in.
 
     It begins with a byte order mark, lines end in CR LF (RFC 4180). A cell that a spreadsheet would
-    take for a formula, a number or a date stands behind an apostrophe.
+    read as a formula, a number or a date begins with an apostrophe.
     """
     text = io.StringIO()
     text.write(_BYTE_ORDER_MARK)
@@ -77,7 +77,7 @@ def written_csv(sheet: Sheet) -> str:
 
 
 def tasks(sheet: Sheet) -> str:
-    """Return a sheet as the tasks that Label Studio imports, in JSON, a line a task."""
+    """Return a sheet as tasks for Label Studio, in JSON, one line per task."""
     known = {"study": sheet.study_id, "annotator": sheet.annotator}
     found = (
         {"data": {**known, "entry": entry.entry_id, **entry.texts(sheet.scale)}}
@@ -98,7 +98,7 @@ def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
     ET.SubElement(view, "Header", value=scale.question, size="4")
     for name in scale.parts:
         ET.SubElement(view, "Text", name=name, value=f"${name}", valueType="text")
-    # With two names in toName Label Studio exports no answers (its issue 4699).
+    # With two names in toName Label Studio exports no answers (issue 4699).
     about, kind = {"name": CONTROL, "toName": scale.parts[0]}, {"choice": "single-radio"}
     choices = ET.SubElement(view, "Choices", about | kind, required="true", showInline="true")
     for one in scale.choices:

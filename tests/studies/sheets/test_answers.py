@@ -105,7 +105,7 @@ def test_an_answer_that_stands_twice_counts_once(tmp_path):
     answers = read(first, second)
 
     assert answers.frame["value"].to_list() == [SAME, NOT_SAME, DONT_KNOW]
-    assert answers.warnings == ("2 answers of 'ada' stand a second time; each counts once",)
+    assert answers.warnings == ("2 answers of 'ada' are repeated; each counts once",)
 
 
 def test_contradictory_answers_are_named_with_their_files_and_terms(tmp_path):

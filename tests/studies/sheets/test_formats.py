@@ -88,7 +88,7 @@ def test_a_text_that_is_cut_short_or_changed_in_one_character_is_refused(data) -
 def test_a_rating_is_a_whole_number_from_0_to_6_and_the_end_line_counts(answer: object) -> None:
     head = {**HEAD, "scale": "graded"}
 
-    with pytest.raises(InputError, match=r"line 2: answer .* is none of 0, 1, 2, 3, 4, 5, 6"):
+    with pytest.raises(InputError, match=r"line 2: answer .* is not one of 0, 1, 2, 3, 4, 5, 6"):
         read_page(closed(head, {"entry": IDS[0], "answer": answer}), GRADED)
     with pytest.raises(InputError, match="was edited, damaged or cut short; export it again"):
         read_page(closed(head, {"entry": IDS[0], "answer": 4}, n_answers=2), GRADED)
@@ -192,7 +192,9 @@ def test_answers_are_taken_as_people_and_spreadsheets_write_them(
 
 @pytest.mark.parametrize("answer", ["7", "-1", "4.5", "04", "four", "\u0664", "same", "4.0.0"])
 def test_no_other_rating_is_taken(answer: str) -> None:
-    with pytest.raises(InputError, match=r"sheet\.csv: line 2: answer .* is none of 0, 1, 2, 3, 4"):
+    with pytest.raises(
+        InputError, match=r"sheet\.csv: line 2: answer .* is not one of 0, 1, 2, 3, 4"
+    ):
         read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=GRADED)), [answer]), GRADED)
 
 
@@ -319,26 +321,26 @@ REFUSED_LINES: list[tuple[list[object], str]] = [
     ([HEAD, {"entry": 7, "answer": "same"}], "ada.jsonl: line 2 is not an answer to an entry"),
     (
         [HEAD, {"entry": IDS[0], "answer": "maybe\x1b[31m"}],
-        r"ada.jsonl: line 2: answer 'maybe\x1b[31m' is none of not_same, same, dont_know",
+        r"ada.jsonl: line 2: answer 'maybe\x1b[31m' is not one of not_same, same, dont_know",
     ),
-    ([HEAD, {"entry": IDS[0], "answer": ["same"]}], "ada.jsonl: line 2: answer a list is none"),
-    ([HEAD, {"entry": IDS[0]}], "ada.jsonl: line 2: answer null is none of not_same"),
+    ([HEAD, {"entry": IDS[0], "answer": ["same"]}], "ada.jsonl: line 2: answer a list is not one"),
+    ([HEAD, {"entry": IDS[0]}], "ada.jsonl: line 2: answer null is not one of not_same"),
 ]
 REFUSED_SHEETS = [
     ("entry,left,answer\n", "sheet.csv has no column 'right'; it needs entry, left, right, a"),
     ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has the answer 'same' and no "),
     (
         "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
-        r"sheet.csv: line 3: answer '\x1b]0;maybe' is none of not_same, same, dont_know",
+        r"sheet.csv: line 3: answer '\x1b]0;maybe' is not one of not_same, same, dont_know",
     ),
     ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
     ('entry,left,right,answer\nx,"' + "long\n" * 40_000, "sheet.csv: line 2 cannot be cut in"),
 ]
-NOT_AS_WRITTEN = "project-7.json: task 1 is not as Label Studio writes it"
+NOT_AS_WRITTEN = "project-7.json: task 1 is not in Label Studio's format"
 REFUSED_TASKS: list[tuple[object, str]] = [
     ("[{]", "project-7.json is not JSON (Expecting property name"),
     ({"data": data()}, "project-7.json is not a list of tasks; export it as JSON or JSON-MIN"),
-    ([7], "project-7.json: task 1 names no entry; is it of a project with other tasks?"),
+    ([7], "project-7.json: task 1 names no entry; is it from a project with other tasks?"),
     ([{"data": {"image": "x.jpg"}}], "project-7.json: task 1 names no entry"),
     ([{"data": 7}], "project-7.json: task 1 names no entry"),
     ([task(), task(data=data(study="0123"))], "project-7.json: task 2 is of study '0123', not of"),
@@ -347,7 +349,7 @@ REFUSED_TASKS: list[tuple[object, str]] = [
     ([task(annotation(result=7))], NOT_AS_WRITTEN),
     ([task(annotation("same", "not_same"))], NOT_AS_WRITTEN),
     ([{**data(), "answer": {"choices": []}}], NOT_AS_WRITTEN),
-    ([task(annotation("perhaps"))], "project-7.json: task 1: answer 'perhaps' is none of not_s"),
+    ([task(annotation("perhaps"))], "project-7.json: task 1: answer 'perhaps' is not one of not_s"),
 ]
 
 
