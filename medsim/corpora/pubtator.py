@@ -49,14 +49,14 @@ _OF_OTHERS = re.compile(r"(?!(?:mesh|msh|o?mim|umls):)([a-z]\w*): *([^\s:]+)", r
 
 
 class Problems:
-    """Counts by reason, and for faults of a file the first place of each reason."""
+    """Counts of skipped items by reason, with the first place of each fault."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._first: dict[str, str] = {}
 
     def count(self, reason: str) -> None:
-        """Count a row that is left out by intention, such as a relation."""
+        """Count a row that is skipped on purpose, such as a relation."""
         self._counts[reason] += 1
 
     def add(self, reason: str, where: str, value: str) -> None:
@@ -78,12 +78,12 @@ class Problems:
 
 
 def open_corpus(path: Path) -> HashedReader:
-    """Return a reader of the bytes of a file, as they are on disk.
+    """Return a reader of the raw bytes of a file.
 
-    A file of another kind than text, packed by gzip or not, is refused.
+    Only text is accepted, packed by gzip or not.
     """
     if path.is_dir():
-        raise InputError(f"{path} is a folder; name the corpora in it")
+        raise InputError(f"{path} is a folder; give the files of corpora in it")
     with reading(path):
         file = open_hashed(path)
         error = other_kind(path, file.peek(BEGINNING), "lines of text", reads={GZIP})
@@ -102,7 +102,7 @@ def digest_of(file: HashedReader, path: Path) -> str:
 def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
     """Yield the lines of an open file, plain or compressed by gzip, and their numbers from 1.
 
-    They come without their ends, and without lines that are ``blank`` unless these are asked for.
+    Lines have no line ends; blank lines are skipped unless ``blank`` is True.
     """
     number = 0
     with reading(path, "a corpus"):
@@ -118,7 +118,7 @@ def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator
 
 @dataclass(slots=True, kw_only=True)
 class _Draft:
-    """A document as its lines are read; those of annotations are checked once the text is whole."""
+    """A document while its lines are read; annotations are checked when the text is complete."""
 
     document_id: str
     line: int
@@ -223,13 +223,13 @@ def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) ->
 def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | tuple[str, str]:
     """Return the annotation of a text in a line: its id, start, end, and the rest of the line.
 
-    Of a faulty one the reason why it is left out, and its value.
+    For an invalid one, return the reason and the value.
     """
     if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as above
         return _FORMLESS, repr("\t".join(columns)[:_SHOWN])
     _, first, last, rest = columns
     if not (_OFFSET.fullmatch(first) and _OFFSET.fullmatch(last)):
-        return "offsets are no numbers", f"{first!r} and {last!r}"
+        return "offsets are not numbers", f"{first!r} and {last!r}"
     start, end = int(first), int(last)
     if not start < end <= len(text):
         return "offsets are out of range", f"{start} to {end} in a text of {len(text)}"

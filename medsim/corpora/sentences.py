@@ -1,4 +1,4 @@
-"""Sentences of texts by PySBD, each at its exact place, and the languages that they may have."""
+"""Splits texts into sentences with PySBD, with exact offsets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Spans = list[tuple[int, int]]
 """Starts and ends of sentences, in code points, ends exclusive."""
 
 LONGEST_TEXT = 50_000
-"""The most code points of a text that is cut: PySBD's time is quadratic, here some seconds."""
+"""The maximum length of a text in code points: PySBD takes quadratic time, here some seconds."""
 
 # White space to a regular expression but not to int(), on which PySBD fails.
 _SEPARATORS = str.maketrans(dict.fromkeys("\x1c\x1d\x1e\x1f", " "))
@@ -37,12 +37,12 @@ _SLACK = 16
 
 
 def sentences_of(text: str, language: str = ENGLISH) -> Spans:
-    """Return the places of the sentences of a text, in order, without white space around them.
+    """Return the offsets of the sentences of a text, in order, without outer white space.
 
     PySBD (Sadvilkar and Neumann 2020) finds the sentences. Its own places are not used, since it
     looks for a sentence from the beginning of the text each time and drops those that it changed;
     here each is looked for where the one before ended, and the text between two that are found is a
-    sentence of its own. So every character that is no white space is in one.
+    sentence of its own. So every character other than white space is in a sentence.
     """
     if not text.strip():
         return []
@@ -153,7 +153,7 @@ def _trimmed(text: str, start: int, end: int) -> Spans:
 def _segmenter(language: str) -> Any:
     """Return PySBD's segmenter of a language."""
     with warnings.catch_warnings():
-        # PySBD 0.3.4 has "\s" in plain strings, of which Python warns when it compiles them.
+        # PySBD 0.3.4 has "\s" in plain strings, so Python warns when it compiles them.
         warnings.filterwarnings("ignore", "invalid escape sequence")
         warnings.filterwarnings("ignore", r"\"\\.\" is an invalid escape sequence")
         with needing("sentences of corpora need PySBD", "tag or wic"):

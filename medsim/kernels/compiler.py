@@ -56,7 +56,7 @@ class CodeCache(_Cache):
 
     Attributes:
         function: the kernel as it is written.
-        cache_path: where its files lie; nothing where there is no place for them.
+        cache_path: folder of its files; empty if none can be used.
     """
 
     function: Callable[..., object]

@@ -200,7 +200,7 @@ def count_as_similar(
 
     Points of the query's component do not count. Estimates are of a block of distinct vectors, of
     which ``begin`` is the first and no ids are given; one that is nearer than the error to the
-    threshold is computed anew. int64[n_queries].
+    threshold is computed again. int64[n_queries].
     """
     counts = np.zeros(len(queries), np.int64)
     for row in range(len(queries)):

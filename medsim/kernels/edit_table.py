@@ -132,7 +132,7 @@ class EditTable(NamedTuple):
 
 @inner_kernel
 def outlined(length: int, block: Block, bound: int) -> EditTable:
-    """Return the table of queries of a length and a block, of which no pass is planned yet."""
+    """Return the table for queries of one length and a block, before any pass is planned."""
     lowest, highest = length, -block.longest
     for own in range(block.shortest, block.longest + 1):
         difference, begin = length - own, block.longest - own

@@ -93,7 +93,7 @@ def _centred_ranks(ranks: Ids, times: Ids) -> Ids:
 
 @kernel
 def weighted_spearman(left: Ids, right: Ids, times: Ids) -> float:
-    """Return Spearman's correlation of rows of which each counts a number of times.
+    """Return Spearman's correlation of rows with integer weights.
 
     It is Pearson's correlation of average ranks (Kendall 1948, Rank Correlation Methods). Twice an
     average rank, less its mean, is the number of rows below less the number above: a whole number,

@@ -184,7 +184,7 @@ _ZERO = np.uint64(0)
 _ONE_IN = 32  # queries are put in order again once the bound of one in so many has fallen
 _LEAST_RUN = 32  # queries of one bound that are worth a screen
 _TRIED = 16  # queries, before a screen may be given up that is not worth its time
-_WORTH = 8  # queries of which a screen rules out one are worth its time
+_WORTH = 8  # a screen pays if it rules out one of so many queries
 _REST = 16  # blocks that are then not screened
 
 

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     Column = str | pl.Expr | pl.Series
 
 COLOURS = [f"var(--c{at})" for at in range(1, 9)]
-"""The colours of contenders, as the page's style has them."""
+"""The colours of contenders, from the page's style."""
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross"]
 SHAPES += ["triangle-down", "triangle-right", "triangle-left"]
-"""The shapes of contenders' points; each has an inside that can be filled."""
+"""The shapes of contenders' points; all can be filled or hollow."""
 
 DASHES = [[1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [1, 3], [12, 4], [4, 4, 1, 4], [8, 2, 2, 2]]
 """The dashes of contenders' lines."""
 
 DATA = alt.NamedData("rows")
-"""The rows that the page hands to a chart."""
+"""The name of a chart's data set in the page."""
 
 CHOSEN = [{"filter": "datum.choice === chosen"}]
 """The transform that keeps the rows of the reader's choice."""
@@ -37,7 +37,7 @@ def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
     """Return a channel that gives a name the same colour, shape or dash in all charts."""
     ranges: dict[type[Any], Sequence[Any]] = {alt.Shape: SHAPES, alt.StrokeDash: DASHES}
     values = ranges.get(channel, COLOURS)
-    # Where colours begin again, shapes and dashes are one further: no two names have both.
+    # When colours repeat, shapes and dashes shift by one, so no two names look the same.
     further = int(channel in ranges)
     drawn = [values[(at + at // len(COLOURS) * further) % len(values)] for at in range(len(names))]
     coloured = channel(f"{field}:N").scale(domain=list(names), range=drawn)
@@ -45,13 +45,13 @@ def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
 
 
 def rows_of(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:
-    """Return an axis with a line for each name, the first above, and the contenders' places."""
+    """Return an axis with a row per name, the first on top, and positions for contenders."""
     axis = alt.Y("y:N").title(None).sort(list(names)).axis(grid=True, ticks=False, domain=False)
     return axis, alt.YOffset("contender:N").sort(list(contenders))
 
 
 def row_height(contenders: Sequence[str]) -> int:
-    """Return the height, in pixels, of a row that has a place for each contender."""
+    """Return the height, in pixels, of a row with a position for each contender."""
     return 12 * len(contenders) + 12
 
 
@@ -64,7 +64,7 @@ def reference(value: float) -> alt.Chart:
 def tooltips(**lines: tuple[str, str]) -> list[alt.Tooltip]:
     """Return the lines of a mark's tooltip, by field a title and a format.
 
-    Without a format it is a name; without a title there is no line.
+    Without a format the field is a name; without a title it gets no line.
     """
     return [
         alt.Tooltip(f"{field}:Q", format=form, title=title)
@@ -76,7 +76,7 @@ def tooltips(**lines: tuple[str, str]) -> list[alt.Tooltip]:
 
 
 def with_choice(spec: Spec, choices: Sequence[str]) -> Spec:
-    """Return a chart with a list of choices, of which it shows one."""
+    """Return a chart that shows one of several choices."""
     if choices:
         bind = {"input": "select", "options": list(choices), "name": "Shown:"}
         spec["transform"] = CHOSEN
@@ -267,7 +267,7 @@ def histograms(
         kinds: in order.
         x: the title of the axis.
         panels: their names in order.
-        choices: what a reader may choose to see; the first is shown first.
+        choices: choices of the reader; the first is the default.
         independent: whether each panel has its own axis of values.
         whole: whether values are whole numbers.
     """
@@ -366,9 +366,9 @@ def heat(
         y: names of the rows, from the top.
         value: the title of the values that colours show.
         names: what rows and columns are.
-        middle: the value on either side of which colours differ in hue; None for one hue.
+        middle: value at which the hue of the colours changes; None for one hue.
         panels: names of panels.
-        choices: what a reader may choose to see; the first is shown first.
+        choices: choices of the reader; the first is the default.
     """
     reach: dict[str, Any] = {"range": [_LOW, _HIGH]}
     if middle is not None:

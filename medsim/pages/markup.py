@@ -67,7 +67,7 @@ def document(template: str, *, style: str, scripts: Sequence[str], **shown: obje
 
 @cache
 def _templates() -> Environment:
-    """Return the templates, in which everything is escaped but what is marked as markup."""
+    """Return the templates, which escape everything that is not marked as markup."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 — 70 ms
 
     found = Environment(
@@ -87,13 +87,13 @@ def _templates() -> Environment:
 
 
 def _drawn(chart: Chart) -> str:
-    """Return the JSON of which the page draws a chart."""
+    """Return the JSON from which the page draws a chart."""
     spec = {**chart.spec, "description": f"{chart.title}. {chart.says}"}
     return embedded_json({"spec": spec, "columns": packed_columns(chart.rows)})
 
 
 def _breakable(text: str) -> str:
-    """Return a text as markup in which a name may break after its underscores."""
+    """Return a text as markup with line breaks allowed after underscores."""
     from markupsafe import Markup, escape  # noqa: PLC0415 — comes with Jinja2
 
     return Markup("_<wbr>").join(map(escape, text.split("_")))
@@ -122,7 +122,7 @@ def asset(package: str, name: str) -> str:
 
 
 def embedded_json(value: object) -> str:
-    """Return JSON that can stand in a script element, whatever its texts hold."""
+    """Return JSON that is safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 

@@ -21,7 +21,7 @@ NUMBER = ",.3f"
 """The format of a number that is not whole."""
 
 MOST_ROWS = 500
-"""The most rows of a table that a page has: more are for programs."""
+"""The maximum number of rows in a table of a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class PageTable:
 
     @property
     def left_out(self) -> str:
-        """A sentence on the rows that are not on the page; empty where all are."""
+        """A sentence on the rows that are not on the page; empty if all are."""
         n_rows = self.frame.height
         if n_rows <= MOST_ROWS:
             return ""
@@ -63,7 +63,7 @@ class Chart:
     """A chart with its numbers.
 
     Attributes:
-        says: how it is to be read and how it was computed.
+        says: how to read it and how it was computed.
         spec: its specification in Vega-Lite, without data; it draws the data set named "rows".
         rows: the data that it draws.
         narrow: whether it is drawn no wider than it is high.
@@ -143,7 +143,7 @@ PAPER = (
     "Schulz, C. and Juric, D. (2020). Can Embeddings Adequately Represent Medical Terminology? New "
     "Large-Scale Medical Term Similarity Datasets Have the Answer! AAAI 2020."
 )
-"""The paper whose method medsim carries out."""
+"""The paper that describes the method."""
 
 FINGERPRINT = 12
 """The number of digits of a fingerprint that are shown, as in signatures of results."""

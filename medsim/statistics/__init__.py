@@ -1,1 +1,1 @@
-"""Statistics of similarities: scores with their intervals, and tests of differences."""
+"""Statistics of similarities: scores with confidence intervals, and significance tests."""

@@ -1,4 +1,4 @@
-"""Bias-corrected and accelerated intervals of bootstraps, drawn or of a known law."""
+"""Bias-corrected and accelerated (BCa) bootstrap confidence intervals."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _POSITIVE = 1e-9  # in place of what is not: there the acceleration has no meani
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """The distribution that a bootstrap found.
+    """The distribution of a bootstrap.
 
     Attributes:
         estimate: the statistic of the data.
         resampled: float64[n_resamples], the statistics of resamples in order; at least one.
-        acceleration: how fast the standard error changes with the statistic.
+        acceleration: rate of change of the standard error with the statistic.
     """
 
     estimate: float
@@ -40,13 +40,13 @@ class Distribution:
 def bca_estimate(estimate: float, resampled: Values, left_out: Values) -> Estimate:
     """Return a statistic with its BCa interval.
 
-    There is none where the statistic is NaN, nor where no resample differs, as of a perfect score:
-    a point would claim to be certain.
+    There is no interval if the statistic is NaN, or if no resample differs, as for a perfect score:
+    an interval of one point would claim certainty.
 
     Args:
         estimate: the statistic of the data.
         resampled: float64[n_resamples], in any order; NaN is left out.
-        left_out: float64[n_units], the statistics without each of the units; NaN is left out.
+        left_out: float64[n_units], the jackknife statistics, each without one unit; NaN is ignored.
     """
     resampled = np.sort(resampled[~np.isnan(resampled)])
     if np.isnan(estimate) or not len(resampled) or np.ptp(resampled) < _ROUNDING:
@@ -93,11 +93,11 @@ def moved_shares(bias: float, acceleration: float, level: float) -> tuple[float,
 
 
 def bca_p(found: Distribution) -> float:
-    """Return the smallest alpha at which the BCa interval of level 1 - alpha leaves out 0.
+    """Return the p-value: the smallest alpha whose BCa interval of level 1 - alpha excludes 0.
 
-    The moving of shares, undone: from where 0 stands among the resampled statistics to the level
-    whose interval ends there. The share beyond 0 counts as 1 / (n_resamples + 1) at least, and p is
-    never below twice that.
+    It inverts the correction: from the share of resampled statistics beyond 0 to the level of the
+    interval that ends at 0. That share counts as at least 1 / (n_resamples + 1), so p is at least
+    twice that.
     """
     first, last = _shares_at_zero(found.resampled)
     least = _least(found)
@@ -114,8 +114,7 @@ def _least(found: Distribution) -> float:
 def _bias(found: Distribution) -> float:
     """Return the normal deviate of the share of resampled statistics below the estimate.
 
-    Those that equal it count half; a share of 0 or 1 counts as the nearest that the
-    resamples can show.
+    Ties count half; a share of 0 or 1 is replaced by the nearest one that resamples can show.
     """
     n_below = int(np.searchsorted(found.resampled, found.estimate, "left"))
     n_up_to = int(np.searchsorted(found.resampled, found.estimate, "right"))
@@ -162,19 +161,19 @@ def in_tasks(
 def accuracy_of(correct: Flags | FlagTable) -> Estimate:
     """Return the accuracy of a model with its BCa bootstrap interval.
 
-    The bootstrap draws instances (Efron 1987). What it draws of n instances has a known law, that
-    of the sum of n draws from the numbers of right answers that instances have: of one run with k
-    right the binomial of n and k / n. So its quantiles are taken as they are: nothing is drawn, and
-    no seed matters. The jackknife leaves out an instance at a time, from which the acceleration is
-    a sixth of the skewness of instances by the root of n.
+    The bootstrap resamples instances (Efron 1987). Its distribution is known exactly: the sum of n
+    draws from the instances' numbers of right answers; for one run with k right answers it is
+    binomial with n and k / n. So the quantiles are exact, without draws or a random seed. By the
+    jackknife over instances, the acceleration is a sixth of the skewness of instances divided by
+    the root of n.
 
-    Instances count as independent; those that share a sentence make the interval a little too
-    narrow. Where all have equally many right answers every resample is the same, and the interval
-    is Wilson's of so many instances. The accuracy is NaN of no instances.
+    Instances count as independent, so shared sentences make the interval slightly too narrow. If
+    all instances have equally many right answers, all resamples are the same, and the interval is
+    Wilson's. Without instances, the accuracy is NaN.
 
     Args:
         correct: bool[n], or bool[n_runs, n] of a model that was fitted several times; the accuracy
-            is the mean over runs, and the interval says nothing of what other runs would give.
+            is the mean over runs, and the interval does not cover variation between runs.
     """
     runs = np.atleast_2d(correct)
     n_runs, n = runs.shape
@@ -184,7 +183,7 @@ def accuracy_of(correct: Flags | FlagTable) -> Estimate:
     total, value = int(n_right.sum()), float(n_right.sum()) / (n_runs * n)
     if not np.ptp(n_right):
         return wilson(value, n, Z95)
-    # The law of a sum of draws, by the power of the Fourier transform of the law of one.
+    # The distribution of a sum of draws, by the power of the Fourier transform of one draw's.
     law, n_sums = np.bincount(n_right, minlength=n_runs + 1) / n, n_runs * n + 1
     chances = np.maximum(np.fft.irfft(np.fft.rfft(law, n_sums) ** n, n_sums), 0)  # rounding
     up_to = np.cumsum(chances)

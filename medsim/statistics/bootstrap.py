@@ -1,4 +1,4 @@
-"""Bootstrap intervals and tests of Spearman's correlation, and of the difference of two."""
+"""Bootstrap confidence intervals and tests of Spearman's correlation, and of differences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _RESAMPLES_A_TASK = 16  # at least
 _RANKS_A_TASK = 1 << 18
 _FEWEST_PAIRS = 3
-_ENOUGH_PAIRS = 30  # for resamples to tell how far a correlation varies
+_ENOUGH_PAIRS = 30  # fewer do not show how much a correlation varies
 _ROUNDING = 1e-12
 _MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
 
@@ -39,28 +39,26 @@ _MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
 class SpearmanBootstrap:
     """Spearman's correlations of several similarities with ratings, in the same resamples of pairs.
 
-    Intervals are bias-corrected and accelerated: BCa (Efron 1987; DiCiccio and Efron 1996), with
-    the acceleration from the jackknife. Of few pairs whose ratings are tied they can be too narrow,
-    and so that of a correlation of fewer than 30 pairs reaches as far as the one of
-    ``rank_correlation`` as well. Where correlations are perfect no resample differs, and intervals
-    are those of ``perfect_correlation`` and of the difference of two such. Resamples in which a
-    side is constant have no correlation and are left out.
+    Confidence intervals are bias-corrected and accelerated: BCa (Efron 1987; DiCiccio and Efron
+    1996), with the acceleration from the jackknife. With few pairs and tied ratings they can be too
+    narrow, so with fewer than 30 pairs the interval also includes that of ``rank_correlation``. For
+    perfect correlations no resample differs, and intervals come from ``perfect_correlation``.
+    Resamples with a constant side have no correlation and are left out.
 
-    p is the smallest alpha whose interval leaves out 0. Resamples tell no share finer than
-    1 / (resamples + 1), so p is at least 2 / (resamples + 1): for any of m comparisons to pass
-    Bonferroni's correction at alpha, draw more than 2 m / alpha.
+    The p-value is the smallest alpha whose interval excludes 0. It is at least
+    2 / (resamples + 1), so for any of m comparisons to pass Bonferroni's correction at alpha, draw
+    more than 2 m / alpha resamples.
 
-    A resample's draws depend on the order of pairs alone: on the same pairs in the same order each
-    correlation, and each difference of two, comes out the same whatever other similarities there
-    are.
+    A resample depends only on the order of pairs: for the same pairs in the same order, each
+    correlation and each difference is the same, whatever other similarities there are.
 
     Args:
         sides: similarities, float64[n_pairs] each, at most 3,000,000 pairs; may be infinite.
         ratings: float64[n_pairs].
-        seed: of the draws, from 0 to 2**64 - 1.
-        resamples: how many, at least 100. Each takes time O(n_pairs).
-        threads: how many to use, all available ones by default; results do not depend on it. Each
-            takes 12 bytes a pair.
+        seed: random seed, from 0 to 2**64 - 1.
+        resamples: number of resamples, at least 100. Each takes time O(n_pairs).
+        threads: number of threads, by default all; results do not depend on it. Each needs 12 bytes
+            per pair.
     """
 
     def __init__(
@@ -83,8 +81,8 @@ class SpearmanBootstrap:
     def correlation(self, side: int) -> Test:
         """Return the correlation of one of the similarities, and whether it differs from 0.
 
-        It is NaN of fewer than 2 pairs or a constant side; interval and p then too, and of fewer
-        than 3 pairs.
+        The correlation is NaN for fewer than 2 pairs or a constant side; interval and p are NaN for
+        fewer than 3 pairs too.
         """
         estimate = self._estimate(side)
         if self._is_perfect(estimate):
@@ -101,7 +99,7 @@ class SpearmanBootstrap:
         )
 
     def difference(self, side: int, other: int) -> Test:
-        """Return the correlation of one less that of another; p is 1 where both rank alike."""
+        """Return the difference of two correlations; p is 1 if both rank all pairs alike."""
         one, another = self._estimate(side), self._estimate(other)
         if self._is_perfect(one) and self._is_perfect(another) and one * another < 0:
             return self._at_edge(one, another)

@@ -1,4 +1,4 @@
-"""Intervals of clustered values, and how many clusters they need.
+"""Confidence intervals of clustered values.
 
 Values of one cluster are not independent. Their standard error is the cluster jackknife, CV3 of
 MacKinnon, Nielsen and Webb (Journal of Applied Econometrics 38:671-694, 2023): the value is
@@ -25,7 +25,7 @@ _ROUNDING = 1e-12
 
 
 def effective_clusters(clusters: Rows) -> float:
-    """Return how many clusters of equal size are as unequal as these, 0 of no values.
+    """Return the effective number of clusters, 0 without values.
 
     It is the squared sum of the sizes over the sum of their squares: with one cluster of half of
     the values it is below 4, however many others there are.
@@ -35,7 +35,7 @@ def effective_clusters(clusters: Rows) -> float:
 
 
 def degrees_of(effective: float) -> float:
-    """Return the degrees of freedom for so many effective clusters: half of them; NaN of too few.
+    """Return the degrees of freedom: half the effective number of clusters; NaN if too few.
 
     One less than their number would do for normal sums of equal clusters. Sums of unequal clusters
     are skewed, and a few of them decide the variance (Carter, Schnepel and Steigerwald, Review of
@@ -45,15 +45,15 @@ def degrees_of(effective: float) -> float:
 
 
 def degrees_of_error(value: float, left_out: Values) -> float:
-    """Return the degrees of freedom of ``jackknife_error``: few if few clusters decide it.
+    """Return the degrees of freedom of ``jackknife_error``: few if few clusters dominate it.
 
     They are those of the chi-square law whose relative variance is that of the squared error
     (Satterthwaite, Biometrics Bulletin 2:110-114, 1946), estimated from the clusters' shares in it:
-    2 of a single cluster, as many as there are clusters if the shares are those of normal values.
-    It is infinite where no cluster changes the value.
+    2 if one cluster dominates, and the number of clusters if the shares are like those of normal
+    values. The result is infinite if no cluster changes the value.
 
     Args:
-        value: that of all clusters.
+        value: value of all clusters.
         left_out: float64[n_clusters], the value without each cluster.
     """
     shares = (left_out - value) ** 2
@@ -92,7 +92,7 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
     Args:
         value: a mean, a share or an area under a ROC curve.
         left_out: float64[n_clusters], the value without each cluster.
-        n_values: how many values, or pairs.
+        n_values: number of values, or pairs.
         effective: the effective number of clusters.
     """
     degrees = degrees_of(effective)

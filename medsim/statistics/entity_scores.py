@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of what was found among what is right, with intervals."""
+"""Precision, recall and F1 of found entities, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from medsim.statistics.estimates import Estimate
 
 EntityCounts: TypeAlias = NDArray[np.int64]
-"""Counts of entities found and right, found, and to be found: int64[…, 3]."""
+"""Counts of correctly found, found, and true entities: int64[…, 3]."""
 
 _CELLS_A_STEP = 1 << 21
 
 
 def precision(counts: EntityCounts | Table) -> Values:
-    """Return the share of what was found that is right; 0 where nothing was found."""
+    """Return the share of found entities that are right; 0 if none were found."""
     return _share(counts[..., 0], counts[..., 1], empty=0.0)
 
 
 def recall(counts: EntityCounts | Table) -> Values:
-    """Return the share of what there is to find that was found; NaN where there is nothing."""
+    """Return the share of true entities that were found; NaN if there are none."""
     return _share(counts[..., 0], counts[..., 2])
 
 
 def f1(counts: EntityCounts | Table) -> Values:
-    """Return the harmonic mean of precision and recall; NaN where there is nothing at all."""
+    """Return the harmonic mean of precision and recall; NaN if there are no entities at all."""
     return _share(2.0 * counts[..., 0], counts[..., 1] + counts[..., 2])
 
 
@@ -44,14 +44,13 @@ def estimates_of(
 ) -> list[dict[str, Estimate]]:
     """Return means over trials of all statistics of several systems, with their intervals.
 
-    The systems were asked about the same units, such as documents, which are resampled: all have
-    the same resamples. Intervals are bias-corrected and accelerated, and say nothing of how much
-    trials differ.
+    All systems have the same units, such as documents, and the same resamples of them. Confidence
+    intervals are bias-corrected and accelerated; they do not cover variation between trials.
 
     Args:
         counts: int64[n_units, n_systems, n_trials, 3].
-        seed: of the draws.
-        resamples: how many, each of as many units as there are.
+        seed: random seed.
+        resamples: number of resamples; each has as many units as the data.
     """
     whole = counts.sum(axis=0)
     resampled = _resampled(counts, seed, resamples)

@@ -1,4 +1,4 @@
-"""Statistics with their 95% intervals: shares, correlations and areas."""
+"""Statistics with 95% confidence intervals: shares, correlations and areas."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Values
 
 Z95 = NormalDist().inv_cdf(0.975)
-"""Standard errors that a 95% interval reaches to either side, under the normal law."""
+"""Half-width of a normal 95% confidence interval, in standard errors."""
 
 _ALPHA = 0.05
 _FEWEST_FOR_FISHER = 4
@@ -27,8 +27,8 @@ class Estimate:
     """A statistic of some pairs.
 
     Attributes:
-        value: NaN where it is not defined.
-        low: the lower end of its 95% interval; NaN where there is none.
+        value: value; NaN if undefined.
+        low: lower end of the 95% confidence interval; NaN if there is none.
     """
 
     value: float
@@ -37,7 +37,7 @@ class Estimate:
 
 
 def defined(value: float) -> float | None:
-    """Return a value for a table, in which what is not defined is missing."""
+    """Return a value for a table; NaN becomes a missing value."""
     return None if math.isnan(value) else float(value)
 
 
@@ -47,17 +47,17 @@ def interval_of(estimate: Estimate) -> dict[str, float | None]:
 
 
 def normal_share(z: float) -> float:
-    """Return the share of the standard normal law below ``z``, precise far below 0 as well."""
+    """Return the standard normal distribution function at ``z``, precise far below 0 too."""
     return 0.5 * math.erfc(-z / math.sqrt(2.0))
 
 
 def two_sided_p(z: float) -> float:
-    """Return the probability that a standard normal value is as far from 0 as ``z``."""
+    """Return the two-sided p-value of a standard normal deviate ``z``."""
     return math.erfc(abs(z) / math.sqrt(2.0))
 
 
 def share_of(n_hits: int, n_pairs: int) -> Estimate:
-    """Return a share with the interval of ``wilson``; NaN of no pairs."""
+    """Return a share with the interval of ``wilson``; NaN without pairs."""
     if n_pairs == 0:
         return Estimate(value=math.nan)
     return wilson(n_hits / n_pairs, n_pairs)
@@ -65,7 +65,7 @@ def share_of(n_hits: int, n_pairs: int) -> Estimate:
 
 @cache
 def student_reach(degrees: float) -> float:
-    """Return the standard errors that a 95% interval reaches under Student's law."""
+    """Return the half-width of Student's 95% confidence interval, in standard errors."""
     # Newton's steps from below never pass the value, since the tail is convex.
     log_density = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)
     scale = math.exp(log_density) / math.sqrt(degrees * math.pi)
@@ -78,10 +78,10 @@ def student_reach(degrees: float) -> float:
 
 
 def two_sided_student(t: float, degrees: float) -> float:
-    """Return the probability that a value under Student's law is as far from 0 as ``t``.
+    """Return the two-sided p-value of ``t`` in Student's distribution.
 
     It is the incomplete beta function of degrees / (degrees + t^2) (Abramowitz and Stegun 1964,
-    26.7.1), and as precise far from 0.
+    26.7.1), precise far from 0 too.
     """
     if math.isinf(t):
         return 0.0
@@ -112,9 +112,9 @@ def _incomplete_beta(x: float, a: float, b: float) -> float:
 def wilson(share: float, size: float, reach: float = Z95) -> Estimate:
     """Return a share with the score interval of Wilson (1927).
 
-    The interval holds the shares from which the one seen is at most so many standard errors away,
-    so it stays within 0 and 1, and is right where the share is near either. ``size`` is the number
-    of independent values, at least 1, and ``reach`` that of standard errors.
+    It has the shares that differ from the observed one by at most ``reach`` standard errors, so it
+    stays within 0 and 1 and is accurate near both. ``size`` is the number of independent values, at
+    least 1.
     """
     weight = reach * reach / size
     middle = share + weight / 2
@@ -128,8 +128,8 @@ def pearson_of(correlation: float, n_pairs: int) -> Estimate:
     """Return Pearson's correlation with the interval of Fisher (1921).
 
     The inverse hyperbolic tangent of a correlation is nearly normal with the variance
-    1 / (n_pairs - 3). There is no interval of fewer than 4 pairs, and none of 1 or -1, where
-    it would be a point.
+    1 / (n_pairs - 3). There is no interval for fewer than 4 pairs, or for 1 or -1, where it
+    would be a point.
     """
     if math.isnan(correlation) or n_pairs < _FEWEST_FOR_FISHER or abs(correlation) == 1:
         return Estimate(value=correlation)
@@ -140,7 +140,7 @@ def pearson_of(correlation: float, n_pairs: int) -> Estimate:
 
 
 FEWEST_FOR_TEST = 3
-"""Of fewer values, any two sides lie on a line."""
+"""The minimum number of values: any 2 points are on a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +177,7 @@ def pearson_test(left: Values, right: Values) -> PearsonTest:
 def pearson(left: Values, right: Values) -> float:
     """Return Pearson's correlation of float64[n] values.
 
-    It is NaN of no values or a constant side, or where a value is infinite.
+    It is NaN without values, for a constant side, or if a value is infinite.
     """
     sides = []
     for values in (left, right):
@@ -192,7 +192,7 @@ def pearson(left: Values, right: Values) -> float:
 
 
 def smallest_detectable(n: int) -> float:
-    """Return the smallest absolute correlation that a test of ``n`` values is likely to show.
+    """Return the smallest absolute correlation that a test of ``n`` values can detect.
 
     A true correlation of this size is significant, two-tailed at 0.05, in 80% of samples. It is
     taken by Fisher's transformation, whose standard error is 1 / sqrt(n - 3) (Cohen, Statistical
@@ -208,9 +208,9 @@ def smallest_detectable(n: int) -> float:
 _HALVINGS = 50  # to the last digits of a share
 
 
-# At its edge, as a perfect area or a perfect correlation, a statistic has a usual variance of 0 and
-# a point for an interval, however few the pairs. The functions below take the variance at the
-# values that an interval may hold, not at the one that was seen.
+# For perfect areas or correlations, the usual variance is 0 and the interval is a point, with any
+# number of pairs. The functions below use the variance at the values that an interval can contain,
+# not at the observed value.
 
 
 def area_interval(auc: float, n_positives: int, n_negatives: int) -> Estimate:

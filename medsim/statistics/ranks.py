@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     _Numbers = TypeVar("_Numbers", Values, Table)
 
-_LOST = 1e-12  # of the largest: far more than sums of some thousand numbers lose
+_LOST = 1e-12  # relative: far above the rounding of sums of some thousand numbers
 
 
 class Ranked(NamedTuple):
@@ -36,10 +36,10 @@ def ranked(values: Values) -> Ranked:
 
 
 def without_rounding_errors(means: _Numbers) -> _Numbers:
-    """Return means, of which those within 1e-12 of the largest of each other are equal; NaN stays.
+    """Return means, with means made equal that differ by at most 1e-12 of the largest; NaN stays.
 
-    So means of the same numbers tie in whatever order they were added: in floating point
-    0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1. The shape is that of ``means``.
+    So means of the same numbers are tied, in whatever order they were added: in floating point,
+    0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1. The shape stays the same.
     """
     distinct, places = np.unique(means, return_inverse=True)
     if not len(distinct):
@@ -71,7 +71,7 @@ def concordances(left: Ids, right: Ids) -> Counts:
 
 
 def kendall(left: Ids, right: Ids) -> float:
-    """Return Kendall's tau-b (Kendall 1945) of dense ranks; NaN where a side is constant."""
+    """Return Kendall's tau-b (Kendall 1945) of dense ranks; NaN if a side is constant."""
     free_left, free_right = _n_untied(left), _n_untied(right)
     if free_left == 0 or free_right == 0:
         return math.nan

@@ -1,4 +1,4 @@
-"""Agreement of raters of a graded scale."""
+"""Inter-annotator agreement on a graded scale."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from medsim.statistics.estimates import Estimate
 
 FEWEST_SHARED = 10
-"""Of fewer items a correlation says next to nothing; of two it is 1 or -1."""
+"""The minimum number of items: a correlation of 2 items is always 1 or -1."""
 
 _RESAMPLES_A_TASK = 64
 
@@ -30,8 +30,8 @@ _RESAMPLES_A_TASK = 64
 class RaterAgreement:
     """The agreement of raters (Chiu et al. 2018), with BCa bootstrap intervals over items.
 
-    A correlation is over the items that both sides rated. It is not defined where a side is
-    constant there, or where there are too few, and then counts in no mean.
+    A correlation is over the items that both sides rated. It is undefined if a side is constant or
+    there are too few items; means ignore undefined correlations.
 
     Attributes:
         iaa1: the mean of Spearman's correlations of every two raters; NaN where there is none.

@@ -1,4 +1,4 @@
-"""The randomness of bootstraps: seed, number of resamples, and the threads that compute them."""
+"""Settings of bootstraps: random seed, number of resamples, and threads."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass, replace
 
 RESAMPLES = 10_000
-"""Resamples drawn by default: p-values go down to 0.0002."""
+"""The default number of resamples; the smallest p-value is 0.0002."""
 
 RESAMPLES_A_COMPARISON = 200
-"""Resamples drawn for each comparison of a family, where that is more than ``RESAMPLES``.
+"""Resamples per comparison of a family, if that gives more than ``RESAMPLES``.
 
-A bootstrap of R resamples tells no p below 2 / (R + 1). With these the least p is 0.01 after
-Bonferroni's correction, however many are compared.
+A bootstrap of R resamples gives no p-value below 2 / (R + 1). With this number, the smallest
+p-value after Bonferroni's correction is 0.01 for any number of comparisons.
 """
 
 FEWEST_RESAMPLES = 100
@@ -23,11 +23,11 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """The randomness of an evaluation.
+    """The bootstrap settings of an evaluation.
 
     Attributes:
-        threads: how many compute; they never change a result.
-        grows: whether more than ``resamples`` are drawn where the number of comparisons needs it.
+        threads: number of threads, which does not change results.
+        grows: whether to draw more than ``resamples`` if the number of comparisons requires it.
     """
 
     seed: int
@@ -43,7 +43,7 @@ class Resampling:
         return replace(self, resamples=max(self.resamples, enough))
 
     def least_p(self, n_comparisons: int) -> float:
-        """Return the least p that Bonferroni's correction for so many comparisons leaves."""
+        """Return the smallest possible p-value after Bonferroni's correction."""
         drawn = self.for_comparisons(n_comparisons).resamples
         return min(1.0, 2 * n_comparisons / (drawn + 1))
 

@@ -1,4 +1,4 @@
-"""Scores of similarities of labelled and of rated pairs, each with its interval."""
+"""Scores of similarities of labelled and of rated pairs, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledSample:
-    """Similarities of labelled pairs, and how well they tell positives from negatives.
+    """Similarities of labelled pairs, and how well they separate positives from negatives.
 
     Attributes:
-        similarities: float64[n_pairs], for statistics that need more than what stands here.
+        similarities: float64[n_pairs], for statistics that are not attributes.
         labels: bool[n_pairs], true for positives.
         area: under the ROC curve.
         average_precision: mean precision over recall, tied pairs found at once; NaN where a class
@@ -64,7 +64,7 @@ class LabelledSample:
     correct: Flags
 
     def auc_difference(self, other: LabelledSample) -> Test:
-        """Return whether the AUC differs from that of another similarity of the same pairs."""
+        """Test the difference from the AUC of another similarity of the same pairs."""
         return delong(self.area, other.area)
 
     def accuracy_difference(self, other: LabelledSample) -> Test:
@@ -79,7 +79,7 @@ class RatedSample:
     All correlations are NaN of fewer than 2 pairs or a constant side.
 
     Attributes:
-        similarities: float64[n_pairs], for statistics that need more than what stands here.
+        similarities: float64[n_pairs], for statistics that are not attributes.
         ratings: float64[n_pairs], higher for what is more similar.
         spearman: correlation of average ranks, with a BCa bootstrap interval.
         pearson: with Fisher's interval; NaN as well where a value is infinite.
@@ -190,7 +190,7 @@ def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> 
     is. Pairs of one similarity are never separated. Of equally good thresholds the lowest counts.
     A similarity of inf is above any threshold, so its pairs are always taken for positives.
 
-    It is NaN where there are no pairs.
+    It is NaN without pairs.
 
     Args:
         distinct: float64[n_ranks], similarities in order.

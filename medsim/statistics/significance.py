@@ -1,4 +1,4 @@
-"""Tests of differences, of classifications and of clusters, and corrections for several tests."""
+"""Significance tests of paired comparisons, and corrections for multiple tests."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Test:
         method: "mcnemar_exact", "mcnemar", "mcnemar_clusters_exact", "mcnemar_clusters",
             "mcnemar_runs", "delong", "delong_clusters", "bca" or "clustered_t".
         statistic: of the method.
-        p: two-sided; NaN where the test is not defined.
-        low: the lower end of the interval of what is tested; NaN where there is none.
+        p: two-sided p-value; NaN if the test is undefined.
+        low: lower end of the confidence interval of the tested value; NaN if there is none.
     """
 
     method: str
@@ -50,7 +50,7 @@ class Test:
 def mcnemar(
     correct1: Flags, correct2: Flags, clusters: Rows | None = None, effective: float | None = None
 ) -> Test:
-    """Return whether two classifications of the same pairs differ in accuracy.
+    """Test whether two classifications of the same pairs differ in accuracy.
 
     Only pairs that one gets right and the other wrong count (McNemar 1947). Fewer than 25 of them
     are tested by the binomial law; more by the chi-square law of one degree, with the

@@ -1,1 +1,1 @@
-"""Terminologies: sources read into canonical tables, releases written, releases invented."""
+"""Terminologies: reads sources into canonical tables, and writes and invents releases."""

@@ -12,7 +12,7 @@ from medsim.core.config import MOST_SEED
 from medsim.core.options import Option, Options, Reporting
 
 MOST_CONCEPTS = 9_000_000
-"""The most active concepts of an invented release; more need longer identifiers than RF2 has."""
+"""The maximum number of active concepts of an invented release, limited by RF2's identifiers."""
 
 SynonymScope = Literal["exact", "narrow", "broad", "related"]
 

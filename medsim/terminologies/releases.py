@@ -34,14 +34,14 @@ _TABLES = ("concept", "description", "association", "simple_map", "relationship"
 
 @public(SynthOptions)
 def synth(options: SynthOptions) -> pl.DataFrame:
-    """Write an invented RF2 release and return how many rows each of its files has.
+    """Write an invented RF2 release, and return the number of rows of each file.
 
     Returns:
         table, release_type, rows.
 
     Raises:
         OptionError: the number of concepts is out of range.
-        OutputError: the zip cannot be written, or ``out`` is there and must stay.
+        OutputError: the zip cannot be written, or ``out`` exists and must stay.
     """
     check_release_place(Path(options.out), overwrite=options.overwrite)
     out = resolved(Path(options.out))
@@ -59,7 +59,7 @@ def synth(options: SynthOptions) -> pl.DataFrame:
 
 @public(ConvertOptions)
 def convert(options: ConvertOptions) -> pl.DataFrame:
-    """Write any terminology as an RF2 release and return how many rows each of its files has.
+    """Write any terminology as an RF2 release, and return the number of rows of each file.
 
     It has the names of one language. Identifiers of other formats become SNOMED CT identifiers of
     an invented namespace, in the order of the old ones; a simple map in the release says which is
@@ -72,10 +72,10 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
         InputError: the source is missing, damaged, in no known format, or has no names in the
             language.
         OptionError: an option does not fit the source.
-        OutputError: the zip cannot be written, or ``out`` is there and must stay.
+        OutputError: the zip cannot be written, or ``out`` exists and must stay.
     """
     progress = progress_of(options.progress)
-    find_source(str(options.source))  # before a place to write is looked at
+    find_source(str(options.source))  # before the output path is checked
     check_not_read(Path(options.out), (), source_paths(options.source))
     check_release_place(Path(options.out), overwrite=options.overwrite)
     out = resolved(Path(options.out))

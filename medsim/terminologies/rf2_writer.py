@@ -78,7 +78,7 @@ def release_writer(
     edition: str = "Invented",
     overwrite: bool = False,
 ) -> Iterator[ReleaseWriter]:
-    """Give the body the writer of one RF2 release, which stands at ``path`` when it ends well.
+    """Give the body the writer of one RF2 release; if it succeeds, the zip is at ``path``.
 
     The same calls write the same bytes. Until all is written the zip has no name; an error, an
     interrupt or a kill leaves nothing of it, and whatever was at ``path`` as it was.
@@ -106,7 +106,7 @@ def release_writer(
 
 
 def check_release_place(path: Path, *, overwrite: bool) -> None:
-    """Raise OutputError if no release can be written at a path, or what is there must stay."""
+    """Raise OutputError if no release can be written at a path, or an existing file must stay."""
 
     def is_own(path: Path) -> bool:
         unread = (OSError, ValueError, NotImplementedError, zipfile.BadZipFile)
@@ -128,7 +128,7 @@ class ReleaseWriter:
     def write(
         self, table: RF2Table, release_type: ReleaseType, frames: Iterable[pl.DataFrame]
     ) -> int:
-        """Write one file of the release and return how many rows it has.
+        """Write one file of the release, and return its number of rows.
 
         Each frame has the file's columns under their RF2 names, in any order, besides others; dates
         are written as YYYYMMDD, booleans as 0 and 1.
@@ -147,7 +147,7 @@ class ReleaseWriter:
         return n_rows
 
     def write_entry(self, name: str, texts: Iterable[bytes]) -> None:
-        """Write one entry of the zip, some text at a time."""
+        """Write one entry of the zip, in pieces."""
         # By name, not by ZipInfo: such an entry gets zip's first day as its time, not today.
         with self._archive.open(f"{self._root}/{name}", "w", force_zip64=True) as entry:
             for text in texts:
@@ -155,7 +155,7 @@ class ReleaseWriter:
 
 
 def _rf2_text(rows: pl.DataFrame) -> bytes:
-    """Return the rows as RF2 text, which knows no quotes and no escapes."""
+    """Return the rows as RF2 text, which has no quotes and no escapes."""
     if "term" in rows.columns:
         for found in rows.filter(pl.col("term").str.contains(r"[\t\r\n]"))["id"]:
             raise InputError(f"the term of description {found} has a tab or a line break")

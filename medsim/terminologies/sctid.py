@@ -1,4 +1,4 @@
-"""SNOMED CT identifiers: those that medsim knows by name, and new ones for what it makes."""
+"""SNOMED CT identifiers: the ones that medsim uses by name, and new ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STATED = 900000000000010007
 EXISTENTIAL = 900000000000451002
 
 INVENTED_NAMESPACE = 1000999
-"""The namespace of identifiers that medsim makes; it has been assigned to nobody."""
+"""The namespace of identifiers that medsim makes; it is unassigned."""
 
 LARGEST_ITEM = 99_999_999
 """The largest item number that an identifier of 18 digits has room for."""

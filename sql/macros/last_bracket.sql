@@ -1,4 +1,4 @@
--- What stands in a text behind its last " (", if it ends in ")"; null where there is none.
+-- The text after the last " (", if the text ends in ")"; else null.
 --
 -- writes  macro last_bracket(text): such as 'disorder)'
 

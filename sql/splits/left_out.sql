@@ -1,4 +1,4 @@
--- Descriptions that make no term and whose text, ignoring case, is a term of another split.
+-- Descriptions that are not terms, but whose text, ignoring case, is a term of another split.
 --
 -- reads   naming, other_text: term, lower_term; term_split, concept_split
 -- writes  left_out: a row per description, key (description_id, concept_id)

@@ -1,4 +1,4 @@
--- The texts of descriptions that make no term: those that are inactive or in other languages.
+-- The texts of descriptions that are not terms: inactive ones, and those in other languages.
 --
 -- reads   naming
 -- writes  a row per text, key term

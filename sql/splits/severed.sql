@@ -1,4 +1,4 @@
--- How many associations of each split have their other end in another one.
+-- The number of associations from each split to another split.
 --
 -- reads   association, concept_split
 -- writes  a row per split that has some, key split

@@ -1,5 +1,5 @@
--- A quoted name, where all names of its kind and language are in quotes, of which there are a few
--- at least: the file that they are from was written by a program that quotes values.
+-- A quoted name, if all names of its kind and language are in quotes and there are several: then a
+-- program that quotes values wrote the file.
 --
 -- reads   description
 -- writes  a row per language and kind: term, the first of them

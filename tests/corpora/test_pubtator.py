@@ -104,9 +104,9 @@ def test_relations_are_counted_and_passed_over(path: Path) -> None:
         ("7\t20\t24\tup.\tX\tD000001", "offsets are out of range", "20 to 24 in a text of 23"),
         ("7\t8\t8\t\tX\tD000001", "offsets are out of range", "8 to 8"),
         ("7\t11\t8\tdup\tX\tD000001", "offsets are out of range", "11 to 8"),
-        ("7\t-1\t3\tOrl\tX\tD000001", "offsets are no numbers", "'-1' and '3'"),
-        ("7\t8\t\u0661\u0661\tdup\tX\tD000001", "offsets are no numbers", "'8' and"),
-        ("7\t8\t1" + "0" * 5000 + "\tdup\tX\tD000001", "offsets are no numbers", "'8' and '100"),
+        ("7\t-1\t3\tOrl\tX\tD000001", "offsets are not numbers", "'-1' and '3'"),
+        ("7\t8\t\u0661\u0661\tdup\tX\tD000001", "offsets are not numbers", "'8' and"),
+        ("7\t8\t1" + "0" * 5000 + "\tdup\tX\tD000001", "offsets are not numbers", "'8' and '100"),
         ("7\t8\t11\tdup\tX\tdup!", "code is in an unknown form", "'dup!'"),
         ("7\t8\t11\tdup", "line has no known form", "'7\\t8\\t11\\tdup'"),
         ("7\t8", "line has no known form", "'7\\t8'"),
@@ -230,7 +230,7 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(path: Path, mo
 
     with pytest.raises(InputError, match="line 1 has more than 1 MiB"):
         next(read_pubtator(path, Problems()))
-    with pytest.raises(InputError, match="is a folder; name the corpora in it"):
+    with pytest.raises(InputError, match="is a folder; give the files of corpora in it"):
         next(read_pubtator(path.parent, Problems()))
 
 

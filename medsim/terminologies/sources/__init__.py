@@ -32,9 +32,9 @@ class SourceFile:
     """A file that was read.
 
     Attributes:
-        name: of the file; of one in a zip, its path there.
-        size: in bytes.
-        sha256: of its bytes, in hexadecimal digits.
+        name: name of the file, or its path in a zip.
+        size: size in bytes.
+        sha256: SHA-256 of its bytes, in hexadecimal digits.
     """
 
     name: str
@@ -52,17 +52,15 @@ class Terminology:
     """The facts about a terminology whose canonical tables are filled.
 
     Attributes:
-        source: the name of the source that read it.
-        name: of the file, folder or built-in that was read.
-        vocabulary: under which name, as UMLS names vocabularies, its ids are cited elsewhere; None
-            where they are not.
-        release_date: of the release, or the earlier day whose state was taken; None where neither
-            is known.
-        files: those that were read.
+        source: name of the source that read it.
+        name: name of the file, folder or built-in that was read.
+        vocabulary: name of the vocabulary of its ids in UMLS; None if it has none.
+        release_date: date of the release, or the earlier date that was selected; None if unknown.
+        files: files that were read.
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
-        redistributable: whether its content may be passed on; None where that is not known.
-        terms_of_use: the terms in words or as an address.
-        skipped: rows that did not enter the canonical tables, or are of concepts that these lack.
+        redistributable: whether its content may be passed on; None if unknown.
+        terms_of_use: terms of use, in words or as an address.
+        skipped: rows left out of the canonical tables, or rows of unknown concepts.
     """
 
     source: str
@@ -76,7 +74,7 @@ class Terminology:
     skipped: tuple[Skipped, ...]
 
     def to_json(self) -> dict[str, object]:
-        """Return all but the rows that were skipped as plain JSON values, as manifests have it."""
+        """Return everything except ``skipped`` as plain JSON values, for manifests."""
         known = asdict(self)
         del known["skipped"]
         return {**known, "release_date": self.release_date and self.release_date.isoformat()}
@@ -101,17 +99,17 @@ class Source:
     """A format of terminology, or a built-in terminology.
 
     Attributes:
-        name: of the source; for a built-in, what the user types.
-        about: the format or the built-in terminology, in a few words.
-        files: the files by which the format is known, or the package that ships the built-in.
-        address: the page from which such files or the package are to be had.
-        load: reads it.
-        recognises: whether a path looks like this format; by default none does.
-        locate: for a built-in, finds its file.
+        name: name of the source; for a built-in, the name that users type.
+        about: description of the format or the built-in terminology, in a few words.
+        files: files that identify the format, or the package with the built-in.
+        address: page to download such files or the package from.
+        load: function that reads it.
+        recognises: function that returns whether a path looks like this format.
+        locate: for a built-in, function that finds its file.
         accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
             as_of, dialect, standard_concepts, synonyms and vocabularies.
         asked_last: whether it recognises more than its own, and others are asked before it.
-        if_lacking: what to do, or ask, where many rows are of missing concepts.
+        if_lacking: advice or question if many rows refer to missing concepts.
     """
 
     name: str
@@ -224,7 +222,7 @@ def read_terminology(
     """Fill the canonical tables and return the facts about the terminology.
 
     Raises:
-        InputError: the source is missing, damaged, in no known format, or has no names in the
+        InputError: the source is missing, damaged, in an unknown format, or has no names in the
             language.
         OptionError: an option does not fit the source.
     """

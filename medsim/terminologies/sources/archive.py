@@ -1,4 +1,4 @@
-"""The files of a release, in a folder or a zip, checked before anything is read."""
+"""The files of a release, in a folder or a zip, checked before reading."""
 
 from __future__ import annotations
 

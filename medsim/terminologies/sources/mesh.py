@@ -130,11 +130,11 @@ def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
     """Yield the children of the outermost element, each gone when the next chunk is read.
 
     The standard library's parser takes half the time of defusedxml's, which has seen that
-    there are no entities: they are declared before the outermost element.
+    it declares no entities, which is possible only before the outermost element.
     """
     builder = ET.TreeBuilder()
     holder = builder.start("file", {})  # an element of our own gives access to what is not whole
-    parser = ET.XMLParser(target=builder)  # noqa: S314 — there are no entities
+    parser = ET.XMLParser(target=builder)  # noqa: S314 — without entities
     n_whole = n_bytes = 0
     while chunk := stream.read(_CHUNK_BYTES):
         parser.feed(chunk)

@@ -118,8 +118,8 @@ def curie(iri: str) -> str:
 def _read_graph(graph: Any, rows: OntologyRows) -> None:
     """Add the rows of a graph.
 
-    A class of which neither node nor edges say anything is only mentioned: it is no term here, and
-    has no stanza in OBO. A node without a type is a class where an is_a edge has it.
+    A class that is only mentioned, without data in its node or edges, is not a term here, and has
+    no stanza in OBO. A node without a type is a class if it is in an is_a edge.
     """
     classes: set[str] = set()
     related: set[str] = set()

@@ -112,7 +112,7 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list[SourceFile]:
     """Fill a table with the rows of each file, and return what was read.
 
-    Ancestors are read where there are no relationships.
+    Ancestors are read if relationships are missing.
 
     Raises:
         InputError: a file is missing or damaged, or there are two of a name.
@@ -168,7 +168,7 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
     """Return the columns of a file in its order, those that are not read under other names.
 
     Raises:
-        InputError: the first line is no header with tabs, or lacks a column.
+        InputError: the first line is not a tab-separated header, or lacks a column.
     """
     with file.open() as stream:
         line = stream.readline(LONGEST_LINE)

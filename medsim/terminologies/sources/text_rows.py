@@ -60,7 +60,7 @@ def load_rows(
         params: of the query beside its stream.
 
     Raises:
-        InputError: a line is no row; the message names it.
+        InputError: a line is not a valid row; the message names it.
     """
     read: list[SourceFile] = []
     try:

@@ -1,4 +1,4 @@
-"""The words of which names of invented concepts are made."""
+"""The words for names of invented concepts."""
 
 from __future__ import annotations
 

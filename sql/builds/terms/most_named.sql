@@ -1,4 +1,4 @@
--- The concept with the most names, where it has more than a build takes: pairs grow by the square.
+-- The concept with the most names, if it exceeds the limit: pairs grow with the square of names.
 --
 -- reads   name
 -- writes  one row at most: concept_id, n_names

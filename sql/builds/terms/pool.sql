@@ -1,8 +1,8 @@
--- The terms that negatives of every set may be drawn from, beside those of its own positives.
+-- The terms that negatives of every set can be drawn from, besides the terms of its positives.
 --
--- Where the pool is the terminology they are the names of eligible concepts and the terms of all
--- positives: the terms of which the terminology says what they are linked to. Other names of
--- retired concepts are left out, since nothing links them to the names that mean the same.
+-- If the pool is the terminology, they are the names of eligible concepts and the terms of all
+-- positives: the terminology says which terms are their synonyms. Other names of retired concepts
+-- are left out, because nothing links them to their synonyms.
 --
 -- reads   name, positive
 -- writes  pool: a row per term, key term_id; none where each set draws from its own terms

@@ -1,4 +1,4 @@
--- What the canonical tables hold that makes no pair, and why.
+-- The rows of the canonical tables that make no pair, with the reason.
 --
 -- reads   concept, naming, association, substitution_name, dataset
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows

@@ -1,4 +1,4 @@
--- Concepts and what is broader than they are.
+-- Concepts and their broader concepts.
 --
 -- reads   omop_relation, omop_ancestor, omop_kept
 -- writes  is_a: a row per child and parent, key (child_id, parent_id)

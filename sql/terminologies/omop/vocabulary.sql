@@ -1,4 +1,4 @@
--- The vocabularies that concepts are of.
+-- The vocabularies of concepts.
 --
 -- reads   omop_concept
 -- writes  a row per vocabulary, key vocabulary

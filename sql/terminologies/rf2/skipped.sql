@@ -1,4 +1,4 @@
--- What RF2 rows are left out of the canonical tables, and why.
+-- The RF2 rows that are left out of the canonical tables, with the reason.
 --
 -- reads   description_as_of
 --         rf2_association: full history or snapshot, key (id, effective_time)

@@ -1,5 +1,5 @@
--- The rows of RXNATOMARCHIVE.RRF that are names of RxNorm itself: atoms that were removed, and the
--- concept that each one's own was merged to.
+-- The rows of RXNATOMARCHIVE.RRF that are names of RxNorm itself: removed atoms, with the concept
+-- that their old concept was merged into.
 --
 -- reads   $stream: the text of the file, lines ended by line feeds
 -- writes  archived_atom: a row per atom, key atom_id

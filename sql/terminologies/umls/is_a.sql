@@ -1,4 +1,4 @@
--- Concepts and what is broader than they are.
+-- Concepts and their broader concepts.
 --
 -- reads   umls_relation
 -- writes  is_a: a row per child and parent, key (child_id, parent_id)

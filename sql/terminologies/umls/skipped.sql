@@ -1,4 +1,4 @@
--- What rows of UMLS are left out of the canonical tables, and why.
+-- The rows of UMLS that are left out of the canonical tables, with the reason.
 --
 -- reads   umls_name, umls_relation, description
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows

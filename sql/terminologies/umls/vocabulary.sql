@@ -1,4 +1,4 @@
--- The vocabularies that atoms are of.
+-- The vocabularies of atoms.
 --
 -- reads   umls_atom
 -- writes  a row per vocabulary, key vocabulary
