@@ -56,8 +56,8 @@ class WordVectors:
         words: distinct, in any order.
         vectors: float32[n_words, n_dimensions], finite.
         in_vocabulary: bool[n_words]; False if the vector was made from parts of the word.
-        n_vocabulary: the number of all words of the embedding. vocabulary: all of them in UTF-8,
-            one per line.
+        n_vocabulary: the number of all words of the embedding.
+        vocabulary: all of them in UTF-8, one per line.
     """
 
     words: Sequence[str]

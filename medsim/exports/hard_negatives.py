@@ -30,28 +30,28 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
 N_NEGATIVES = 5
-"""The negatives of each positive where the option is not given."""
+"""The default number of negatives of each positive."""
 
-_SLOTS_AT_ONCE = 1 << 26  # of 16 bytes, that a search holds
+_SLOTS_AT_ONCE = 1 << 26  # of 16 bytes, in memory during a search
 
 OPTIONS_OF_TUPLES = frozenset(
     ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding", "cache")
 )
-"""The options that tuples go by, as formats accept them."""
+"""The options of tuples that formats accept."""
 
 _TEXTS_AT_ONCE = 1 << 19
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuples:
-    """The positives of a split in the order in which they are written, with their hard negatives.
+    """The positives of a split in the order of writing, with their hard negatives.
 
     Attributes:
         terms: of the split.
         pairs: the positives; see ``medsim.exports.positives.exported_pairs``.
         n_negatives: of each positive.
-        rows: int64[n_tuples], the positives that have all their negatives; others are in no tuple.
-        negatives: returns those of some tuples, given by their rows: int32[n_rows, n_negatives].
+        rows: int64[n_tuples], the positives with all their negatives; others are in no tuple.
+        negatives: returns the negatives of tuples, given by their rows: int32[n_rows, n_negatives].
     """
 
     terms: SplitTerms
@@ -87,7 +87,7 @@ class Tuples:
 
 
 def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
-    """Return the tuples of one split, with a warning where positives are left out.
+    """Return the tuples of one split, with a warning if positives are left out.
 
     Levenshtein and embedding negatives are the nearest terms of an anchor, exactly, in the order of
     ``medsim.builds.negatives.nearest`` and ``medsim.embeddings.lookup``, and so are the same for
@@ -146,7 +146,7 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
 def _complete(
     run: Export, build: Build, terms: SplitTerms, candidates: Ids, firsts: Ids, n_wanted: int
 ) -> Flags:
-    """Return which anchors are candidates with enough unlinked others, and warn of the rest."""
+    """Return a mask of anchors with enough unlinked candidates, and warn of the others."""
     of_candidates = terms.components[candidates]
     n_linked = np.bincount(of_candidates, minlength=int(terms.components.max(initial=0)) + 1)
     known = np.isin(firsts, candidates)
@@ -164,7 +164,7 @@ def _complete(
 
 
 def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[CosineSearch, Ids]:
-    """Return the search by the embedding of a build, and the terms that it has: int32[n]."""
+    """Return the search with the embedding of a build, and its terms: int32[n]."""
     from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which others spare
 
     named = embedding_of(build, run.options.embedding, run.progress)

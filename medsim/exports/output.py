@@ -21,9 +21,9 @@ class ExportManifest(RunManifest):
     """The manifest of an export.
 
     Attributes:
-        source: the terminology of what was exported.
-        exported: the fingerprint of the manifest of what was exported.
-        skipped: what was left out.
+        source: the exported terminology.
+        exported: the fingerprint of the exported output's manifest.
+        skipped: items left out.
     """
 
     kind: ClassVar[str] = "export"

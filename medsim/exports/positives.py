@@ -1,4 +1,4 @@
-"""The pairs of a split that are exported, each once, and the terms that they are made of."""
+"""The exported pairs of a split, each once, and their terms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitTerms:
-    """The terms that pairs of a split may have; row ``i`` has the id ``i``, in order of text.
+    """The terms of a split; row ``i`` has the id ``i``, in order of text.
 
     Attributes:
         frame: the rows of ``medsim.builds.output.TERM``.
@@ -44,7 +44,7 @@ class SplitTerms:
 
 
 def split_terms(build: Build) -> SplitTerms:
-    """Return the terms of the build that one split is."""
+    """Return the terms of a split's build."""
     frame = build.terms()
     return SplitTerms(
         frame=frame, components=frame["component"].to_numpy(), hashes=content_hashes(frame["term"])
@@ -54,7 +54,7 @@ def split_terms(build: Build) -> SplitTerms:
 def exported_pairs(
     run: Export, build: Build, terms: SplitTerms, negatives: Strategy | None = None
 ) -> pl.DataFrame:
-    """Return the pairs of the chosen datasets and difficulty, each once whatever its direction.
+    """Return the pairs of the chosen datasets and difficulty, each once in either direction.
 
     Args:
         run: whose options choose the sets, and the seed of the order.
@@ -70,7 +70,7 @@ def exported_pairs(
     difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
     chosen = [(name, difficulty) for name in names for difficulty in difficulties]
     strategy = negatives or build.strategies[0]  # the positives of all are the same
-    build.pairs(negatives=strategy)  # which raises an error if one of its files is not there
+    build.pairs(negatives=strategy)  # raises an error if one of its files is missing
     with (
         run.progress.stage("choose pairs") as stage,
         Store(threads=run.threads, spill=run.output.spill) as store,

@@ -13,10 +13,10 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
     """Score embeddings by the named entities that small taggers find with them.
 
     Writes OUT with results, trials, predictions and tasks as Parquet, and manifest.json;
-    OUT/tasks.parquet is the extrinsic side of medsim correlate. As table, md and latex it prints F1
-    in percent, mean ± standard deviation of the trials with the 95% interval of the mean; json and
-    csv have a row per value. An interrupted run leaves OUT as it was; the same command goes on
-    where it stopped.
+    OUT/tasks.parquet is the extrinsic side of medsim correlate. The formats table, md and latex
+    have F1 in percent, mean ± standard deviation of the trials with the 95% confidence interval of
+    the mean; json and csv have a row per value. An interrupted run leaves OUT as it was; the same
+    command continues it.
 
     Example: medsim tag BC5CDR.txt -e glove=glove.6B.300d.txt -o tags
     """
@@ -35,6 +35,6 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
         tell_missing(options.progress, form, why)
     tell_next(
         options.progress,
-        f"medsim report {quoted(options.out)} -o report.html draws it",
-        f"medsim correlate RESULTS {quoted(options.out)}/tasks.parquet sets it beside RESULTS",
+        f"for a report, run medsim report {quoted(options.out)} -o report.html",
+        f"to compare, run medsim correlate RESULTS {quoted(options.out)}/tasks.parquet",
     )

@@ -54,18 +54,18 @@ class Entity(NamedTuple):
 
 
 def entities_of(tags: Sequence[str]) -> list[Entity]:
-    """Return the entities of a sentence in their order, whatever scheme its tags are in.
+    """Return the entities of a sentence in their order, for tags in any scheme.
 
-    They are those of conlleval, the script of CoNLL's shared tasks, and of the package seqeval. An
-    entity begins at B and S; and at any other tag but O where the word before is in no entity, ends
-    one by E or S, or is of another type. It ends before O, before one that begins, and with the
-    sentence. So an I after O begins an entity, as does an I-X after B-Y.
+    The rules are those of conlleval, the script of CoNLL's shared tasks, and of the package
+    seqeval. An entity begins at B and S; and at any other tag except O if the previous word is in
+    no entity, ends one by E or S, or has another type. It ends before O, before the next entity,
+    and at the end of the sentence. So an I after O begins an entity, as does an I-X after B-Y.
 
     Args:
         tags: of one sentence: O, or a letter of ``PREFIXES``, a hyphen and a type.
     """
     found: list[Entity] = []
-    begun = -1  # the first word of an entity that has no end yet
+    begun = -1  # the first word of an open entity
     before, kind = OUTSIDE, ""
     for at, tag in enumerate(tags):
         letter, _, own = tag.partition("-")
@@ -105,7 +105,7 @@ class Sentence:
     """A sentence of a corpus.
 
     Attributes:
-        document_id: of the document that it is from; where files tell none, of its own.
+        document_id: of its document; unique if files name no documents.
         words: in their order, at least one.
         entities: that share no word, in their order.
     """
@@ -123,13 +123,13 @@ class Sentence:
 def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
     """Return the sentences of an open file, plain or compressed by gzip.
 
-    A line has a word first and its tag last, with tabs between, or else white space; columns
+    A line has a word first and its tag last, separated by tabs, or else by white space; columns
     between them are not used. Blank lines end sentences, lines that begin with -DOCSTART- begin
-    documents; where there is none, each sentence is a document. Tags may be in any of the schemes
+    documents; without such lines each sentence is a document. Tags may be in any of the schemes
     IOB1, BIO, IOBES and BILOU.
 
     Raises:
-        InputError: a line has no tag; or there is no sentence.
+        InputError: a line has no tag, or the file has no sentence.
     """
     found: list[tuple[int, tuple[str, ...], tuple[Entity, ...]]] = []
     words: list[str] = []
@@ -179,7 +179,7 @@ WHOLE = "all"
 """The name of the only file of a corpus that is split by medsim."""
 
 ONE_TYPE = "entity"
-"""The type of entities where all are taken for one."""
+"""The type of entities if all types are merged."""
 
 _WORD = re.compile(r"[^\W_]+|\S")
 _NAMES = {"train": "train", "dev": "dev", "valid": "dev", "test": "test"}  # within files' names
@@ -193,7 +193,7 @@ class Corpus:
         name: of its file or folder.
         splits: the sentences by name of the split, see ``medsim.tagging.SPLITS``.
         files: of each split, or of the ``WHOLE``, its path and the SHA-256 of its bytes.
-        skipped: how many mentions and documents were left out, and why.
+        skipped: the numbers of mentions and documents left out, with reasons.
         warnings: a line for each kind of fault in the files.
     """
 
@@ -239,13 +239,13 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cutting:
-    """The cutting of texts into sentences, and of documents into splits.
+    """How texts are split into sentences, and documents into splits.
 
     Attributes:
         language: of texts, one of ``medsim.corpora.sentences``.
-        dev: the share of documents that becomes the dev split, where files are no splits.
+        dev: the share of documents that becomes the dev split, for single files.
         test: the share of documents that becomes the test split.
-        threads: how many processes cut sentences; it never changes the result.
+        threads: the number of processes that split sentences; the result does not depend on it.
     """
 
     language: str
@@ -263,7 +263,7 @@ class Cutting:
 
 
 def read_corpora(paths: Sequence[Path], cutting: Cutting, progress: Progress) -> list[Corpus]:
-    """Return corpora, each of one file in PubTator format or of a folder with a file a split."""
+    """Return corpora, each from one file in PubTator format or a folder with one file per split."""
     corpora = []
     paths = [one if one.name not in {"", ".."} else one.resolve() for one in paths]
     for path, name in zip(paths, corpus_names(paths), strict=True):
@@ -319,7 +319,7 @@ def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
 
 
 def _files_of(path: Path) -> dict[str, Path]:
-    """Return the files of a corpus by the split that they are, or one file of them all."""
+    """Return the files of a corpus by split, or a single file."""
     if not path.is_dir():
         return {WHOLE: path}
     found: dict[str, Path] = {}
@@ -347,10 +347,10 @@ def tagged_sentences(
 ) -> Iterator[Sentence]:
     """Yield the sentences of documents with their entities, which share no word.
 
-    A word is a run of letters and digits, or any other character that is no white space. A mention
-    that begins or ends within a word has the whole word. Of mentions that share a word the one that
-    begins first is kept, of these the longest; one that goes over a sentence boundary is left out.
-    ``problems`` are told of those that are.
+    A word is a run of letters and digits, or any other character that is not white space. A mention
+    that begins or ends within a word includes the whole word. Of mentions that share a word the one
+    that begins first is kept, of these the longest; a mention that crosses a sentence boundary is
+    left out. ``problems`` counts those left out.
     """
     short = short_enough(documents, corpus, problems)
     for document, spans in cut_documents(short, language=cutting.language, threads=cutting.threads):
@@ -368,12 +368,12 @@ def tagged_sentences(
 def _by_sentence(
     document: Document, spans: Spans, problems: Problems
 ) -> list[list[tuple[int, int, str]]]:
-    """Return the places of mentions in the document, and their types, by sentence."""
+    """Return the positions of mentions in the document, and their types, by sentence."""
     found: list[list[tuple[int, int, str]]] = [[] for _ in spans]
     for one in document.annotations:
         at = bisect_right(spans, one.start, key=lambda span: span[0]) - 1
         if at < 0 or one.end > spans[at][1]:
-            problems.count("mention goes over a sentence boundary")
+            problems.count("mention crosses a sentence boundary")
         else:
             found[at].append((one.start, one.end, re.sub(r"\s+", "_", one.kind) or ONE_TYPE))
     return found

@@ -41,12 +41,12 @@ RESULTS = Table(
             "Mean over trials, 0 to 1; null of recall without an entity of the type in the test "
             "split, and of f1 if none was found either."
         ),
-        "deviation": _number("Standard deviation over trials (n - 1); null of one trial."),
+        "deviation": _number("Standard deviation over trials (n - 1); null for one trial."),
         "low": _number(
             "Lower end of the mean's 95% confidence interval, by a bootstrap over documents; null "
             "where there is none."
         ),
-        "high": _number("Upper end of that interval; null where there is none."),
+        "high": _number("Upper end of the mean's 95% confidence interval; null if there is none."),
         "n_trials": _whole("Number of trials."),
         "n_entities": _whole("Number of entities of the type in the test split."),
         "n_documents": _whole(
@@ -81,7 +81,7 @@ TASKS = Table(
     {
         TASK_MODEL: _GROUP["embedding"],
         "CORPUS": _number(
-            "Mean F1 of all entities of the corpus of that name, 0 to 1; a column a corpus.",
+            "Mean F1 of all entities of the corpus of that name, 0 to 1; one column per corpus.",
             in_some_files=True,
         ),
     },
@@ -147,10 +147,10 @@ TAGGING = Kind(
 
 
 class Tagging(Opened[TaggingManifest]):
-    """Taggers' scores, as ``medsim tag`` writes them; what they hold is read when asked for.
+    """Taggers' scores, as ``medsim tag`` writes them; tables are read when they are needed.
 
     Args:
-        folder: where they lie.
+        folder: of the scores.
 
     Raises:
         InputError: the folder holds no finished tagging.

@@ -28,7 +28,7 @@ PAPER = (
     "Chiu, B. et al. (2018). Bio-SimVerb and Bio-SimLex: wide-coverage evaluation sets of word "
     "similarity in biomedicine. BMC Bioinformatics 19."
 )
-"""The paper whose task taggers do."""
+"""The paper with the tagging task."""
 
 
 def tagging_page(made: Tagging) -> Page:
@@ -84,6 +84,6 @@ def _scores(results: pl.DataFrame) -> Section:
     )
     return Section(
         title="Scores",
-        prose="Small taggers that see nothing but the vectors of five words find named entities.",
+        prose="Small taggers that only see the vectors of five words find named entities.",
         parts=[chart, PageTable(caption="All scores", frame=results)],
     )

@@ -1,4 +1,4 @@
-"""Scores of taggers: of each trial, their means with intervals, and a table of tasks."""
+"""Scores of taggers: trials, means with confidence intervals, and a table of tasks."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ ALL = "all"
 
 
 def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
-    """Return the entities of a corpus' test split that are right, found, and to be found.
+    """Return the numbers of right, predicted and gold entities of a corpus's test split.
 
     Args:
         predictions: ``PREDICTION`` of all trials, in order of trial, sentence and word.
         kinds: the types of entities.
 
     Returns:
-        int64[n_documents, 1 + n_kinds, n_trials, 3], documents in their order, or sentences where
-        there is but one document; the first type is ``ALL``.
+        int64[n_documents, 1 + n_kinds, n_trials, 3], documents in their order, or sentences if
+        there is only one document; the first type is ``ALL``.
     """
     if predictions["document_id"].n_unique() == 1:  # resamples of one document never differ
         predictions = predictions.with_columns(pl.col("sentence").cast(str).alias("document_id"))
@@ -110,7 +110,7 @@ def tasks_of(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def readable_results(results: pl.DataFrame) -> pl.DataFrame:
-    """Return F1 to be read, in percent: mean ± deviation of trials, and the mean's 95% interval."""
+    """Return F1 in percent: mean ± deviation of trials, and the mean's 95% interval."""
     rows: dict[str, dict[str, str]] = {}
     n_types = pl.col("type").n_unique().over("corpus")
     several = pl.col("type").eq(ALL) | n_types.gt(2)  # else one type is all

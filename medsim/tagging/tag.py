@@ -52,13 +52,13 @@ class _Run:
 
 @public(TagOptions)
 def tag(options: TagOptions) -> Tagging:
-    """Return how well small taggers find named entities that see nothing but an embedding's words.
+    """Return the scores of small taggers of named entities that only see an embedding's words.
 
     For each corpus and embedding some window taggers are trained (Collobert et al. 2011; Chiu et
-    al. 2018), from other first weights each: the vectors of five words go through one hidden layer
-    to the tag of the word in the middle, and are not changed by it. Scores are of the entities of
-    the test split, as the script conlleval counts them. An interrupted run leaves ``out`` as it
-    was; the same call goes on where it stopped.
+    al. 2018), each from different initial weights: the vectors of five words go through one hidden
+    layer to the tag of the word in the middle; the vectors are not trained. Scores are of the
+    entities of the test split, counted as by the script conlleval. An interrupted run leaves
+    ``out`` as it was; the same call continues it.
 
     Raises:
         InputError: a corpus or an embedding is missing, damaged or in no known format.
@@ -132,10 +132,10 @@ def _corpora(options: TagOptions, threads: int, progress: Progress) -> list[Corp
 
 
 def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, float]:
-    """Write the predictions of an embedding for all corpora, but those that are there already.
+    """Write the missing predictions of an embedding for all corpora.
 
     Returns:
-        The share of the words of each corpus' test split that it has.
+        The share of the words of each corpus's test split that the embedding has.
     """
     options = run.options
     if named is None:
@@ -150,7 +150,7 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
     for one in run.corpora:
         if not all(map(run.output.is_complete, _paths(one, name))):
             _tag_one(run, name, one, table.scaled(one.vocabulary))
-        # of the words of the test split, each as often as it stands there
+        # of the words of the test split, with repetitions
         at = one.splits["test"].windows[:, WINDOW]
         shares[one.corpus.name] = round(float(table.knows(one.vocabulary)[at].mean()), 6)
     return shares
@@ -213,7 +213,7 @@ def _predicted(one: EncodedCorpus, trial: int, network: Network, vectors: Vector
 
 
 def _write_scores(run: _Run, names: Sequence[str]) -> None:
-    """Write the scores of all embeddings, and the corpora where that is asked for."""
+    """Write the scores of all embeddings, and the corpora if requested."""
     trials, results = [], []
     with run.progress.stage("score"):
         for one in run.corpora:

@@ -1,4 +1,4 @@
-"""A window tagger: what it sees of corpora and word vectors, and the network that tags."""
+"""A window tagger: its input from corpora and word vectors, and its network."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
 
 
 Windows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
-"""The rows of vectors that are seen together: int32[n_words, 2 * WINDOW + 1]."""
+"""The rows of vectors in each window: int32[n_words, 2 * WINDOW + 1]."""
 
 WINDOW = 2
-"""The words that are seen on each side of a word: five in all (Collobert et al. 2011)."""
+"""The words on each side of a word in a window: five in all (Collobert et al. 2011)."""
 
 N_HIDDEN = 300
 """The units of the hidden layer."""
 
 BATCH = 50
-"""The words after which weights change."""
+"""The words per batch."""
 
 PATIENCE = 3
-"""The epochs without a better score of the dev split after which training stops."""
+"""Training stops after so many epochs without a better score on the dev split."""
 
 _RATE, _DECAY1, _DECAY2, _TINY = 1e-3, 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba 2015)
 _WORDS_A_STEP = 4096  # that are tagged at once
 
 SPREAD = 0.5
-"""The standard deviation that the values of vectors have once they are scaled."""
+"""The standard deviation of the values of scaled vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordTable:
-    """The vectors that an embedding has of words.
+    """The vectors of words in an embedding.
 
     Attributes:
         rows: the row of each word.
@@ -65,16 +65,15 @@ class WordTable:
     known: Flags
 
     def knows(self, words: Iterable[str]) -> Flags:
-        """Return whether the embedding has each of some words of the table."""
+        """Return a mask of the words that the embedding has."""
         return self.known[[self.rows[word] for word in words]]
 
     def scaled(self, words: Sequence[str]) -> Vectors:
-        """Return the vectors of some words as a tagger sees them: float32[n_words + 1, n].
+        """Return the vectors of some words for a tagger: float32[n_words + 1, n].
 
-        All are scaled by one number, which is such that the values of known words have the standard
-        deviation ``SPREAD``: so it does not matter in which unit an embedding measures. A word that
-        is not known has the mean of those that are. The last row is of what lies beyond the ends of
-        sentences: zeros.
+        All are scaled by one number so that the values of known words have the standard deviation
+        ``SPREAD``: so the scale of an embedding does not matter. An unknown word has the mean of
+        the known ones. The last row, zeros, is for positions beyond the ends of sentences.
         """
         own = [self.rows[word] for word in words]
         vectors = np.zeros((len(own) + 1, self.vectors.shape[1]), np.float32)
@@ -94,11 +93,11 @@ def word_table(
     threads: int,
     cache: Path | None,
 ) -> WordTable:
-    """Return the vectors that an embedding has of words, which are distinct and in order.
+    """Return an embedding's vectors of words, which are distinct and in order.
 
     A word is looked up as those of terms are, under the embedding's options; but punctuation, which
-    is no word of a term, as it stands. One that is split at punctuation inside has the mean of its
-    parts. ``cache`` keeps what encoders make.
+    is not a word of a term, is looked up unchanged. A word that is split at inner punctuation has
+    the mean of its parts. ``cache`` keeps the vectors of encoders.
     """
     options = named.spec.options
     with progress.stage(f"embed {len(words):,} words by {named.spec.name}") as stage:
@@ -120,7 +119,7 @@ def word_table(
 
 
 def drawn_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable:
-    """Return vectors that are drawn from the normal law, by a hash of the seed and the word."""
+    """Return vectors from a normal distribution, drawn by a hash of the seed and the word."""
     vectors = np.empty((len(words), n_dimensions), np.float32)
     for row, word in enumerate(words):
         digest = hashlib.sha256(f"{seed}\0{word}".encode()).digest()
@@ -166,8 +165,8 @@ class Network:
     """The weights of a tagger, which are parts of one array.
 
     Args:
-        sizes: how many values go in, how many units are hidden, how many tags come out.
-        rng: draws the first weights, as Glorot and Bengio (2010) do; biases are 0.
+        sizes: the numbers of inputs, hidden units and tags.
+        rng: draws the initial weights, as Glorot and Bengio (2010); biases are 0.
     """
 
     def __init__(self, sizes: tuple[int, int, int], rng: Generator) -> None:
@@ -209,15 +208,15 @@ def trained(
     """Return the tagger after the epoch with the best score, and that epoch, counted from 1.
 
     The vectors of the words of a window go through a hidden layer with a hard tanh and a softmax to
-    the tags. Its cross entropy is minimized by Adam; the vectors stay as they are.
+    the tags. Adam minimises the cross entropy; the vectors are not trained.
 
     Args:
         vectors: float32[n_rows, n_dimensions].
         words: of the train split.
-        rng: draws the first weights, and the order of words in each epoch.
-        score: of a tagger, the higher the better; training stops when it gets no better.
-        n_tags: how many tags there are.
-        epochs: the most times that all words are seen.
+        rng: draws the initial weights, and the order of words in each epoch.
+        score: of a tagger, higher is better; training stops if it does not improve.
+        n_tags: the number of tags.
+        epochs: the maximum number of epochs.
     """
     n_in = words.windows.shape[1] * vectors.shape[1]
     network = Network((n_in, N_HIDDEN, n_tags), rng)
@@ -253,7 +252,7 @@ class _Adam:
         """Change the weights by one batch."""
         weights1, biases1, weights2, biases2 = self._weights
         hidden = np.clip(seen @ weights1 + biases1, -1, 1)
-        errors = hidden @ weights2 + biases2  # whose softmax has the probabilities
+        errors = hidden @ weights2 + biases2  # the softmax of these gives the probabilities
         errors -= errors.max(axis=1, keepdims=True)
         np.exp(errors, out=errors)
         errors /= errors.sum(axis=1, keepdims=True)
@@ -286,12 +285,12 @@ class _Adam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedCorpus:
-    """A corpus as a tagger sees it.
+    """A corpus encoded for a tagger.
 
     Attributes:
-        corpus: that is encoded.
+        corpus: the original.
         vocabulary: its words, distinct, in order of code points; a row of word vectors each.
-        tags: that there are, O first.
+        tags: of the corpus, O first.
         splits: the words of each split, those of sentences one after the other.
     """
 
@@ -321,7 +320,7 @@ class EncodedCorpus:
 
 
 def encoded(corpus: Corpus) -> EncodedCorpus:
-    """Return a corpus as a tagger sees it."""
+    """Return a corpus encoded for a tagger."""
     vocabulary = sorted(
         {word for split in corpus.splits.values() for one in split for word in one.words}
     )

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 GROUPS = ("term_identity", "abbreviations", "synonyms", "label_similarity")
-"""Kinds of likeness of the two terms of an instance; the first that applies is its group."""
+"""The groups of instances, by the similarity of the two terms; the first that applies is used."""
 
 Split = Literal["train", "dev", "test"]
 
 SPLITS: tuple[str, ...] = get_args(Split)
-"""The parts of a benchmark: to fit models on, to choose thresholds on, to report."""
+"""The splits of a benchmark: for fitting models, for choosing thresholds, for results."""
 
 MOST_REPEATS = 100
-"""The most occurrences of a sentence in train and dev of BioWiC together."""
+"""The maximum occurrences of a sentence in train and dev of BioWiC together."""

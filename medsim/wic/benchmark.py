@@ -1,4 +1,4 @@
-"""A benchmark of words in context: the folder, and the published JSON files of any."""
+"""Benchmarks of words in context: folders of medsim, and published JSON files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LETTERS = re.compile(r"[a-z]+")
 
 
 class Benchmark(Opened[WicManifest]):
-    """A finished benchmark of words in context; its tables are read when they are asked for.
+    """A finished benchmark of words in context; its tables are read when they are needed.
 
     Args:
         folder: that holds it.
@@ -55,7 +55,7 @@ class Benchmark(Opened[WicManifest]):
         return self._summarized(facts, calls, self._sizes)
 
     def _sizes(self) -> pl.DataFrame:
-        """Return how many instances of each label each group of each split has."""
+        """Return the number of instances of each label, by group and split."""
         groups = self.instances().group_by("split", "cat", "label", maintain_order=True)
         return groups.agg(pl.len().alias("instances"))
 
@@ -71,7 +71,7 @@ class Benchmark(Opened[WicManifest]):
         return found if split is None else found.filter(pl.col("split") == split)
 
     def mentions(self) -> pl.DataFrame:
-        """Return the one mention of every sentence: ``MENTION``."""
+        """Return the mention of every sentence: ``MENTION``."""
         return self.read(MENTION.files)
 
     def semantic_types(self) -> pl.DataFrame | None:
@@ -81,7 +81,7 @@ class Benchmark(Opened[WicManifest]):
 
 
 def read_instances(path: Path) -> pl.DataFrame:
-    """Return the instances of a JSON file, whose groups are known: ``WIC_COLUMNS``, in its order.
+    """Return the instances of a JSON file after checking their groups: ``WIC_COLUMNS``.
 
     Other rules are not checked; ``medsim.wic.verify`` does that.
     """
@@ -105,9 +105,9 @@ class BenchmarkFiles:
 
     Attributes:
         name: of its folder or file.
-        splits: instances by split, ``WIC_COLUMNS`` in the order of their file; those that are
-            there, in the order of ``SPLITS``.
-        made: the folder of ``medsim wic build``, with its manifest; None of another.
+        splits: instances by split, ``WIC_COLUMNS`` in the order of their file; existing splits, in
+            the order of ``SPLITS``.
+        made: the folder of ``medsim wic build``, with its manifest; None for other benchmarks.
     """
 
     name: str
@@ -116,11 +116,11 @@ class BenchmarkFiles:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The options with which ``medsim wic build`` made it; none of another."""
+        """The options of ``medsim wic build``; empty for other benchmarks."""
         return self.made.manifest.options if self.made else {}
 
     def being_read(self) -> AbstractContextManager[object]:
-        """Return a context in which damage of a folder is told; see ``reading_output``."""
+        """Return a context that reports damage of a folder; see ``reading_output``."""
         return nullcontext() if self.made is None else reading_output(self.made)
 
 
@@ -151,7 +151,7 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
 
 
 def _split_of(path: Path) -> str:
-    """Return the split that the name of a file says."""
+    """Return the split in the name of a file."""
     named = [split for split in SPLITS if split in _LETTERS.findall(path.stem.lower())]
     if len(named) != 1:
         raise OptionError(f"the name of {path} says no split; add `split` {'|'.join(SPLITS)}")

@@ -40,14 +40,14 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     """Return the benchmark that it writes to ``out``, as Rouhizadeh et al. (2024) built BioWiC.
 
     Raises:
-        InputError: a corpus or the terminology is missing or damaged, or no mention of a corpus
-            stands for a concept of the terminology.
+        InputError: a corpus or the terminology is missing or damaged, or no mention of a corpus is
+            linked to a concept of the terminology.
         OptionError: an option is out of range or does not fit, or the extra wic is not installed.
         OutputError: ``out`` is taken or cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
     source, paths = str(options.terminology), [Path(path) for path in options.corpora]
-    find_source(source)  # before corpora are cut into sentences
+    find_source(source)  # before corpora are split into sentences
     check_language(options.language)
     with (
         claimed(
@@ -66,8 +66,8 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         terminology = read_terminology(source, store, options, progress)
         if not _n_known(store, codes, terminology.vocabulary):
             raise InputError(
-                f"no mention stands for a concept of {terminology.name}; the corpora have codes of "
-                f"{vocabularies}, so use a terminology with these ids or codes"
+                f"no mention is linked to a concept of {terminology.name}; the corpora have codes "
+                f"of {vocabularies}, so use a terminology with these ids or codes"
             )
         corpora = _read_corpora(options, paths, threads, progress)
         mentions, unlinked = _link(store, corpora, options.seed, progress)
@@ -98,9 +98,9 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
 
 
 def _n_known(store: Store, codes: pl.DataFrame, vocabulary: str | None) -> int:
-    """Return how many codes of the corpora stand for a concept of the terminology.
+    """Return the number of the corpora's codes that are linked to a concept of the terminology.
 
-    It is called before sentences are cut, which takes longest. It leaves the table cited_code.
+    It is called before the slowest step, splitting into sentences. It leaves the table cited_code.
     """
     store.put("corpus_code", codes)
     prefixes = {"prefix": list(VOCABULARIES), "vocabulary": list(VOCABULARIES.values())}
@@ -128,7 +128,7 @@ def _read_corpora(
 def _link(
     store: Store, corpora: Corpora, seed: int, progress: Progress
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
-    """Return one mention of each sentence with its concept, and how many stand for none."""
+    """Return one mention of each sentence with its concept, and the number without a concept."""
     with progress.stage("link mentions to concepts") as stage:
         store.put("mention", corpora.mentions)
         store.run("wic/linked_mention")
@@ -184,9 +184,9 @@ def _split(
 
 
 def _quotas(instances: pl.DataFrame, progress: Progress) -> dict[str, dict[str, int]]:
-    """Return how many instances of either label each group of each split has.
+    """Return the number of instances of either label, by group and split.
 
-    Warn of groups that are smaller in test than those of BioWiC.
+    Warn of groups that are smaller in test than in BioWiC.
     """
     counts = Counter(instances.select("split", "cat").iter_rows())
     quotas = {split: {cat: counts[split, cat] // 2 for cat in GROUPS} for split in SPLITS}
@@ -205,7 +205,7 @@ def _metadata(
 ) -> dict[str, str]:
     """Return the provenance that every Parquet file carries, and whether it may be passed on.
 
-    Corpora do not say that of themselves, so the permission of a terminology is not enough.
+    Corpora do not state it, so the permission of a terminology is not enough.
     """
     return {
         "medsim": medsim_version(),

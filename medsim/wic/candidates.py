@@ -1,4 +1,4 @@
-"""All instances that a benchmark may have, as blocks that need not be written out."""
+"""All possible instances of a benchmark, as blocks that are not written out."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Blocks:
     """Candidate instances: a block is all pairs of two runs of mentions.
 
     Attributes:
-        places: int64[n_blocks, 4], where the first run begins and ends, and the second; the same
-            run twice stands for all pairs in it.
-        groups: int32[n_blocks], which of ``medsim.wic.GROUPS``.
-        labels: int32[n_blocks], 1 where both runs stand for one concept, else 0.
+        places: int64[n_blocks, 4], the start and end of the first run, and of the second; the same
+            run twice means all pairs in it.
+        groups: int32[n_blocks], the positions in ``medsim.wic.GROUPS``.
+        labels: int32[n_blocks], 1 if both runs have the same concept, else 0.
         terms: int32[n_blocks], the number of the pair of lemmas.
     """
 
@@ -45,7 +45,7 @@ class Blocks:
         return len(self.places)
 
     def take(self, rows: np.ndarray) -> Blocks:
-        """Return the blocks at ``rows``, in that order, or where a flag is set."""
+        """Return the blocks at ``rows``, in that order, or in a mask."""
         return Blocks(
             places=self.places[rows],
             groups=self.groups[rows],
@@ -74,8 +74,8 @@ def candidate_blocks(
     """Return the blocks of a terminology and the mentions of its concepts.
 
     Two terms are compared once, however many sentences have them, by lemmas and names in
-    ``language``. Mentions are those of ``chosen_mentions``, and rows of blocks are theirs.
-    ``any_depth`` tells whether all ancestors of a concept are broader, or its parents alone. Leaves
+    ``language``. Mentions are those of ``chosen_mentions``, and blocks refer to their rows.
+    ``any_depth`` says whether all ancestors of a concept are broader, or only its parents. Leaves
     the tables ``form_name``, ``mentioned`` and ``related_concept`` in the store.
     """
     forms = forms_of(mentions["lower_term"].unique(), language)
@@ -86,7 +86,7 @@ def candidate_blocks(
 
 
 def blocks_of(store: Store, mentions: pl.DataFrame, forms: pl.DataFrame, *, threads: int) -> Blocks:
-    """Return the blocks of mentions whose forms' names and related concepts are known.
+    """Return the blocks of mentions, given the names of forms and the related concepts.
 
     The tables ``form_name`` and ``related_concept`` are in the store.
     """
@@ -112,7 +112,7 @@ def names_of_forms(names: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
 
 
 def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
-    """Return the runs of mentions of one form and one concept, and where they begin and end."""
+    """Return the runs of mentions of one form and one concept, with their starts and ends."""
     numbered = mentions.join(
         forms.select("lower_term", "form_id"), on="lower_term", maintain_order="left"
     ).with_row_index("row")
@@ -126,12 +126,12 @@ def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
     """Return all pairs of distinct terms in lower case whose ratio is above 0.75.
 
     The ratio is (|a| + |b| - d) / (|a| + |b|), lengths in code points, where d counts insertions
-    and deletions, a substitution being one of each (Rouhizadeh et al. 2024). Every pair above it is
-    found: pairs that are not compared cannot reach it. Threads never change the result.
+    and deletions, and a substitution is one of each (Rouhizadeh et al. 2024). Every pair above it
+    is found: pairs that are not compared cannot reach it. Threads never change the result.
 
     Returns:
         int64[n_pairs, 2], rows of terms, the smaller first, in order. Time O(n_terms^2) for
-        signatures of 32 bytes; what they do not rule out is compared in O(length).
+        signatures of 32 bytes; the remaining pairs are compared in O(length).
     """
     lengths = np.fromiter(map(len, terms), np.int64, len(terms))
     order = np.argsort(lengths, kind="stable")
@@ -152,7 +152,7 @@ def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
 
 
 def _searched(laid: TermsByLength, first: int) -> Places:
-    """Return the pairs of one task, int64[n_pairs, 2]; searched again where there was no room."""
+    """Return the pairs of one task, int64[n_pairs, 2]; repeated if the buffer was too small."""
     stop = min(first + _TERMS_A_TASK, len(laid.starts) - 1)
     room = _ROOM
     while True:

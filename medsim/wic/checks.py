@@ -1,4 +1,4 @@
-"""Checks of instances of words in context: each by itself, and those of splits together."""
+"""Checks of instances of words in context: of single instances, and of splits together."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 PROMISES = {
     "outputs": "Every file holds the rows of the manifest.",
     "one_row": "A sentence has one mention in mentions.parquet.",
-    "names": "relations/name.parquet has the names that the terminology gives to terms.",
-    "related": "relations/related.parquet has the concepts that the terminology relates.",
-    "concepts": "Mentions stand for active concepts of the terminology.",
+    "names": "relations/name.parquet has the terminology's names for the terms.",
+    "related": "relations/related.parquet has the related concepts of the terminology.",
+    "concepts": "Mentions have active concepts of the terminology.",
     "offsets": "Start and end lie within the sentence, the start before the end.",
     "term": "Each sentence has its term at its offsets.",
     "two_sentences": "The two sentences of an instance differ.",
@@ -73,14 +73,14 @@ SPLIT_FINDING_COLUMNS: dict[str, type[pl.DataType]] = {
     "violations": pl.Int64,
     "example": pl.String,
 }
-"""A row per split and check: the columns of all findings, and what was looked at."""
+"""A row per split and check: the columns of all findings, and the number of checked items."""
 
 BREACH_COLUMNS = (
     columns(pl.String, "split", "check")
     | columns(pl.Int64, "instance")
     | columns(pl.String, "term1", "term2", "found")
 )
-"""A row per violation; instances count from 1 in their file, null where it is not of one."""
+"""A row per violation; instances are numbered from 1 in their file, null if it has none."""
 
 
 class Mention(NamedTuple):
@@ -89,7 +89,7 @@ class Mention(NamedTuple):
     Attributes:
         start: the first code point of the term.
         end: one past its last.
-        term: the text at these offsets, as the file has it.
+        term: the text at these offsets, according to the file.
     """
 
     sentence: str
@@ -105,8 +105,8 @@ class Instance:
     Attributes:
         number: in its file, from 1.
         mentions: both of them, in order.
-        cat: its group, as the file has it.
-        label: whether both terms have the same meaning, as the file has it.
+        cat: its group, according to the file.
+        label: whether both terms have the same meaning, according to the file.
     """
 
     number: int
@@ -127,10 +127,10 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breach:
-    """One place where a rule does not hold.
+    """One violation of a rule.
 
     Attributes:
-        instance: the one at fault; None where it is not in one instance.
+        instance: with the violation; None if it is not in one instance.
     """
 
     instance: Instance | None = None
@@ -148,7 +148,7 @@ class SplitFinding(Finding):
     """The outcome of one check in one split.
 
     Attributes:
-        split: of ``SPLITS``; "" for what belongs to none.
+        split: of ``SPLITS``; "" for none.
         n_checked: the number of items that were checked.
     """
 
@@ -188,7 +188,7 @@ def instances_of(frame: pl.DataFrame) -> list[Instance]:
 def each(
     split: str, check: str, instances: Sequence[Instance], fault: Callable[[Instance], str]
 ) -> SplitFinding:
-    """Return the violations of a rule by instances; ``fault`` gives "" where there is none."""
+    """Return the violations of a rule by instances; ``fault`` returns "" if there is none."""
     faults = [(instance, fault(instance)) for instance in instances]
     breaches = [Breach(instance=instance, found=words) for instance, words in faults if words]
     return finding(split, check, len(instances), breaches)
@@ -216,9 +216,9 @@ _GROUP_CHECKS = ("group", "lemma", "synonyms", "similarity")
 def check_instances(
     split: str, instances: Sequence[Instance], concepts: ConceptsByName | None, language: str
 ) -> list[SplitFinding]:
-    """Return whether every instance is right by itself, by lemmas in a language.
+    """Return the checks of single instances, by lemmas in a language.
 
-    Without concepts, synonyms go unchecked.
+    Without concepts, synonyms are not checked.
     """
 
     def wrong_offsets(mention: Mention) -> str:
@@ -250,7 +250,7 @@ def _of_mentions(fault: Callable[[Mention], str], instance: Instance) -> str:
 def _groups(
     split: str, instances: Sequence[Instance], concepts: ConceptsByName | None, language: str
 ) -> list[SplitFinding]:
-    """Return whether every instance is in its group; disagreements have checks by their kind."""
+    """Return the checks of groups, one for each kind of disagreement."""
     breaches: dict[str, list[Breach]] = {check: [] for check in _GROUP_CHECKS}
     for instance in instances:
         shared = None
@@ -274,7 +274,7 @@ def _groups(
 
 
 def _disagreement(instance: Instance, by_rules: str | None) -> str:
-    """Return the check that a wrong group belongs to.
+    """Return the check for a wrong group.
 
     Lemmas depend on their library, synonyms on the terminology, other groups on neither.
     """
@@ -293,12 +293,12 @@ def check_splits(
     language: str = ENGLISH,
     most_repeats: int = MOST_REPEATS,
 ) -> dict[str, list[SplitFinding]]:
-    """Return whether instances are right together, by split, with lemmas in a language.
+    """Return the checks of instances together, by split, with lemmas in a language.
 
-    Quotas, of each label in each group of a split by the manifest, are reached exactly; None takes
+    Quotas for each label, group and split in the manifest must be reached exactly; None uses
     BioWiC's, which a smaller benchmark need not reach.
     """
-    keys: dict[str, Keys] = {  # the parts that test has once, and train and dev not at all
+    keys: dict[str, Keys] = {  # the parts that occur once in test, and not in train and dev
         "sentence": lambda instance: instance.sentences,
         "pair": lambda instance: (term_pair(*instance.terms),),
         "lemma_pair": lambda instance: (lemma_pair(*instance.terms, language),),
@@ -321,7 +321,7 @@ def check_splits(
 
 
 def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
-    """Return how many True and False instances each group has."""
+    """Return the numbers of True and False instances of each group."""
     counted = Counter((instance.cat, instance.label) for instance in instances)
     return {group: (counted[group, True], counted[group, False]) for group in GROUPS}
 
@@ -339,7 +339,7 @@ def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
 def _quota(
     split: str, instances: Sequence[Instance], quotas: Mapping[str, Mapping[str, int]] | None
 ) -> list[SplitFinding]:
-    """Return whether groups have as many instances as they should; nothing where it is unknown."""
+    """Return the checks of the numbers of instances in groups; empty if the numbers are unknown."""
     of_split = (QUOTAS if quotas is None else quotas).get(split)
     if of_split is None:
         return []
@@ -358,7 +358,7 @@ def _quota(
 def _one_mention(
     split: str, instances: Sequence[Instance], mention_of: dict[str, tuple[int, int]]
 ) -> SplitFinding:
-    """Return where a sentence has another mention than before, which ``mention_of`` remembers."""
+    """Return sentences with another mention than before; ``mention_of`` has earlier ones."""
 
     def fault(instance: Instance) -> str:
         for number, mention in enumerate(instance.mentions, start=1):
@@ -374,7 +374,7 @@ def _one_mention(
 def _repeated_instance(
     split: str, instances: Sequence[Instance], place_of: dict[Hashable, str]
 ) -> SplitFinding:
-    """Return which instances were there before, which ``place_of`` remembers."""
+    """Return repeated instances; ``place_of`` has earlier ones."""
 
     def fault(instance: Instance) -> str:
         here = f"{split} {instance.number}"
@@ -387,11 +387,11 @@ def _repeated_instance(
 def _sentence_limit(
     split: str, instances: Sequence[Instance], most: int, times: Counter[str]
 ) -> SplitFinding:
-    """Return which sentences are there too often, with those of before, which ``times`` has."""
+    """Return sentences that occur too often; ``times`` has earlier counts."""
     times.update(text for instance in instances for text in instance.sentences)
     first = {text: one for one in reversed(instances) for text in one.sentences}
     breaches = [
-        Breach(instance=one, found=f"one of its sentences is there {times[text]:,} times")
+        Breach(instance=one, found=f"one of its sentences occurs {times[text]:,} times")
         for text, one in first.items()
         if times[text] > most
     ]
@@ -399,7 +399,7 @@ def _sentence_limit(
 
 
 def _shared(split: str, splits: Splits, part: str, keys: Keys) -> SplitFinding:
-    """Return whether test has a part twice that it may have once, or train or dev a part of it."""
+    """Return the check of repeated parts in test, or of data leakage into train or dev."""
     is_test = split == "test"
     check = f"{'repeated' if is_test else 'leaked'}_{part}"
     if "test" not in splits:

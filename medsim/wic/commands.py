@@ -37,17 +37,17 @@ def build(options: WicBuildOptions, *, form: Format = "table") -> None:
     print_table(describe_wic(call(build_wic, options)), form)
     tell_next(
         options.progress,
-        f"medsim wic eval {quoted(options.out)} -m NAME=PATH -o SCORES scores a model",
+        f"to score a model, run medsim wic eval {quoted(options.out)} -m NAME=PATH -o SCORES",
     )
 
 
 @command(wic, WicStatsOptions)
 def stats(options: WicStatsOptions, *, form: Format = "table") -> None:
-    """Print a table or figure by which the paper describes BioWiC, of any such benchmark.
+    """Print a table or figure of the BioWiC paper for any such benchmark.
 
-    Writes nothing. The tables have their numbers in Rouhizadeh et al. (2024). Published files do
-    not tell their corpora and concepts: table 1, figures 3 and 4, and what table 3 says of
-    concepts are for a folder of medsim wic build.
+    Writes nothing. The tables have their numbers in Rouhizadeh et al. (2024). Published files lack
+    their corpora and concepts, so table 1, figures 3 and 4, and the columns on concepts of table 3
+    need a folder of medsim wic build.
 
     Example: medsim wic stats wic --table 4 --format latex
     """
@@ -69,9 +69,9 @@ def evaluate(
     """Score models on words in context, and print accuracies overall and by group.
 
     Writes a folder with results, comparisons, predictions and replies of language models as
-    Parquet, and manifest.json. As table, md and latex it prints a table to be read; json and csv
-    have a row per value. Of seen instances at least one target term is among those that models were
-    fitted on; of "both seen" ones both, of unseen ones neither.
+    Parquet, and manifest.json. The formats table, md and latex are for reading; json and csv have a
+    row per value. A seen instance has at least one target term in the training data; "both seen"
+    has both, unseen neither.
 
     Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
     """
@@ -79,7 +79,7 @@ def evaluate(
     from medsim.wic.evaluate import evaluate_wic
     from medsim.wic.scores import WHY_MISSING, readable_accuracies, readable_comparisons
 
-    if table not in {"accuracy", "comparisons"}:  # before models are scored, which takes long
+    if table not in {"accuracy", "comparisons"}:  # before models are scored, which is slow
         raise OptionError(unknown_name("table", table, ["accuracy", "comparisons"]))
     found = call(evaluate_wic, options)
     if table == "accuracy":
@@ -88,7 +88,9 @@ def evaluate(
         rows, shown = found.comparisons, readable_comparisons(found.comparisons)
     print_table(rows, form, readable=lambda _: [shown])
     tell_missing(options.progress, form, why_missing(shown, WHY_MISSING))
-    tell_next(options.progress, f"medsim report {quoted(options.out)} -o report.html draws it")
+    tell_next(
+        options.progress, f"for a report, run medsim report {quoted(options.out)} -o report.html"
+    )
 
 
 @command(wic, WicVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)
@@ -103,9 +105,9 @@ def verify(
     ] = False,
     form: Format = "table",
 ) -> None:
-    """Check every rule of words in context on a benchmark, whoever made it, and print what holds.
+    """Check every rule of words in context on any benchmark, and print the results.
 
-    Writes nothing. Exit code 3 says that a rule does not hold.
+    Writes nothing. Exit code 3 means that a rule is violated.
 
     Example: medsim wic verify biowic/dev.json --test biowic/test.json --list --format csv
     """

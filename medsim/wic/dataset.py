@@ -1,4 +1,4 @@
-"""The instances that models are asked about, and the rounds in which they are asked."""
+"""The instances that models answer, and the rounds of fitting and testing."""
 
 from __future__ import annotations
 
@@ -30,18 +30,17 @@ if TYPE_CHECKING:
 
 
 IDENTITY = ("sentence1", "sentence2", "start1", "start2")
-"""The columns that tell an instance from others."""
+"""The columns that identify an instance."""
 
 _COINS, _ORDER = np.uint64(0), np.uint64(1)
 
 SEEN = {"any_seen": (1, 2), "both_seen": (2,), "unseen": (0,)}
-"""Parts of the instances by how many of their two target terms models are fitted on.
-
-An instance that Rouhizadeh et al. (2024) call seen has at least one such term.
+"""Subsets of instances by the number of target terms in the training data. An instance that
+Rouhizadeh et al. (2024) call seen has at least one such term.
 """
 
 N_FOLDS = 10
-"""The number of folds, where instances hang together in so many parts or more."""
+"""The number of folds, if instances have at least as many connected components."""
 
 DATA, GOLD = ".data.txt", ".gold.txt"
 """The ends of the names of WiC's files, of instances and of their labels."""
@@ -53,17 +52,16 @@ _TOKEN = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """The rows of instances that models are fitted on, and of those that they are then asked about.
+    """The rows of instances for fitting models, and for testing them.
 
-    Rows are in an order drawn from the content of instances, so that of files does not matter.
+    Rows are in an order drawn from the content of instances, so the order of files does not matter.
 
     Attributes:
-        fold: which instances are asked about, from 1; None where there are splits.
+        fold: number of the tested fold, from 1; None with splits.
         train: int[n_train], to fit models on.
         dev: int[n_dev], to choose thresholds on.
-        held_back: int[n_held_back], on which a fitted model chooses its threshold; it leaves them
-            out of ``train``.
-        test: int[n_test], to ask about.
+        held_back: int[n_held_back], to choose a fitted model's threshold on; not in ``train``.
+        test: int[n_test], to test on.
     """
 
     fold: int | None
@@ -75,14 +73,14 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WicDataset:
-    """Instances, and the rounds in which models are asked about them.
+    """Instances, and the rounds in which models answer them.
 
     Attributes:
-        instances: ``WIC_COLUMNS``, of all splits, one after the other, and what else is fitted on.
-        tested: int[n_tested], the rows to ask about, as their file has them.
-        dev: int[n_dev], the rows of the dev split, as their file has them.
-        rounds: one, or one a fold.
-        fitted: a text that says on what models are fitted and thresholds chosen.
+        instances: ``WIC_COLUMNS``, of all splits, one after the other, and other training data.
+        tested: int[n_tested], the rows to test on, in the order of their file.
+        dev: int[n_dev], the rows of the dev split, in the order of their file.
+        rounds: one, or one per fold.
+        fitted: a description of the data for fitting models and choosing thresholds.
         files: path and fingerprint of the content of every split.
     """
 
@@ -101,12 +99,12 @@ class WicDataset:
 
     @property
     def is_crossed(self) -> bool:
-        """Whether every instance is asked about, with models fitted on the others."""
+        """Whether every instance is tested, with models fitted on the others."""
         return self.rounds[0].fold is not None
 
     @property
     def asked(self) -> Rows:
-        """The rows that are asked about, or that thresholds are chosen on, in order."""
+        """The rows for testing or for choosing thresholds, in order."""
         return np.unique(np.concatenate([[*one.dev, *one.test] for one in self.rounds]))
 
     def quoted(self, side: int, rows: Rows | None = None) -> list[str]:
@@ -120,10 +118,10 @@ class WicDataset:
         return instances.select(f"{name}{side}" for name in ("sentence", "start", "end")).rows()
 
     def seen_terms(self) -> list[int | None]:
-        """Return for each instance that is asked about how many of its two terms were seen.
+        """Return the number of seen terms, 0 to 2, of each tested instance.
 
-        Seen is what the instances have that models of its round are fitted on; case does not
-        count. It is None where there are no such instances.
+        A term is seen if the training instances of the round contain it, ignoring case. None if
+        there are no such instances.
         """
         pairs = self._pairs()
         found: list[int | None] = [None] * len(pairs)
@@ -134,10 +132,10 @@ class WicDataset:
         return [found[row] for row in self.tested]
 
     def n_known(self) -> int:
-        """Return how many instances to ask about share something with one of train or dev.
+        """Return the number of tested instances with data leakage from train or dev.
 
-        That is a sentence, or a pair of terms in either order and ignoring case. Folds share
-        nothing with each other, but may do so with what else is fitted on.
+        That is a shared sentence, or a shared pair of terms in either order and ignoring case.
+        Folds share nothing with each other, but may do so with other training data.
         """
         sentences = self.instances.select("sentence1", "sentence2").rows()
         pairs = self._pairs()
@@ -169,11 +167,11 @@ def read_dataset(
 ) -> WicDataset:
     """Return the benchmark in a folder or a file.
 
-    A folder has test.json, and train.json and dev.json where models need them. A single file is the
-    test split where ``train`` or ``dev`` is named; else its instances are shared out into folds
-    that have no sentence and no pair of terms in common, and each fold is asked about by models
-    that were fitted on the others. A term that is not at its offsets is refused. What ``train`` and
-    ``more_train`` name may be files of WiC; the latter are for fitting alone, in every round.
+    A folder has test.json, and train.json and dev.json if models need them. A single file is the
+    test split if ``train`` or ``dev`` is given; else its instances are divided into folds with no
+    sentence and no pair of terms in common, and each fold is tested with models fitted on the
+    others. A term that is not at its offsets is an error. ``train`` and ``more_train`` may be files
+    of WiC; the latter are only for fitting, in every round.
     """
     files = _files(data, train, dev)
     parts = {
@@ -212,7 +210,7 @@ def read_dataset(
 
 
 def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict[str, Path]:
-    """Return the file of each split that there is."""
+    """Return the file of each existing split."""
     if not data.exists():
         raise InputError(f"{data} does not exist")
     own = {split: data / f"{split}.json" for split in SPLITS} if data.is_dir() else {"test": data}
@@ -224,21 +222,21 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
 
 
 def _fitting(path: Path) -> pl.DataFrame:
-    """Return the instances of a file to fit on, which may be one of WiC."""
+    """Return the instances of a training file, which may be one of WiC."""
     return read_wic(path) if path.name.endswith(DATA) else _checked(path)
 
 
 def _checked(path: Path) -> pl.DataFrame:
-    """Return the instances of a file, in which every term stands at its offsets."""
+    """Return the instances of a file after checking that every term is at its offsets."""
     instances = read_instances(path)
     check_terms(path, instances)
     return instances
 
 
 def _crossed(own: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
-    """Return a round a fold; the fold that comes next is held back.
+    """Return a round per fold; the next fold is held back.
 
-    Rows after those of ``own`` are in no fold, and in every round to fit on.
+    Rows after those of ``own`` are in no fold, but in the training data of every round.
     """
     folds = np.full(len(order), -1, np.int32)
     folds[: own.height] = folds_of(own, seed)
@@ -262,7 +260,7 @@ def _crossed(own: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
 
 
 def _fitted(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
-    """Return in words on what models are fitted and thresholds chosen."""
+    """Return a description of the data for fitting models and choosing thresholds."""
     if n_folds:
         return " and ".join([f"cross-fitted in {n_folds} folds", *more])
     train = [*(["train"] if "train" in parts else []), *more]
@@ -274,10 +272,10 @@ def _fitted(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
 def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     """Return the fold of each instance, from 0: int32[n_instances].
 
-    Instances that hang together stay together, see ``linked``. The largest parts are placed first,
-    parts of one size in an order drawn from what they say, each in the smallest fold so far; so
-    folds do not depend on the order of instances. There are fewer than ``n_folds`` where instances
-    hang together in fewer parts.
+    Connected instances stay together, see ``linked``. The largest components are placed first,
+    those of equal size in an order drawn from their content, each in the smallest fold so far; so
+    folds do not depend on the order of instances. There are fewer than ``n_folds`` if there are
+    fewer components.
     """
     parts, part_of = np.unique(linked(instances), return_inverse=True)
     sizes = np.bincount(part_of)
@@ -292,9 +290,9 @@ def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
 
 
 def linked(instances: pl.DataFrame) -> Ids:
-    """Return the connected part of each instance, the first instance in it: int32[n_instances].
+    """Return the connected component of each instance, by its first instance: int32[n_instances].
 
-    Two instances are linked that share a sentence, or both terms ignoring case and sides.
+    Two instances are linked if they share a sentence, or both terms ignoring case and sides.
     """
     nodes: dict[tuple[str, ...], int] = {}
     left: list[int] = []
@@ -313,13 +311,13 @@ def linked(instances: pl.DataFrame) -> Ids:
 def read_wic(path: Path) -> pl.DataFrame:
     """Return the instances of a file of WiC, such as train.data.txt: ``WIC_COLUMNS``.
 
-    A line has a word, its part of speech, its places in both sentences, counted in tokens from 0,
-    and the sentences, with tabs between (Pilehvar and Camacho-Collados, NAACL 2019). The labels, T
-    or F, are the lines of the file beside it, train.gold.txt. Terms are the words as they stand in
+    A line has a word, its part of speech, its positions in both sentences, counted in tokens from
+    0, and the sentences, separated by tabs (Pilehvar and Camacho-Collados, NAACL 2019). The labels,
+    T or F, are the lines of the file beside it, train.gold.txt. Terms are the words as written in
     the sentences; cat is null.
 
     Raises:
-        InputError: a file is missing or a line is faulty; it names the line.
+        InputError: a file is missing or a line is invalid; the message names the line.
     """
     gold = path.with_name(path.name.removesuffix(DATA) + GOLD)
     with reading(path, "instances of WiC"):
@@ -367,7 +365,7 @@ def _sides(at: str, line: str) -> dict[str, object]:
 
 
 def coin_flips(instances: pl.DataFrame, seed: int) -> Flags:
-    """Return a fair coin's answer to each instance, ``WIC_COLUMNS``: bool[n_instances]."""
+    """Return a random answer to each instance, ``WIC_COLUMNS``: bool[n_instances]."""
     flips: Flags = tie_hashes(np.uint64(seed), _COINS, _hashes(instances)) & np.uint64(1) == 1
     return flips
 

@@ -67,17 +67,17 @@ McCray, Burgun and Bodenreider, MEDINFO 2001; types that the network had before 
 def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
     """Return a table or the numbers of a figure of Rouhizadeh et al. (2024) for a benchmark.
 
-    A folder of ``medsim wic build`` has all of them. Of published files only their instances are
-    known, so columns on concepts are left out.
+    A folder of ``medsim wic build`` has all of them. Published files have only instances, so
+    columns on concepts are left out.
 
     Raises:
         InputError: a file cannot be read or has another layout.
-        OptionError: the table needs what the benchmark does not say.
+        OptionError: the table needs data that the benchmark lacks.
     """
     benchmark = read_benchmark(options)
     made = benchmark.made
     with benchmark.being_read():
-        if made is not None:  # its instances, with their concepts
+        if made is not None:  # instances with their concepts
             instances = made.instances()
             known = {split: instances.filter(split=split) for split in benchmark.splits}
             benchmark = replace(benchmark, splits=known)
@@ -91,16 +91,16 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
 
 
 def _parts(found: BenchmarkFiles) -> dict[str, pl.DataFrame]:
-    """Return the instances of each split, and of all where there are several."""
+    """Return the instances of each split, and of all if there are several."""
     whole = {_ALL: pl.concat(found.splits.values())} if len(found.splits) > 1 else {}
     return {**found.splits, **whole}
 
 
 def corpora(made: Benchmark) -> pl.DataFrame:
-    """Return table 1: a row a corpus.
+    """Return table 1: a row per corpus.
 
-    Its ontologies and semantic types are those of its mentions, by the names that it gives them;
-    many types are counted.
+    Its ontologies and semantic types are those of its mentions, with the corpus's names; if there
+    are many types, their number is shown.
     """
     n_used = dict(made.mentions().group_by("corpus").len().iter_rows())
     corpora: list[dict[str, Any]] = made.manifest.corpora
@@ -120,7 +120,7 @@ def corpora(made: Benchmark) -> pl.DataFrame:
 
 
 def splits(found: BenchmarkFiles) -> pl.DataFrame:
-    """Return table 3: a row a split, and one for all.
+    """Return table 3: a row per split, and one for all.
 
     Means are over both sentences of all instances; words are those of BERT's tokenizer, see
     ``n_words``. Pairs of terms count once in either order, ignoring case.
@@ -164,9 +164,9 @@ def tokens(found: BenchmarkFiles) -> pl.DataFrame:
 
 
 def seen(found: BenchmarkFiles) -> pl.DataFrame:
-    """Return table 5: instances of test by group, seen where train has one of both terms.
+    """Return table 5: instances of test by group, seen if train has one of both terms.
 
-    Case does not count. Those of which train has both terms are among the seen ones.
+    Case does not count. Instances with both terms in train also count as seen.
     """
     if lacking := [name for name in ("train", "test") if name not in found.splits]:
         raise OptionError(
@@ -187,10 +187,10 @@ def seen(found: BenchmarkFiles) -> pl.DataFrame:
 
 
 def types(made: Benchmark) -> pl.DataFrame:
-    """Return figure 4: the ten semantic types and groups that most target terms have.
+    """Return figure 4: the ten most frequent semantic types and groups of target terms.
 
-    Concepts may have several types, so shares, of target terms and of different concepts, may add
-    up to more than all.
+    Concepts may have several types, so shares of target terms and of distinct concepts may sum to
+    more than 100%.
     """
     if (known := made.semantic_types()) is None:
         raise OptionError(
@@ -242,8 +242,8 @@ def curve(made: Benchmark, threads: int) -> pl.DataFrame:
     """Return figure 3: the size of train, its concepts and their semantic types.
 
     There is a row for each number of times that a sentence may occur in train and dev together.
-    Each is what ``medsim wic build`` would make with it, from the mentions and relations that the
-    folder keeps; test is the same in all.
+    Each is the result of ``medsim wic build`` with that limit, from the mentions and relations in
+    the folder; test is the same in all.
     """
     from medsim.wic.candidates import blocks_of  # noqa: PLC0415 — compiles kernels
     from medsim.wic.mentions import content_hashes, forms_of  # noqa: PLC0415 — as above
@@ -279,7 +279,7 @@ def curve(made: Benchmark, threads: int) -> pl.DataFrame:
 
 
 _OF_ANY = {"3": splits, "4": tokens, "5": seen}
-"""The tables that need nothing but instances."""
+"""The tables that only need instances."""
 
 _CHINESE = (
     *((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F)),
@@ -306,10 +306,10 @@ _SPACED = _Spaced()
 
 
 def n_words(text: str) -> int:
-    """Return how many words a text has for BERT's tokenizer, before it makes word pieces.
+    """Return the number of words of a text in BERT's tokenizer, before word pieces.
 
-    It splits at white space and punctuation, and takes each Chinese character for a word (Devlin et
-    al. 2018, the basic tokenizer). What has no letter and no digit is no word.
+    It splits at white space and punctuation, and each Chinese character is a word (Devlin et al.
+    2018, the basic tokenizer). Tokens without letters and digits do not count.
     """
     words = text.translate(_SPACED).split()
     return sum(any(map(str.isalnum, word)) for word in words)

@@ -52,8 +52,8 @@ class WicScores(Shown):
         results: ``medsim.wic.output.RESULTS``.
         comparisons: ``medsim.wic.output.COMPARISONS``.
         predictions: ``medsim.wic.output.PREDICTIONS``.
-        people: the accuracy of people; None where it is not known.
-        replies: ``medsim.wic.output.REPLIES``; None where no language model was asked.
+        people: the accuracy of people; None if unknown.
+        replies: ``medsim.wic.output.REPLIES``; None without language models.
     """
 
     folder: Path
@@ -78,12 +78,12 @@ class WicScores(Shown):
 
 @public(WicEvaluateOptions)
 def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
-    """Return how accurately models judge whether terms have one meaning in two sentences.
+    """Return the accuracy of models on words in context.
 
-    Where ``data`` is a folder, models are fitted on its train.json, thresholds are chosen on its
-    dev.json, and test.json is asked about. Where it is one file, it is cross-fitted in ten folds
-    that share no sentence and no pair of terms: each is asked about by models fitted on the others.
-    A model, a file of predictions or a language model is a text such as
+    If ``data`` is a folder, models are fitted on its train.json, thresholds are chosen on its
+    dev.json, and models are tested on its test.json. If it is one file, models are cross-validated
+    in ten folds that share no sentence and no pair of terms: each is tested with models fitted on
+    the others. A model, a file of predictions or a language model is a text such as
     "minilm=model.onnx,input=quoted".
 
     Raises:
@@ -91,7 +91,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         OptionError: an option is out of range or does not fit, or a split is missing that a model
             needs.
         OutputError: ``out`` is taken or cannot be written.
-        ServiceError: a service cannot be reached, or does not answer as it should.
+        ServiceError: a service cannot be reached, or gives an invalid answer.
     """
     context = Context(
         seed=options.seed,
@@ -136,7 +136,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
 
 
 def _models(options: WicEvaluateOptions) -> list[Model]:
-    """Return the models, of which there is one at least, each with a name of its own."""
+    """Return the models, at least one, with unique names."""
     given = options.models
     named = given.items() if isinstance(given, Mapping) else ((None, one) for one in given)
     models: list[Model] = [model_of(one, name) for name, one in named]
@@ -171,7 +171,7 @@ def _read(options: WicEvaluateOptions, context: Context) -> WicDataset:
 
 
 def _people(options: WicEvaluateOptions, dataset: WicDataset) -> float | None:
-    """Return the accuracy of people, which the scores of a study of the test split may have."""
+    """Return the accuracy of people, from an option or the scores of a study of the test split."""
     if options.people is None or options.accuracy_of_people is not None:
         return options.accuracy_of_people
     folder, test = Path(str(options.people)), dataset.files["test"]
@@ -200,7 +200,7 @@ def _embeddings(
 
 
 def _runs(model: Model, dataset: WicDataset, context: Context) -> list[ModelAnswers]:
-    """Return the answers of a model for each seed, or its only ones where it is not fitted."""
+    """Return the answers of a model for each seed, or once if it is not fitted."""
     if not model.is_fitted:
         return [model.answers(dataset, context)]
     return [

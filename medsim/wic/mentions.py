@@ -1,4 +1,4 @@
-"""Mentions of corpora in their sentences, and the one of each that instances are made of."""
+"""Mentions of corpora in their sentences, and the chosen mention of each sentence."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _NO_QUERY = np.uint64(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusMentions:
-    """A corpus as it was read.
+    """A corpus.
 
     Attributes:
         sha256: of the bytes of its file as they were read, in hex; empty without a file.
         mentions: ``MENTION_COLUMNS``, in the order of the file's documents and of places.
-        n_documents: those that were cut into sentences.
-        n_mentions: of these, kept or not.
+        n_documents: the number of documents that were split into sentences.
+        n_mentions: the number of their mentions, kept or not.
     """
 
     corpus: str
@@ -54,7 +54,7 @@ class CorpusMentions:
     sha256: str = ""
 
     def facts(self, path: Path) -> dict[str, object]:
-        """Return what manifests say of it and its file."""
+        """Return the facts on the corpus and its file for manifests."""
         return {
             "name": self.corpus,
             "file": path.name,
@@ -72,7 +72,7 @@ class Corpora:
     """All corpora of a benchmark.
 
     Attributes:
-        skipped: how much was left out of all of them together, and why.
+        skipped: the numbers of items left out of all corpora, with reasons.
         warnings: a line for each kind of fault in the files.
     """
 
@@ -98,8 +98,8 @@ def read_corpora(
     Args:
         paths: the files, at least one; corpora are named after them, see ``corpus_names``.
         language: of the sentences, one of ``medsim.corpora.sentences``.
-        threads: how many processes cut sentences; it never changes the result.
-        advance: told how many more documents are read.
+        threads: the number of processes that split sentences; the result does not depend on it.
+        advance: receives the number of documents read since the last call.
     """
     problems = Problems()
     corpora = []
@@ -120,7 +120,7 @@ def read_corpora(
 def codes_of_corpora(paths: Sequence[Path]) -> pl.DataFrame:
     """Return the codes that mentions are linked to, distinct, in order: vocabulary and code.
 
-    No sentence is cut for it. Mentions that are linked to several codes do not count.
+    It does not split sentences. Mentions that are linked to several codes do not count.
     """
     found: set[tuple[str, str]] = set()
     for path, _ in zip(paths, corpus_names(paths), strict=True):
@@ -165,17 +165,17 @@ def mentions_in_sentences(
 
 
 def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[_Row]:
-    """Yield the rows of a document's mentions, and count those that have none."""
+    """Yield the rows of a document's mentions, and count mentions without a row."""
     text = f"{document.title} {document.abstract}"
     for one in document.annotations:
         at = bisect_right(sentences, one.start, key=lambda span: span[0]) - 1
         start, end = sentences[at] if at >= 0 else (0, 0)
         if not one.codes:
-            problems.count("mention is linked to nothing")
+            problems.count("mention has no concept")
         elif len(one.codes) > 1:
-            problems.count("mention stands for several concepts")
+            problems.count("mention has several concepts")
         elif one.end > end:
-            problems.count("mention goes over a sentence boundary")
+            problems.count("mention crosses a sentence boundary")
         else:
             place = (corpus, document.document_id, start, text[start:end])
             yield *place, one.start - start, one.end - start, one.text, one.kind, *one.codes[0]
@@ -184,8 +184,8 @@ def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems)
 def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Return one mention of every sentence, drawn by a hash of the seed and its content.
 
-    They have the columns of ``linked`` and lower_term, in whose order they are, then of concept_id
-    and sentence.
+    They have the columns of ``linked`` and lower_term, in order of lower_term, concept_id and
+    sentence.
     """
     draws = tie_hashes(np.uint64(seed), _NO_QUERY, content_hashes(linked))
     drawn = linked.with_columns(draw=pl.Series(draws, dtype=pl.UInt64))
@@ -205,7 +205,7 @@ def content_hashes(mentions: pl.DataFrame) -> Hashes:
 
 
 def forms_of(terms: Iterable[str], language: str) -> pl.DataFrame:
-    """Return the forms of distinct terms in lower case, by which two of them are compared.
+    """Return the forms of distinct terms in lower case, for comparing terms.
 
     These are form_id, lower_term, lemma, lemma_id, initials, in order of lower_term; ids count
     rows, or distinct lemmas in their order. Initials are the first characters of the words.

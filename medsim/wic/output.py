@@ -26,7 +26,7 @@ _PLACE = {
     "sentence": _text("The sentence."),
     "start": _small("Start of the term in the sentence, in code points from 0."),
     "end": _small("End of the term, exclusive."),
-    "term": _text("The term as it stands in the sentence."),
+    "term": _text("Term as written in the sentence."),
 }
 
 MENTION_COLUMNS: Columns = {name: one.dtype for name, one in _PLACE.items()} | columns(
@@ -38,8 +38,8 @@ Vocabularies are named as UMLS names them, as MSH.
 """
 
 _CAT = _text(
-    "Group of the instance: term_identity, abbreviations, synonyms or label_similarity, by how "
-    "similar its terms are."
+    "Group of the instance: term_identity, abbreviations, synonyms or label_similarity, by the "
+    "similarity of its terms."
 )
 _LABEL = Column(pl.Int8, "1 if both terms have the same meaning in their sentences, else 0.")
 
@@ -48,7 +48,7 @@ def _of_side(side: int) -> dict[str, Column]:
     """Return the columns of one side of an instance."""
     nth = ("first", "second")[side - 1]
     return {
-        f"term{side}": _text(f"Term of the {nth} sentence, as it stands there."),
+        f"term{side}": _text(f"Term of the {nth} sentence, as written there."),
         f"sentence{side}": _text(f"The {nth} sentence."),
         f"start{side}": _small(f"Start of the {nth} term in its sentence, in code points from 0."),
         f"end{side}": _small(f"End of the {nth} term, exclusive."),
@@ -83,7 +83,7 @@ INSTANCE = Table(
 
 MENTION = Table(
     "mentions.parquet",
-    "A row per sentence: the mention that was chosen in it.",
+    "A row per sentence: its chosen mention.",
     {**_PLACE, "concept_id": _text("Concept of the term.")},
     key=("sentence",),
     order="By term, ignoring case, then by concept.",
@@ -102,7 +102,7 @@ NAME = Table(
 
 RELATED = Table(
     "relations/related.parquet",
-    "A row per two related concepts of mentions, which may mean the same; no instance has both.",
+    "A row per two related concepts of mentions, possibly synonymous; no instance has both.",
     {
         "concept1": _text("Concept with the smaller identifier."),
         "concept2": _text("Concept with the larger identifier."),
@@ -117,7 +117,7 @@ RELATED = Table(
 
 SEMANTIC_TYPE = Table(
     "relations/semantic_type.parquet",
-    "A row per concept of mentions and semantic type; where the source is UMLS.",
+    "A row per concept of mentions and semantic type, if the source is UMLS.",
     {
         "concept_id": _text("Identifier of the concept."),
         "type_id": _text("Identifier of the type in the Semantic Network of UMLS, such as T047."),
@@ -146,9 +146,9 @@ RESULTS = Table(
             "accuracy; deviation, its standard deviation over seeds; threshold; for language "
             "models refused, unclear, prompt_tokens and completion_tokens."
         ),
-        "value": _number("Value of the statistic; null of a threshold that could not be chosen."),
-        "low": _number("Lower end of the 95% confidence interval; null unless of an accuracy."),
-        "high": _number("Upper end of the 95% confidence interval; null unless of an accuracy."),
+        "value": _number("Value of the statistic; null for a threshold that could not be chosen."),
+        "low": _number("Lower end of the 95% confidence interval of an accuracy; else null."),
+        "high": _number("Upper end of the 95% confidence interval of an accuracy; else null."),
         "n_instances": _whole("Number of instances of the subset."),
         "n_uncovered": _whole(
             "Number of instances without a known word or a clear answer; null unless of accuracy "
@@ -172,15 +172,15 @@ COMPARISONS = Table(
         "difference": _number("accuracy1 minus accuracy2."),
         "low": _number("Lower end of its 95% confidence interval; null between models."),
         "high": _number("Upper end of its 95% confidence interval; null between models."),
-        "within": Column(pl.Boolean, "Whether that interval contains 0; null between models."),
-        "test": _text("mcnemar, mcnemar_exact or mcnemar_runs (over seeds); null of references."),
-        "statistic": _number("Statistic of the test; null of references."),
-        "p": _number("Two-sided p-value; null of references."),
+        "within": Column(pl.Boolean, "Whether the interval contains 0; null between models."),
+        "test": _text("mcnemar, mcnemar_exact or mcnemar_runs (over seeds); null for references."),
+        "statistic": _number("Statistic of the test; null for references."),
+        "p": _number("Two-sided p-value; null for references."),
         "p_bonferroni": _number(
-            "p-value after Bonferroni's correction for all pairs of models; null of references."
+            "p-value after Bonferroni's correction for all pairs of models; null for references."
         ),
-        "p_holm": _number("p-value after Holm's correction; null of references."),
-        "n_instances": _whole("Number of instances that are compared."),
+        "p_holm": _number("p-value after Holm's correction; null for references."),
+        "n_instances": _whole("Number of compared instances."),
     },
     key=("data", "between", "model1", "model2"),
     order="By models in the order given; then models with people and chance.",
@@ -218,14 +218,14 @@ REPLIES = Table(
         "messages": _text("The chat that was sent, as JSON."),
         "reply": _text("Text of the reply; null where there is none."),
         "refusal": _text("Text that the service marks as a refusal; null where there is none."),
-        "finish": _text("Why the reply ended, by the service; null where it does not say."),
+        "finish": _text("Reason for the end of the reply, from the service; null if unknown."),
         "verdict": _text("answered, refused or unclear."),
         "prediction": Column(pl.Boolean, "The answer; null unless the verdict is answered."),
         "prompt_tokens": _whole("Tokens of the chat, as the service counted; 0 if it did not."),
         "completion_tokens": _whole(
             "Tokens of the reply, as the service counted; 0 if it did not."
         ),
-        "reported_model": _text("Name of the model, by the service; null where it does not say."),
+        "reported_model": _text("Name of the model, from the service; null if unknown."),
     },
     key=("model", "instance"),
     order="By model in the order given, then by instance.",
@@ -238,11 +238,11 @@ class WicManifest(RunManifest):
     """The manifest of a benchmark of words in context.
 
     Attributes:
-        corpora: of each its name, file, SHA-256, numbers of documents, sentences and mentions, and
+        corpora: for each its name, file, SHA-256, numbers of documents, sentences and mentions, and
             the vocabularies and kinds of the mentions in its sentences.
-        terminology: the one whose concepts mentions stand for.
-        quotas: how many instances of either label each group of each split has.
-        skipped: what was left out.
+        terminology: of the mentions' concepts.
+        quotas: the number of instances of either label, by group and split.
+        skipped: items left out.
     """
 
     kind: ClassVar[str] = "wic"
@@ -258,9 +258,9 @@ class WicEvaluationManifest(RunManifest):
 
     Attributes:
         data: the name of the benchmark.
-        fitted: in words, on what models are fitted and thresholds chosen.
-        files: by split: where it lay, and a fingerprint of its instances.
-        models: by name: how they answer, where they lay, the hash of their files, options.
+        fitted: a description of the data for fitting models and choosing thresholds.
+        files: by split: path, and fingerprint of its instances.
+        models: by name: method, path, hash of the files, options.
     """
 
     kind: ClassVar[str] = "wic_evaluation"
@@ -300,7 +300,7 @@ WIC_EVALUATION = Kind(
     recorded={
         "seed": "Random seed; the first of several.",
         "seeds": "Number of seeds from which each model is trained.",
-        "people": "Human accuracy; null where it is not known.",
+        "people": "Human accuracy; null if unknown.",
     },
 )
 

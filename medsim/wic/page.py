@@ -40,7 +40,7 @@ PAPER = (
     "Rouhizadeh, H. et al. (2024). A Dataset for Evaluating Contextualized Representation of "
     "Biomedical Concepts in Language Models. Scientific Data 11."
 )
-"""The paper whose method makes benchmarks."""
+"""The paper with the method for benchmarks."""
 
 _AUTHORS = "Rouhizadeh et al. (2024)"
 _CHANCE = 0.5
@@ -58,7 +58,7 @@ _AROUND = 80  # characters of a sentence on either side of its term
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
 _COLUMNS = ["term 1", "sentence 1", "term 2", "sentence 2", "group", "score"]
 _KINDS = {0: "Two meanings, taken for one", 1: "One meaning, taken for two"}
-"""What is wrong with an answer, by the right one."""
+"""The kind of a wrong answer, by the right one."""
 
 
 def benchmark_page(made: Benchmark) -> Page:
@@ -164,7 +164,7 @@ def _types(made: Benchmark) -> Section:
 
 
 def wic_scores_page(opened: WicEvaluation) -> Page:
-    """Return the report of models on words in context: accuracies, and which models differ."""
+    """Return the report of models on words in context: accuracies and differences."""
     manifest = opened.manifest
     name = f"{opened.folder.name}@{content_digest(manifest)}"
     results = opened.read(RESULTS.files)
@@ -248,7 +248,7 @@ def _result(whole: pl.DataFrame, comparisons: pl.DataFrame) -> Section:
 
 
 def _beside(best: str, whole: pl.DataFrame, comparisons: pl.DataFrame) -> str:
-    """Return which models are not significantly different from the best."""
+    """Return a clause on the models that are not significantly different from the best."""
     between = comparisons.filter(
         pl.col("between") == "models", pl.any_horizontal(pl.col("model1", "model2") == best)
     )
@@ -263,9 +263,8 @@ def _beside(best: str, whole: pl.DataFrame, comparisons: pl.DataFrame) -> str:
 def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None:
     """Return the wrong answers with the highest and with the lowest scores of each model.
 
-    Results keep no sentences: they are read from the file that models were asked about, where it
-    still lies there and is the same. A model without scores is as sure of one answer as of another,
-    and is left out; of one with several seeds the first counts.
+    Results contain no sentences: they are read from the test file, if it still exists and is
+    unchanged. A model without scores is left out; for a model with several seeds the first is used.
     """
     wrong = _wrong_answers(opened)
     if wrong.is_empty():
@@ -299,7 +298,7 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
 
 
 def _wrong_answers(opened: WicEvaluation) -> pl.DataFrame:
-    """Return the answers that are shown, in order: of each model and label the surest ones."""
+    """Return the answers to show, in order: the most certain ones of each model and label."""
     predictions = opened.read(PREDICTIONS.files)
     first_seed = pl.col("seed").is_null() | (pl.col("seed") == pl.col("seed").min().over("model"))
     wrong = predictions.filter(
@@ -334,7 +333,7 @@ def _with_sentences(wrong: pl.DataFrame, instances: pl.DataFrame) -> pl.DataFram
 
 
 def _around(sentence: str, start: int, end: int) -> str:
-    """Return the part of a sentence around its term, with an ellipsis where it is cut."""
+    """Return the part of a sentence around its term, with an ellipsis at each cut."""
     before, after = sentence[:start], sentence[end:]
     if len(before) > _AROUND:
         before = _CUT + before[-_AROUND:].partition(" ")[2]

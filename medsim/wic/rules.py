@@ -1,4 +1,4 @@
-"""The rules of a benchmark of words in context, stated for one pair of terms at a time."""
+"""The rules of a benchmark of words in context, for one pair of terms at a time."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ QUOTAS: dict[str, dict[str, int]] = {
     "dev": dict(zip(GROUPS, (200, 50, 200, 50), strict=True)),
     "test": dict(zip(GROUPS, (400, 100, 400, 100), strict=True)),
 }
-"""The number of True instances, and of False ones, that BioWiC has of each group in a split."""
+"""The number of True instances, and of False ones, of each group and split in BioWiC."""
 
-_SIMILAR = Fraction(3, 4)  # no float decides
+_SIMILAR = Fraction(3, 4)  # exact
 
 # Marks belong to their letters, as vowels do in Hindi, but regular expressions take none for one.
 _MARKS = "".join(chr(at) for at in range(0x300, 0x20000) if unicodedata.category(chr(at))[0] == "M")
@@ -32,10 +32,10 @@ def group_of(
 ) -> str | None:
     """Return the group of two terms: the first of ``medsim.wic.GROUPS`` that applies.
 
-    Nothing here is shared with the search that makes a benchmark, which is checked against it.
-    The groups and their order are those of Rouhizadeh et al. (2024). ``share_concept`` says whether
-    both are names of one concept of the terminology, ignoring case; where it is None, that is not
-    known, and synonyms are passed over. The order of the two terms does not matter.
+    It shares no code with the search that makes a benchmark, so it can check the search. The groups
+    and their order are those of Rouhizadeh et al. (2024). ``share_concept`` says whether both are
+    names of one concept of the terminology, ignoring case; None means unknown, and synonyms are
+    skipped. The order of the two terms does not matter.
     """
     lemma1, lemma2 = lemma_pair(term1, term2, language)
     if equal_ignoring_case(term1, term2) or lemma1 == lemma2:
@@ -48,7 +48,7 @@ def group_of(
 
 
 def equal_ignoring_case(term1: str, term2: str) -> bool:
-    """Return whether two terms differ in case at most."""
+    """Return whether two terms differ at most in case."""
     lower1, lower2 = lowered([term1, term2])
     return lower1 == lower2
 
@@ -60,7 +60,7 @@ def one_abbreviates(term1: str, term2: str) -> bool:
 
 
 def label_ratio(term1: str, term2: str) -> Fraction:
-    """Return exactly how similar two labels are, 0 to 1; those above 0.75 are.
+    """Return the exact similarity of two labels, 0 to 1; above 0.75 they are similar.
 
     It is the ratio (|a| + |b| - d) / (|a| + |b|) of the lower-cased terms. Lengths are code points;
     d is the edit distance in which a substitution costs 2.
@@ -71,13 +71,13 @@ def label_ratio(term1: str, term2: str) -> Fraction:
 
 
 def term_pair(term1: str, term2: str) -> tuple[str, str]:
-    """Return a pair of terms so that it equals every other that differs in order or case alone."""
+    """Return a pair of terms normalised for order and case."""
     lower1, lower2 = sorted(lowered([term1, term2]))
     return lower1, lower2
 
 
 def lemma_pair(term1: str, term2: str, language: str = ENGLISH) -> tuple[str, str]:
-    """Return a pair of terms so that it equals every other whose lemmas are the same."""
+    """Return a pair of terms normalised by lemmas."""
     lemma1, lemma2 = sorted(lemma_of(term, language) for term in (term1, term2))
     return lemma1, lemma2
 
@@ -92,9 +92,9 @@ def lemma_of(term: str, language: str = ENGLISH) -> str:
     """Return a term in lower case with every word in it replaced by its lemma in a language.
 
     A word is a run of letters with their marks; the characters between words stay. So "Review
-    articles" and "review article" have one lemma, "IL-1" and "IL-10" do not; and terms that are
-    equal ignoring case have one. Rouhizadeh et al. (2024) take spaCy's lemmas; simplemma's need no
-    model.
+    articles" and "review article" have the same lemma, "IL-1" and "IL-10" do not; and terms that
+    are equal ignoring case have the same lemma. Rouhizadeh et al. (2024) use spaCy's lemmas;
+    simplemma's need no model.
     """
     (lower,) = lowered([term])
     return _WORD.sub(lambda word: _lemma_of_word(word[0], language), lower)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 HUMAN = "human"
-"""The name of people where models are compared with them."""
+"""The name of people in comparisons with models."""
 
-_CHANCE = {"chance": 0.5}  # of a coin where half is True
+_CHANCE = {"chance": 0.5}  # of random answers if half is True
 
 ALL = "all"
 ACCURACY, DEVIATION, THRESHOLD = "accuracy", "deviation", "threshold"
@@ -50,7 +50,7 @@ WHY_MISSING = {
     "p": "no test is possible",
     "p (Holm)": "no test is possible",
 }
-"""When a table has no value in a column, a clause after "where"."""
+"""Reasons for missing values in columns: a clause after "where"."""
 
 
 def predictions_of(
@@ -87,7 +87,7 @@ def results_of(
 ) -> pl.DataFrame:
     """Return accuracies of every model, and its thresholds: ``RESULTS``.
 
-    They are of all instances, of groups, and of those whose terms were seen or not (``SEEN``); a
+    They are on all instances, on groups, and on instances with seen or unseen terms (``SEEN``); a
     subset without instances has no row.
     """
     rows: list[_Row] = []
@@ -131,8 +131,8 @@ def comparisons_of(
     """Return the differences between models, people and chance: ``COMPARISONS``.
 
     Two models are compared by McNemar's test on the same instances, over all their seeds, with
-    p-values corrected for the number of pairs of models. Where the accuracy of people is None,
-    there are none of them.
+    p-values corrected for the number of pairs of models. If the accuracy of people is None, there
+    are no comparisons with it.
     """
     references = ({} if people is None else {HUMAN: people}) | _CHANCE
     by_model = predictions.group_by("model", maintain_order=True)
@@ -186,7 +186,7 @@ def _from_references(
 
 
 def _subsets(predictions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the parts of a model's predictions that have an instance, by name."""
+    """Yield the non-empty subsets of a model's predictions, by name."""
     yield ALL, predictions
     by_group = {name: pl.col("cat") == name for name in GROUPS}
     by_terms = {name: pl.col("seen_terms").is_in(numbers) for name, numbers in SEEN.items()}
@@ -196,7 +196,7 @@ def _subsets(predictions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _correct(predictions: pl.DataFrame) -> FlagTable:
-    """Return which answers of a model are right: bool[n_seeds, n_instances]."""
+    """Return a mask of a model's right answers: bool[n_seeds, n_instances]."""
     n_seeds = predictions["seed"].n_unique()
     right = predictions["prediction"] == predictions["label"]
     return right.to_numpy().reshape(n_seeds, -1)
@@ -207,13 +207,12 @@ def _table(dataset: WicDataset, rows: list[_Row], columns: Columns) -> pl.DataFr
 
 
 def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> pl.DataFrame:
-    """Return accuracies to be read: a row a model, a column a part of the benchmark.
+    """Return accuracies for reading: a row per model, a column per subset of the benchmark.
 
-    The accuracy of all instances has its 95% interval behind it, and beside it, where that is
-    known, how far it is from that of people, with ≈ where the interval includes that. Where there
-    are several seeds, a column has the standard deviation over them. Of language models, the
-    replies that are no answers and the tokens of all are beside that. Parts without instances have
-    no column.
+    The accuracy on all instances has its 95% confidence interval, and if human accuracy is known,
+    its difference, with ≈ if the interval includes it. With several seeds, a column has the
+    standard deviation over them. Language models have columns for unclear replies and for tokens.
+    Subsets without instances have no column.
     """
     accuracies = results.filter(statistic=ACCURACY)
     whole_only = results.filter(pl.col("statistic") != ACCURACY, subset=ALL)
@@ -242,7 +241,7 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
 
 
 def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Return comparisons of models to be read: McNemar's p corrected by Holm's procedure."""
+    """Return comparisons of models for reading: McNemar's p-values with Holm's correction."""
     between = comparisons.filter(between="models")
     return pl.DataFrame(
         {

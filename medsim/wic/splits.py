@@ -1,4 +1,4 @@
-"""Draws instances from the candidates, and shares them out among the splits of a benchmark."""
+"""Draws instances from the candidates, and divides them among the splits of a benchmark."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _DRAWS = 1 << 64
 _FIRST_WINDOW, _LAST_WINDOW = 1 << 14, 1 << 21  # expected pairs; a pair takes 32 bytes
-_DEVIATIONS = 8  # room for so many more than expected
+_DEVIATIONS = 8  # standard deviations of spare room
 
 LABELS = (0, 1)
-"""Of an instance whose terms do not mean the same, or do."""
+"""The labels of instances."""
 
 _ALL = 1 << 62
 _SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
@@ -53,7 +53,7 @@ class Selection:
         return len(self.draws)
 
     def rows(self, rows: np.ndarray | slice) -> Selection:
-        """Return the instances at ``rows``, in that order, or where a flag is set."""
+        """Return the instances at ``rows``, in that order, or in a mask."""
         return Selection(
             mentions=self.mentions[rows], terms=self.terms[rows], draws=self.draws[rows]
         )
@@ -61,12 +61,12 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uses:
-    """Mentions and pairs of terms that are used up; selecting instances writes to it.
+    """Used mentions and pairs of terms; selecting instances updates it.
 
     Attributes:
-        mentions: int64[n_mentions], how often each was used.
-        most: how often a mention may be used.
-        terms: bool[n_pairs_of_terms], those that may not be used again; None where all may.
+        mentions: int64[n_mentions], the uses of each.
+        most: the maximum uses of a mention.
+        terms: bool[n_pairs_of_terms], pairs that may not be used again; None if all may.
     """
 
     mentions: Counts
@@ -86,8 +86,8 @@ def joined(parts: list[Selection]) -> Selection:
 def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[Selection]:
     """Yield instances of blocks in the order of their draws, some at a time.
 
-    Those whose pair of terms is used up are left out from the next window on; so the few pairs of
-    terms that most instances have do not stand in the way of the others.
+    Instances whose pair of terms is used up are left out from the next window on, so a few frequent
+    pairs of terms do not slow down the others.
     """
     low, size = 0, _FIRST_WINDOW
     while low < _DRAWS:
@@ -102,7 +102,7 @@ def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[
 
 
 def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> Selection:
-    """Return the instances whose draws are at least ``low`` and below ``high``, in order."""
+    """Return the instances with draws from ``low`` to below ``high``, in order."""
     span = np.array([low, high - 1], np.uint64)
     expected = float(blocks.n_pairs.sum()) * (high - low) / _DRAWS
     room = int(expected + _DEVIATIONS * (expected**0.5 + 1))
@@ -138,7 +138,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Splitter:
-    """Shares out candidate instances among splits, in order of their draws.
+    """Divides candidate instances among splits, in order of their draws.
 
     Attributes:
         hashes: uint64[n_mentions], see ``medsim.wic.mentions.content_hashes``.
@@ -157,11 +157,11 @@ class Splitter:
     def split(self) -> dict[str, Split]:
         """Return the instances of train, dev and test.
 
-        Test takes its quota of each group and label, no sentence and no pair of terms twice; but
-        no more than half of the pairs of terms that a group has of its rarer label, so that some
-        are left. Dev takes half as many as test, and train the rest: both without the sentences
-        and the pairs of terms of test, and with no sentence more than ``most_repeats`` times in
-        both together. In every group of a split there are as many of one label as of the other.
+        Test takes its quota of each group and label, with no repeated sentence or pair of terms;
+        but at most half of the pairs of terms of a group's rarer label, so that some are left. Dev
+        takes half as many as test, and train the rest: both without the sentences and the pairs of
+        terms of test, and with no sentence more than ``most_repeats`` times in both together. Every
+        group of a split has equally many instances of both labels.
         """
         test = self._test()
         train, dev = self._others(test, self.most_repeats)
@@ -187,7 +187,7 @@ class Splitter:
         return self._drawn(self.blocks, uses, quotas)
 
     def _others(self, test: _Classes, most_repeats: int) -> tuple[_Classes, _Classes]:
-        """Return train and dev beside a test split."""
+        """Return train and dev, given a test split."""
         used = joined(list(test.values()))
         mentions = np.zeros(len(self.hashes), np.int64)
         mentions[used.mentions.ravel()] = most_repeats
@@ -198,7 +198,7 @@ class Splitter:
         return self._train(left, dev, uses), dev
 
     def _drawn(self, blocks: Blocks, uses: Uses, wanted: Mapping[tuple[int, int], int]) -> _Classes:
-        """Return as many instances of each group and label as are wanted, or fewer."""
+        """Return the wanted number of instances of each group and label, or fewer."""
         return _balanced(
             {
                 (group, label): self._select(blocks, group, label, uses, number)
@@ -233,11 +233,11 @@ class Splitter:
         wanted: int,
         before: Selection | None = None,
     ) -> Selection:
-        """Return the first instances of a group and label that may be selected, by their draws.
+        """Return the first selectable instances of a group and label, by their draws.
 
-        The draw of an instance is a hash of the seed and of the content of its two mentions. So
-        neither the order of rows nor threads decide which are selected. At most ``wanted`` are, and
-        none of those ``before``; ``uses`` is written.
+        The draw of an instance is a hash of the seed and of the content of its two mentions. So the
+        selection does not depend on the order of rows or on threads. At most ``wanted`` are
+        selected, and none of those ``before``; ``uses`` is updated.
         """
         own = blocks.take(_in_class(blocks, group, label))
         n_mentions = len(self.hashes)
@@ -258,13 +258,13 @@ class Splitter:
 
 
 def _in_class(blocks: Blocks, group: int, label: int) -> Flags:
-    """Return which blocks are of one group and label."""
+    """Return a mask of the blocks of one group and label."""
     found: Flags = (blocks.groups == group) & (blocks.labels == label)
     return found
 
 
 def _balanced(classes: _Classes) -> _Classes:
-    """Return as many instances of either label in every group, the first in order."""
+    """Return equally many instances of both labels in every group, the first in order."""
     return {
         (group, label): drawn.rows(slice(len(classes[group, 1 - label])))
         for (group, label), drawn in classes.items()
@@ -303,7 +303,7 @@ def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFra
 
 
 def benchmark_mentions(mentions: pl.DataFrame) -> pl.DataFrame:
-    """Return mentions as they are written: ``MENTION``."""
+    """Return mentions for writing: ``MENTION``."""
     place = pl.col("place").struct
     return mentions.select(
         corpus=place.field("c"),

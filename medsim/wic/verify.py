@@ -1,4 +1,4 @@
-"""Checks every rule on a benchmark of words in context, whoever made it."""
+"""Checks every rule on any benchmark of words in context."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from medsim.wic.checks import Instance, SplitFinding
 
 ConceptsByName: TypeAlias = Mapping[str, frozenset[str]]
-"""The concepts that have a name, by the name in lower case."""
+"""The concepts of a name, by the name in lower case."""
 
 _TABLES = (INSTANCE, MENTION, NAME, RELATED)
-"""The tables of a folder that have the provenance of its instances."""
+"""The tables of a folder with the provenance of its instances."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,15 +78,15 @@ class Verified(Verification):
 
 @public(WicVerifyOptions)
 def verify_wic(options: WicVerifyOptions) -> Verified:
-    """Return whether a benchmark of words in context obeys the rules of Rouhizadeh et al. (2024).
+    """Return the outcome of checking a benchmark by the rules of Rouhizadeh et al.
 
-    Each instance, each split, and the splits against each other are checked a pair of terms at a
-    time. A folder of ``medsim wic build`` has the provenance of its instances; with it labels,
-    concepts and synonyms are checked as well.
+    (2024). Each instance, each split, and all splits together are checked. A folder of ``medsim wic
+    build`` has the provenance of its instances; with it labels, concepts and synonyms are checked
+    as well.
 
     Raises:
         InputError: a file cannot be read or has another layout.
-        OptionError: it is not clear which split a file is, or the extra wic is missing.
+        OptionError: the split of a file is unclear, or the extra wic is missing.
     """
     progress = progress_of(options.progress)
     source = None if options.terminology is None else str(options.terminology)
@@ -112,7 +112,7 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
 
 
 def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
-    """Return the findings on the files of a folder, and their provenance if they are whole."""
+    """Return the findings on the files of a folder, and their provenance if they are intact."""
     outputs = check_outputs(made)
     try:
         instances, mentions, names, related = (
@@ -151,7 +151,7 @@ def _of_splits(
 
 
 def check_outputs(made: Benchmark) -> SplitFinding:
-    """Return whether the files of a folder are those of its manifest."""
+    """Return the check of the files of a folder against its manifest."""
     known = made.manifest.outputs
     paths = {*known, *(one.files for one in _TABLES), *(f"{split}.json" for split in SPLITS)}
     faults = [_fault(made, path, known.get(path)) for path in sorted(paths)]
@@ -173,7 +173,7 @@ def _fault(made: Benchmark, path: str, known: Output | None) -> str:
 def check_provenance(
     split: str, instances: pl.DataFrame, provenance: Provenance
 ) -> list[SplitFinding]:
-    """Return whether the instances of a split, as its JSON file has them, fit the provenance."""
+    """Return the checks of a split's JSON file against the provenance."""
     rows = provenance.instances.filter(split=split)
     pairs = zip(instances_of(instances), instances_of(rows), strict=False)
     breaches = [
@@ -192,7 +192,7 @@ def check_provenance(
 
 
 def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[SplitFinding]:
-    """Return whether labels and concepts go together."""
+    """Return the check of labels against concepts."""
     concepts = rows.select("concept1", "concept2").rows()
     pairs = provenance.related.select(list(RELATED.dtypes)).rows()
     related = {frozenset(pair): relation for *pair, relation in pairs}
@@ -216,7 +216,7 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Sp
 
 
 def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFinding:
-    """Return whether all mentions of a split are among those of the corpora."""
+    """Return the check that all mentions of a split are among those of the corpora."""
     known = set(provenance.mentions.select(list(MENTION.dtypes)).rows())
     names = [name.removesuffix("_id") for name in MENTION.dtypes]
     sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
@@ -248,7 +248,7 @@ def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByN
 def check_terminology(
     location: str, made: Benchmark, provenance: Provenance, progress: Progress
 ) -> list[SplitFinding]:
-    """Return whether names, related concepts and concepts of mentions are the terminology's."""
+    """Return the checks of names, related and mentioned concepts against the terminology."""
     mentions, options = provenance.mentions, made.manifest.options
     with Store(threads=available_threads()) as store:
         reading = ReadingOptions.from_record(options)
@@ -272,7 +272,7 @@ def check_terminology(
 
 
 def _compared(check: str, own: pl.DataFrame, theirs: pl.DataFrame) -> SplitFinding:
-    """Return the rows that only one of a benchmark and its terminology has."""
+    """Return the rows that differ between a benchmark and its terminology."""
     columns = [name for name in theirs.columns if name in own.columns]
     kept, expected = (set(frame.select(columns).iter_rows()) for frame in (own, theirs))
     faults = [f"{row} is not in the terminology" for row in sorted(kept - expected)]

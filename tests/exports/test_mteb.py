@@ -86,7 +86,7 @@ def test_more_terms_than_mteb_can_look_up_are_told(monkeypatch, tmp_path, export
     assert chosen["is_query"].sum() == 7
     assert not chosen.filter(pl.col("is_query") & ~every["is_query"]).height
     assert fewer.manifest.skipped == [
-        {"reason": "term is no query, since a retrieval has at most 7", "n_rows": n_left_out}
+        {"reason": "term is not a query, since a retrieval has at most 7", "n_rows": n_left_out}
     ]
 
 

@@ -267,7 +267,7 @@ def test_names_that_bars_would_cut_are_left_out_and_counted(
     assert {("100005", "Zabi", "Zabi|"), ("100005", "Zabi", "|zabi")}.issubset(expected)
     n_cut = len(positives) - len(expected)
     assert n_cut > 4
-    reason = "a name or an id that || or a line break cuts"
+    reason = "a name or an id with || or a line break"
     assert export.manifest.skipped == [{"reason": reason, "n_rows": n_cut}]
 
 

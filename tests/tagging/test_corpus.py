@@ -88,7 +88,7 @@ def folder(path: Path, *names: str, content: str = CONLL) -> Path:
         (
             document("Orl fell.", "Dup rose.", "fell. Dup", "rose"),
             ["Orl fell .", "Dup [rose] ."],
-            {"mention goes over a sentence boundary": 1},
+            {"mention crosses a sentence boundary": 1},
         ),
     ],
 )

@@ -64,9 +64,9 @@ def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
 
     assert found.mentions["term"].to_list() == ["It", "rose."]
     assert {each.reason: each.n_rows for each in problems.skipped()} == {
-        "mention goes over a sentence boundary": 3,
-        "mention is linked to nothing": 1,
-        "mention stands for several concepts": 2,
+        "mention crosses a sentence boundary": 3,
+        "mention has no concept": 1,
+        "mention has several concepts": 2,
     }
     assert problems.warnings() == ()
 

@@ -1,4 +1,4 @@
-"""One module a tool that exports are made for, each registered by the tool's name."""
+"""The export formats, one module per tool, registered by the tool's name."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ SPLIT_NOTE = "SPLIT is train, validation or test; train for a build that was not
 """The meaning of SPLIT in the names of files."""
 
 DRAWN = "Drawn from the seed."
-"""The order of rows that are shuffled."""
+"""The order of shuffled rows."""
 
-ANCHOR_NOTE = "Term that others are compared with."
+ANCHOR_NOTE = "Term that the others are compared with."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """One run of ``medsim export``, as formats take it.
+    """One run of ``medsim export``.
 
     Attributes:
         exported: the build or the splits.
-        splits: the builds by split; a build that is one split has its name, and one that was not
-            split is all "train".
+        splits: the builds by split; a single split has its name, and a build that was not split is
+            "train".
         options: of the run.
         output: the folder that is written.
         threads: to use.
-        progress: told of every stage.
-        skipped: what was left out, which formats add to.
+        progress: receives every stage.
+        skipped: items left out; formats add to it.
     """
 
     exported: Build | Splits
@@ -60,11 +60,11 @@ class ExportFormat:
 
     Attributes:
         write: writes the files.
-        next: what to do with the files, with ``{out}`` for their folder, ``{file}`` for the one of
-            the split train, or the first.
-        accepts: the options, beside those of every export, that it goes by.
+        next: the next step, with ``{out}`` for the folder and ``{file}`` for the file of the split
+            train, or the first.
+        accepts: the options that apply, besides those of every export.
         tables: the files of rows that it writes, by name.
-        others: its other files, by pattern: what each is, in a sentence.
+        others: descriptions of its other files, by pattern.
     """
 
     write: Callable[[Export], None]
@@ -75,7 +75,7 @@ class ExportFormat:
 
 
 FORMATS: Registry[ExportFormat] = Registry("tool", "medsim.exports.formats")
-"""The formats by the name of the tool, as ``medsim export --for`` takes it."""
+"""The formats by the name of the tool in ``medsim export --for``."""
 
 
 def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:
@@ -91,14 +91,14 @@ def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:
 
 
 MOST_ROWS = 1_000_000
-"""The most rows of a file."""
+"""The maximum number of rows of a file."""
 
 
 def shards(config: str, split: str, n_rows: int) -> Iterator[tuple[str, int, int]]:
     """Yield the path of each file, its first row and the one after its last.
 
-    Files are named as on Hugging Face's hub. There is none where there are no rows, since
-    ``load_dataset`` takes no split without rows.
+    Files are named as on Hugging Face's hub. There is no file without rows, since ``load_dataset``
+    does not accept a split without rows.
     """
     n_files = -(-n_rows // MOST_ROWS)
     for number in range(n_files):

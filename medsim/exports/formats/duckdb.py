@@ -1,4 +1,4 @@
-"""One DuckDB database with the tables of a build or of splits, each table and column described."""
+"""A DuckDB database of a build or of splits, with comments on tables and columns."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ FORMATS.register(
     ExportFormat(
         write=write_database,
         others={"*.duckdb": "Database whose tables are the views of the build, or of the splits."},
-        next="duckdb {file} opens the database",
+        next="to open the database, run duckdb {file}",
     ),
 )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from medsim.exports.formats import Export
 
 POSITIVES = "positives"
-"""The configuration that has each positive once."""
+"""The configuration with each positive once."""
 
 
 def write_dataset(run: Export) -> None:
@@ -53,7 +53,7 @@ def write_dataset(run: Export) -> None:
         builds = [one.manifest for one in run.splits.values()]
         options = options_of_splits(builds, run.exported.manifest.options)
     check_passed_on(source, private=run.options.private)
-    about = "Each positive once, whatever the sets that have it."
+    about = "Each positive once, even if several sets have it."
     tables: list[tuple[str, str, SetKey | None]] = [
         (ALL_PAIRS, "The pairs of all sets.", None),
         (POSITIVES, about, None),
@@ -75,7 +75,7 @@ def write_dataset(run: Export) -> None:
 
 
 def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config:
-    """Write the files of a configuration, none of a split that has no rows of it."""
+    """Write the files of a configuration, except for splits without rows."""
     files: dict[str, list[str]] = {}
     n_rows: dict[str, int] = {}
     columns: pl.Schema = pl.Schema()
@@ -135,8 +135,8 @@ def croissant(card: Card, output: OutputFolder) -> str:
     """Return the description of a dataset as JSON.
 
     Every file is named with its SHA-256 and its size. A record set has the rows of a configuration,
-    and a field more, the split, which is in the names of files. The date of publication is that of
-    the source's release, as none is known of the dataset itself.
+    and one more field, the split, from the names of files. The date of publication is that of the
+    source's release, as the dataset itself has none.
 
     Args:
         card: of the dataset.
@@ -152,7 +152,7 @@ def croissant(card: Card, output: OutputFolder) -> str:
         "description": " ".join(filter(None, (card.notice, card.about))),
         "license": licence.link or licence.terms or licence.name,
         **({"datePublished": day} if day else {}),
-        # A date becomes a version of three numbers, as Croissant wants one.
+        # A date becomes a version of three numbers, which Croissant requires.
         "version": ".".join(str(int(n)) for n in str(day).split("-")) if day else card.medsim,
         "citeAs": CITATION,
         "keywords": card.metadata()["tags"],
@@ -221,7 +221,7 @@ def _record_set(config: Config) -> dict[str, object]:
 
 
 def _type(kind: DataTypeClass | pl.DataType) -> dict[str, object]:
-    """Return how Croissant names a type."""
+    """Return Croissant's name of a type."""
     if isinstance(kind, pl.List):
         return {**_type(kind.inner), "repeated": True}
     if kind == pl.Boolean:
@@ -258,7 +258,7 @@ FORMATS.register(
         accepts=frozenset({"private"}),
         tables=_TABLES,
         others={
-            CARD: "Card, as that of a build.",
+            CARD: "Card, like that of a build.",
             CROISSANT: "Description in Croissant, with the columns of every table.",
         },
     ),

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from medsim.exports.formats import Export
     from medsim.exports.hard_negatives import Tuples
 
-_BESIDE = ("pair_id", "concept1", "concept2", "distance")  # which trainers pass over
+_BESIDE = ("pair_id", "concept1", "concept2", "distance")  # which trainers ignore
 
 
 def write_json_lines(run: Export) -> None:
-    """Write a file of JSON lines a split; see ``medsim.exports.formats.ExportFormat``.
+    """Write a file of JSON lines per split; see ``medsim.exports.formats.ExportFormat``.
 
-    The keys are query, pos and neg, the last two lists, as FlagEmbedding's trainers of embedders
-    and rerankers read them, and trainers that have taken its format over; then others.
+    The first keys are query, pos and neg, the last two lists, in the format of FlagEmbedding's
+    trainers of embedders and rerankers, which other trainers read too.
     """
     n_positives = 0
     for name, build in run.splits.items():
@@ -52,10 +52,10 @@ def write_json_lines(run: Export) -> None:
 
 _TUPLES = Table(
     "SPLIT.jsonl",
-    f"An object of JSON a line, for each positive with its hard negatives. {SPLIT_NOTE}",
+    f"A JSON object per line: a positive with its hard negatives. {SPLIT_NOTE}",
     {
         "query": Column(pl.String(), ANCHOR_NOTE),
-        "pos": Column(pl.List(pl.String), "The one term that means the same, as a list."),
+        "pos": Column(pl.List(pl.String), "The synonym, as a list of one term."),
         "neg": Column(pl.List(pl.String), "The hard negatives, terms that do not mean the same."),
         "pair_id": PAIR.columns["pair_id"],
         "concept1": Column(pl.String, "Concept that gives the query."),
@@ -70,7 +70,7 @@ FORMATS.register(
     "jsonl",
     ExportFormat(
         write=write_json_lines,
-        next="train on {file}, which has an object a line",
+        next="train on {file}, which has one object per line",
         accepts=OPTIONS_OF_TUPLES,
         tables={"tuples": _TUPLES},
     ),

@@ -1,4 +1,4 @@
-"""Tasks that mteb runs as they stand: a Python file, their metadata as JSON, and Parquet."""
+"""Tasks for mteb: a Python file, their metadata as JSON, and Parquet."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ sv=swe-Latn tr=tur-Latn uk=ukr-Cyrl zh=zho-Hans
 _LANGUAGE_CODES = dict(code.split("=") for code in _LANGUAGES.split())
 _LICENCES = re.compile(
     r"cc0-1\.0|cc-by-[234]\.0|cc-by-(sa|nc|nc-sa)-[34]\.0|cc-by-(nd|nc-nd)-4\.0"
-)  # those of Creative Commons that mteb knows by name; of others it takes the address
+)  # Creative Commons licences that mteb knows by name; for others it has the address
 _UNSAFE = re.compile(r"[^\w+.-]")  # in the name of a task, which is that of a file
 
 
@@ -67,7 +67,7 @@ _KINDS: Mapping[str, tuple[str, object]] = {
         "Retrieve medical terms that are similar in meaning to the given term",
     ),
 }
-"""mteb's types of tasks: the score that stands for all, and the instruction for models."""
+"""mteb's types of tasks: the main score, and the instruction for models."""
 
 
 def _task(
@@ -81,7 +81,7 @@ def _task(
 ) -> dict[str, object]:
     """Return the entry of a task in tasks.json.
 
-    Its name ends with the fingerprint of its data, for mteb keeps results by names alone.
+    Its name ends with the fingerprint of its data, because mteb stores results only by name.
 
     Args:
         output: the folder that has the data.
@@ -113,10 +113,10 @@ def _task(
 def write_mteb(run: Export) -> None:
     """Write tasks of the sets, of retrieval and of rated pairs; see ``ExportFormat``.
 
-    Of splits they are of the test split, of a build of all that it has.
+    For splits, tasks are made from the test split; for a build, from all its content.
 
     Raises:
-        OptionError: as ``check_passed_on`` does; or two rated sets have one name; or there is no
+        OptionError: see ``check_passed_on``; or two rated sets have the same name, or there is no
             task.
     """
     exported, private = run.exported, run.options.private
@@ -135,11 +135,11 @@ def write_mteb(run: Export) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """The build that tasks are made of.
+    """The build to make tasks from.
 
     Attributes:
         build: its files.
-        name: the terminology and the split, as they begin the names of tasks.
+        name: the terminology and the split, the beginning of the names of tasks.
         about: sentences about the terms.
         facts: the metadata of all its tasks.
         metadata: that of Parquet files.
@@ -178,7 +178,7 @@ def _source(build: Build, *, private: bool) -> _Source:
 
 
 def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
-    """Yield a task of pair classification for each set that was asked for."""
+    """Yield a task of pair classification for each requested set."""
     stats = source.build.stats()
     if run.options.datasets:
         stats = stats.filter(pl.col("dataset").is_in(run.options.datasets))
@@ -211,10 +211,10 @@ def _retrieval_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]
     rows = np.flatnonzero(linked["is_linked"])
     if not len(rows):
         return
-    if (n_more := len(rows) - MOST_QUERIES) > 0:  # those with the smallest hashes are looked up
+    if (n_more := len(rows) - MOST_QUERIES) > 0:  # those with the smallest hashes are the queries
         hashes = hashes_of(linked["term"][rows])
         rows = rows[np.argsort(hashes, kind="stable")[:MOST_QUERIES]]
-        why = f"term is no query, since a retrieval has at most {MOST_QUERIES:,}"
+        why = f"term is not a query, since a retrieval has at most {MOST_QUERIES:,}"
         run.skipped.append(Skipped(reason=why, n_rows=n_more))
     terms = linked.select(
         pl.int_range(pl.len()).cast(pl.String).alias("id"),
@@ -273,18 +273,18 @@ _TABLES = {
     "pairs": Table(
         "pairs/*.parquet",
         "A row per pair of a set, for pair classification.",
-        {**_SENTENCES, "labels": Column(pl.Int8, "1 where the terms mean the same, else 0.")},
+        {**_SENTENCES, "labels": Column(pl.Int8, "1 if the terms are synonyms, else 0.")},
         key=("sentence1", "sentence2"),
         order="As in the set.",
     ),
     "terms": Table(
         "terms.parquet",
-        "A row per term that a pair may have, for retrieval.",
+        "A row per term, for retrieval.",
         {
             "id": Column(pl.String, "Number of the term, from 0, as text."),
             "text": Column(pl.String, "The term."),
             "group": Column(pl.Int32, "Connected component: linked terms have the same."),
-            "is_query": Column(pl.Boolean, "Whether the term, linked to another, is looked up."),
+            "is_query": Column(pl.Boolean, "Whether the term is a query."),
         },
         key=("id",),
         order="By text.",

@@ -1,4 +1,4 @@
-"""Pairs of names of one concept, as the training of SapBERT reads them."""
+"""Pairs of names of one concept, for training with SapBERT's script."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ROWS_AT_ONCE = 1 << 16
 
 
 def write_sapbert(run: Export) -> None:
-    """Write a file of lines ``concept_id||name||name`` a split.
+    """Write a file of lines ``concept_id||name||name`` per split.
 
-    So the pairwise training of SapBERT reads them (Liu et al. 2021, NAACL): it splits a line at
-    "||", and names are as they are. See ``medsim.exports.formats.ExportFormat``.
+    This is the format of SapBERT's pairwise training (Liu et al. 2021, NAACL): it splits a line at
+    "||", and names are not escaped. See ``medsim.exports.formats.ExportFormat``.
     """
     line = pl.concat_str("concept1", "name1", "name2", separator=_BETWEEN)
     parts = pl.concat_list("concept1", "name1", "name2")
@@ -59,18 +59,18 @@ def write_sapbert(run: Export) -> None:
     check_some(run, n_positives)
     reasons = {
         "names of two concepts": apart,
-        f"a name or an id that {_BETWEEN} or a line break cuts": broken,
+        f"a name or an id with {_BETWEEN} or a line break": broken,
     }
     run.skipped.extend(Skipped(reason=reason, n_rows=n) for reason, n in reasons.items() if n)
 
 
 _NAMES = Table(
     "SPLIT.txt",
-    f"A line per two names of one concept, its parts between two bars. {SPLIT_NOTE}",
+    f"A line per two names of one concept, its parts separated by two bars. {SPLIT_NOTE}",
     {
         "concept": Column(pl.String, "Identifier of the concept."),
         "name1": Column(pl.String, "A name of the concept."),
-        "name2": Column(pl.String, "Another name of it."),
+        "name2": Column(pl.String, "Another name of the concept."),
     },
     order=DRAWN,
 )

@@ -35,16 +35,16 @@ _ROWS_AT_ONCE = 1 << 16
 
 
 def write_sentence_transformers(run: Export) -> None:
-    """Write a folder a configuration, and README.md; see ``medsim.exports.formats.ExportFormat``.
+    """Write a folder per configuration, and README.md; see ``medsim.exports.formats.ExportFormat``.
 
-    Losses take columns by their order, so there are no others. ``load_dataset`` finds the files of
-    each configuration and split by the head of README.md.
+    Losses use columns by their order, so there are no others. ``load_dataset`` finds the files of
+    each configuration and split from the header of README.md.
     """
     written: dict[str, list[str]] = {}  # splits by configuration
 
     def write(config: str, split: str, columns: Sequence[str], n_rows: int, rows: Batches) -> None:
         """Write the rows of a configuration and split, whose columns are in the order of losses."""
-        if not n_rows:  # load_dataset takes no split without rows
+        if not n_rows:  # load_dataset does not accept a split without rows
             return
         schema = {name: pl.Int64() if name == "label" else pl.String() for name in columns}
         with run.progress.stage(f"write {config} of {split}") as stage:
@@ -90,7 +90,7 @@ def _texts(
 
 
 def _readme(run: Export, written: dict[str, list[str]]) -> str:
-    """Return the head by which ``load_dataset`` finds the files, and a line on each."""
+    """Return the header for ``load_dataset``, and a line on each configuration."""
     source = run.exported.manifest.source
     licence = licence_of(source)
     configs = [
@@ -116,7 +116,7 @@ def _readme(run: Export, written: dict[str, list[str]]) -> str:
 
 
 _ANCHOR = Column(pl.String, ANCHOR_NOTE)
-_POSITIVE = Column(pl.String, "Term that means the same as the anchor.")
+_POSITIVE = Column(pl.String, "Synonym of the anchor.")
 _NEGATIVE = Column(
     pl.String, "Term that does not mean the same, the N-th hard negative.", in_some_files=True
 )
@@ -134,7 +134,7 @@ _TABLES = {
         {
             "sentence1": Column(pl.String, "The first term."),
             "sentence2": Column(pl.String, "The second term."),
-            "label": Column(pl.Int64, "1 where the terms mean the same, else 0."),
+            "label": Column(pl.Int64, "1 if the terms are synonyms, else 0."),
         },
         key=("sentence1", "sentence2"),
         order=DRAWN,
@@ -155,6 +155,6 @@ FORMATS.register(
         next="datasets.load_dataset({out!r}, 'pair') reads pairs in Python",
         accepts=OPTIONS_OF_TUPLES,
         tables=_TABLES,
-        others={"README.md": "Head by which datasets finds the files, with terms of use."},
+        others={"README.md": "Header for the library datasets, with terms of use."},
     ),
 )

@@ -1,4 +1,4 @@
-"""Models of words in context: one module each, which registers it, and what they share."""
+"""Models of words in context, one module each, and their shared parts."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from medsim.wic.dataset import Round, WicDataset
 
 RANDOM = "random"
-"""The text that names the model that answers by a coin."""
+"""The name of the model with random answers."""
 
 SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
-"""The input of a model: the words of a sentence; the target alone, in its sentence where the model
-reads that; or the sentence with its target in quotes."""
+"""The input of a model: the words of a sentence; only the target (within its sentence if the model
+reads that); or the sentence with its target in quotes."""
 
 _OWN = ("input", "network", "tune", "loss", "epochs", "rate", "batch")
 
@@ -56,8 +56,8 @@ class Context:
 
     Attributes:
         seed: from which the model is fitted.
-        n_seeds: from how many seeds each model is fitted, one after the other.
-        embeddings: of the models that are made of one, by the name of the model.
+        n_seeds: the number of seeds to fit each model from.
+        embeddings: of models with an embedding, by the name of the model.
     """
 
     seed: int
@@ -70,19 +70,19 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswers:
-    """The answers of a model; rows that no round asks about have no meaning.
+    """The answers of a model; only tested rows have a meaning.
 
     Attributes:
-        positive: bool[n_instances], whether both terms have one meaning. Where an instance is not
-            covered it is what most labels are that the model knew, False if they are even.
-        scores: float64[n_instances], by which it answers; NaN where it has none.
-        covered: bool[n_instances], whether the model could see something of the instance.
-        thresholds: float64[n_rounds], scores at or above which it says True; empty where there are
-            none, NaN where there was nothing to choose one by.
-        replies: what was said to a language model and what it said, a row per instance that is
-            asked about; None for any other model.
+        positive: bool[n_instances], whether both terms have one meaning. For an instance that is
+            not covered it is the most frequent label in the training data, False in a tie.
+        scores: float64[n_instances], behind the answers; NaN if missing.
+        covered: bool[n_instances], whether the model could embed or answer the instance.
+        thresholds: float64[n_rounds], the answer is True for scores at or above them; empty if
+            there are none, NaN if there was no data to choose one.
+        replies: the chats with a language model, a row per tested instance; None for any other
+            model.
         digests: SHA-256 of the files that it answers from, in hex, by their path.
-        seed: from which the model was fitted; None where it was not.
+        seed: from which the model was fitted; None if it was not fitted.
     """
 
     positive: Flags
@@ -99,9 +99,9 @@ class Model(ABC):
     """A model under the name that results have; each class is registered in ``MODELS``.
 
     Attributes:
-        way: how it answers, as manifests name it.
+        way: the method, as manifests name it.
         is_fitted: whether it is fitted on the train split, from a seed.
-        needs: the splits that it needs beside test.
+        needs: the splits that it needs besides test.
     """
 
     way: ClassVar[str]
@@ -112,22 +112,22 @@ class Model(ABC):
 
     @abstractmethod
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
-        """Return its answers to the instances that rounds ask about."""
+        """Return its answers to the tested instances."""
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002 — of others
-        """Return the facts that decide its answers, and where it lies, for the manifest."""
+        """Return the facts that decide its answers, and its path, for the manifest."""
         return {"way": self.way, "files": dict(answers.digests)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedModel(Model):
-    """A model that is made of an embedding.
+    """A model with an embedding.
 
     Attributes:
         gives: whether the embedding has vectors of ``WORDS`` or of ``TERMS``.
         accepts: the options that it has besides those of its embedding.
-        inputs: what it can read, the default first.
-        reads: what it reads, one of ``inputs``.
+        inputs: that it can read, the default first.
+        reads: the chosen one of ``inputs``.
     """
 
     gives: ClassVar[str]
@@ -139,11 +139,11 @@ class EmbeddedModel(Model):
 
     @classmethod
     def readable(cls, source: VectorSource) -> tuple[str, ...]:  # noqa: ARG003
-        """Return which of ``inputs`` it can read with a source; raise OptionError if none."""
+        """Return the ``inputs`` that it can read with a source; raise OptionError if none."""
         return cls.inputs
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, Any]:  # noqa: ARG002
-        """Return the facts that decide its answers, and where it lies, for the manifest."""
+        """Return the facts that decide its answers, and its path, for the manifest."""
         about = context.embeddings[self.name].provenance()
         return {"way": self.way, "input": self.reads, **about}
 
@@ -153,7 +153,7 @@ class TrainedModel(EmbeddedModel):
     """A model that PyTorch trains, and whose threshold is chosen afterwards.
 
     Attributes:
-        default: how it is trained where options do not say otherwise.
+        default: the options of training by default.
         losses: the names of the losses to choose from, the default first; empty if it has only one.
         loss: the chosen one, or "".
     """
@@ -167,7 +167,7 @@ class TrainedModel(EmbeddedModel):
     loss: str = ""
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, Any]:
-        """Return the facts that decide its answers, and where it lies, for the manifest."""
+        """Return the facts that decide its answers, and its path, for the manifest."""
         about = EmbeddedModel.recorded(self, answers, context)
         about["options"] |= {"loss": self.loss} if self.loss else {}
         about["options"] |= {name: str(value) for name, value in asdict(self.training).items()}
@@ -175,16 +175,16 @@ class TrainedModel(EmbeddedModel):
 
 
 MODELS: Registry[type[Model]] = Registry("model of words in context", "medsim.wic.models")
-"""The classes of models by the way in which they answer."""
+"""The classes of models by method."""
 
 
 def model_of(given: EmbeddingLike, name: str | None = None) -> Model:
-    """Return the model that a caller gives, of a name where a text does not have it.
+    """Return the model that a caller gives, with a name if the text has none.
 
-    A text is such as "minilm=model.onnx,input=quoted". Word vectors go through a perceptron or a
-    BiLSTM and are of the target or of the sentence. Vectors of an encoder are compared by their
-    cosine and are of the target, for which it must be in ONNX, or of the sentence with its target
-    in quotes. The first of ``inputs`` that a model can read is the default.
+    An example of a text is "minilm=model.onnx,input=quoted". A perceptron or a BiLSTM reads word
+    vectors of the target or of the sentence. Vectors of an encoder are compared by cosine; they are
+    of the target, which needs ONNX, or of the sentence with its target in quotes. The first of
+    ``inputs`` that a model can read is the default.
     """
     place: Any
     if isinstance(given, (str, Path)):
@@ -208,7 +208,7 @@ def model_of(given: EmbeddingLike, name: str | None = None) -> Model:
 
 
 def _made_of(name: str, place: Any, options: dict[str, str]) -> EmbeddedModel:
-    """Return the model that is made of an embedding."""
+    """Return a model with an embedding."""
     known = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
     for one in options:
         _choice("option of models", one, known)
@@ -262,13 +262,12 @@ def _check_options(given: Mapping[str, str], accepted: tuple[str, ...]) -> None:
 def threshold_answers(
     dataset: WicDataset, scores_in: Callable[[Round], Values], chosen_on: Callable[[Round], Rows]
 ) -> ModelAnswers:
-    """Return True where a score is at or above the threshold that is best elsewhere.
+    """Return True for scores at or above a threshold that is chosen on other instances.
 
-    The best is the most accurate, the lowest of equally accurate ones, midway between two scores
-    that occur, so that equal scores are never told apart (``medsim.statistics.scores``).
-
-    ``scores_in`` returns float64[n_instances] for a round, NaN where there is no score, and
-    ``chosen_on`` the rows on which its threshold is chosen.
+    It is the most accurate threshold, the lowest of equally accurate ones, midway between two
+    scores, so equal scores always get the same answer (``medsim.statistics.scores``). ``scores_in``
+    returns float64[n_instances] for a round, NaN for missing scores, and ``chosen_on`` the rows to
+    choose its threshold on.
     """
     labels = dataset.labels
     positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
@@ -298,7 +297,7 @@ def round_name(name: str, one: Round) -> str:
 
 
 def majority(labels: Flags) -> bool:
-    """Return the label that most have, False where they are even."""
+    """Return the most frequent label, False in a tie."""
     return bool(2 * np.count_nonzero(labels) > len(labels))
 
 

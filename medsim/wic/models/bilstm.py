@@ -1,4 +1,4 @@
-"""A bidirectional LSTM that reads the words of both sides, one after the other."""
+"""A bidirectional LSTM over the words of both sides, one after the other."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class BilstmModel(TrainedModel):
         """Return the answers of a BiLSTM that is fitted in every round, by a threshold.
 
         Both the epoch and the threshold are chosen on instances that it was not fitted on. An
-        instance with a side that has no known word is not covered; nothing is fitted on it.
-        Rouhizadeh et al. (2024) do not say how they trained theirs.
+        instance with a side without known words is not covered and not used for fitting. Rouhizadeh
+        et al. (2024) do not say how they trained theirs.
         """
         prepare_torch("a BiLSTM over word vectors", context.threads)
         words, covered = word_pairs(self, dataset, context)
@@ -82,8 +82,8 @@ def bilstm_scores(
 
     A bidirectional LSTM reads the word vectors of the first side, a vector of zeros, and those of
     the second. Its last states in both directions go to one output neuron (Rouhizadeh et al. 2024,
-    who do not say how the sides meet: were each read by itself, a neuron could not compare them).
-    Word vectors stay as they are. The loss is the binary cross-entropy; see
+    who do not say how the sides are combined: if each were read separately, a neuron could not
+    compare them). Word vectors are not changed. The loss is the binary cross-entropy; see
     ``medsim.wic.models.training.train``.
 
     Returns:

@@ -1,4 +1,4 @@
-"""A model that answers by a coin."""
+"""A model with random answers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinModel(Model):
-    """A model that answers by a coin, a hash of the seed and of each instance."""
+    """A model with random answers, from a hash of the seed and of each instance."""
 
     way: ClassVar[str] = "coin"
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
-        """Return a fair coin's answers."""
+        """Return random answers."""
         return unscored(coin_flips(dataset.instances, context.seed))
 
 

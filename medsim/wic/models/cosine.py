@@ -1,4 +1,4 @@
-"""Encoders, by the cosine of both sides."""
+"""Encoders whose vectors of both sides are compared by cosine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 A_BATCH = 256
-"""Texts or targets that are embedded at once: a second or so of a small model."""
+"""The number of texts or targets to embed at once: about a second for a small model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +39,14 @@ class CosineModel(EmbeddedModel):
 
     @classmethod
     def readable(cls, source: VectorSource) -> tuple[str, ...]:
-        """Return which of ``inputs`` it can read with a source: the target by ONNX alone."""
+        """Return the ``inputs`` that it can read with a source: the target only with ONNX."""
         return cls.inputs if source.format_name == NAME else (QUOTED,)
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
-        """Return True where the cosine of both sides is at or above a threshold.
+        """Return True if the cosine of both sides is at or above a threshold.
 
-        A side is the target in its sentence, the mean of the vectors of its tokens; or the sentence
-        with its target in double quotes, as the encoder pools it.
+        A side is the mean vector of the target's tokens in its sentence; or the encoder's vector of
+        the sentence with its target in double quotes.
         """
         rows = dataset.asked
         if self.reads == TARGET:
@@ -54,7 +54,7 @@ class CosineModel(EmbeddedModel):
                 [Target(sentence=s, start=at, end=end) for s, at, end in dataset.sentences(n, rows)]
                 for n in (1, 2)
             )
-            # in order of their length, so that a batch has targets of about one length
+            # in order of length, so that the targets of a batch have similar lengths
             targets, first, second = numbered(
                 left, right, lambda one: (len(one.sentence), one.sentence, one.start, one.end)
             )

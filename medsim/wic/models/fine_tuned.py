@@ -30,7 +30,7 @@ TUNABLE = (NAME, "transformers")
 ONLINE_CONTRASTIVE, COSINE = "online-contrastive", "cosine"  # losses
 
 MARGIN = 0.5
-"""The cosine distance beyond which a pair with two meanings adds nothing to the contrastive loss.
+"""The cosine distance above which a pair with two meanings does not contribute to the loss.
 
 It is that of the code of Rouhizadeh et al. (2024).
 """
@@ -64,7 +64,7 @@ class TunedModel(TrainedModel):
 
     @classmethod
     def readable(cls, source: VectorSource) -> tuple[str, ...]:
-        """Return which of ``inputs`` it can read with a source; raise OptionError if none."""
+        """Return the ``inputs`` that it can read with a source; raise OptionError if none."""
         if source.format_name not in TUNABLE:
             raise OptionError(f"tune=yes needs {' or '.join(TUNABLE)}, not {source.describes}")
         return cls.inputs
@@ -157,12 +157,11 @@ def tune(
 def contrastive_loss(cosines: Any, labels: Any) -> Any:
     """Return the online contrastive loss of a batch of pairs, a tensor of one number.
 
-    Only hard pairs count: those that differ in meaning and are nearer than the farthest pair that
-    does not, and those of one meaning that are farther apart than the nearest pair that differs.
-    The loss is the sum over them of the squared cosine distance where they have one meaning, and of
-    the square of what it lacks of ``MARGIN`` where they have two. Where a batch has no pair of a
-    label, those of the other are compared with their own mean. sentence-transformers defines it so,
-    and Rouhizadeh et al. (2024) fine-tuned with it.
+    Only hard pairs count: negatives nearer than the farthest positive, and positives farther apart
+    than the nearest negative. The loss is the sum over them of the squared cosine distance for
+    positives, and of the squared difference from ``MARGIN`` for negatives. If a batch has no pair
+    of one label, those of the other are compared with their own mean. It is defined as in
+    sentence-transformers, and Rouhizadeh et al. (2024) fine-tuned with it.
 
     Args:
         cosines: float tensor[n_pairs].
@@ -188,8 +187,7 @@ def cosine_loss(cosines: Any, labels: Any) -> Any:
 def _embedded(encoder: SentenceEncoder, texts: Sequence[str]) -> Any:
     """Return the vectors of texts, with their gradients: tensor[n_texts, n_dimensions].
 
-    Texts of about one length run together, since padding to the longest of a batch takes as long as
-    the texts themselves.
+    Texts of similar lengths run together, since padding takes as long as text.
     """
     import torch  # noqa: PLC0415 — comes with an extra
 

@@ -1,4 +1,4 @@
-"""Language models that are asked in words, through a service; their replies are kept on disk."""
+"""Language models that answer prompts through a service; replies are cached on disk."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ INSTRUCTION = (
     "whether both stand for the same concept. Answer with one word: TRUE if they have the same "
     "meaning, FALSE if they do not."
 )
-"""The instruction, in the words of this package.
+"""The instruction.
 
-The published code of Rouhizadeh et al. (2024) asks the same, with the same labels, targets in
+The published code of Rouhizadeh et al. (2024) has the same question and labels, targets in
 quotation marks and both sentences after it; the paper prints no instruction.
 """
 
-_LAYOUT = "1"  # changes whenever replies are asked for or kept otherwise than before
+_LAYOUT = "1"  # the version of requests and of the cache
 _BYTES_AN_ANSWER, _BYTES_A_TOKEN = 1 << 20, 1 << 6
 _LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"  # as newer models of OpenAI name it
 
 FILTERED = "content_filter"
-"""The name that services give to a reply that they keep back."""
+"""The reason of services for a withheld reply."""
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
-_BEFORE = re.compile(  # where the prompt opened the thought, and words follow it
+_BEFORE = re.compile(  # if the prompt opened the thought, and words follow it
     r"\A.*</think>(?=.*[^\W\d_])", re.DOTALL | re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
@@ -86,14 +86,14 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A reply of a language model, as its service gave it.
+    """A reply of a language model from a service.
 
     Attributes:
-        text: None where there is none.
-        refusal: the text by which the service marks a refusal; empty where it marks none.
-        finish: why the reply ended, as the service names it.
+        text: None if there is none.
+        refusal: the service's text of a refusal; empty if there is none.
+        finish: the service's reason for the end of the reply.
         model: as the service reports it.
-        n_prompt: tokens of the question, as the service counted them; 0 where it does not say.
+        n_prompt: tokens of the prompt, as counted by the service; 0 if unknown.
         n_completion: tokens of the reply, likewise.
     """
 
@@ -116,7 +116,7 @@ class Reply:
 
     @property
     def answer(self) -> bool | None:
-        """Whether both terms have one meaning by the reply; None where it does not say."""
+        """Whether both terms have the same meaning according to the reply; None if unclear."""
         return None if self.refusal or self.finish == FILTERED else understood(self.text or "")
 
     @property
@@ -160,14 +160,14 @@ class LlmModel(Model):
 
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The splits that it needs beside test: train for its examples."""
+        """The splits that it needs besides test: train for its examples."""
         return ("train",) if self.options.shots else ()
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
-        """Return its answers, with all that was said.
+        """Return its answers, with all chats.
 
-        Where a reply is no answer, the instance is not covered. No chat is asked twice: replies are
-        kept beside the vectors of encoders.
+        If a reply has no clear answer, the instance is not covered. No chat is sent twice: replies
+        are cached beside the vectors of encoders.
         """
         chats = self._chats(dataset)
         service = self.service
@@ -195,8 +195,8 @@ class LlmModel(Model):
         return replace(unscored(positive), covered=covered, replies=table)
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
-        """Return the facts that decide its answers, and what was said in short."""
-        replies: Any = answers.replies  # there are some of a language model
+        """Return the facts that decide its answers, and a summary of its replies."""
+        replies: Any = answers.replies  # a language model has replies
         return {
             "way": self.way,
             "path": self.service.location,
@@ -210,7 +210,7 @@ class LlmModel(Model):
         }
 
     def _chats(self, dataset: WicDataset) -> dict[int, Messages]:
-        """Return the chat about every instance that is asked about, by its row."""
+        """Return the chat about every tested instance, by its row."""
         left, right = (dataset.quoted(side) for side in (1, 2))
         labels = dataset.labels
         chats: dict[int, Messages] = {}
@@ -223,16 +223,16 @@ class LlmModel(Model):
         return chats
 
     def _asked(self, chats: list[Messages], stage: Stage) -> Iterator[list[tuple[Messages, Reply]]]:
-        """Yield chats with their replies, those together that arrive together.
+        """Yield chats with their replies as they arrive.
 
-        The endpoint is the one for chats that OpenAI and many servers share.
+        The endpoint is OpenAI's for chats, which many servers share.
         """
         if not chats:
             return
         n_characters = sum(len(message["content"]) for chat in chats for message in chat)
         n_tokens = n_characters // CHARACTERS_A_TOKEN
         stage.tell(
-            f"{len(chats):,} chats to ask, an estimated {n_tokens:,} tokens and at most "
+            f"{len(chats):,} chats to send, an estimated {n_tokens:,} tokens and at most "
             f"{self.options.tokens:,} for each reply"
         )
         client, limit = ServiceClient(self.service), _LIMIT
@@ -263,7 +263,7 @@ MODELS.register(LlmModel.way, LlmModel)
 def _table(
     dataset: WicDataset, chats: dict[int, Messages], replies: dict[int, Reply]
 ) -> pl.DataFrame:
-    """Return all that was said, in order of the instances: ``REPLIES`` but the model."""
+    """Return all chats, in order of the instances: ``REPLIES`` without the model."""
     rows = []
     for instance, row in enumerate(dataset.tested.tolist(), start=1):
         reply = replies[row]
@@ -298,7 +298,7 @@ def replies_of(answers: Mapping[str, ModelAnswers]) -> pl.DataFrame | None:
 def messages_of(sides: tuple[str, str], shots: Sequence[tuple[tuple[str, str], bool]]) -> Messages:
     """Return the chat that asks about an instance, after examples with their answers.
 
-    The instruction stands before the first example, since some models know no system message.
+    The instruction comes before the first example, since some models have no system message.
 
     Args:
         sides: both sentences, each with its target in double quotes.
@@ -341,12 +341,12 @@ def _question(sides: tuple[str, str]) -> str:
 
 
 def understood(text: str) -> bool | None:
-    """Return the answer that a text gives: true or yes, false or no; None where it gives none.
+    """Return the answer in a text: true or yes, false or no; None if there is none.
 
-    The first word counts, or the one after words such as "The answer is". Else what the text says
-    of true and false, and else of yes and no, counts if it says one of both alone and does not
-    negate it. Case, punctuation, the choice of both, and what stands between <think> and </think>,
-    or before </think> alone, do not count.
+    The first word counts, or the word after a phrase such as "The answer is". Otherwise true or
+    false, or else yes or no, counts if the text has only one of the two and does not negate it.
+    Case, punctuation, phrases that offer both, and text between <think> and </think>, or before a
+    single </think>, do not count.
     """
     plain = _CHOICE.sub(" ", _BEFORE.sub(" ", _THOUGHT.sub(" ", text)))
     words = [word.casefold() for word in _WORD.findall(plain)]
@@ -367,7 +367,7 @@ def read_reply(answer: Mapping[str, Any], location: str) -> Reply:
     """Return the reply in a service's answer to a chat.
 
     Raises:
-        ServiceError: there is no choice with a message in it, or a text of it is something else.
+        ServiceError: there is no choice with a message, or a text has the wrong type.
     """
     choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -392,18 +392,18 @@ def read_reply(answer: Mapping[str, Any], location: str) -> Reply:
 
 
 def _plain(value: Any) -> Any:
-    """Return a text without what is no Unicode, as JSON may escape it; else what was given."""
+    """Return a text without lone surrogates, which JSON may escape; other values are unchanged."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
 class ReplyCache:
-    """The replies of one model, a line each in a file that is only ever added to.
+    """The replies of one model, one per line in an append-only file.
 
-    A line begins with the SHA-256 of the rest, so one that was cut or damaged is no reply, and
-    neither is one that a service could not have given: its chat is asked again.
+    A line begins with the SHA-256 of the rest. The chat of a truncated, damaged or impossible reply
+    is sent again.
 
     Args:
-        folder: None keeps nothing beyond this object.
+        folder: None keeps replies only in memory.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -414,12 +414,12 @@ class ReplyCache:
                 for line in stream.read().split(b"\n"):
                     digest, _, content = line.partition(b" ")
                     if _sha256(content) == digest:
-                        with suppress(ValueError, TypeError):  # kept before it was checked
+                        with suppress(ValueError, TypeError):  # from a version without this check
                             key, fields = json.loads(content)
                             self._replies[key] = Reply(**fields)
 
     def get(self, messages: Messages) -> Reply | None:
-        """Return the reply to a chat; None where it has not been asked."""
+        """Return the reply to a chat; None if it has not been sent."""
         return self._replies.get(_key(messages))
 
     def add(self, replies: Sequence[tuple[Messages, Reply]]) -> None:
@@ -433,11 +433,11 @@ class ReplyCache:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(self._path.with_suffix(".lock")), self._path.open("ab") as stream:
-                stream.write(b"\n" + lines)  # which ends what a killed process left
+                stream.write(b"\n" + lines)  # the line break ends a line of a killed process
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
-            raise OutputError(f"cannot keep replies in {self._path}: {error}") from error
+            raise OutputError(f"cannot cache replies in {self._path}: {error}") from error
 
 
 def _sha256(content: bytes) -> bytes:

@@ -35,7 +35,7 @@ class WordPairs:
 
     Attributes:
         bags: the words of each text in order.
-        left: int[n_instances], the text of the first side, which has a word at least.
+        left: int[n_instances], the text of the first side, with at least one word.
         right: int[n_instances], that of the second.
     """
 
@@ -58,9 +58,9 @@ class PerceptronModel(EmbeddedModel):
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
         """Return the answers of a perceptron that is fitted in every round.
 
-        Its features are the mean vector of the words of one side, then that of the other
-        (Rouhizadeh et al. 2024), nothing that compares them. An instance with a side that has no
-        known word is not covered; nothing is fitted on it.
+        Its features are the mean vectors of the words of both sides (Rouhizadeh et al. 2024),
+        without any comparison of them. An instance with a side without known words is not covered
+        and not used for fitting.
         """
         words, covered = word_pairs(self, dataset, context)
         every_text = np.arange(len(words.bags.starts) - 1, dtype=np.int32)
@@ -111,10 +111,10 @@ def word_pairs(
 def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -> Values:
     """Return the probability, by a perceptron, that instances are True.
 
-    It has one hidden layer, and is fitted by Adam until the loss on the fitted instances falls no
-    more, or for 200 epochs: scikit-learn's ``MLPClassifier`` as it stands. Features are scaled to
-    mean 0 and deviation 1 over these instances; one that is constant there becomes 0. One thread
-    computes, since the order of sums would change the weights.
+    It has one hidden layer, and is fitted by Adam until the training loss stops falling, or for 200
+    epochs: scikit-learn's ``MLPClassifier`` with its defaults. Features are scaled to mean 0 and
+    standard deviation 1 over these instances; constant features become 0. It uses one thread, since
+    the order of sums would change the weights.
 
     Args:
         features: float64[n_fitted, n_features], in an order that does not depend on the file's.
@@ -123,7 +123,7 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
         seed: of the first weights and of the order of batches.
 
     Returns:
-        float64[n_asked]; 0 or 1 where all labels are the same, 0 where there are none.
+        float64[n_asked]; 0 or 1 if all labels are the same, 0 if there are none.
     """
     if not len(asked) or labels.all() or not labels.any():
         return np.full(len(asked), float(len(labels) > 0 and labels.all()))
@@ -135,7 +135,7 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
     scale = np.where(deviation > 0, deviation, np.inf)
     model = MLPClassifier((N_HIDDEN,), max_iter=_MOST_EPOCHS, random_state=seed % _SEEDS)
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # 200 epochs are what is promised
+        warnings.simplefilter("ignore", ConvergenceWarning)  # 200 epochs are the limit
         model.fit((features - mean) / scale, labels)
         scores: Values = model.predict_proba((asked - mean) / scale)[:, 1]
     return scores

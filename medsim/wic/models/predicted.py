@@ -37,10 +37,10 @@ class Predictions:
     """The answers of a model to instances.
 
     Attributes:
-        answers: bool[n_instances], whether both terms have one meaning; None where the model gives
-            scores alone.
-        scores: float64[n_instances], higher where that is likelier by the model; None where it
-            gives none.
+        answers: bool[n_instances], whether both terms have one meaning; None if the model gives
+            only scores.
+        scores: float64[n_instances], higher if the same meaning is more likely; None if it gives
+            none.
     """
 
     answers: Flags | None
@@ -53,8 +53,8 @@ class PredictedModel(Model):
     """A model whose predictions are in a file.
 
     Attributes:
-        file: of its answers to the test split, or of scores of it.
-        dev: of scores of the dev split, beside a file of scores of the test split.
+        file: of its answers or scores on the test split.
+        dev: of scores on the dev split, besides a file of scores on the test split.
     """
 
     way: ClassVar[str] = "file"
@@ -149,7 +149,7 @@ def _number(cell: str) -> float:
 
 
 def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
-    """Return the row of the file that each instance has: int[n_instances]."""
+    """Return the row of each instance in the file: int[n_instances]."""
     given = [name for name in IDENTITY if name in table.frame.columns]
     if not given:
         if table.frame.height != instances.height:
@@ -181,8 +181,8 @@ def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
 
 
 def _json_lines(path: Path) -> Table:
-    """Return the known columns of a file with a JSON object a line, as text."""
-    rows: dict[int, dict[str, str]] = {}  # by the number of their line
+    """Return the known columns of a file with one JSON object per line, as text."""
+    rows: dict[int, dict[str, str]] = {}  # by line number
     text = read_text(path, guess=False)
     for number, line in enumerate(text.content.split("\n"), start=1):
         if not line.strip():

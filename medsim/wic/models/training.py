@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Rows, Values
 
 MOST_WARMUP = 1_000
-"""The steps in which the learning rate rises, as in the code of Rouhizadeh et al. (2024)."""
+"""The steps of warm-up of the learning rate, as in the code of Rouhizadeh et al. (2024)."""
 
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _REAL = re.compile(r"([0-9]++(\.[0-9]*+)?|\.[0-9]++)([eE][+-]?[0-9]{1,2})?")
-_WARMUP_SHARE = 0.2  # of all steps, where that is fewer: 1,000 steps are 19% of those on BioWiC
+_WARMUP_SHARE = 0.2  # of all steps, if that is fewer: 1,000 steps are 19% of those on BioWiC
 _DECAY = 0.01  # of weights, as in sentence-transformers
 _LONGEST_STEP = 1.0  # the largest norm of a gradient, as there
 
@@ -33,9 +33,9 @@ class Training:
     """The options of training.
 
     Attributes:
-        epochs: how often every instance is seen.
+        epochs: the number of passes over the instances.
         rate: the highest learning rate of AdamW.
-        batch: instances a step.
+        batch: instances per step.
     """
 
     epochs: int
@@ -44,14 +44,14 @@ class Training:
 
 
 TRAINING_OPTIONS = {"epochs": (1, 1_000), "rate": (1e-9, 1), "batch": (1, 100_000)}
-"""The options of training, with the least and the most that each may be."""
+"""The options of training, with their minimum and maximum."""
 
 
 def training_of(given: Mapping[str, str], default: Training) -> Training:
-    """Return a training by its options, among others in ``given``; the others are the default's.
+    """Return the options of training that are in ``given``; missing ones have their default.
 
     Raises:
-        OptionError: one is out of range.
+        OptionError: an option is out of range.
     """
     values: dict[str, Any] = {}
     for name, (low, high) in TRAINING_OPTIONS.items():
@@ -96,17 +96,17 @@ def train(
     seed: int,
     advance: Callable[[int], None],
 ) -> int:
-    """Train a model in place, and return the epoch whose weights it has in the end, from 1.
+    """Train a model in place, and return the epoch whose weights are kept, from 1.
 
-    The optimiser is AdamW. The learning rate rises in the first 1,000 steps, or in the first fifth
-    of them where that is fewer, and then falls to 0, both linearly. After each epoch the instances
-    held back are scored, and the weights are kept that have the highest average precision, the
-    first of equal ones; the last where it is not defined, as all labels are the same. Rouhizadeh et
-    al. (2024) trained so, with the routine of sentence-transformers.
+    The optimiser is AdamW. The learning rate rises linearly in the first 1,000 steps, or in the
+    first fifth if that is fewer, and then falls linearly to 0. After each epoch the held-back
+    instances are scored; the weights with the highest average precision are kept, the first of
+    equal ones, or the last if it is undefined because all labels are the same. Rouhizadeh et al.
+    (2024) trained in the same way, with the routine of sentence-transformers.
 
-    PyTorch's own random state, which decides about dropout and first weights, is put back
-    afterwards. Sums are taken in an order that depends on threads and machine, and training makes
-    more of such differences, so the same seed gives nearly but not always quite the same model.
+    PyTorch's global random state, which decides dropout and initial weights, is restored
+    afterwards. The order of sums depends on threads and machine, and training amplifies such
+    differences, so the same seed gives nearly, but not always exactly, the same model.
     """
     import torch  # noqa: PLC0415 — an extra
 
@@ -136,7 +136,7 @@ def train(
                 advance(len(rows))
             fitted.module.eval()
             quality = precision_of(fitted.scores(), fitted.labels)
-            if not best >= quality:  # NaN is kept, too
+            if not best >= quality:  # also true for NaN
                 best, kept = quality, epoch
                 weights = {name: one.clone() for name, one in fitted.module.state_dict().items()}
     fitted.module.load_state_dict(weights)
@@ -144,7 +144,7 @@ def train(
 
 
 def relative_rate(step: int, n_steps: int) -> float:
-    """Return the learning rate of a step, from 0, as a share of the highest."""
+    """Return the learning rate of a step, counted from 0, as a share of the highest."""
     warmup = min(MOST_WARMUP, max(1, round(_WARMUP_SHARE * n_steps)))
     if step < warmup:
         return (step + 1) / warmup
@@ -152,7 +152,7 @@ def relative_rate(step: int, n_steps: int) -> float:
 
 
 def precision_of(scores: Values, labels: Flags) -> float:
-    """Return the average precision of scores, NaN where all labels are the same."""
+    """Return the average precision of scores, NaN if all labels are the same."""
     distinct, ranks = ranked(scores)
     n_positive, n_negative = (
         np.bincount(ranks[chosen], minlength=len(distinct)) for chosen in (labels, ~labels)
