@@ -92,33 +92,37 @@ def _common() -> list[Field]:
     return [kind, *_fields(Manifest)]
 
 
-def _fields(of: type, besides: type | None = None) -> Iterator[Field]:
+def _fields(declared_class: type, besides: type | None = None) -> Iterator[Field]:
     """Yield the fields of a class, without those of a class that it extends."""
-    hints, notes = get_type_hints(of, localns=_UNKNOWN), attributes_of(of)
+    hints, notes = get_type_hints(declared_class, localns=_UNKNOWN), attributes_of(declared_class)
     known = {one.name for one in fields(besides)} if besides else set()  # type: ignore[arg-type]
-    for one in fields(of):
+    for one in fields(declared_class):
         hint = hints[one.name]
-        left_out = of is Terminology and one.name == "skipped"
+        left_out = declared_class is Terminology and one.name == "skipped"
         if one.name not in known and get_origin(hint) is not ClassVar and not left_out:
             yield Field(
-                name=one.name, type=json_type(hint), meaning=_meaning(of, one.name, notes[one.name])
+                name=one.name,
+                type=json_type(hint),
+                meaning=_meaning(declared_class, one.name, notes[one.name]),
             )
 
 
-def _meaning(of: type, name: str, note: str) -> str:
+def _meaning(declared_class: type, name: str, note: str) -> str:
     """Return a note on a field, and a link to what its parts are."""
     meaning = escaped(note[0].upper() + re.sub(r"\bNone\b", "null", note[1:]))
     part = PARTS.get(name)
-    if part is None or not (of in _HEADINGS or issubclass(of, RunManifest) or name == "outputs"):
+    if part is None or not (
+        declared_class in _HEADINGS or issubclass(declared_class, RunManifest) or name == "outputs"
+    ):
         return meaning
     anchor = _HEADINGS[part].lower().replace(" ", "-")
     return f"{meaning} See [{_HEADINGS[part].lower()}](#{anchor})."
 
 
-def attributes_of(of: type) -> dict[str, str]:
+def attributes_of(declared_class: type) -> dict[str, str]:
     """Return what docstrings of a class and of those it extends say of its attributes."""
     found: dict[str, str] = {}
-    for one in reversed(of.__mro__):
+    for one in reversed(declared_class.__mro__):
         _, _, section = inspect.cleandoc(one.__doc__ or "").partition("\nAttributes:\n")
         text = inspect.cleandoc(section.partition("\n\n")[0])
         found |= {name: " ".join(note.split()) for name, note in _SECTION.findall(text)}

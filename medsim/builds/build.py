@@ -172,14 +172,14 @@ class Run:
 
     def recorded(self) -> dict[str, object]:
         """Return everything that affects the rows, in the order of manifests."""
-        own = self.options.recorded()
+        recorded = self.options.recorded()
         if self.named is not None:
-            own["embedding"] = {
+            recorded["embedding"] = {
                 "name": self.named.spec.name,
                 "fingerprint": self.named.fingerprint,
                 "options": self.named.spec.options.deciding(),
             }
-        return {**own, "split": self.split} if self.split else own
+        return {**recorded, "split": self.split} if self.split else recorded
 
 
 def run_key(run: Run) -> dict[str, str]:

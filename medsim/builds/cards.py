@@ -426,8 +426,8 @@ def options_of_splits(
     every = [one.options for one in splits]
     lists = [rows for one in every if isinstance(rows := one.get("corrections"), list)]
     corrections = sorted({tuple(row) for rows in lists for row in rows})
-    own = {"corrections": [list(row) for row in corrections]} if corrections else {}
-    return {**every[0], **own, "split": dict(options)}
+    recorded = {"corrections": [list(row) for row in corrections]} if corrections else {}
+    return {**every[0], **recorded, "split": dict(options)}
 
 
 def split_of(manifest: BuildManifest) -> str:

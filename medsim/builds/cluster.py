@@ -169,9 +169,9 @@ class _Pool:
         with self._lock:
             if self._source is None:
                 name, sent, term_ids, seed = self._sent
-                own = replace(sent, components=sent.components.copy(), hashes=sent.hashes.copy())
+                copied = replace(sent, components=sent.components.copy(), hashes=sent.hashes.copy())
                 self._source = CandidateSource(
-                    name, term_ids.copy(), lambda: NearestSearch(own, seed=seed, threads=threads)
+                    name, term_ids.copy(), lambda: NearestSearch(copied, seed=seed, threads=threads)
                 )
             return self._source.search(term1_ids.copy(), sizes.copy(), lambda _: None)
 

@@ -127,16 +127,16 @@ def compile_search() -> None:
 
 def compile_others() -> None:
     """Compile the other kernels, in the order in which a build needs them."""
-    own = Candidates.of(_TERMS)
-    linked = components(len(own.terms), _ONE, _ONE)
-    index = TermIndex(lower=own.terms, hashes=own.hashes, components=linked)
+    candidates = Candidates.of(_TERMS)
+    linked = components(len(candidates.terms), _ONE, _ONE)
+    index = TermIndex(lower=candidates.terms, hashes=candidates.hashes, components=linked)
     one = PositiveSet(name="syn_syn", term1_ids=_ONE, term2_ids=_ONE)
     with Progress().stage("compile") as stage:
         STRATEGIES.get("random")(index, seed=0, threads=1)(one, np.empty((2, 0), np.int32), stage)
     starts, table = np.zeros(2, np.int64), used_pairs(_NONE, _NONE, 1)
     serve_nearest(_ONE, starts, _NONE, table, Chosen(starts=starts, counts=_ONE.copy(), ids=_NONE))
     # Terms with zero wanted candidates are compared with neighbours, but not searched by blocks.
-    nearest(own, _ONE, np.zeros(1, np.int32), threads=1)
+    nearest(candidates, _ONE, np.zeros(1, np.int32), threads=1)
 
 
 PARTS = {"search": compile_search, "others": compile_others}

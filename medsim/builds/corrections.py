@@ -79,8 +79,8 @@ def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> p
     schema = {"left": pl.String, "right": pl.String, "same": pl.Boolean}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     for side in ("left", "right"):
-        own = nodes.rename({"lower_term": side, "node_id": f"{side}_node"})
-        frame = frame.join(own, on=side, maintain_order="left")
+        side_nodes = nodes.rename({"lower_term": side, "node_id": f"{side}_node"})
+        frame = frame.join(side_nodes, on=side, maintain_order="left")
     both = ("left_node", "right_node")
     return frame.select(
         pl.min_horizontal(both).alias("node1_id"), pl.max_horizontal(both).alias("node2_id"), "same"

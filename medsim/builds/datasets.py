@@ -61,7 +61,7 @@ def pair_keys(
             "term1": terms.gather(term1_ids[rows]),
             "term2": terms.gather(term2_ids[rows]),
         }
-        with store.lent("pair_text", pl.DataFrame(texts)):
+        with store.frame_as("pair_text", pl.DataFrame(texts)):
             found = store.frame("builds/pairs/pair_key", seed=str(seed))
         decoded = found["pair_id"].str.decode("hex")
         ids[rows] = decoded.bin.reinterpret(dtype=pl.UInt64, endianness="big").to_numpy()
@@ -191,8 +191,8 @@ def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
     """Return pairs with term1_id and term2_id; null for a text that is not one of the terms."""
     ids = terms.lazy().select("term", "term_id")
     for side in ("term1", "term2"):
-        own = ids.rename({"term": side, "term_id": f"{side}_id"})
-        pairs = pairs.join(own, on=side, how="left", maintain_order="left")
+        side_ids = ids.rename({"term": side, "term_id": f"{side}_id"})
+        pairs = pairs.join(side_ids, on=side, how="left", maintain_order="left")
     return pairs
 
 

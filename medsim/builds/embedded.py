@@ -49,7 +49,7 @@ def place_of(named: NamedEmbedding) -> dict[str, str]:
 def embedding_of(
     build: Build, moved: EmbeddingLike | None, progress: Progress
 ) -> NamedEmbedding | None:
-    """Return the embedding of a build's negatives; None if there are no embedding negatives.
+    """Return the embedding of a build's negatives; None if it has none.
 
     Its fingerprint may be empty; see ``settled_as``.
     """

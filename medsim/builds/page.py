@@ -121,13 +121,19 @@ _NEGATIVES = {
 }
 
 
-def words_of_sets(has: Mapping[str, Collection[str]]) -> dict[str, str]:
+def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, str]:
     """Return the meanings of the datasets, difficulties and negatives that a page has."""
     datasets = {one.name: queries.query(one.query).sentence for one in queries.datasets()}
-    strategies = {name: text for name, text in _NEGATIVES.items() if name in has["negatives"]}
+    strategies = {
+        name: text for name, text in _NEGATIVES.items() if name in names_by_column["negatives"]
+    }
     return {
-        **{name: text for name, text in datasets.items() if name in has["dataset"]},
-        **{name: text for name, text in _DIFFICULTIES.items() if name in has["difficulty"]},
+        **{name: text for name, text in datasets.items() if name in names_by_column["dataset"]},
+        **{
+            name: text
+            for name, text in _DIFFICULTIES.items()
+            if name in names_by_column["difficulty"]
+        },
         **{f"{name} negatives": text for name, text in strategies.items()},
     }
 
@@ -316,11 +322,11 @@ def _distances(parts: pl.DataFrame, distances: pl.DataFrame) -> str:
         kind: float(np.average(rows["distance"], weights=rows["n"]))
         for (kind,), rows in of_set.group_by("kind", maintain_order=True)
     }
-    own = means.pop(_POSITIVES)
-    said = f"In {dataset}, {difficulty}, positives are {own:.1f} edits apart on average"
+    positive_mean = means.pop(_POSITIVES)
+    said = f"In {dataset}, {difficulty}, positives are {positive_mean:.1f} edits apart on average"
     if means:
         said += ", " + listed([f"{kind} {mean:.1f}" for kind, mean in means.items()])
-    nearer = [str(kind) for kind, mean in means.items() if mean < own]
+    nearer = [str(kind) for kind, mean in means.items() if mean < positive_mean]
     if nearer:
         said += f". {listed(nearer).capitalize()} are closer in spelling than synonyms"
     return f"{said}."

@@ -145,8 +145,8 @@ def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl
 def numbers_of(names: pl.Series, known: pl.Series) -> pl.Series:
     """Return the rows of names among distinct known ones, null for others: int32[n_names]."""
     rows = pl.DataFrame({"name": known, "row": np.arange(len(known), dtype=np.int32)})
-    own = pl.DataFrame({"name": names})
-    return own.join(rows, on="name", how="left", maintain_order="left")["row"]
+    numbered = pl.DataFrame({"name": names})
+    return numbered.join(rows, on="name", how="left", maintain_order="left")["row"]
 
 
 def pair_distances(

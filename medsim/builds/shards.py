@@ -70,24 +70,24 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         Store(threads=checked_threads(options.threads), spill=spill) as store,
     ):
         run = Run.of(options, store)
-        own = ShardedRun(key=run_key(run), total=total, source=anywhere)
-        folder.claim(own)
+        sharded = ShardedRun(key=run_key(run), total=total, source=anywhere)
+        folder.claim(sharded)
         found = None
         try:
-            found = folder.read(own, number)
-            run.progress.say(f"shard {shard} is done already: {folder.path(own, number)}")
+            found = folder.read(sharded, number)
+            run.progress.say(f"shard {shard} is done already: {folder.path(sharded, number)}")
         except FileNotFoundError:
             pass
         except InputError as error:
             run.progress.warn(f"{error}; it is searched again")
         if found is None:
             found = _search(run, number, total)
-            folder.write(own, number, found)
+            folder.write(sharded, number, found)
     row = {
         "shard": shard,
         "first_terms": sum(len(one.term1_ids) for one in found),
         "candidates": sum(len(one.term2_ids) for one in found),
-        "file": str(folder.path(own, number)),
+        "file": str(folder.path(sharded, number)),
     }
     return pl.DataFrame([row])
 
@@ -199,17 +199,17 @@ class ShardFolder:
     def __init__(self, out: Path) -> None:
         self.folder = out.with_name(f"{out.name}.shards")
 
-    def path(self, own: ShardedRun, number: int) -> Path:
+    def path(self, sharded: ShardedRun, number: int) -> Path:
         """Return the file of a shard."""
-        return self.folder / f"shard-{number}-of-{own.total}.shard"
+        return self.folder / f"shard-{number}-of-{sharded.total}.shard"
 
-    def claim(self, own: ShardedRun) -> None:
+    def claim(self, sharded: ShardedRun) -> None:
         """Record the run of the folder, unless another process has done so."""
         path = self.folder / _JOB
         if not path.exists():  # usually it exists
-            noted = {"job": own.key, "total": own.total, "source": own.source}
+            noted = {"job": sharded.key, "total": sharded.total, "source": sharded.source}
             first_file(path, _partial(path), json.dumps(noted, indent=2).encode())
-        self.check(own.key, own.total)
+        self.check(sharded.key, sharded.total)
 
     def check(self, key: Mapping[str, str], total: int) -> None:
         """Raise OutputError if the folder belongs to another run."""
@@ -238,29 +238,29 @@ class ShardFolder:
             raise InputError(f"{path} cannot be read ({error}); make the shards again") from error
         return found
 
-    def write(self, own: ShardedRun, number: int, found: Sequence[SearchResult]) -> None:
+    def write(self, sharded: ShardedRun, number: int, found: Sequence[SearchResult]) -> None:
         """Write the results of a shard, atomically."""
-        self.check(own.key, own.total)
+        self.check(sharded.key, sharded.total)
         arrays = {
-            _SIGNATURE: np.array(own.signature(), np.str_),
+            _SIGNATURE: np.array(sharded.signature(), np.str_),
             _POOLS: np.array([one.pool for one in found], np.str_),
         }
         for at, one in enumerate(found):
             arrays |= {f"{name}_{at}": getattr(one, name) for name in _ARRAYS}
         content = io.BytesIO()
         np.savez(content, allow_pickle=False, **arrays)
-        path = self.path(own, number)
+        path = self.path(sharded, number)
         with whole_file(path, _partial(path)) as partial:
             partial.write_bytes(_digest(content.getvalue()) + content.getvalue())
 
-    def read(self, own: ShardedRun, number: int) -> list[SearchResult]:
+    def read(self, sharded: ShardedRun, number: int) -> list[SearchResult]:
         """Return the results of a shard.
 
         Raises:
             FileNotFoundError: the shard is not done.
             InputError: the file is damaged, or belongs to another run.
         """
-        path = self.path(own, number)
+        path = self.path(sharded, number)
         try:
             check_own_file(path)
             content = path.read_bytes()
@@ -272,14 +272,14 @@ class ShardFolder:
         if digest != _digest(archive):
             raise InputError(f"{path} is damaged")
         with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
-            if arrays[_SIGNATURE].item() != own.signature():
+            if arrays[_SIGNATURE].item() != sharded.signature():
                 raise InputError(f"{path} belongs to another build")
             return [
                 SearchResult(pool=str(pool), **{name: arrays[f"{name}_{at}"] for name in _ARRAYS})
                 for at, pool in enumerate(arrays[_POOLS])
             ]
 
-    def read_all(self, own: ShardedRun) -> list[SearchResult]:
+    def read_all(self, sharded: ShardedRun) -> list[SearchResult]:
         """Return the results of all shards.
 
         Raises:
@@ -287,16 +287,16 @@ class ShardFolder:
         """
         found: list[SearchResult] = []
         left = []
-        for number in range(1, own.total + 1):
+        for number in range(1, sharded.total + 1):
             try:
-                found += self.read(own, number)
+                found += self.read(sharded, number)
             except (FileNotFoundError, InputError):
                 left.append(number)
         if left:
             raise InputError(
-                f"{self.folder}: of {own.total} shards, these are missing or damaged: "
+                f"{self.folder}: of {sharded.total} shards, these are missing or damaged: "
                 f"{listed(left, _MOST_NAMED)}; make each with medsim build --shard "
-                f"{left[0]}/{own.total} and so on"
+                f"{left[0]}/{sharded.total} and so on"
             )
         return found
 

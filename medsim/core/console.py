@@ -184,7 +184,7 @@ def command(
     """
 
     def decorated(run: Run[Declared]) -> Run[Declared]:
-        own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+        extra = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         fields = signature_of(options).parameters
 
         def call(
@@ -201,7 +201,7 @@ def command(
             from_file = f"{listed([flags[one] for one in given])} from {file.name}" if given else ""
             # Values of the user between backticks, such as a file name, stay unchanged.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
-            others = {one.name: values.pop(one.name) for one in own}
+            others = {one.name: values.pop(one.name) for one in extra}
             progress = Progress.to_stderr(
                 lambda line: one_line(_with_flags(line, flags)), quiet=quiet, verbose=verbose
             )
@@ -218,7 +218,7 @@ def command(
 
         context, *shared, _ = inspect.signature(call, eval_str=True).parameters.values()
         parameters = [_parameter(fields[name], one) for name, one in declared(options).items()]
-        parameters = [context.replace(kind=context.KEYWORD_ONLY), *parameters, *own, *shared]
+        parameters = [context.replace(kind=context.KEYWORD_ONLY), *parameters, *extra, *shared]
         call.__dict__["__signature__"] = inspect.Signature(parameters)
         call.__dict__ |= {"options": options, "then": then, "exit_codes": exit_codes}
         call.__doc__ = run.__doc__

@@ -82,9 +82,9 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
             target = partial if overwrite else path
             if not partial.exists():
-                own = _DESCRIPTORS / str(stream.fileno())
+                descriptor = _DESCRIPTORS / str(stream.fileno())
                 # Link to the file of the descriptor; Python follows the link only in this way.
-                os.link(own, target, src_dir_fd=stream.fileno())
+                os.link(descriptor, target, src_dir_fd=stream.fileno())
             elif not overwrite:
                 os.link(partial, path)
             if overwrite:

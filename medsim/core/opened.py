@@ -254,7 +254,7 @@ def reading_output(opened: O) -> Iterator[O]:
         f"a file in it is damaged or was changed; rebuild it with {kind.command}, or copy it again "
         "from its source"
     )
-    own: BaseException | None = None
+    known_error: BaseException | None = None
     with reading(opened.folder, kind.with_article, hint):
         try:
             yield opened
@@ -263,9 +263,9 @@ def reading_output(opened: O) -> Iterator[O]:
             module = str(innermost.f_globals.get("__name__", ""))
             if not module.startswith("medsim."):
                 raise
-            own = error
-    if own is not None:
-        raise own
+            known_error = error
+    if known_error is not None:
+        raise known_error
 
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:

@@ -101,11 +101,11 @@ class OutputFolder:
             found = read_own_json(path)
             return {"job": found["job"], "digests": dict(found["digests"])}
         except FileNotFoundError as error:
-            own = own_files(self.folder, self._kind)
+            known_files = own_files(self.folder, self._kind)
             with suppress(OSError, ValueError):
                 if _EMPTY_NOTE.startswith((self.folder / _PARTIAL).read_text(encoding="utf-8")):
-                    own.add(_PARTIAL)
-            if next(unknown_files(self.folder, own), None) is not None:
+                    known_files.add(_PARTIAL)
+            if next(unknown_files(self.folder, known_files), None) is not None:
                 raise OutputError(fault) from error
             return {}  # killed before its first note, or after its last
         except (OSError, ValueError, KeyError, TypeError) as error:

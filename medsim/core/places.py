@@ -62,12 +62,12 @@ def check_free(
         raise OutputError(f"{out} is the root of a disk; give a folder inside it")
     if not any(out.iterdir()):
         return
-    own = own_files(out, kind)
-    if not own:
+    known_files = own_files(out, kind)
+    if not known_files:
         raise OutputError(f"{out} holds files, not {kind.with_article}; choose another folder")
     if not (overwrite or kind.grows):
         raise OutputError(f"{out} holds {kind.with_article} already; add `overwrite` to replace it")
-    for name in unknown_files(out, own):
+    for name in unknown_files(out, known_files):
         path = out / name
         is_kept = kind.grows and not overwrite and path.is_file() and not path.is_symlink()
         if not (is_kept if known is None else name in known):
@@ -83,12 +83,12 @@ def own_files(folder: Path, kind: Kind[Any]) -> set[str]:
     return set()
 
 
-def unknown_files(folder: Path, own: Collection[str]) -> Iterator[str]:
+def unknown_files(folder: Path, known_files: Collection[str]) -> Iterator[str]:
     """Yield the files, links and empty folders in a folder that are not among the known ones."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         is_folder = path.is_dir() and not path.is_symlink()
-        if name not in own and not (is_folder and any(path.iterdir())):
+        if name not in known_files and not (is_folder and any(path.iterdir())):
             yield name
 
 

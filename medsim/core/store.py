@@ -137,7 +137,7 @@ class Store:
         """Write ``frame`` as the table named ``table``, replacing an existing one."""
         if table in self._parts:
             self.drop(table)
-        with _named_errors(f"the table {table}"), self.lent("incoming_frame", frame):
+        with _named_errors(f"the table {table}"), self.frame_as("incoming_frame", frame):
             self._connection.execute(
                 f"create or replace table {identifier(table)} as from incoming_frame"
             )
@@ -157,13 +157,13 @@ class Store:
             files = ", ".join(f"'{part}'" for part in quoted)
             view = f"create or replace view {target} as from read_parquet([{files}])"
             steps = [f"copy incoming_frame to '{quoted[-1]}'", view]
-        with _named_errors(f"the table {table}"), self.lent("incoming_frame", frame):
+        with _named_errors(f"the table {table}"), self.frame_as("incoming_frame", frame):
             for step in steps:
                 self._connection.execute(step)
         self._parts[table] = parts
 
     @contextmanager
-    def lent(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
+    def frame_as(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
         """Let queries in the body read ``frame`` under a name, without a copy."""
         import polars as pl  # noqa: PLC0415 — a process for one statement does without
 

@@ -251,7 +251,7 @@ def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
     or without: D, or C for supplementary concepts, and six or nine digits; a C and seven digits is
     a concept of UMLS; OMIM's ids, and those of any other vocabulary, have a prefix, such as
     "HP:0001658". "-1", "-" and nothing link to nothing.
-    So there are no codes where all parts link to nothing, and ``UNLINKED`` is among them where some
+    So the codes are empty if all parts link to nothing, and ``UNLINKED`` is among them if some
     do. It is None for a code in no such form.
     """
     found: dict[tuple[str, str], None] = {}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def averaged(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vectors:
     """Return the mean of each term's word vectors: float32[n_terms, n_dimensions].
 
-    ``terms`` are the bags that are wanted; one without words gives zeros.
+    ``terms`` are the requested bags; a bag without words gives zeros.
     """
     found = np.zeros((len(terms), vectors.shape[1]), np.float32)
     total = np.empty(vectors.shape[1])
@@ -42,7 +42,7 @@ def averaged(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vector
 def positive_maxima(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vectors:
     """Return the largest value of each term's word vectors in each dimension, at least 0.
 
-    Arguments and result as of ``averaged``.
+    Arguments and result as for ``averaged``.
     """
     found = np.zeros((len(terms), vectors.shape[1]), np.float32)
     for row in range(len(terms)):
@@ -97,7 +97,7 @@ def dynamax_overlaps(
 
 @kernel
 def _memberships(vectors: Vectors, universe: Rows, n_first: int) -> Table:
-    """Return how far two terms belong to each member of their universe: float64[2, n_members].
+    """Return the memberships of two terms in their universe: float64[2, n_members].
 
     The first ``n_first`` members are the words of the first term, the others those of the second.
     The product of two words is computed once; it counts for each as a member.
@@ -173,7 +173,7 @@ class Bags(NamedTuple):
 
 @kernel
 def _n_alike(sizes: Counts, first: int) -> int:
-    """Return how many bags from one on have its size."""
+    """Return how many consecutive bags have the size of a bag."""
     last = first
     while last < len(sizes) and sizes[last] == sizes[first]:
         last += 1
@@ -205,7 +205,7 @@ def bag_means(similarities: Table, bags: Bags) -> Vectors:
 
 @kernel
 def _room(table: Table, bags: Bags) -> Table:
-    """Return room for the rows of the largest bag of the right side."""
+    """Return an empty array for the rows of the largest bag of the right side."""
     largest = 0
     for bag in range(len(bags.starts) - 1):
         largest = max(largest, bags.starts[bag + 1] - bags.starts[bag])
@@ -238,7 +238,7 @@ def _add_similarities(rows: Table, columns: Ids, sums: Values) -> None:
 
 @kernel
 def own_memberships(vectors: Vectors, words: Ids, starts: Starts) -> Values:
-    """Return how far each bag belongs to each of its own words: float64[n_tokens].
+    """Return the membership of each bag in each of its own words: float64[n_tokens].
 
     It is the largest inner product of one of its words with that word, at least 0.
     """

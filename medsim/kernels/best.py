@@ -36,7 +36,7 @@ class Best(NamedTuple):
 
 
 def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32]) -> Best:
-    """Return slots for as many candidates as each query wants, none of them filled."""
+    """Return empty slots for the wanted number of candidates of each query."""
     starts = starts_of(sizes)
     return Best(
         starts=starts,
@@ -58,7 +58,7 @@ def filled_slots(best: Best) -> tuple[Starts, Starts]:
 def enter(
     best: Best, slot: int, found: int, distance: np.int64 | np.float32, tie: np.uint64
 ) -> None:
-    """Put a candidate among the best of a query if it belongs there and is not there yet.
+    """Insert a candidate into the best of a query if it is near enough and not there yet.
 
     Order is by distance, then tie, then id.
     """
@@ -85,7 +85,7 @@ def enter(
 
 @inner_kernel
 def bound_of(best: Best, slot: int) -> np.int64:
-    """Return the largest distance that may still enter."""
+    """Return the largest distance that can still enter."""
     size = best.starts[slot + 1] - best.starts[slot]
     if size == 0:
         return np.int64(-1)

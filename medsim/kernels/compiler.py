@@ -7,8 +7,8 @@ processes that compile at once may mix up the code of two signatures. So kernels
 their own, in a folder that is named by the content of all kernels' files. Folders
 of other contents that no process has used for a month are removed.
 
-A file of the cache holds the code of one kernel for one signature, behind the digest of all that
-follows. What is damaged, cut, empty or of another signature counts as not there, and is written
+A file of the cache has the code of one kernel for one signature, after a digest of its content. A
+file that is damaged, truncated, empty or of another signature counts as missing, and is written
 again.
 """
 
@@ -52,7 +52,7 @@ VERSIONS = (sys.version, numba.__version__, llvmlite.__version__)
 
 @dataclass
 class CodeCache(_Cache):
-    """Compiled code of a kernel, which another process may write or remove at any time.
+    """The cache of a kernel's compiled code; other processes can change it at any time.
 
     Attributes:
         function: the kernel as it is written.
@@ -72,7 +72,7 @@ class CodeCache(_Cache):
         """Do nothing, as nothing asks for it."""
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """Return the code for a signature, None where it is not there or not whole."""
+        """Return the code for a signature; None if it is missing or damaged."""
         target_context.refresh()
         key, file = self._file(sig, target_context.codegen())
         try:
@@ -88,7 +88,7 @@ class CodeCache(_Cache):
         return CompileResult._rebuild(target_context, *reduced)  # type: ignore[no-untyped-call]  # noqa: SLF001
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code for a signature; what cannot be written is told of once."""
+        """Save the code for a signature; warn once if that fails."""
         if data.lifted or data.library.has_dynamic_globals:
             return
         if not self.cache_path:
@@ -108,7 +108,7 @@ class CodeCache(_Cache):
                 partial.unlink(missing_ok=True)
 
     def _file(self, signature: Any, codegen: Any) -> tuple[tuple[object, ...], Path]:
-        """Return all that compiled code depends on besides the sources, and its file."""
+        """Return everything that compiled code depends on besides the sources, and its file."""
         key = (signature, codegen.magic_tuple(), VERSIONS)
         name = f"{self.function.__module__.rpartition('.')[2]}.{self.function.__qualname__}"
         digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
@@ -117,11 +117,11 @@ class CodeCache(_Cache):
 
 @cache
 def _warn(reason: str) -> None:
-    """Say once that code cannot be kept; no setting of warnings makes that an error."""
+    """Warn once that code cannot be kept; filters of warnings cannot make this an error."""
     with suppress(UserWarning):
         warnings.warn(
             f"compiled kernels cannot be kept ({reason}), so every run compiles them again, up to "
-            "a minute; let the environment variable NUMBA_CACHE_DIR name a folder",
+            "a minute; set the environment variable NUMBA_CACHE_DIR to a folder",
             stacklevel=2,
         )
 
@@ -132,7 +132,7 @@ _MONTH_SECONDS = 30 * 24 * 60 * 60
 
 
 def kernel(function: F) -> Dispatcher[F]:
-    """Return a function compiled without the interpreter lock, from the cache where it is there.
+    """Return a function compiled without the interpreter lock, from the cache if possible.
 
     The cache is in ``NUMBA_CACHE_DIR`` or in the user's cache folder; where neither can be written,
     code is compiled in every run.
@@ -143,19 +143,18 @@ def kernel(function: F) -> Dispatcher[F]:
 def inner_kernel(function: F) -> Dispatcher[F]:
     """Return a function that only kernels may call and that has no arrays of its own.
 
-    It works on the arrays that it is given, and neither makes arrays nor calls what returns some:
-    it does not count who refers to an array, so such arrays would never be freed. Counting is done
-    by atomic instructions, two for each array of each call, which took half of the time of a search
-    for bounds and an eighth of that of the search. Compiled as by ``kernel``; a call from Python
-    raises TypeError.
+    It works on its arguments, and neither makes arrays nor calls functions that return arrays:
+    without reference counts, these would never be freed. Reference counting needs two atomic
+    instructions per array and call, which took half of the time of a search for bounds and an
+    eighth of that of the search. Compiled as by ``kernel``; a call from Python raises TypeError.
     """
     return array_kernel(function, _nrt=False)
 
 
 def array_kernel(function: F, **options: bool) -> Dispatcher[F]:
-    """Return a function that only kernels may call and that may make arrays; see ``kernel``.
+    """Return a function that only kernels can call and that can make arrays; see ``kernel``.
 
-    It is compiled without what calls from Python need, so all kernels take a quarter less time.
+    It has no wrapper for calls from Python, so all kernels compile in a quarter less time.
     """
     alone: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
     compiled = njit(function, nogil=True, **alone)
@@ -190,9 +189,9 @@ def _cached(function: F, compiled: Dispatcher[F]) -> Dispatcher[F]:
 
 
 def compiled_mark() -> Path | None:
-    """Return the file that says that what a build needs has been compiled on this machine.
+    """Return the file that records that all kernels of a build are compiled on this machine.
 
-    Another processor and other versions have others. None where code is not kept, or not compiled.
+    It depends on the processor and versions. None if code is not kept, or compiling is off.
     """
     folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
     if not folder or config.DISABLE_JIT:  # type: ignore[attr-defined]  # likewise
@@ -203,9 +202,9 @@ def compiled_mark() -> Path | None:
 
 @cache
 def _folder(chosen: str) -> str:
-    """Return the folder of the cache, or nothing where the user has no place for it.
+    """Return the folder of the cache; empty if none can be used.
 
-    It counts as used now, and those of other sources that were not used for a month are removed.
+    It is marked as used now, and folders of other sources unused for a month are removed.
     """
     try:
         caches = os.environ.get("XDG_CACHE_HOME") or ("" if chosen else Path.home() / ".cache")
@@ -227,13 +226,13 @@ def _folder(chosen: str) -> str:
 
 @inner_kernel
 def whole(number: int | np.integer[Any]) -> int:
-    """Return a number as int64: kernels that are called with one type only are compiled once."""
+    """Return a number as int64, so that kernels are compiled for one type only."""
     return int(np.int64(number))
 
 
 @dataclass
 class CompileTimes(Listener):
-    """The seconds that kernels took to compile; what one calls counts as a part of it.
+    """The compile time of kernels in seconds; a kernel's time includes the kernels it calls.
 
     Attributes:
         begins: called when the first kernel begins to compile.
@@ -261,5 +260,5 @@ class CompileTimes(Listener):
 
 
 def compile_watch(begins: Callable[[], None]) -> AbstractContextManager[CompileTimes]:
-    """Give the body the times of what is compiled in it; code that was kept takes none."""
+    """Give the body the compile times of its kernels; cached code takes none."""
     return install_listener("numba:compile", CompileTimes(begins))

@@ -52,7 +52,7 @@ class Points(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Distinct vectors that may be the nearest of queries, of equal queries once.
+    """Distinct vectors that may be the nearest of queries; equal queries share them.
 
     Attributes:
         ids: int64[n_distinct_queries, n_candidates], distinct in a row; -1 is none.
@@ -119,7 +119,7 @@ def similarities(points: Points, first: Ids, second: Ids) -> Singles:
 def _consider(
     points: Points, query: int, distinct: int, seed: np.uint64, best: Best, slot: int
 ) -> None:
-    """Let the points of a distinct vector that are of other groups enter the best of a query."""
+    """Insert the points of a distinct vector that are in other groups into a query's best."""
     of_vector = points.members[points.starts[distinct] : points.starts[distinct + 1]]
     alike = similarity(points, query, of_vector[0])
     for found in of_vector:
@@ -134,8 +134,8 @@ def keep_nearest(
 ) -> None:
     """Fill the slots of some queries with the nearest of their candidates.
 
-    ``slots`` says which of ``best`` are a query's, of which no two threads share any: they are
-    emptied, then filled. A query is done once no candidate that is left can enter.
+    ``slots`` are a query's rows of ``best``, which no two threads share; they are emptied, then
+    filled. A query is done when no remaining candidate can enter.
     """
     for row in range(len(queries)):
         slot = slots[row]
@@ -220,7 +220,7 @@ def count_as_similar(
 def count_between(
     points: Points, queries: Ids, thresholds: Singles, components: Ids, rows: Rows, distinct: Rows
 ) -> Counts:
-    """Return for each query how many points are at least as similar as its threshold, of some.
+    """Return for each query how many of the given points are at least as similar as its threshold.
 
     They are given as rows of queries and numbers of distinct vectors. Points of the query's
     component do not count. int64[n_queries].

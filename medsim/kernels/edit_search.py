@@ -1,4 +1,4 @@
-"""The nearest terms by Levenshtein distance, and all alike by insertions and deletions, exactly."""
+"""Exact search for the nearest terms by Levenshtein distance, and for all similar terms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ZERO = np.uint64(0)
 
 
 class Pool(NamedTuple):
-    """Terms laid out for the search: by length, then by text.
+    """Terms prepared for the search, ordered by length, then text.
 
     Attributes:
         codes: uint32[n_code_points], characters as numbers from 0.
@@ -134,7 +134,7 @@ def _least_distance(bits: Hashes, left: int, right: int) -> int:
 
 @inner_kernel
 def consider(task: Search, query: int, candidate: int, slot: int, work: Workspace) -> None:
-    """Let one candidate enter the best of a query if it is near enough and not linked to it.
+    """Insert a candidate into the best of a query if it is near enough and not linked to it.
 
     The query's masks are set in ``work``; query and candidate are places in the pool.
     """
@@ -170,7 +170,7 @@ def search_places(
 
 @inner_kernel
 def _fetch(pool: Pool, place: int) -> None:
-    """Ask for what a comparison with a term reads, so that many are waited for at once."""
+    """Prefetch the memory for a comparison with a term, so that many loads overlap."""
     components, hashes, codes = pool.components, pool.hashes, pool.codes
     prefetch(np.uint64(components.ctypes.data) + np.uint64(components.itemsize * place))
     prefetch(np.uint64(hashes.ctypes.data) + np.uint64(hashes.itemsize * place))
@@ -293,7 +293,7 @@ def _fewest_edits(bits: Hashes, left: int, right: int) -> int:
 def search_alike_pairs(
     laid: TermsByLength, first: int, stop: int, firsts: Rows, seconds: Rows
 ) -> int:
-    """Return how many pairs are alike, and write as many as there is room for.
+    """Return the number of similar pairs, and write as many as fit.
 
     Two terms of lengths a and b are alike if the ratio (a + b - d) / (a + b) is above 3/4, d being
     the fewest insertions and deletions that make one of the other; so if 4 d < a + b. As d is at

@@ -1,4 +1,4 @@
-"""The edit-distance table of a query and a block of terms, and the screen that spares it.
+"""The edit-distance table of a query and a block of terms, and a screen that can skip it.
 
 The table is begun, and planned as far as needed.
 
@@ -392,7 +392,7 @@ class Screen(NamedTuple):
 
 @inner_kernel
 def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
-    """Let every term miss every character, for queries of up to some length."""
+    """Reset the windows so that every term misses every character, for a maximum query length."""
     n_words = pool.n_characters * stride * WORDS
     screen.windows[:n_words] = _ALL
     screen.windows[n_words : n_words + WORDS] = _ZERO
@@ -425,7 +425,7 @@ def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
 def fill_windows(
     pool: Pool, equals: Hashes, screen: Screen, block: Block, table: EditTable, stride: int
 ) -> None:
-    """Note which terms of a block miss which character in the window of which row.
+    """Record which terms of a block miss a character in the window of a row.
 
     ``equals`` is the block's, of ``filled``. The windows of characters that are present are filled,
     those of others are all ones. Windows that hold the same length of queries and no larger bound

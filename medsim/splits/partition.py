@@ -45,7 +45,7 @@ class Partition:
             n_positives.
         severed: number of associations from each split to another split.
         corrections: corrections of the build by split.
-        named: embedding of the build's negatives; None if there are no embedding negatives.
+        named: embedding of the build's embedding negatives; None if it has none.
         assignment: result of the rule.
     """
 
@@ -107,8 +107,8 @@ def find_partition(
                 f"{counted(groups['group_id'].n_unique(), 'group')} {assignment.about}".rstrip()
             )
             left_out = find_left_out(store)
-            own = concepts.select("split", concept1="concept_id")
-            counts = pairs.join(own, on="concept1").group_by("split", *_SET)
+            split_of_concept = concepts.select("split", concept1="concept_id")
+            counts = pairs.join(split_of_concept, on="concept1").group_by("split", *_SET)
             positives = counts.agg(n_positives=pl.len()).sort("split", *_SET)
             if empty := [name for name in shares if name not in set(positives["split"])]:
                 raise OptionError(

@@ -230,11 +230,11 @@ def _write_tables(
 def _facts(name: str, partition: Partition, output: OutputFolder) -> dict[str, object]:
     """Return the sizes of one split, and its share of the positives of each dataset."""
     concepts = partition.concepts.filter(split=name)
-    whole, own = (
+    whole, split_counts = (
         of.group_by("dataset").agg(pl.col("n_positives").sum())
         for of in (partition.positives, partition.positives.filter(split=name))
     )
-    counts = dict(own.iter_rows())
+    counts = dict(split_counts.iter_rows())
     return {
         "n_groups": concepts["group_id"].n_unique(),
         "n_concepts": concepts.height,

@@ -184,8 +184,8 @@ def _contents(build: Build, threads: int) -> _Contents:
 def _check_concepts(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Finding:
     wrong = concepts.filter(pl.col("concept_id").is_duplicated())["concept_id"].to_list()
     for name, found in contents.items():
-        own = concepts.filter(split=name)
-        wrong += found.groups.join(own, on="concept_id", how="anti")["concept_id"].to_list()
+        in_split = concepts.filter(split=name)
+        wrong += found.groups.join(in_split, on="concept_id", how="anti")["concept_id"].to_list()
     return Finding("concept", "No concept is in two splits.", wrong)
 
 
@@ -207,8 +207,8 @@ def _check_groups(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Fin
     wrong = per_group.filter(pl.col("split") > 1)["group_id"].to_list()
     found = pl.concat(one.groups for one in contents.values())
     both = concepts.join(found, on="concept_id", how="left", suffix="_found")
-    own = pl.coalesce("group_id_found", "concept_id")
-    wrong += both.filter(pl.col("group_id") != own)["group_id"].to_list()
+    group = pl.coalesce("group_id_found", "concept_id")
+    wrong += both.filter(pl.col("group_id") != group)["group_id"].to_list()
     return Finding("group", "Names, positives and corrections link no two splits.", wrong)
 
 

@@ -239,7 +239,7 @@ class RocArea:
             has fewer than 2, or is of too few effective clusters.
         placements: float64[n_pairs], the share of negatives below a positive, and of positives
             above a negative, where a tie counts half: the structural components of DeLong et al.;
-            NaN where there is no other class.
+            NaN if there is only one class.
         labels: bool[n_pairs].
         clusters: int[n_pairs], see ``roc_area``.
         effective: the effective number of clusters, of the class with fewer; NaN without clusters.
@@ -303,10 +303,10 @@ def roc_area(
 def _areas_without_each(
     halves: int, placements: Values, ranks: Ids, labels: Flags, clusters: Rows
 ) -> Values:
-    """Return the area without each cluster, float64[n_clusters], none of which has a whole class.
+    """Return the area without each cluster, float64[n_clusters]; no cluster has a whole class.
 
-    Of the ``halves``, twice the number of (positive, negative) in which the positive is more
-    similar, those of a cluster's pairs leave with it; those within it are in both their classes.
+    ``halves`` is twice the number of (positive, negative) with the more similar positive. Removing
+    a cluster removes those of its pairs; those within the cluster count in both classes.
     """
     sizes = np.bincount(clusters)
     positives, negatives = (

@@ -154,13 +154,13 @@ def _share_as_far(sizes: Counts, distance: int) -> float:
 
 
 def mcnemar_of_runs(correct1: FlagTable, correct2: FlagTable) -> Test:
-    """Return whether two models of several runs each differ in accuracy on the same instances.
+    """Test whether two models with several runs each differ in accuracy on the same instances.
 
     McNemar's test of clustered pairs (Durkalski et al. 2003): the runs of an instance are a
-    cluster, of which the difference of both models' shares of right answers counts. The statistic
-    is the squared sum of these differences by the sum of their squares, and has the chi-square law
-    of one degree. Instances are drawn, runs are not: the test is of these very runs. Where both
-    models have a single run it is that of ``mcnemar``.
+    cluster, and its value is the difference of both models' shares of right answers. The statistic
+    is the squared sum of these differences divided by the sum of their squares, with a chi-square
+    distribution of one degree. It treats instances, not runs, as a sample. With one run of both
+    models it is ``mcnemar``.
 
     Args:
         correct1: bool[n_runs1, n_instances].
@@ -177,7 +177,7 @@ def mcnemar_of_runs(correct1: FlagTable, correct2: FlagTable) -> Test:
 def bonferroni(p: Values) -> Values:
     """Return p-values corrected for their number by Bonferroni's inequality (Dunn 1961).
 
-    NaN is no test and stays NaN.
+    NaN, for an undefined test, stays NaN.
     """
     return np.minimum(1.0, p * np.count_nonzero(~np.isnan(p)))
 
@@ -185,8 +185,8 @@ def bonferroni(p: Values) -> Values:
 def holm(p: Values) -> Values:
     """Return p-values corrected for their number step by step (Holm 1979).
 
-    The smallest is multiplied by the number of tests, the next by one less, and so on; none falls
-    below one that was smaller. NaN is no test and stays NaN.
+    The smallest is multiplied by the number of tests, the next by one less, and so on; the order
+    of p-values is kept. NaN, for an undefined test, stays NaN.
     """
     order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]  # NaN comes last
     corrected = np.full(len(p), np.nan)

@@ -1,6 +1,6 @@
 -- The number by which OMOP identifies a concept.
 --
--- writes  macro omop_id(text): bigint; an error where the text is no such number
+-- writes  macro omop_id(text): bigint; an error if the text is not such a number
 
 create or replace macro omop_id(text) as
 case

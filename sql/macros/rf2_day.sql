@@ -1,6 +1,6 @@
 -- The day that RF2 writes as eight digits.
 --
--- writes  macro rf2_day(text): date; an error where the text is no such day
+-- writes  macro rf2_day(text): date; an error if the text is not such a date
 
 create or replace macro rf2_day(text) as
 case

@@ -1,7 +1,7 @@
 -- The concepts that have a word as a name.
 --
 -- reads   name
---         word_node: which lower-cased term is a form or a variant of which word,
+--         word_node: the lower-cased terms that are forms or variants of a word,
 --         key (node_id, word_id)
 -- writes  word_concept: a row per word and concept, key (word_id, concept_id)
 

@@ -1,7 +1,7 @@
--- Pairs of concepts that no instance may have, since it is not plain whether they mean the same.
+-- Pairs of concepts that are excluded from instances, because they may mean the same.
 --
 -- Two concepts that share a code in another vocabulary, that the terminology calls synonymous, or
--- of which one is broader than the other; only concepts that mentions stand for.
+-- one of them broader than the other; only concepts that mentions stand for.
 --
 -- reads   mentioned: the concepts of mentions, key concept_id
 --         code, association, is_a

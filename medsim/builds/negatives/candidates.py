@@ -52,8 +52,8 @@ def pool_of(index: TermIndex, positives: PositiveSet) -> tuple[str, Ids]:
     """Return the name and the terms, in order of text, of a set's pool."""
     if index.pool is not None:
         return TERMINOLOGY, index.pool
-    own = np.union1d(positives.term1_ids, positives.term2_ids)
-    return positives.name, own.astype(np.int32)
+    set_terms = np.union1d(positives.term1_ids, positives.term2_ids)
+    return positives.name, set_terms.astype(np.int32)
 
 
 def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) -> SearchRequest:
@@ -65,8 +65,10 @@ def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) 
     lengths = index.lower.gather(request.term1_ids).str.len_chars().to_numpy()
     order = np.argsort(lengths, kind="stable")
     block = min(_BLOCK, max(1, len(order) // (_BLOCKS_A_SHARE * total)))
-    own = np.sort(order[(np.arange(len(order)) // block) % total == number - 1])
-    return replace(request, term1_ids=request.term1_ids[own], sizes=request.sizes[own])
+    share_rows = np.sort(order[(np.arange(len(order)) // block) % total == number - 1])
+    return replace(
+        request, term1_ids=request.term1_ids[share_rows], sizes=request.sizes[share_rows]
+    )
 
 
 class CandidateSource:
@@ -270,8 +272,8 @@ class PartOfPool:
         asked = asked_of(wider_ids, self.term_ids, sizes)
         while True:
             found = self._source.lists(term1_ids, asked, stage)
-            own = is_own[found.term2_ids]
-            before = starts_of(own)
+            inside = is_own[found.term2_ids]
+            before = starts_of(inside)
             counts = np.diff(before[found.starts]).astype(np.int32)
             complete = np.diff(found.starts) < found.sizes
             short = (counts < sizes) & ~complete
@@ -283,7 +285,7 @@ class PartOfPool:
             term1_ids=term1_ids,
             sizes=np.where(complete, np.maximum(sizes, counts + 1), counts).astype(np.int32),
             starts=starts_of(counts),
-            term2_ids=found.term2_ids[own],
+            term2_ids=found.term2_ids[inside],
         )
 
 

@@ -40,14 +40,14 @@ def random_negatives(
     def drawn(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
         n_pairs = len(positives.term1_ids)
         stage.total(n_pairs)
-        own = np.concatenate([positives.term1_ids, positives.term2_ids])
+        set_terms = np.concatenate([positives.term1_ids, positives.term2_ids])
         name = pack([f"{seed} {positives.name}"])
         salt = term_hashes(name.codes, name.starts)[0]
-        first, second = index.hashes[own[:n_pairs]], index.hashes[own[n_pairs:]]
+        first, second = index.hashes[set_terms[:n_pairs]], index.hashes[set_terms[n_pairs:]]
         seconds = draw_random(
-            own[:n_pairs],
+            set_terms[:n_pairs],
             salt ^ (first * _SPREAD) ^ second,
-            own if index.pool is None else index.pool,
+            set_terms if index.pool is None else index.pool,
             index.components,
             used_pairs(used[0], used[1], n_pairs),
         )

@@ -1,10 +1,10 @@
--- The name that stands for each concept in associations: its active fully specified name, in RF2
--- without the marker of retired concepts.
+-- The name of each concept for associations: its active fully specified name, in RF2 without the
+-- marker of retired concepts.
 --
 -- reads   concept, naming
 -- writes  substitution_name: a row per concept with such a name, key concept_id; is_marked says
 --         that the fully specified name is another; is_namespace says that the name is a
---         namespace's, which is no substitute
+--         namespace's, which cannot be a substitute
 -- params  $rf2_rules bool: whether the marker and namespaces have a meaning
 -- cites   Schulz and Juric 2020, section 3.2
 

@@ -1,4 +1,4 @@
--- Concepts as they stood on one day, with the semantic tag of their fully specified name.
+-- Concepts as of one date, with the semantic tag of their fully specified name.
 --
 -- reads   rf2_concept: full history or snapshot, key (id, effective_time)
 --         description_as_of

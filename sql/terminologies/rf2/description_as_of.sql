@@ -1,8 +1,8 @@
--- Descriptions as they stood on one day: the newest row of each that is not after it.
+-- Descriptions as of one date: the newest row of each that is not after it.
 --
 -- reads   rf2_description: full history or snapshot, key (id, effective_time)
 -- writes  description_as_of: a row per description, key description_id; kind is null where the
---         type is no name; term is trimmed, tag is the semantic tag of a fully specified name
+--         type is not a name; term is trimmed, tag is the semantic tag of a fully specified name
 -- params  $as_of date: the day; null takes the newest rows
 
 create or replace table description_as_of as

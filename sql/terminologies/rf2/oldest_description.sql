@@ -1,7 +1,7 @@
 -- The day of the oldest row of a description.
 --
 -- reads   rf2_description: full history or snapshot, key (id, effective_time)
--- writes  one row, effective_time; null where there are no descriptions
+-- writes  one row, effective_time; null without descriptions
 
 select min(effective_time) as effective_time
 from rf2_description;
