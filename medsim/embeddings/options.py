@@ -58,7 +58,7 @@ def parsed(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> Options
     """Return options given as text by name.
 
     Raises:
-        OptionError: there is no such option, or a value is not accepted.
+        OptionError: an option is unknown, or a value is not accepted.
     """
     known, hints = [one.name for one in fields(kind)], types_of(kind)
     values: dict[str, Any] = {}

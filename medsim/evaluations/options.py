@@ -354,7 +354,7 @@ class EvaluateOptions(Options):
 
     @property
     def input_paths(self) -> list[str | Path]:
-        """The inputs, of which Python may give one alone, and builds that it opened."""
+        """The inputs as paths; in Python a single one or an opened build is allowed."""
         inputs = self.inputs
         if isinstance(inputs, (str, Path)) or not isinstance(inputs, Iterable):
             inputs = (inputs,)

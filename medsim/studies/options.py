@@ -21,7 +21,7 @@ _MOST_ANNOTATORS = 1000
 _NAME = re.compile(r"[^\W_](?:[\w .-]{0,38}[\w-])?")  # fit for a folder on any system
 _NUMBER = re.compile(r"[0-9]{1,6}")
 _NO_NAME = re.compile(
-    # A number that is no count, a word of `leave_out` or of tables, or a device of Windows.
+    # Numbers that are not counts, words of `leave_out` or of tables, and devices of Windows.
     r"[0-9.]+|all|mean|outliers|(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?",
     re.IGNORECASE,
 )

@@ -287,7 +287,7 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
     known = [model for model in models if model in shown["model"]]
     return Section(
         title="Worst errors",
-        prose="The wrong answers of which each model is most certain, by its score. Long sentences "
+        prose="The most certain wrong answers of each model, by its score. Long sentences "
         "are cut around the term. They are from the benchmark: pass this page on only if its "
         "licence allows it.",
         parts=[

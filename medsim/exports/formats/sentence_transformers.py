@@ -37,7 +37,7 @@ _ROWS_AT_ONCE = 1 << 16
 def write_sentence_transformers(run: Export) -> None:
     """Write a folder per configuration, and README.md; see ``medsim.exports.formats.ExportFormat``.
 
-    Losses use columns by their order, so there are no others. ``load_dataset`` finds the files of
+    Losses use columns by their order, so there are only these. ``load_dataset`` finds the files of
     each configuration and split from the header of README.md.
     """
     written: dict[str, list[str]] = {}  # splits by configuration
