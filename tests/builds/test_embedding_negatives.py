@@ -117,7 +117,7 @@ def test_similarities_are_cosines_and_distances_stay_those_of_levenshtein(
     used = {text for side in ("term1", "term2") for text in pairs[side]}
     firsts = set(pairs.filter(pl.col("label") == 1)["term1"])
     skipped = {one["reason"]: one["n_rows"] for one in of_sets.manifest.skipped}
-    for said, of in (("no candidate", used), ("gets no embedding negatives", firsts)):
+    for said, of in (("not a candidate", used), ("gets no embedding negatives", firsts)):
         (n_rows,) = (n for reason, n in skipped.items() if said in reason)
         assert n_rows == sum(vectors[term] is None for term in of)
     assert any("have no vector in own" in warning for warning in of_sets.manifest.warnings)
@@ -306,7 +306,7 @@ def test_an_embedding_that_was_moved_is_named_anew(words: Path, tmp_path: Path) 
     out = alone(words, tmp_path / "out")
     moved = (tmp_path / "out.vec").rename(tmp_path / "moved.vec")
 
-    with pytest.raises(medsim.MedsimError, match=r"out.vec, of which .* say by `embedding` own="):
+    with pytest.raises(medsim.MedsimError, match=r"out.vec, the .* with `embedding` own="):
         medsim.verify(out)
     assert medsim.verify(out, embedding=f"own={moved}").holds
     assert medsim.verify(out, embedding=f"own={moved},coverage=all").holds
@@ -408,7 +408,7 @@ def test_the_build_of_an_object_is_verified_with_the_same_object_alone(
     of_function: medsim.Build,
 ) -> None:
     assert medsim.verify(of_function, embedding=vectors_of, sample=5, threads=1).holds
-    with pytest.raises(InputError, match="made by an object in Python, 'embedding'"):
+    with pytest.raises(InputError, match="made with an object in Python, 'embedding'"):
         medsim.verify(of_function)
     with pytest.raises(InputError, match="is not the embedding that the build was made with"):
         medsim.verify(of_function, embedding=lambda texts: vectors_of(texts) ** 3)

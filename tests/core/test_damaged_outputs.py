@@ -187,7 +187,7 @@ def test_a_manifest_tells_of_what_it_lacks(shared_build: medsim.Build, tmp_path:
     del found["source"]["rf2_rules"]
     (tmp_path / MANIFEST).write_text(json.dumps(found))
 
-    with pytest.raises(InputError, match=r"manifest\.json has no 'rf2_rules'"):
+    with pytest.raises(InputError, match=r"manifest\.json lacks the key 'rf2_rules'"):
         _ = read_manifest(tmp_path, BUILD).source["rf2_rules"]
 
 
