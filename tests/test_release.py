@@ -71,5 +71,5 @@ def test_the_source_distribution_holds_what_the_package_is_made_of(tmp_path: Pat
         *("constraints.txt", "pyproject.toml"),
     }
     assert {Path(name).suffix for name in names if name not in beside} <= {
-        *(".css", ".html", ".js", ".py", ".pyi", ".sql", ".txt", ".typed", ".json"),
+        *(".css", ".html", ".js", ".py", ".pyi", ".sql", ".txt", ".typed", ".json")
     }

@@ -50,11 +50,7 @@ def rows_of_files(folder: Path) -> pl.DataFrame:
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize(
     ("output", "folder"),
-    [
-        ("similar_build", "pairs"),
-        ("shared_evaluation", "pairs"),
-        ("shared_evaluation", "scores"),
-    ],
+    [("similar_build", "pairs"), ("shared_evaluation", "pairs"), ("shared_evaluation", "scores")],
 )
 def test_a_folder_of_tables_is_read_whole_by(
     request: pytest.FixtureRequest, output: str, folder: str, reader: str

@@ -64,10 +64,7 @@ def test_annotations_with_a_number_and_the_type_first_are_read(path: Path) -> No
 
     assert [
         (one.start, one.end, one.text, one.kind, one.codes) for one in document.annotations
-    ] == [
-        (8, 11, "dup", "SpecificDisease", ()),
-        (19, 22, "dup", "Modifier", (("MSH", "D000001"),)),
-    ]
+    ] == [(8, 11, "dup", "SpecificDisease", ()), (19, 22, "dup", "Modifier", (("MSH", "D000001"),))]
     assert counts == {"line states a relation": 1}
 
 

@@ -147,7 +147,7 @@ def test_coverage_is_of_the_least_and_the_most_covered_sets() -> None:
     )
 
     assert readable_coverage(frame).rows() == [
-        ("one", 7, 3, "60.0–90.0%", "10.0–80.0%"),  # noqa: RUF001 — en dashes
+        ("one", 7, 3, "60.0–90.0%", "10.0–80.0%")  # noqa: RUF001 — en dashes
     ]
 
 

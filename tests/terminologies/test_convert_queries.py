@@ -78,7 +78,7 @@ def test_descriptions_become_rows_and_full_names_get_a_tag(store: Store) -> None
         ("5003", DAY, True, "731000124108", "2003", "en", fsn, "Murn (finding)", case),
     ]
     assert converted(store, "description", tag="concept", language="sv") == [
-        ("5002", DAY, False, CORE, "1001", "sv", synonym, "Orl (so called) ", case),
+        ("5002", DAY, False, CORE, "1001", "sv", synonym, "Orl (so called) ", case)
     ]
 
 
