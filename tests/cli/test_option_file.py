@@ -121,14 +121,8 @@ def test_what_is_no_table_is_one_line(shared_build) -> None:
     assert "[tool.medsim] takes a table of commands, not int" in " ".join(found.stderr.split())
 
 
-OTHERS = (
-    "[project\n",
-    "# medsim\n[project\n",
-    "# medsim\n[tool]\nother = 1\n",
-    "tool = 3 # of medsim\n",
+@pytest.mark.parametrize(
+    "text", ["# medsim\n[project\n", "# medsim\n[tool]\nother = 1\n", "tool = 3 # of medsim\n"]
 )
-
-
-@pytest.mark.parametrize("text", OTHERS)
 def test_a_file_of_others_has_no_options(shared_build, text: str) -> None:
     assert run("stats", shared_build.folder, text=text, name=SHARED).exit_code == 0
