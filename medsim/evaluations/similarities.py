@@ -46,7 +46,11 @@ def write_similarities(
         first, second = (rows_of(embedded, pairs[side]) for side in ("term1", "term2"))
         rows = np.union1d(first, second)
         run.write(of_terms, embedded.terms[rows])
-        run.write(of_words, _known_words(embedded, rows))
+        words, bags = pl.Series("word", [], pl.String), embedded.embedded
+        if isinstance(bags, WordBags) and embedded.words is not None:  # not of whole terms
+            used = [bags.words[bags.starts[row] : bags.starts[row + 1]] for row in rows]
+            words = embedded.words[np.unique(np.concatenate([*used, np.empty(0, np.int32)]))]
+        run.write(of_words, words.sort().to_frame())
         covered = embedded.covered[first] & embedded.covered[second]
         left, right = first[covered], second[covered]
         for metric, path in paths.items():
@@ -78,13 +82,3 @@ def finite(similarities: T, metric: str) -> T:
             f"under {metric} a similarity is not a finite number: the vectors' values are too large"
         )
     return similarities
-
-
-def _known_words(embedded: EmbeddedTerms, rows: Ids) -> pl.DataFrame:
-    """Return the words of some terms that an embedding has; none if it embeds whole terms."""
-    words = pl.Series("word", [], pl.String)
-    if isinstance(embedded.embedded, WordBags) and embedded.words is not None:
-        bags = embedded.embedded
-        used = [bags.words[bags.starts[row] : bags.starts[row + 1]] for row in rows]
-        words = embedded.words[np.unique(np.concatenate([*used, np.empty(0, np.int32)]))]
-    return words.sort().to_frame()
