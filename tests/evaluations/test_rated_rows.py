@@ -133,7 +133,7 @@ def test_what_is_no_rated_file_is_refused_with_the_reason(tmp_path, content, say
     [
         (tables, "LONGEST_LINE", len("x,y,100\n"), "line 2 has more than 7 characters"),
         (tables, "LONGEST_LINE", len("a,b,r,longest\n"), "line 1 has more than 13 characters"),
-        (tables, "LARGEST_FILE", len("a,b,r\nx,y,100\n"), "larger than 0 MiB"),
+        (tables, "LARGEST_FILE", len("a,b,r\nx,y,100\n"), "larger than the limit of 0 MiB"),
     ],
 )
 def test_a_line_and_a_file_may_be_as_long_as_allowed(

@@ -144,7 +144,7 @@ def damaged_zip(path: Path, damage: str) -> None:
         ("truncated", "cannot be read as a zip"),
         ("no zip", "cannot be read as a zip"),
         ("corrupted", "download it again, or unpack it first"),
-        ("bomb", "as a bomb does"),
+        ("bomb", "like a zip bomb"),
         ("link", "'link.txt' is unsafe"),
         ("../outside.txt", "is unsafe"),
         ("/etc/outside.txt", "is unsafe"),

@@ -220,7 +220,7 @@ def test_a_terminology_that_knows_no_code_is_refused_before_sentences_are_cut(
     few = write_corpus(tmp_path, NAMES, "few", 1, n_documents=3)
     other = tmp_path / "other.obo"
     other.write_text("format-version: 1.2\n\n[Term]\nid: X:1\nname: velp\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"for a concept of other\.obo; .* codes of MSH, so"):
+    with pytest.raises(InputError, match=r"to a concept of other\.obo; .* codes of MSH, so"):
         build_wic([few], other, tmp_path / "wic", threads=1)
     assert not (tmp_path / "wic").exists()
 
