@@ -177,8 +177,9 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="overlap_error",
         label="overlap error",
-        help="The overlap error is the share of triples, of terms of two near categories and a far "
-        "one, whose first term is no more similar to the second than to the third.",
+        help="The overlap error is the share of triples whose third term is at least as similar to "
+        "the first as the second is. The first two are of two near categories, the third of a far "
+        "one.",
         of="separation",
         compute=lambda triples: triples.error,
         higher_is_better=False,
@@ -186,8 +187,8 @@ _DECLARED: tuple[Statistic[Any], ...] = (
     Statistic(
         name="category_error",
         label="category error",
-        help="The category error is the share of triples, of two terms of a category and one of "
-        "another, whose first term is no more similar to the second than to the third.",
+        help="The category error is the share of triples whose third term is at least as similar "
+        "to the first as the second is. The first two are of one category, the third of another.",
         of="separation",
         compute=lambda triples: triples.error,
         higher_is_better=False,
