@@ -89,7 +89,7 @@ def sample_study(options: SampleOptions) -> Study:
             f"licence allows it. {source.get('terms_of_use') or ''}"
         ).strip()
     with progress.stage("write sheets"):
-        content = [(path, one.fingerprint) for path, one in sorted(build.manifest.outputs.items())]
+        content = [(path, one.fingerprint) for path, one in sorted(build.manifest.tables.items())]
         recorded = {
             **_source("build", build.folder, canonical_digest(content)),
             "redistributable": source.get("redistributable"),
@@ -277,7 +277,7 @@ def instances_study(options: InstancesOptions) -> Study:
     if path.is_dir():
         path /= "test.json"
         if not path.exists():
-            raise InputError(f"{path.parent} has no test.json")
+            raise InputError(f"{path.parent} has no test.json; give a folder with one, or a file")
     with progress.stage("draw instances") as stage:
         instances = published_instances(path)
         check_terms(path, instances)

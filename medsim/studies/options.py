@@ -501,7 +501,9 @@ class PairsOptions(Options):
                 "say which words are biomedical: add `biomedical`, `general` or `domains`"
             )
         if not paths_of(self.terminology) and not paths_of(self.norms) and self.confirmed is None:
-            raise OptionError("say which words are associated: add `terminology` or `norms`")
+            raise OptionError(
+                "say which words are associated: add `terminology`, `norms` or `confirmed`"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,9 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
         kinds = [(file.name.split(".")[0].upper(), file) for file in files]
         known = [(kind, file) for kind, file in kinds if kind in _FILES]
         if not known:
-            raise InputError(f"{path} is not of the SPECIALIST Lexicon: {', '.join(_FILES)}")
+            raise InputError(
+                f"{path} is not of the SPECIALIST Lexicon; give {', '.join(_FILES)} or their folder"
+            )
         for kind, file in known:
             for word, base in _words_of(kind, file):
                 if kind == "LRNOM":

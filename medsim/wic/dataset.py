@@ -217,7 +217,8 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
     found = {split: path for split, path in own.items() if path.exists()}
     if "test" not in found:
         raise InputError(f"{data} has no test.json; give a folder with one, or a file")
-    found |= {split: Path(path) for split, path in {"train": train, "dev": dev}.items() if path}
+    given = {"train": train, "dev": dev}
+    found |= {split: Path(path) for split, path in given.items() if path is not None}
     return {split: found[split] for split in SPLITS if split in found}
 
 

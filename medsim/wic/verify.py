@@ -78,11 +78,10 @@ class Verified(Verification):
 
 @public(WicVerifyOptions)
 def verify_wic(options: WicVerifyOptions) -> Verified:
-    """Return the outcome of checking a benchmark by the rules of Rouhizadeh et al.
+    """Return the checks of a benchmark by the rules of Rouhizadeh et al. (2024).
 
-    (2024). Each instance, each split, and all splits together are checked. A folder of ``medsim wic
-    build`` has the provenance of its instances; with it labels, concepts and synonyms are checked
-    as well.
+    Each instance, each split, and all splits together are checked. A folder of ``medsim wic build``
+    has the provenance of its instances; with it labels, concepts and synonyms are checked as well.
 
     Raises:
         InputError: a file cannot be read or has another layout.

@@ -383,26 +383,17 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
     rows = [(term, vector) for term, vector in known.items() if vector is not None]
     schema = {"term": pl.String, "vector": pl.List(pl.Float32)}
     pl.DataFrame(rows, schema, orient="row").write_parquet(folder / "terms.parquet")
-    return medsim.build(
-        folder / "release",
-        folder / "build",
-        negatives=["embedding"],
-        embedding=f"own={folder / 'terms.parquet'},case=keep",
-    )
+    own = f"own={folder / 'terms.parquet'},case=keep"
+    options = {"negatives": ["embedding"], "embedding": own}
+    return medsim.build(folder / "release", folder / "build", **options)
 
 
 @pytest.mark.slow
 def test_negatives_by_an_embedding_are_the_most_similar_unlinked_terms(
     embedded: medsim.Build, tmp_path: Path
 ) -> None:
-    export = medsim.export(
-        embedded,
-        tmp_path / "out",
-        "sentence-transformers",
-        negatives="embedding",
-        n_negatives=4,
-        cache="none",
-    )
+    options = {"negatives": "embedding", "n_negatives": 4, "cache": "none"}
+    export = medsim.export(embedded, tmp_path / "out", "sentence-transformers", **options)
 
     terms = embedded.terms()
     component = dict(terms.select("term", "component").iter_rows())

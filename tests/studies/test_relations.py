@@ -170,7 +170,7 @@ def test_variants_are_forms_of_bases_and_of_their_nominalisations(
     ("name", "text", "said"),
     [
         ("LRNOM", "E02|phosphorylation|noun|\n", "line 1 has 4 fields .* LRNOM has 6"),
-        ("words.txt", "a|b|c", "words.txt is not of the SPECIALIST Lexicon: LRAGR"),
+        ("words.txt", "a|b|c", "words.txt is not of the SPECIALIST Lexicon; give LRAGR"),
         ("LRSPL", "", "LRSPL is empty"),
         ("LRSPL", b"E1|\xe9|e|\n", "LRSPL: line 1 is not UTF-8: byte 0xe9 at position 4"),
     ],

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.errors import OutputError
+from medsim.evaluations.ratings import read_rated
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +29,8 @@ def test_manifests_name_digests_of_what_was_read_and_raters_who_answer_at_random
     rate(study, tmp_path / "answers", frozenset(study.manifest.annotators))
     scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
 
+    rated = read_rated(tmp_path / "scores" / "rated.csv").pairs
+    assert rated["rating"].sort().equals(scores.table("rated")["rating"].sort())
     assert not scores.table("raters")["outlier"].any()
     assert any("so the ratings mean little" in warning for warning in scores.warnings)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -113,6 +114,11 @@ def test_the_same_seed_draws_the_same_study_and_another_another(
     shared = set(other.items()["pair_id"]) & set(synonyms["pair_id"])
     assert len(shared) < 0.3 * synonyms.height
     assert other.manifest.study_id != study.manifest.study_id
+    build = shutil.copytree(large.folder, tmp_path / "build")
+    card, file = large.manifest.outputs["README.md"].fingerprint, build / "manifest.json"
+    file.write_text(file.read_text("utf-8").replace(card, "0" * 64), "utf-8")
+    source = medsim.sample_study(build, tmp_path / "same", per_class=1).manifest.source
+    assert source["fingerprint"] == study.manifest.source["fingerprint"]  # of rows, not of words
 
 
 def test_the_report_of_scores_begins_with_what_all_pairs_give(

@@ -636,6 +636,8 @@ def test_files_without_instances_or_with_a_term_elsewhere_are_refused(tmp_path: 
     }.items():
         with pytest.raises(InputError, match=says):
             evaluate_wic(tmp_path / name, tmp_path / "out", models=["random"])
+    with pytest.raises(InputError, match=r"^\. is a folder"):
+        evaluate_wic(tmp_path / "one.json", tmp_path / "out", models=["random"], train="")
 
 
 def run(place: Path, tmp_path: Path, *arguments: str):

@@ -192,9 +192,8 @@ def test_answers_are_taken_as_people_and_spreadsheets_write_them(
 
 @pytest.mark.parametrize("answer", ["7", "-1", "4.5", "04", "four", "\u0664", "same", "4.0.0"])
 def test_no_other_rating_is_taken(answer: str) -> None:
-    with pytest.raises(
-        InputError, match=r"sheet\.csv: line 2: answer .* is not one of 0, 1, 2, 3, 4"
-    ):
+    said = r"sheet\.csv: line 2: answer .* is not one of 0, 1, 2, 3, 4"
+    with pytest.raises(InputError, match=said):
         read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=GRADED)), [answer]), GRADED)
 
 
