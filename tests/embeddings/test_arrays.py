@@ -227,6 +227,15 @@ def test_an_archive_of_two_arrays_or_of_one_by_column_is_refused(tmp_path: Path)
         words_in("array", path, WORDS)
 
 
+def test_a_type_that_numpy_lacks_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "v.safetensors", vectors=np.zeros((4, 2), np.float16))
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little") + 1
+    path.write_bytes(size.to_bytes(8, "little") + content[8:].replace(b'"F16"', b'"BF16"'))
+    with pytest.raises(InputError, match="values of type BF16; expected float16, float32"):
+        words_in("array", path, WORDS)
+
+
 @pytest.mark.parametrize(("file", "says"), [("v.npy", "Python objects"), ("v.npz", "type object")])
 def test_an_array_of_objects_is_never_unpickled(tmp_path: Path, file: str, says: str) -> None:
     path = write(tmp_path, file, vectors=np.array([["a", 1], ["b", 2]], object))

@@ -238,6 +238,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda plain: with_weights(plain, "pytorch_model.bin"),
         r"pytorch_model\.bin is a pickle.* convert the folder to safetensors in Python",
     ),
+    "other weights": (lambda plain: with_weights(plain, "a.safetensors"), "has no weights; put"),
     "lfs": (
         lambda plain: with_weights(
             plain, "model.safetensors", content=b"version https://git-lfs.github.com/spec/v1\n"

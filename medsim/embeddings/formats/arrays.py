@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
 _SUFFIXES = (".npy", ".npz", ".safetensors")
 _ACCEPTED = ", ".join(_SUFFIXES)
-_DTYPES = (np.float16, np.float32, np.float64, np.int8)
+_DTYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64, "I8": np.int8}
 
 
 def _recognises(path: Path) -> bool:
@@ -85,7 +85,7 @@ def _taken(file: Path, keys: Keys, rows: Rows) -> Numbers:
     if (kind := kind_of(beginning)) is NPY:
         with np.errstate(over="raise"):  # a header may claim any size
             array = np.load(file, mmap_mode="r")
-        _check(file, array.shape, array.dtype, keys)
+        _check(file, array.shape, array.dtype.newbyteorder("="), keys)
         return np.asarray(array[rows])
     if kind is ZIP:
         with open_file(file) as packed:
@@ -94,8 +94,9 @@ def _taken(file: Path, keys: Keys, rows: Rows) -> Numbers:
         raise InputError(f"{file} is not an array ({_ACCEPTED}): it {what_it_is(beginning)}")
     with safe_open(file, "numpy") as tensors:
         tensor = tensors.get_slice(_only(file, list(tensors.keys())))
-        shape, dtype = tensor.get_shape(), tensor[:0].dtype
-        _check(file, shape, dtype, keys)
+        shape, name = tensor.get_shape(), tensor.get_dtype()
+        _check(file, shape, _DTYPES.get(name, name), keys)  # NumPy lacks some, such as BF16
+        dtype = np.dtype(_DTYPES[name])
         return _in_blocks(rows, shape, dtype, lambda begin, stop: tensor[begin:stop])
 
 
@@ -107,7 +108,7 @@ def _of_npz(file: Path, keys: Keys, rows: Rows, packed: IO[bytes]) -> Numbers:
             shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
             if by_column:
                 raise InputError(f"{file} is stored by column; numpy.ascontiguousarray fixes that")
-            _check(file, shape, dtype, keys)
+            _check(file, shape, dtype.newbyteorder("="), keys)
 
             def read(begin: int, stop: int) -> Numbers:
                 block = stream.read((stop - begin) * shape[1] * dtype.itemsize)
@@ -133,11 +134,11 @@ def _in_blocks(
     return taken
 
 
-def _check(file: Path, shape: Sequence[int], dtype: np.dtype[np.generic], keys: Keys) -> None:
+def _check(file: Path, shape: Sequence[int], dtype: object, keys: Keys) -> None:
     """Raise InputError for an array that does not have a vector of numbers for each key."""
     if len(shape) != 2 or min(shape) < 1:  # noqa: PLR2004 — rows and columns
         raise InputError(f"{file} has an array of shape {tuple(shape)}; expected rows of numbers")
-    if dtype.newbyteorder("=") not in _DTYPES:
+    if dtype not in _DTYPES.values():
         known = "float16, float32, float64 or int8"
         raise InputError(f"{file} has values of type {dtype}; expected {known}")
     check_dimensions(file, shape[1])

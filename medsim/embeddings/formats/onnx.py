@@ -152,9 +152,7 @@ class OnnxEncoder:
         options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix", "device")
         self._path, self._tokenizer_path = _model(path), _tokenizer(path, options)
         settings = read_settings(_settings_folder(self._path))
-        os.environ.setdefault(
-            "ORT_DISABLE_TELEMETRY", "1"
-        )  # it would send data about its runs over HTTPS
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # else it sends data over HTTPS
         with needing("encoders in ONNX need onnxruntime and tokenizers", NAME):
             import onnxruntime  # noqa: PLC0415 — an extra
             import tokenizers  # noqa: PLC0415 — as onnxruntime

@@ -93,9 +93,8 @@ class SentenceEncoder:
         self.before = options.prefix or settings.prompt
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
-        self.n_dimensions = self.encode([""]).shape[
-            1
-        ]  # the name of its method differs between versions
+        # The name of the library's method for it differs between versions.
+        self.n_dimensions = self.encode([""]).shape[1]
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
@@ -129,7 +128,8 @@ def plain_files(folder: Path) -> list[Path]:
     """Return the weights, settings and tokenizer of a plain folder of transformers.
 
     Raises:
-        InputError: the folder has adapters, modules or pickles, or no tokenizer.
+        InputError: the folder has adapters, modules or pickles, or no tokenizer or weights. An
+            index may name other weights, which the fingerprint would miss.
     """
     if (folder / MODULES).exists():
         raise InputError(f"{folder} has {MODULES}; read it with ,format={NAME}")
@@ -144,6 +144,8 @@ def plain_files(folder: Path) -> list[Path]:
         raise InputError(f"{folder} has no tokenizer; put the model's {TOKENIZER} there")
     whole = [file for file in beside if file.name == "model.safetensors"]
     weights = whole or [file for file in beside if file.match("model-*-of-*.safetensors")]
+    if not weights:
+        raise InputError(f"{folder} has no weights; put model.safetensors there")
     return [*weights, *(file for file in beside if file.suffix in SETTINGS_SUFFIXES)]
 
 
