@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         def encode(self, terms: Sequence[str]) -> Vectors:
             """Return the vectors of a batch, zeros for a term that the model does not know.
 
-            A vector depends on its term alone: the other terms of the batch and the number of
+            A vector depends only on its term: the other terms of the batch and the number of
             threads change only the rounding of 32-bit floating point. Terms come in order of
             length, so that batches need little padding.
             """
@@ -281,9 +281,8 @@ def _matrix(n_rows: int, n_dimensions: int, folder: Path | None) -> Vectors:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
-            if hasattr(
-                os, "posix_fallocate"
-            ):  # so that a full disk is an error here, not a crash later
+            # So that a full disk is an error here, not a crash later.
+            if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, n_bytes)
             return np.memmap(file, np.float32, "w+", shape=shape)
     except OSError as error:

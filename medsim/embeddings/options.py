@@ -24,7 +24,7 @@ KEY = "MEDSIM_API_KEY"
 """The environment variable of the key of any service."""
 
 ASKING = ("key", "concurrency", "rpm", "timeout")
-"""The options that say how a service is asked, and do not decide what it answers."""
+"""The options of sending requests to a service, which do not change its answers."""
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _WHOLE = re.compile(r"[0-9]{1,9}")
@@ -37,9 +37,9 @@ class ServiceOptions(Options):
     Attributes:
         model: as the service names it.
         key: the environment variable that has the key; by default that of any service, or OpenAI's.
-        concurrency: requests under way at a time.
-        rpm: the most requests a minute; any number by default.
-        timeout: seconds that a whole request may take.
+        concurrency: maximum number of parallel requests.
+        rpm: maximum number of requests per minute; no limit by default.
+        timeout: maximum seconds of a whole request.
     """
 
     model: str | None = None
@@ -86,7 +86,7 @@ Coverage = Literal["all", "any"]
 COVERAGES: tuple[Coverage, ...] = get_args(Coverage)
 
 Device = Literal["auto", "cpu"]
-"""Where is computed: on a GPU where a library finds one, or on the processor alone."""
+"""The place of computation: on a GPU if a library finds one, or only on the processor."""
 
 Keys = Literal["words", "terms"]
 Case = Literal["fallback", "lower", "keep"]
@@ -125,19 +125,19 @@ class EmbeddingOptions(ServiceOptions):
         format: its name; by default found by the content.
         vocabulary: the file that names the rows of an array; by default the one beside it.
         keys: whether rows are vectors of words or of terms; by default that of the file.
-        case: words are looked up as they are and then in lower case (fallback), in lower case
-            alone (lower), or as they are (keep).
-        parts: words are split at inner punctuation where they have no vector as a whole
-            (fallback), always, or never.
-        digits: they are kept, or replaced by # (hash, as in word2vec's Google News) or by 0 (zero).
-        coverage: a term is covered if all of its words have a vector, or any; by default as the
-            evaluation has it, else any.
+        case: words are looked up unchanged and then in lower case (fallback), only in lower case
+            (lower), or only unchanged (keep).
+        parts: words are split at inner punctuation if they have no vector as a whole (fallback),
+            always, or never.
+        digits: unchanged (keep), or replaced by # (hash, as in word2vec's Google News) or 0 (zero).
+        coverage: a term is covered if all of its words have a vector, or any; by default as in the
+            evaluation, else any.
         pooling: of token vectors; by default that of the model's settings, else the mean.
         normalize: whether vectors are scaled to length 1; by default as the model's settings say.
         prefix: put before every term that an encoder reads, such as "query: ".
-        device: an encoder runs on a GPU where its library finds one (auto), or on the processor.
-        dimensions: of the vectors that a service is asked for; by default those of the model.
-        batch: the most terms of one request, at most as many as OpenAI allows.
+        device: an encoder runs on a GPU if its library finds one (auto), or on the processor.
+        dimensions: of the vectors to request from a service; by default those of the model.
+        batch: maximum number of terms per request; OpenAI's limit is the upper bound.
     """
 
     format: str | None = None
@@ -160,9 +160,9 @@ class EmbeddingOptions(ServiceOptions):
         return {name: str(value) for name, value in asdict(self).items() if value != plain[name]}
 
     def deciding(self) -> dict[str, str]:
-        """Return the chosen options that may decide vectors beside the content of all files.
+        """Return the chosen options that can change vectors, besides the content of all files.
 
-        That has the format, and the words of a vocabulary, wherever it lies.
+        The content covers the format and the words of a vocabulary, so neither is included.
         """
         return {
             name: value
@@ -171,7 +171,7 @@ class EmbeddingOptions(ServiceOptions):
         }
 
     def scales(self, *, default: bool) -> bool:
-        """Return whether vectors are scaled to length 1, given what the model says of it."""
+        """Return whether vectors are scaled to length 1, given the setting of the model."""
         return default if self.normalize is None else self.normalize == "yes"
 
     def check_fit(self, kind: str, *accepted: str) -> None:
@@ -220,7 +220,7 @@ def parse_place(text: str) -> Path | str:
 def parse_named(text: str, noun: str, example: str) -> NamedPath:
     """Return the path of a text such as "bert=models/bert,pooling=cls".
 
-    Options stand at the end, ``,NAME=VALUE`` each; a comma before anything else is of the path.
+    Options are at the end, ``,NAME=VALUE`` each; a comma before other text is part of the path.
     """
     name, equals, rest = text.partition("=")
     given: dict[str, str] = {}
@@ -236,7 +236,7 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
 
 
 def check_name(name: str, where: str) -> None:
-    """Raise OptionError, which begins with where the name stands, if a folder cannot have it."""
+    """Raise OptionError, which begins with ``where``, if a folder cannot have a name."""
     if not _NAME.fullmatch(name) or name.strip() != name or name.startswith("."):
         raise OptionError(
             f"{where}: a name has at most 100 characters, no slash, comma, outer space or first "

@@ -6,7 +6,7 @@ the first of these that is in the vocabulary is used:
 1. the token itself;
 2. the token without its outer punctuation;
 3. its parts, split at inner punctuation, each as a separate word. They are used if any of them is
-known (``parts=fallback``), before the others (``always``), or not at all (``never``).
+   known (``parts=fallback``), before the others (``always``), or not at all (``never``).
 
 Each of them is looked up unchanged, then in lower case (``case=fallback``); only in lower case
 (``lower``); or only unchanged (``keep``). If digits are replaced (``digits=hash`` or ``zero``) the

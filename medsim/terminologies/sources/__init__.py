@@ -43,7 +43,7 @@ class SourceFile:
 
     @classmethod
     def read_by(cls, reader: HashedReader, name: str) -> SourceFile:
-        """Return a file of a name, after reading what is left of it."""
+        """Return the facts about a file, after reading the rest of it."""
         return cls(name=name, sha256=reader.finish(), size=reader.n_bytes)
 
 
@@ -173,8 +173,7 @@ def known_sources() -> pl.DataFrame:
 
     Returns:
         source, its name; kind, built-in or format; reads, the terminology or format; known_by, the
-        files by which it is known, or the package that has it; address, from which those are to be
-        had.
+        files that identify it, or the package with it; address, the page to download them from.
     """
     rows = [
         (name, "format" if one.locate is None else "built-in", one.about, one.files, one.address)

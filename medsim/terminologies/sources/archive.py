@@ -52,10 +52,10 @@ class ReleaseFile:
 
     @contextmanager
     def open(self, reads: Collection[FileKind] = ()) -> Iterator[io.BufferedReader]:
-        """Open it as a stream of bytes; what gzip packed is unpacked on the way.
+        """Open it as a stream of bytes, unpacked if it is packed by gzip.
 
-        Whatever the body raises is an InputError; of a file of another kind than text and ``reads``
-        it says what the file is.
+        Any error of the body becomes an InputError; it names the kind of a file that is neither
+        text nor one of ``reads``.
         """
         where = f"{self.release}: {self.inner}" if self.entry else str(self.release / self.inner)
         hint = "download it again, or unpack it first" if self.entry else ""
@@ -123,14 +123,13 @@ def is_named(file: ReleaseFile, name: str) -> bool:
 def file_named(
     release: Path, files: list[ReleaseFile], name: str, *, missing: str | None = None
 ) -> list[ReleaseFile]:
-    """Return the one file of a name, in any folder of a release; none where it has none.
+    """Return the one file of a name, in any folder of a release, or nothing.
 
     Args:
         release: whose files they are, for messages.
         files: all of them.
         name: of the file; see ``is_named``.
-        missing: the rest of the message where a file that is required is not there; None where
-            it is optional.
+        missing: end of the message if a required file is missing; None if it is optional.
     """
     found = [file for file in files if is_named(file, name)]
     if len(found) > 1:

@@ -112,7 +112,7 @@ def _read_table(
     read: list[SourceFile],
     store: Store,
 ) -> Counter[str]:
-    """Fill the tables of concepts and descriptions, and count what is left out by its reason.
+    """Fill the tables of concepts and descriptions, and count skipped rows by reason.
 
     Raises:
         InputError: the file is damaged, lacks a column, or has a term twice.
@@ -154,7 +154,7 @@ def _read_table(
 
 
 def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:
-    """Return the fault of a row of the table in words, empty where it has none."""
+    """Return the fault of a row of the table in words, empty for a valid row."""
     if not number:
         return "has no LOINC_NUM"
     if number in lines:

@@ -113,7 +113,7 @@ def _read_file(file: ReleaseFile, rows: _Rows) -> SourceFile:
 
 
 def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:
-    """Return the tag of the outermost element; what stands before it declares no entities."""
+    """Return the tag of the outermost element, after checking that no entity is declared."""
     beginning = io.BytesIO(stream.read(_BEGINNING_BYTES))
     try:
         _, root = next(strict.iterparse(beginning, events=("start",)))
@@ -133,14 +133,14 @@ def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
     it declares no entities, which is possible only before the outermost element.
     """
     builder = ET.TreeBuilder()
-    holder = builder.start("file", {})  # an element of our own gives access to what is not whole
+    holder = builder.start("file", {})  # gives access to elements that are not complete
     parser = ET.XMLParser(target=builder)  # noqa: S314 — without entities
     n_whole = n_bytes = 0
     while chunk := stream.read(_CHUNK_BYTES):
         parser.feed(chunk)
         n_bytes += len(chunk)  # since the last record
         for outermost in holder:
-            whole = outermost[:-1]  # what follows the last child shows that it is whole
+            whole = outermost[:-1]  # the last child may be incomplete
             yield from whole
             del outermost[: len(whole)]
             n_whole += len(whole)
@@ -204,7 +204,7 @@ class _Rows:
         scopes: of synonyms that count.
         skipped: how many terms were left out, by reason.
         seen: identifiers of records.
-        tables: the canonical ones but is_a, and those that it is made of.
+        tables: the canonical ones except is_a, and those that is_a is made from.
     """
 
     scopes: frozenset[str]
@@ -233,7 +233,7 @@ def _read_supplement(record: Element, rows: _Rows) -> None:
     kind = _CLASSES.get(record.get("SCRClass", ""), "")
     concept_id = _add_record(record, "SupplementalRecord", kind, rows)
     for heading in record.iterfind("HeadingMappedToList/*/DescriptorReferredTo/DescriptorUI"):
-        # A star marks what an article that is about the record is indexed with.
+        # A star marks the heading for articles about the record.
         if parent_id := _text(heading).removeprefix("*"):
             rows.tables["mesh_heading"].add(concept_id, parent_id)
 
@@ -267,7 +267,7 @@ def _add_record(record: Element, kind: str, tag: str, rows: _Rows) -> str:
 
 
 def _terms(record: Element, rows: _Rows) -> list[Element]:
-    """Return the terms that count, those of the preferred concept first."""
+    """Return the terms in the wanted scopes, those of the preferred concept first."""
     concepts = record.findall("ConceptList/Concept")
     concepts.sort(key=lambda concept: concept.get("PreferredConceptYN") != "Y")
     preferred = _text(concepts[0], "ConceptUI") if concepts else ""

@@ -1,8 +1,8 @@
 """Reads ontologies in the OBO format.
 
-The forms of clauses are those of the OBO Flat File Format, version 1.4, and a little wider: what
-follows the part of a clause that is read (modifiers, references of synonyms) need not be well
-formed, and a synonym may lack its scope, as in version 1.2, with a type or without one.
+Clauses have the forms of the OBO Flat File Format, version 1.4, with two exceptions: the unread
+end of a clause (modifiers, references of synonyms) may be malformed, and a synonym may lack its
+scope, as in version 1.2, with a type or without one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _SAVED = re.compile(r"\s*(\d\d):(\d\d):(\d{4})\b")
 _NAME = re.compile(r".*\.obo(\.gz)?", re.IGNORECASE | re.DOTALL)
-_DEFAULT_SCOPE = "RELATED"  # of a synonym that states none, as OBO 1.2 has it
+_DEFAULT_SCOPE = "RELATED"  # of a synonym that states none, as in OBO 1.2
 _ASSOCIATIONS = {"replaced_by": "replaced_by", "consider": "possibly_equivalent_to"}
 
 
@@ -72,7 +72,7 @@ def recognises(path: Path) -> bool:
 def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str]:
     """Return the scopes of types of synonyms, and the licence, or that there is none.
 
-    What is left out is noted: ontologies that it imports, and what is malformed.
+    Imported ontologies and malformed lines are counted as skipped.
     """
     scopes: dict[str, str] = {}
     licence = NO_LICENCE
@@ -121,10 +121,10 @@ def _read_term(path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyR
 def _clauses(path: Path, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield tag and values of the clauses of a term that are read.
 
-    A line without a tag goes on with the clause above it.
+    A line without a tag continues the clause above it.
 
     Raises:
-        InputError: a clause that is needed is malformed.
+        InputError: a clause that is read, except xref, is malformed.
     """
     above = ""
     for line, tag, text in frame.clauses:
@@ -232,7 +232,7 @@ def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
 
 
 def unescaped(text: str) -> str:
-    """Return a value with what its escapes stand for."""
+    """Return a value with its escapes resolved."""
     return _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]), text)
 
 
@@ -249,7 +249,7 @@ def shown(text: str) -> str:
 def _lines(stream: IO[bytes], name: str) -> Iterator[str]:
     """Yield the lines, without their ends.
 
-    They end in line feeds; in carriage returns alone where the first line has such.
+    They end in line feeds, or only in carriage returns if the first line does.
     """
     number, has_returns = 0, False
     while read := stream.readline(MAX_HEADER_LINE + 1):

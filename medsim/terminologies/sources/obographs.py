@@ -95,7 +95,7 @@ def recognises(path: Path) -> bool:
 
 
 def curie(iri: str) -> str:
-    """Return the identifier by which OBO knows an IRI, as its mapping to OWL says (5.9.2).
+    """Return the OBO identifier of an IRI, by the mapping of OBO to OWL (5.9.2).
 
     >>> curie("http://purl.obolibrary.org/obo/HP_0000001")
     'HP:0000001'
@@ -158,7 +158,7 @@ def _read_class(node: Any, rows: OntologyRows) -> None:
         for one in _value(meta, "basicPropertyValues", list)
     ]
     if any(pred in _ASSOCIATIONS and not value for pred, value in properties):
-        raise ValueError("a term that stands for it has no id")
+        raise ValueError("its replacement has no id")
     obsolete = meta.get("deprecated") is True or _DEPRECATED in properties
     associated = [
         (curie(value), _ASSOCIATIONS[pred]) for pred, value in properties if pred in _ASSOCIATIONS
@@ -185,7 +185,7 @@ def _read_class(node: Any, rows: OntologyRows) -> None:
 
 
 def _synonyms(meta: Any) -> Iterator[tuple[str, str]]:
-    """Yield text and scope of the synonyms of a node, the same one once, as OBO has it."""
+    """Yield text and scope of the distinct synonyms of a node, as in OBO."""
     distinct = {json.dumps(one, sort_keys=True): one for one in _value(meta, "synonyms", list)}
     for synonym in distinct.values():
         found = _SCOPE.search(_value(synonym, "pred", str))
@@ -195,7 +195,7 @@ def _synonyms(meta: Any) -> Iterator[tuple[str, str]]:
 
 
 def _value(holder: Any, key: str, kind: type[T]) -> T:
-    """Return a value of an object; an empty one of its kind where there is none."""
+    """Return a value of an object; an empty one of its type if it is missing."""
     value = (holder.get(key) or kind()) if isinstance(holder, dict) else None
     if not isinstance(value, kind):
         raise ValueError(f"{key!r} is not {_KINDS[kind]}")  # noqa: TRY004 — a fault of the file

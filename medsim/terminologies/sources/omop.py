@@ -110,7 +110,7 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 
 def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list[SourceFile]:
-    """Fill a table with the rows of each file, and return what was read.
+    """Fill a table with the rows of each file, and return the files.
 
     Ancestors are read if relationships are missing.
 
@@ -141,7 +141,7 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
 
 
 def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:
-    """Fill the canonical tables and return what was left out.
+    """Fill the canonical tables, and return the skipped rows.
 
     Raises:
         InputError: several concepts have one identifier.
@@ -165,7 +165,7 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
 
 
 def _columns(kind: _File, file: ReleaseFile) -> list[str]:
-    """Return the columns of a file in its order, those that are not read under other names.
+    """Return the columns of a file in its order; unused columns get other names.
 
     Raises:
         InputError: the first line is not a tab-separated header, or lacks a column.
@@ -190,7 +190,7 @@ def _is_cut(columns: list[str], last_line: bytes) -> bool:
 
 
 def _row_fault(kind: _File, columns: list[str], row: str) -> str:
-    """Return the fault of a row in words, empty where it has none."""
+    """Return the fault of a row in words, empty for a valid row."""
     values = row.split("\t")
     if len(values) != len(columns):
         return f"has {len(values)} columns; its header has {len(columns)}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
 
 LANGUAGE = "en"
-"""The language of an ontology's names; OBO has no place to say another."""
+"""The language of an ontology's names; OBO files cannot declare another."""
 
 NO_LICENCE = "the file names no licence"
 
@@ -50,7 +50,7 @@ VOCABULARIES = {
 
 @dataclass(slots=True)
 class OntologyRows:
-    """The rows of the canonical tables as they are read, and what was left out.
+    """The rows of the canonical tables as they are read, and counts of skipped rows.
 
     Attributes:
         scopes: the scopes of the synonyms that count, in lower case.
@@ -79,7 +79,7 @@ class OntologyRows:
         )
 
     def skip(self, reason: str, first: str = "") -> None:
-        """Count a row that is left out, and keep where the first of its reason is."""
+        """Count a skipped row, and keep the place of the first one of each reason."""
         self._skipped[reason] += 1
         self._first.setdefault(reason, first)
 
@@ -111,7 +111,7 @@ class OntologyRows:
             self.skip("description is empty")
 
     def add_code(self, concept_id: str, prefix: str, local: str) -> None:
-        """Add what a cross-reference names, unless that is a page of the web."""
+        """Add the code of a cross-reference, unless it is a web page."""
         if prefix and local and not local.startswith("//"):
             vocabulary = VOCABULARIES.get(prefix.upper(), prefix)
             self._code[concept_id, vocabulary, local] = None
@@ -131,7 +131,7 @@ class OntologyRows:
 
 
 def day_in(version: str) -> date | None:
-    """Return the day that a version names; None where it names none that a calendar has."""
+    """Return the day in the text of a version; None if it has no valid day."""
     found = _DAY.search(version)
     with suppress(ValueError):
         return date.fromisoformat(found[0]) if found else None

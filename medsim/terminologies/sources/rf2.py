@@ -106,7 +106,7 @@ def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
 
 
 def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> list[Skipped]:
-    """Fill the canonical tables with the state of a day, and return what is left out of them."""
+    """Fill the canonical tables with the state of a day, and return the skipped rows."""
     skipped: list[dict[str, Any]] = []
     if options.dialect is not None:
         skipped += store.frame("terminologies/rf2/dialect/skipped", as_of=as_of).to_dicts()
@@ -176,10 +176,10 @@ FILES = (
     ),
     RF2File(name="relationship", stem="sct2_Relationship_", required=False),
 )
-"""The files that medsim reads. Names alone, without associations and is-a, give pairs as well."""
+"""The files that medsim reads. Associations and is-a are optional."""
 
 LANGUAGE = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
-"""The language reference sets, which are read where a dialect is asked for."""
+"""The language reference sets, which are read only for a dialect."""
 
 
 def find_files(
@@ -208,7 +208,7 @@ def find_files(
 def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list[ReleaseFile]:
     """Return one form of each file: Snapshot or Full, or the unmarked one.
 
-    Files of one name in several folders are all taken; what they share counts once.
+    Files of one name in several folders are all read; rows that they share count once.
     """
     forms: dict[str, dict[str, list[ReleaseFile]]] = {}
     for file in files:
@@ -247,7 +247,7 @@ def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
 
 
 def _row_fault(kind: RF2File, row: str) -> str:
-    """Return the fault of a row in words, empty where it has none."""
+    """Return the fault of a row in words, empty for a valid row."""
     values = row.split("\t")
     if len(values) != len(COLUMNS[kind.name]):
         return f"has {len(values)} columns; an RF2 {kind.name} file has {len(COLUMNS[kind.name])}"
@@ -264,7 +264,7 @@ def _row_fault(kind: RF2File, row: str) -> str:
 def _is_cut(kind: RF2File, last_line: bytes) -> bool:
     """Return whether the text after the last line end is less than a row.
 
-    A file may lack the last line end, but what was cut off with it shows in the last identifier.
+    A file may lack the last line end; a truncated file is known by its last identifier.
     """
     return len(last_line.rpartition(b"\t")[2]) < kind.last_digits
 
@@ -316,7 +316,7 @@ _MOST_SHOWN = 20
 
 
 def reference_set(dialect: str) -> str:
-    """Return the identifier of the language reference set that a dialect's name stands for.
+    """Return the identifier of the language reference set of a dialect.
 
     Raises:
         OptionError: it is neither an identifier nor the name of a known dialect.

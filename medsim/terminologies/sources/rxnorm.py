@@ -24,7 +24,7 @@ _LICENCE = (
     "those of other vocabularies in it only as the UMLS Metathesaurus License and their own "
     "licences allow; https://www.nlm.nih.gov/research/umls/rxnorm/docs/termsofservice.html"
 )
-_SUBSET = "prescribe"  # the folder in which a full release has its prescribable part once more
+_SUBSET = "prescribe"  # the folder of a full release that repeats its prescribable part
 _DATED = re.compile(r"(?:rxnorm|readme)_.*?(\d{2})(\d{2})(\d{4})(?!\d)", re.IGNORECASE)
 _MISSING = "a release of RxNorm has it in its folder rrf"
 _ATOMS = RRFFile(

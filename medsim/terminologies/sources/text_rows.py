@@ -32,7 +32,7 @@ class RowFormat:
     Attributes:
         separator: of its values.
         is_cut: whether the text after the last line end is less than a row.
-        row_fault: the fault of a row in words, empty where it has none.
+        row_fault: the fault of a row in words, empty for a valid row.
         check_header: raises InputError unless a file's first line is its header; None where files
             have no header.
     """
@@ -50,7 +50,7 @@ def load_rows(
     store: Store,
     **params: Parameter,
 ) -> list[SourceFile]:
-    """Run a query that fills a table from the rows of files, and return what was read.
+    """Run a query that fills a table from the rows of files, and return the files.
 
     Args:
         query: by its name; it reads the rows from ``$stream``.
@@ -74,7 +74,7 @@ def load_rows(
 def _text_of(
     row_format: RowFormat, files: list[ReleaseFile], read: list[SourceFile]
 ) -> Iterator[bytes]:
-    """Yield the text of files in chunks, without their header lines, and note what was read.
+    """Yield the text of files in chunks, without their header lines, and record the files.
 
     Line ends become line feeds and a byte order mark is dropped.
     """
@@ -140,7 +140,7 @@ def _raise_fault(row_format: RowFormat, files: list[ReleaseFile]) -> None:
 
 
 def _line_fault(row_format: RowFormat, text: str) -> str:
-    """Return the fault of a line in words, empty where it is a row."""
+    """Return the fault of a line in words, empty for a valid row."""
     row = text.removesuffix("\r\n").removesuffix("\n")
     if "\r" in row:
         return "has a carriage return that no line feed follows"
@@ -157,13 +157,13 @@ def csv_rows(
     *,
     optional: Sequence[str] = (),
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a file, each with the number of its first line, and note what was read.
+    """Yield the rows of a file, each with the number of its first line, and record the file.
 
     Args:
         file: with a header line; values may be quoted, and have line ends in quotes.
         columns: whose values are wanted, in any case.
         read: gets the file once all its rows are read.
-        optional: columns that follow; where there is none, its values are empty.
+        optional: columns that follow; the values of a missing one are empty.
 
     Raises:
         InputError: a column is not there, a row has another number of values than the header, or
@@ -196,10 +196,10 @@ def csv_rows(
 
 
 def place_of(file: ReleaseFile, header: Sequence[str], column: str) -> int:
-    """Return at which place a header has a column.
+    """Return the position of a column in a header.
 
     Raises:
-        InputError: it has none, or several.
+        InputError: the column is missing, or there are several.
     """
     times = header.count(column)
     if times != 1:

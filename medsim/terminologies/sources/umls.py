@@ -40,8 +40,8 @@ class RRFFile:
         query: that fills a table with its rows.
         ids: columns that no row lacks; of several with a bar between them a row has one.
         columns: of its rows.
-        missing: the rest of the message where it is not there; None where it is optional.
-        rxnorm: whether the query takes rows as RxNorm has them; None where they do not differ.
+        missing: end of the message if the file is missing; None if it is optional.
+        rxnorm: whether the query reads rows of RxNorm; None if they are the same as UMLS's.
     """
 
     name: str
@@ -91,7 +91,7 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 def load_files(
     kinds: Iterable[RRFFile], release: Path, files: list[ReleaseFile], store: Store
 ) -> list[SourceFile]:
-    """Fill a table with the rows of each kind of file, and return what was read.
+    """Fill a table with the rows of each kind of file, and return the files.
 
     Raises:
         InputError: a file is missing or damaged, or there are two of a name.
@@ -110,11 +110,11 @@ def load_files(
 
 
 def fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:
-    """Fill the canonical tables from those of atoms, relations and types; return what was left out.
+    """Fill the canonical tables from those of atoms, relations and types; return the skipped rows.
 
     Args:
         atoms: the release and the file that atoms are from, for messages.
-        store: that has the tables; those of atoms and relations are dropped.
+        store: has the tables; those of atoms and relations are dropped.
         options: of reading.
 
     Raises:

@@ -39,7 +39,7 @@ _HAS_ROW = np.array(
 _IS_ACTIVE = np.array([[1, 1, 1], [1, 1, 1], [1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 1]])
 _CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)
 
-# Six periods of seven half-yearly releases; associations come after what they replace retires.
+# Six periods of seven half-yearly releases; associations begin after their source is retired.
 _N_PERIODS, _PER_PERIOD, _DAYS_PER_RELEASE = 6, 7, 182
 _PERIODS: dict[RF2Table, tuple[int, int, int]] = {
     "concept": (0, 1, 2),
@@ -193,7 +193,7 @@ def description_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
 
 
 def text_definition_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
-    """Return the text definitions that stand in a file of their own, each with its fate."""
+    """Return the text definitions, which have a separate file, each with its fate."""
     return _named(numbers, outline).filter("is_apart")
 
 

@@ -125,7 +125,7 @@ _TAIL = ("detail", "agent", "clauses", "after")
 
 
 def worded(parts: pl.DataFrame) -> pl.Series:
-    """Return every wording of n names; ``wording`` of row ``i`` stands at ``wording * n + i``."""
+    """Return every wording of n names; ``wording`` of row ``i`` is at ``wording * n + i``."""
     capitalised = parts.select(**_wordings()).with_columns(_capitalised(pl.all()))
     texts = capitalised.with_columns(parts["other"]).with_columns(**_derived_wordings())
     return pl.concat([texts[wording.name].rename("term") for wording in Wording])
@@ -355,7 +355,7 @@ NAMESPACES = (Model.NAMESPACE, Model.OTHER_NAMESPACE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """The concepts of an invented release and what is known of them before any row is made.
+    """The concepts of an invented release, as known before any row is made.
 
     Concepts have numbers: the active clinical ones come first, then the retired ones, then the
     model's.

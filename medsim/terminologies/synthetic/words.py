@@ -15,7 +15,7 @@ class Branch:
         weight: how many of 20 families are in the branch.
         site_first: whether a plain name is "site head" and not "head of site".
         heads: of each noun "singular|plural|other wording|combining form".
-        courses: what may stand before the head.
+        courses: words that can come before the head.
         connective: what joins an agent to the name.
         agents: the kinds of agent.
     """
@@ -132,7 +132,7 @@ AFTER = (
     ' ("hobnail" sign); [provisional]; & oedema; (left > right); δ-form; 5 µm; Σ-variant; β-type;'
     " ΛΟΙΜΟΣ; and/or naevus; à deux; with Ω > 3; \"in situ\"; after 'silent' phase; (two-part)"
 )
-# Nouns lack their first letter, which is a capital where a name begins with it.
+# Nouns lack their first letter, which is a capital at the beginning of a name.
 SHORTER = {
     "left ": "L ",
     "right ": "R ",
