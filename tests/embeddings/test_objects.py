@@ -198,9 +198,7 @@ def test_another_model_under_a_kept_version_is_refused_and_nothing_of_it_is_kept
     before = sorted(tmp_path.rglob("*.vectors"))
     changed = medsim.Embedding(lambda texts: lengths(texts) + 1, version="1")
 
-    with pytest.raises(
-        InputError, match=r"differ from those in the cache, .* a version other than '1'"
-    ):
+    with pytest.raises(InputError, match=r"those in the cache, .* a version other than '1'"):
         embedded(changed, ["knee", "toe"], cache=tmp_path)
 
     assert sorted(tmp_path.rglob("*.vectors")) == before

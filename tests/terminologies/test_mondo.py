@@ -80,9 +80,7 @@ def test_a_file_of_another_kind_or_a_damaged_one_is_refused(data: Path, content:
 
 @pytest.mark.usefixtures("data")
 def test_what_is_missing_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(
-        InputError, match=r"data has no MONDO-ontology-\*\.json\.zst; install version 1"
-    ):
+    with pytest.raises(InputError, match=r"has no MONDO-.*\.json\.zst; install version 1"):
         read_source("mondo")
     monkeypatch.setattr(sys, "path", [])
     with pytest.raises(InputError, match="cellxgene-ontology-guide is not installed; install"):

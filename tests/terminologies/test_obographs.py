@@ -221,7 +221,7 @@ DEEP = '{"graphs": [{"nodes": [{"id": "IN:1", "type": "CLASS", "meta": %s}]}]}'
         (node(meta=["x"]), "node 1: 'meta' is not an object"),
         (node(meta={"synonyms": [synonym("Odd", "x")]}), "a synonym with the 'pred' 'hasOdd"),
         (node(meta={"xrefs": ["MESH:D1"]}), "node 1: 'val' is not text"),
-        (node(meta={"basicPropertyValues": properties(consider="")}), "node 1: a term that stands"),
+        (node(meta={"basicPropertyValues": properties(consider="")}), "its replacement has no id"),
         (f'{{"graphs": [{"9" * 5000}]}}', "Exceeds the limit"),
         (DEEP % ("[" * 100_000 + "]" * 100_000), "nested too deeply"),
         (b'{"graphs":\n [\n"\xff"]}', "line 3 is not UTF-8: byte 0xff"),
