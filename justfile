@@ -35,8 +35,7 @@ docs:
 reference:
     {{ bin }}python -m docs.tools.reference
 
-# All tests but the examples, in two processes; one process has a whole file, so that its fixtures
-# are made once.
+# All tests except the examples, in two processes, each file in one, so that its fixtures are made once.
 test *arguments:
     {{ bin }}python -m pytest -n 2 --dist loadfile --ignore tests/docs/test_examples.py {{ arguments }}
 
@@ -47,13 +46,13 @@ examples *arguments:
 # The tests without processes, browsers, clusters and killed runs, with few examples.
 test-quick *arguments:
     #!/usr/bin/env bash
-    # Their files are in memory where there is a place for that, since disks are waited for; they
-    # are deleted at the end, so set TMPDIR to keep them.
+    # Their files are in memory if possible, which is faster than a disk. They are deleted at the
+    # end; set TMPDIR to keep them.
     if [ -z "${TMPDIR:-}" ] && TMPDIR=$(mktemp -d -p /dev/shm 2>/dev/null); then
         export TMPDIR
         trap 'rm -rf "$TMPDIR"' EXIT
     fi
-    # Each process collects its own files alone, and no third one passes reports on, as in xdist.
+    # Each process collects only its own files, without a third process as in xdist.
     half() {
         {{ bin }}python -m pytest --half "$1" --basetemp "$common/$1" \
             -m "not slow" --hypothesis-profile=quick {{ arguments }}
@@ -71,7 +70,7 @@ test-quick *arguments:
 test-nojit:
     NUMBA_DISABLE_JIT=1 {{ bin }}python -m pytest tests/kernels -m kernels
 
-# The tests that need PyTorch, in an environment of their own, which the first run installs.
+# The tests that need PyTorch, in a separate environment, which the first run installs.
 test-torch *arguments:
     #!/usr/bin/env bash
     set -e
@@ -81,8 +80,7 @@ test-torch *arguments:
     fi
     grep -rl --include='test_*.py' 'importorskip("torch"' tests | xargs .venv-torch/bin/python -m pytest -n 0 {{ arguments }}
 
-# The tests of exports by the tools that read them (datasets, mlcroissant, mteb and others), in an
-# environment of their own, which the first run installs.
+# The tests of exports with the tools that read them, in a separate environment, which the first run installs.
 test-tools *arguments:
     #!/usr/bin/env bash
     set -e
@@ -92,15 +90,15 @@ test-tools *arguments:
     fi
     grep -rl --include='test_*.py' 'medsim\[tools\] is not installed' tests | xargs .venv-tools/bin/python -m pytest -n 0 {{ arguments }}
 
-# Write the golden rows anew; look at the difference before you commit it.
+# Write the golden rows again; look at the difference before you commit it.
 golden:
     {{ bin }}python tests/golden/write.py
 
-# Run the benchmarks; each adds a line to benchmarks/LOG.md. --help says what they take.
+# Run the benchmarks; each adds a line to benchmarks/LOG.md. --help lists the options.
 bench *arguments:
     {{ bin }}python -m benchmarks.run {{ arguments }}
 
-# Run the quick benchmarks, and fail where one is slower than its baseline or finds other rows.
+# Run the quick benchmarks, and fail if one is slower than its baseline or finds other rows.
 bench-check *arguments:
     {{ bin }}python -m benchmarks.run --check {{ arguments }}
 
@@ -108,13 +106,13 @@ bench-check *arguments:
 fuzz *arguments:
     PYTHONPATH=tests:. {{ bin }}python -m fuzz.run {{ arguments }}
 
-# Build the wheel and the source distribution into dist/, and check what they say of themselves; needs pipx.
+# Build the wheel and the source distribution into dist/, and check their metadata; needs pipx.
 package:
     rm -rf dist
     pipx run --spec build pyproject-build
     pipx run twine check --strict dist/*
 
-# Mend what can be mended.
+# Fix what ruff and sqlfluff can fix.
 fix:
     {{ bin }}ruff check --fix . || true
     {{ bin }}ruff format .
