@@ -89,7 +89,7 @@ def check_same(build: Build, named: NamedEmbedding) -> None:
     if named.fingerprint == identity["fingerprint"]:
         return
     name, of = named.spec.name, "files"
-    hint = f"say by `embedding` {name}=PATH where that one lies"
+    hint = f"give the right one with `embedding` {name}=PATH"
     if named.source.identity is not None:
         of, hint = "vectors", "give the right one with `embedding`"
         if isinstance(named.source, KnownVectors):

@@ -72,8 +72,7 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
         with _failing_to_write(path):
             stream = _nameless(path.parent) or partial.open("x+b")
         stack.callback(partial.unlink, missing_ok=True)
-        stack.push(suppress(OSError))  # newer versions of Python try to write the rest again
-        stack.callback(stream.close)
+        stack.callback(_close, stream)
         with suppress(OSError):  # a file system may not support locks
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield stream
@@ -107,6 +106,11 @@ def _remove_left(path: Path) -> None:
                 with suppress(OSError), left.open("rb") as stream:
                     fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     left.unlink()
+
+
+def _close(stream: IO[bytes]) -> None:
+    with suppress(OSError):  # newer versions of Python try to write the rest again
+        stream.close()
 
 
 def _nameless(folder: Path) -> IO[bytes] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
@@ -134,7 +135,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     """
     path = folder / MANIFEST
     try:
-        found = read_own_json(path, _Part)
+        found = read_own_json(path, partial(_part, path))
         if (name := found.pop("kind", kind.name)) != kind.name:
             raise TypeError(f"its kind is {name!r}")  # noqa: TRY301 — one of many faults
         if isinstance(version := found.get("medsim"), str) and version != medsim_version():
@@ -171,8 +172,16 @@ def one_within(folder: Path, *kinds: str) -> str:
 class _Part(dict[str, Any]):
     """A part of a manifest; a missing key is an InputError."""
 
+    path: Path
+
     def __missing__(self, key: str) -> Any:
-        raise InputError(f"{MANIFEST} lacks the key {key!r}; rebuild the output")
+        raise InputError(f"{self.path} lacks the key {key!r}; rebuild the output")
+
+
+def _part(path: Path, content: Mapping[str, Any]) -> _Part:
+    found = _Part(content)
+    found.path = path
+    return found
 
 
 Columns: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]

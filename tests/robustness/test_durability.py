@@ -16,7 +16,7 @@ import pytest
 
 from medsim.builds.output import BUILD
 from medsim.core.errors import OutputError
-from medsim.core.files import sync_folder, whole_file
+from medsim.core.files import nameless_file, sync_folder, whole_file
 from medsim.core.manifest import MANIFEST
 from medsim.core.output import claimed
 from medsim.embeddings.encoders import VectorCache
@@ -183,3 +183,5 @@ def test_a_disk_that_fails_is_told_from_one_that_syncs_no_folders(
         monkeypatch.setattr(os, "fsync", failing)
         with nullcontext() if number == errno.EINVAL else pytest.raises(OSError, match="Input"):
             sync_folder(tmp_path)
+    with pytest.raises(OSError, match="Input"), nameless_file(tmp_path / "page", overwrite=True):
+        raise failing.side_effect
