@@ -212,7 +212,7 @@ class Build(Opened[BuildManifest]):
         record = self.manifest.options
         for option in declared(SearchOptions).values():
             if option.key is not None and option.kept_empty and option.key not in record:
-                raise InputError(f"{self.folder}: the manifest lacks {option.key!r}")
+                raise InputError(f"{self.folder}: the manifest lacks {option.key!r}; rebuild it")
         try:
             return SearchOptions.from_record(record, corrections=corrections_in(record))
         except (OptionError, TypeError, ValueError) as error:

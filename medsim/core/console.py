@@ -297,17 +297,17 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
         metavar = f"<{'|'.join(option.choices)}>{several}"
         if len(metavar) > _LONGEST_METAVAR:
             metavar, text = None, f"{text} One of {', '.join(option.choices)}."
-    told: dict[str, Any] = {
+    shared: dict[str, Any] = {
         "metavar": option.metavar or metavar,
         "help": text,
         "autocompletion": completed(option.choices or names_in(hint)),
     }
     if option.argument:
-        info: Any = typer.Argument(**told)
+        info: Any = typer.Argument(**shared)
     else:
         formats = ["%Y-%m-%d", "%Y%m%d"] if shown is datetime else None
         flags = option.flags or ((_flag(field.name, option),) if shown is bool else ())
-        info = typer.Option(*flags, formats=formats, rich_help_panel=option.heading, **told)
+        info = typer.Option(*flags, formats=formats, rich_help_panel=option.heading, **shared)
     wide = shown | None if default is None or type(None) in union_members(hint) else shown
     kind, annotation = inspect.Parameter.KEYWORD_ONLY, Annotated[wide, info]
     return inspect.Parameter(field.name, kind, default=default, annotation=annotation)

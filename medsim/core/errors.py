@@ -47,7 +47,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 class MedsimError(Exception):
-    """An error that the user can fix; its message is one line that says what is wrong and how.
+    """An error that the user can fix; its message is one line that says what to do.
 
     Attributes:
         exit_code: the exit code of the command line.

@@ -320,7 +320,7 @@ class Store:
             self._connection.execute("begin transaction read only")
             try:
                 with _interruptible():
-                    relation = told_apart(self._connection.sql(statement), as_text=as_text)
+                    relation = _plain_columns(self._connection.sql(statement), as_text=as_text)
                     with relation.to_arrow_reader(_BATCH_ROWS) as reader:
                         yield reader
             except duckdb.OutOfMemoryException as error:
@@ -461,7 +461,7 @@ _TEMPORAL = frozenset(
 )
 
 
-def told_apart(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.DuckDBPyRelation:
+def _plain_columns(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.DuckDBPyRelation:
     """Return a relation with unique column names and types that Polars supports."""
     taken: set[str] = set()
     chosen = []

@@ -273,7 +273,7 @@ def check_against_build(
         *found.filter(found.is_duplicated())["term1"],
     ]
     return [
-        Finding("build", "The concepts of the build are shared out by the rule.", moved),
+        Finding("build", "The concepts of the build are split by the rule.", moved),
         Finding("positives", "The splits have the positives of the build, each once.", wrong),
     ]
 

@@ -180,6 +180,7 @@ def test_another_licence_has_a_name_and_a_link() -> None:
         "license_link": "https://invented.example/terms",
     }
     assert "license_link" not in licence("its own").metadata()
+    assert licence("CC BY 4.0, but for names", redistributable=False).allows_passing_on is False
 
 
 # A file of the build

@@ -61,6 +61,7 @@ def test_a_list_or_a_number_of_numpy_is_kept_as_plain_python_has_it() -> None:
     ("given", "says"),
     [
         ({"seed": "1"}, "`seed` takes a whole number, not str"),
+        ({"seed": True}, "`seed` takes a whole number, not bool"),
         ({"threads": "two"}, "`threads` takes a whole number or None, not str"),
         ({"source": ["hpo"]}, "`source` takes a text or a path, not list of str"),
         ({"source": None}, "`source` takes a text or a path, not NoneType"),
@@ -139,16 +140,8 @@ def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> N
         (InstancesOptions, {"benchmark": "x", "annotators": 1001}, "1,001 annotators; 1 to 1,000"),
         (WicEvaluateOptions, {"data": "x", "people": 80}, "`people` 80 is not an accuracy"),
         (WicEvaluateOptions, {"data": "x", "people": "nan"}, "`people` nan is not an accuracy"),
-        (
-            ScoreOptions,
-            {"study": "x", "answers": "y", "resamples": 99},
-            "`resamples` 99 is too few",
-        ),
-        (
-            ScoreOptions,
-            {"study": "x", "answers": []},
-            "give at least one file or folder of answers",
-        ),
+        (ScoreOptions, {"study": "x", "answers": "y", "resamples": 99}, "`resamples` 99 is too"),
+        (ScoreOptions, {"study": "x", "answers": []}, "give at least one file or folder of a"),
         (
             EvaluateOptions,
             {"inputs": "x", "embeddings": {"a": "b"}, "index": "tree", "retrieval": True},
