@@ -334,7 +334,8 @@ def _drawn(quarters: Quarters, options: PairsOptions) -> pl.DataFrame:
             f"{found.height} {domain} {_NAMES[linked]}" for (domain, linked), found in short.items()
         )
         most, ratio = quarters.largest(wanted), options.ratio
-        lower = f"; a `ratio` below {ratio:g} leaves more words" if options.by_ratio else ""
+        can_fall = options.by_ratio and ratio > 1
+        lower = f"; a `ratio` below {ratio:g} leaves more words" if can_fall else ""
         raise OptionError(
             f"`size` {options.size} needs {wanted} pairs per quarter, but with `per_word` "
             f"{options.per_word} there are: {counts}{lower}; "
