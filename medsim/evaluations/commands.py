@@ -89,7 +89,7 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
 
     Writes nothing. As table, md and latex it has a row per set and a column per task: Pearson's r
     with * for p below 0.05, ** below 0.01 and *** below 0.001, after Holm's correction for all
-    tests; json and csv have a row per correlation, with confidence interval, t-test and meaning.
+    tests; json and csv have a row per correlation, with confidence interval, t-test and verdict.
 
     Example: medsim correlate results tasks.csv --format latex
     """

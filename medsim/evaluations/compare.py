@@ -56,18 +56,18 @@ _USUAL = {"best", "standings", "parts"}  # tables with the usual statistic of ea
 def compare(options: CompareOptions) -> pl.DataFrame:
     """Return a table of an evaluation with a row per value.
 
-        "best": every embedding at its best metric, by AUC or, for ratings, by Spearman's
-    correlation. "standings": the standings of embeddings over all these sets of 30 pairs or more. A
-    statistic, such as "auc": every embedding at its best metric by that statistic; "all-auc": at
-    every metric; "standings-auc": the number of metrics of the same embedding that are
-    significantly better or worse; "spread-auc": the smallest, median and largest variance over an
-    embedding's metrics. "metrics": the standings of metrics over all sets. "parts": the best
-    metrics on parts of rated sets. "rated": the rated sets. "coverage": pairs without vectors.
-    "overlap": shared vocabularies. "separation": the errors of categories at each embedding's best
-    and worst metric; "categories": the mean similarities there; "all-separation": the errors at
-    every metric; "separation-terms": the terms with the fewest and the most errors. The number of a
-    table or figure of Schulz and Juric (AAAI 2020), such as "C.1" or "figure-B.1", is the table
-    with the same content.
+    The table "best" has every embedding at its best metric, by AUC or, for ratings, by Spearman's
+    correlation; "standings" the standings of embeddings over all these sets of 30 pairs or more. A
+    statistic, such as "auc", has every embedding at its best metric by that statistic; "all-auc"
+    every metric; "standings-auc" the number of metrics of the same embedding that are significantly
+    better or worse; "spread-auc" the smallest, median and largest variance over an embedding's
+    metrics. "metrics" has the standings of metrics over all sets; "parts" the best metrics on parts
+    of rated sets; "rated" the rated sets; "coverage" the pairs without vectors; "overlap" the
+    shared vocabularies; "retrieval" the scores of retrieval. "separation" has the errors of
+    categories at each embedding's best and worst metric; "categories" the mean similarities there;
+    "all-separation" the errors at every metric; "separation-terms" the terms with the fewest and
+    the most errors. The number of a table or figure of Schulz and Juric (AAAI 2020), such as "C.1"
+    or "figure-B.1", gives the table with the same content.
 
     At fixed metrics embeddings are compared again, with the tests of ``evaluate`` and the
     similarities that the evaluation keeps.

@@ -312,10 +312,10 @@ _ENDS = ("best", "worst")
 def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
     """Return a table of the separation of categories, one of ``SEPARATION_TABLES``.
 
-        "separation": the error over all triples of each embedding at its best and its worst metric,
-    for each far category and, if there are several, for all together; "categories": the mean
-    similarities at these metrics; "all-separation": the errors at every metric; "separation-terms":
-    the terms of the first near category with the lowest and the highest error.
+    The table "separation" has the error over all triples of each embedding at its best and its
+    worst metric, for each far category and, if there are several, for all together; "categories"
+    the mean similarities at these metrics; "all-separation" the errors at every metric;
+    "separation-terms" the terms of the first near category with the lowest and the highest error.
 
     Raises:
         InputError: the evaluation has no such results.

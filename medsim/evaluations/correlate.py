@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
 
 STRONG = 0.5
-"""A large correlation (Cohen 1988, section 3.2); fewer models than needed to show it are too
-few."""
+"""A large correlation (Cohen 1988, section 3.2); with too few models, tests cannot show it."""
 
 COLUMNS: Columns = (
     columns(pl.String, "set", "statistic", "task")

@@ -164,7 +164,8 @@ def number_of(text: str) -> str | None:
 
 
 BINS = Option(
-    "Start of each bin of counts; default: 1,10,…. The bins are of word counts: 1,10,100,….",
+    "Start of each bin of counts; default: 1,10,…. Counts are word frequencies, and the default "
+    "bins begin at powers of ten.",
     (),
     "N,N,…",
     listed=True,
@@ -232,8 +233,8 @@ _N_NEAR = 2
 _MOST_COUNT = 10**18
 
 SUBSET = Option(
-    "Pairs that all cover, or that each covers. common: pairs that all embeddings "
-    "cover; own: those that each one covers."
+    "Pairs covered by all embeddings, or by each. common: pairs that all embeddings cover; own: "
+    "those that each one covers."
 )
 
 

@@ -493,6 +493,8 @@ def _values(
     if not values:
         told = [rating for rating in given if rating is not None]
         values = [sum(told) / len(told) if told else None]
+    if None in values or not (cells[positions.term1] and cells[positions.term2]):
+        return values, given, ()  # the line is left out
     known = (property_in(name, cells[at]) for name, at in positions.properties.items())
     return values, given, tuple(known)
 

@@ -40,8 +40,8 @@ def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
     # When colours repeat, shapes and dashes shift by one, so no two names look the same.
     further = int(channel in ranges)
     drawn = [values[(at + at // len(COLOURS) * further) % len(values)] for at in range(len(names))]
-    coloured = channel(f"{field}:N").scale(domain=list(names), range=drawn)
-    return coloured if any(names) else coloured.legend(None)
+    encoded = channel(f"{field}:N").scale(domain=list(names), range=drawn)
+    return encoded if any(names) else encoded.legend(None)
 
 
 def rows_of(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:

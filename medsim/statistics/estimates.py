@@ -194,11 +194,10 @@ def pearson(left: Values, right: Values) -> float:
 def smallest_detectable(n: int) -> float:
     """Return the smallest absolute correlation that a test of ``n`` values can detect.
 
-    A true correlation of this size is significant, two-tailed at 0.05, in 80% of samples. It is
-    taken by Fisher's transformation, whose standard error is 1 / sqrt(n - 3) (Cohen, Statistical
-    Power Analysis 1988, section 3.5). Of few values that is a little strict: of 12, a correlation
-    of this size is shown in 84% of samples rather than 80%. It is NaN of fewer than 4 values, by
-    which nothing could be shown.
+    A true correlation of this size is significant, two-tailed at 0.05, in about 80% of samples. It
+    is computed by Fisher's transformation, whose standard error is 1 / sqrt(n - 3) (Cohen,
+    Statistical Power Analysis 1988, section 3.5), and is slightly too large for few values. It is
+    NaN for fewer than 4 values, since these cannot show any correlation.
     """
     if n < _FEWEST_FOR_FISHER:
         return math.nan

@@ -41,7 +41,7 @@ def test_a_file_tells_properties_in_columns_of_their_own(tmp_path: Path) -> None
 
 
 def test_properties_stay_with_their_pairs_where_lines_are_left_out(tmp_path: Path) -> None:
-    lines = "a,b,1,,one,,,,,\nx,y,,,two,,,,,\nb,a,1,,three,,,,,\nc,d,1,,four,,,,,\n"
+    lines = "a,b,1,,one,,,,,\nx,y,,,two,many,,,,\nb,a,1,,three,,,,,\nc,d,1,,four,,,,,\n"
 
     found = read(tmp_path, PAIRS + lines)
 

@@ -195,6 +195,7 @@ def test_the_result_says_how_it_stands_beside_chance(
     found = result(replace(full, results=results, comparisons=NONE), ["one", "two"])
 
     assert found.result[0].endswith(says)
+    assert found.result[1].startswith("Over 4 sets its AUC ranges from 0.")
     assert found.result[-1] == "2 warnings under “Inputs and options”."
 
 
@@ -212,10 +213,8 @@ def test_the_result_names_only_the_best_and_says_where_pairs_are_few(full) -> No
 def test_worst_errors_are_folded_but_those_of_the_best_embedding(full) -> None:
     first, *others = errors(full, standing_order(full, NAMES)).parts
 
-    assert (
-        first.summary == "Pairs of invented: dataset_0, hard, levenshtein negatives, by two (cos)"
-    )
-    assert [len(first.tables), first.opened] == [2, True]
+    named = "Pairs of invented: dataset_0, hard, levenshtein negatives, by two (cos)"
+    assert (first.summary, len(first.tables), first.opened) == (named, 2, True)
     assert not any(one.opened for one in others)
 
 
