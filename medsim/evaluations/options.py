@@ -446,7 +446,7 @@ class CompareOptions(Options):
 
     @property
     def paper(self) -> PaperTable:
-        """The table, with what the paper's has where the option is the number of one."""
+        """The table, with the settings of the paper if it is named by its number there."""
         return PAPER.get(number_of(self.table) or "", PaperTable(self.table))
 
 

@@ -106,11 +106,11 @@ COMPARISONS = Table(
             "mcnemar_clusters_exact (accuracies), bca (Spearman's correlation, a bootstrap), "
             "clustered_t (retrieval); of independent pairs delong, and mcnemar or mcnemar_exact."
         ),
-        "statistic": _number("Statistic of the test; null where it has none or is not defined."),
+        "statistic": _number("Statistic of the test; null if it has none or is not defined."),
         "p": _number("Two-sided p-value; null where it is not defined."),
         "p_bonferroni": _number(
-            "The same after Bonferroni's correction for all comparisons of one statistic among the "
-            "same models on the same set; null where p is."
+            "p after Bonferroni's correction for all comparisons of one statistic among the same "
+            "models on the same set; null if p is."
         ),
         "p_holm": _number("p after Holm's correction; null if p is."),
         "low": _number(

@@ -491,8 +491,8 @@ def _values(
     values = [_rating(cells[at], layout) for at in positions.ratings.values()]
     given = [_rating(cells[at], layout) for at in positions.raters]
     if not values:
-        told = [rating for rating in given if rating is not None]
-        values = [sum(told) / len(told) if told else None]
+        rated = [rating for rating in given if rating is not None]
+        values = [sum(rated) / len(rated) if rated else None]
     if None in values or not (cells[positions.term1] and cells[positions.term2]):
         return values, given, ()  # the line is left out
     known = (property_in(name, cells[at]) for name, at in positions.properties.items())

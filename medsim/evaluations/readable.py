@@ -139,8 +139,8 @@ def hardest_first(names: pl.Series) -> list[str]:
 
 def apart(column: str, taken: Sequence[str]) -> pl.Expr:
     """Return a column's names for use as columns; names already in use become "statistic (set)"."""
-    told = pl.format("{} ({})", column, pl.lit(column))
-    return pl.when(pl.col(column).is_in(taken)).then(told).otherwise(column).alias(column)
+    with_kind = pl.format("{} ({})", column, pl.lit(column))
+    return pl.when(pl.col(column).is_in(taken)).then(with_kind).otherwise(column).alias(column)
 
 
 def rounded(column: str, form: str = ".3f") -> pl.Expr:

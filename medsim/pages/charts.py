@@ -226,7 +226,7 @@ def _sizes(y: alt.Y, height: float) -> alt.Chart:
 
 
 def ranking(names: Sequence[str], x: ValueAxis) -> Spec:
-    """Return a chart of one value with its interval of each of some names, in order.
+    """Return a chart with one value and its interval for each name, in order.
 
     It draws what ``dots`` draws, with the names as y and an empty contender.
     """
@@ -234,7 +234,7 @@ def ranking(names: Sequence[str], x: ValueAxis) -> Spec:
 
 
 def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
-    """Return a chart of several values of each contender with their mean as a bar across.
+    """Return a chart with several values of each contender, and a bar across at their mean.
 
     It draws y, contender, value and name, the dataset of a value.
     """

@@ -67,7 +67,7 @@ class Chart:
         spec: its specification in Vega-Lite, without data; it draws the data set named "rows".
         rows: the data that it draws.
         narrow: whether it is drawn no wider than it is high.
-        least: the least width, in pixels, at which its texts have room; where the page is narrower,
+        least: the least width, in pixels, at which its texts fit; on a narrower page
             it scrolls within its own box.
     """
 
@@ -121,9 +121,9 @@ class Page:
 
     Attributes:
         lead: the outputs that it reports on.
-        notice: a warning before the page is passed on; None where there is none.
+        notice: a warning about passing the page on, if any.
         signature: the version, rows and options behind its numbers, a line under every chart.
-        words: the meanings of words that the page has, which it shows where it has them.
+        words: the meanings of words, which the page shows where it uses them.
     """
 
     title: str
@@ -208,7 +208,7 @@ def with_interval(row: Mapping[str, Any]) -> str:
 
 
 def warnings_of(warnings: Sequence[str]) -> list[Part]:
-    """Return a table of warnings, nothing where there are none."""
+    """Return a table of warnings, or nothing without warnings."""
     if not warnings:
         return []
     frame = pl.DataFrame({"warning": list(warnings)}, schema={"warning": pl.String})

@@ -82,7 +82,7 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
 
     The effective size is that of independent hits with the same standard error, but no more than
     there are values (Korn and Graubard, Survey Methodology 24:193-201, 1998); where the standard
-    error is 0 it is the effective number of clusters. The interval is nan if fewer than
+    error is 0 it is the effective number of clusters. The interval is NaN if fewer than
     ``FEWEST_CLUSTERS`` clusters are effective.
 
     Degrees of freedom are ``degrees_of`` the clusters, or those of the standard error if they are
@@ -111,7 +111,7 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
 def clustered_mean(values: Values, clusters: Rows) -> Estimate:
     """Return the mean of values from 0 to 1, such as hits, with ``clustered_estimate``'s interval.
 
-    It is NaN of no values.
+    It is NaN without values.
     """
     if not len(values):
         return Estimate(value=math.nan)

@@ -148,10 +148,10 @@ class PearsonTest:
     """Pearson's correlation of two sides with its test.
 
     Attributes:
-        r: Pearson's correlation, with Fisher's interval of at least 4 values; NaN of fewer than 3,
-            of a constant side, or where a value is infinite.
-        t: r sqrt((n - 2) / (1 - r^2)); infinite where r is 1 or -1.
-        p: two-tailed, under Student's law of n - 2 degrees.
+        r: Pearson's correlation, with Fisher's interval for at least 4 values; NaN for fewer than
+            3, for a constant side, or if a value is infinite.
+        t: r sqrt((n - 2) / (1 - r^2)); infinite if r is 1 or -1.
+        p: two-tailed, by Student's distribution with n - 2 degrees of freedom.
     """
 
     r: Estimate
@@ -215,10 +215,10 @@ _HALVINGS = 50  # to the last digits of a share
 def area_interval(auc: float, n_positives: int, n_negatives: int) -> Estimate:
     """Return an area under a ROC curve with the score interval of Newcombe (2006, method 5).
 
-    It holds the areas from which the one seen is at most 1.96 standard errors away, by the variance
-    of Hanley and McNeil (1982) at these areas, with the mean of both numbers of pairs for each
-    (Newcombe, Statistics in Medicine 25:559-573). Simulated with 4 to 100 pairs and areas of 0.9
-    to 0.99, it covers 87% to 99%; DeLong's interval, cut at 1, covers 3% to 93%.
+    It has the areas that differ from the observed one by at most 1.96 standard errors, with the
+    variance of Hanley and McNeil (1982) at these areas and the mean of both numbers of pairs for
+    each (Newcombe, Statistics in Medicine 25:559-573). Simulated with 4 to 100 pairs and areas of
+    0.9 to 0.99, it covers 87% to 99%; DeLong's interval, cut at 1, covers 3% to 93%.
     """
 
     def is_beyond(area: float) -> bool:
@@ -242,12 +242,12 @@ def _end(outside: float, inside: float, is_beyond: Callable[[float], bool]) -> f
 
 
 def perfect_correlation(sign: float, n_pairs: int) -> Estimate:
-    """Return a correlation of 1 or -1 with an interval, from -1 to 1 of fewer than 4 pairs.
+    """Return a correlation of 1 or -1 with an interval, from -1 to 1 for fewer than 4 pairs.
 
-    One of 0 stands for a known value: it has a point.
+    A correlation of 0 is a known value, and its interval is a point.
 
     Its inner end is that of Spearman's correlation by Bonett and Wright (Psychometrika 65:23-28,
-    2000), taken halfway between 1 and the next value that ranks of so many pairs can give. Of
+    2000), taken halfway between 1 and the next value that ranks of ``n_pairs`` can give. Of
     samples of normal pairs with a correlation at that end, 0.1% to 3.1% are perfect (simulated with
     4 to 100 pairs): 2.5% would be exact.
 
@@ -267,8 +267,8 @@ def perfect_correlation(sign: float, n_pairs: int) -> Estimate:
 def rank_correlation(value: float, n_pairs: int) -> tuple[Estimate, float]:
     """Return a Spearman's correlation between -1 and 1 with its interval, and its normal deviate.
 
-    It is Fisher's transformed with the variance of Bonett and Wright (Psychometrika 65:23-28,
-    2000). Of fewer than 4 pairs it is from -1 to 1, with a deviate of 0.
+    The interval is that of Fisher's transformation, with the variance of Bonett and Wright
+    (Psychometrika 65:23-28, 2000). For fewer than 4 pairs it is from -1 to 1, with a deviate of 0.
 
     Args:
         value: not -1 and not 1.
@@ -282,7 +282,7 @@ def rank_correlation(value: float, n_pairs: int) -> tuple[Estimate, float]:
 
 
 def _transformed_error(value: float, n_pairs: int) -> float:
-    """Return the standard error of Fisher's transformed of a Spearman's correlation."""
+    """Return the standard error of Spearman's correlation after Fisher's transformation."""
     return math.sqrt((1 + value**2 / 2) / (n_pairs - 3))
 
 
@@ -290,8 +290,8 @@ def difference_of(first: Estimate, second: Estimate, reach: float = Z95) -> tupl
     """Return the difference of two estimates with its interval, and its standard normal deviate.
 
     The interval is made of both (Newcombe, Statistics in Medicine 17:873-890, 1998, method 10), as
-    if they were independent: that is for edges, where nothing tells how they depend on each other.
-    The deviate is beyond ``reach`` where the interval leaves out 0.
+    if they were independent: it is for edges, where their dependence is unknown. The deviate is
+    beyond ``reach`` if the interval excludes 0.
     """
     difference = first.value - second.value
     below = math.hypot(first.value - first.low, second.high - second.value)

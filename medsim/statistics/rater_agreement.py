@@ -97,8 +97,8 @@ def rater_agreement(
 def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
     """Return Spearman's correlation of every two raters over the items that both rated.
 
-    The arguments are those of ``rater_agreement``. The table is float64[n_raters, n_raters]; NaN of
-    a rater with oneself, and where a correlation is not defined.
+    The arguments are those of ``rater_agreement``. The table is float64[n_raters, n_raters], NaN
+    on the diagonal and where a correlation is not defined.
     """
     n_raters = len(ratings)
     return _table(n_raters, _correlations(_ranks(ratings), _every_two(n_raters), fewest))

@@ -36,7 +36,7 @@ class Resampling:
     grows: bool = False
 
     def for_comparisons(self, n_comparisons: int) -> Resampling:
-        """Return the randomness of a family of so many comparisons."""
+        """Return the settings for a family of ``n_comparisons``."""
         if not self.grows:
             return self
         enough = min(RESAMPLES_A_COMPARISON * n_comparisons, MOST_RESAMPLES)

@@ -76,13 +76,13 @@ class LabelledSample:
 class RatedSample:
     """Similarities of rated pairs, and how well they follow the ratings.
 
-    All correlations are NaN of fewer than 2 pairs or a constant side.
+    All correlations are NaN for fewer than 2 pairs or a constant side.
 
     Attributes:
         similarities: float64[n_pairs], for statistics that are not attributes.
         ratings: float64[n_pairs], higher for what is more similar.
         spearman: correlation of average ranks, with a BCa bootstrap interval.
-        pearson: with Fisher's interval; NaN as well where a value is infinite.
+        pearson: with Fisher's interval; also NaN if a value is infinite.
         kendall: tau-b, without an interval.
         bootstrap: of this and other similarities of the pairs.
         side: the place of these similarities in the bootstrap.
@@ -183,12 +183,12 @@ def redrawn(samples: Sequence[RatedSample], resampling: Resampling) -> Sequence[
 
 
 def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> float:
-    """Return the threshold at or above which most pairs are rightly taken for positives.
+    """Return the threshold that classifies most pairs correctly; pairs at or above it are positive.
 
-    It lies midway between two neighbouring similarities that occur, or on the upper one where no
-    number is between; it is -inf where all pairs are best taken for positives, and inf where none
-    is. Pairs of one similarity are never separated. Of equally good thresholds the lowest counts.
-    A similarity of inf is above any threshold, so its pairs are always taken for positives.
+    It is midway between two neighbouring similarities, or the upper one if no number is between
+    them; it is -inf if all pairs are best classified as positives, and inf if none is. Pairs with
+    the same similarity are never separated. Of equally good thresholds the lowest is used. Pairs
+    with a similarity of inf are always classified as positives.
 
     It is NaN without pairs.
 
@@ -328,11 +328,11 @@ def _areas_without_each(
 def delong(first: RocArea, second: RocArea) -> Test:
     """Return whether the AUCs of two similarities of the same pairs differ.
 
-    The test of DeLong, DeLong and Clarke-Pearson (1988); of clusters ``clustered_test``. The
-    statistic is the standard normal deviate of the first AUC less the second, the interval is of
-    that difference. All are NaN where a class has fewer than 2 pairs. Where the variance of the
-    difference is estimated as 0, both similarities order all pairs alike, and do not differ, or one
-    is perfect or constant: interval and p are then those of ``difference_of``.
+    The test of DeLong, DeLong and Clarke-Pearson (1988); for clusters ``clustered_test``. The
+    statistic is the standard normal deviate of the first AUC minus the second, and the interval is
+    of that difference. All are NaN if a class has fewer than 2 pairs. If the estimated variance of
+    the difference is 0, either both similarities order all pairs alike and do not differ, or one is
+    perfect or constant: interval and p are then those of ``difference_of``.
     """
     labels = first.labels
     if first.clusters is not None:

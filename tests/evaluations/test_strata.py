@@ -184,12 +184,7 @@ def test_topics_domains_and_associations_make_parts(tmp_path: Path, bins, of_top
         ("", ["a,b,1"], None, {}),
         (",count1,domain", ["hand,foot,4,5,body"], None, {"domain=body": [0]}),
     ],
-    ids=[
-        "a table of words goes before the file",
-        "a word of another domain",
-        "nothing",
-        "one word",
-    ],
+    ids=["words before the file", "another domain", "nothing", "one word"],
 )
 def test_parts_are_by_what_is_known_of_both_words(
     tmp_path: Path, header: str, lines: list[str], words, expected

@@ -182,6 +182,11 @@ def test_the_interval_of_clusters_is_wilsons_at_the_jackknifes_effective_size(
     if error and 0 < auc < 1:
         size = min(auc * (1 - auc) / error**2, len(labels))
     reach = stats.t.ppf(0.975, effective / 2)
+    if size > effective:  # then few clusters may dominate the error (Satterthwaite 1946)
+        shares = np.square(np.array(others) - auc)
+        degrees = 2 * len(shares) * shares.mean() ** 2 / max(shares.var(), 1e-300)
+        of_few = stats.t.ppf(0.975, min(effective / 2, degrees))
+        reach = min(of_few, reach * math.sqrt(size / effective))
     ends = proportion_confint(auc * size, size, 2 * stats.norm.sf(reach), method="wilson")
     assert (sides[0].auc.low, sides[0].auc.high) == pytest.approx(ends, abs=1e-9)
 

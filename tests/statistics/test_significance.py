@@ -283,7 +283,6 @@ def test_fewer_than_five_effective_clusters_have_no_interval_and_no_test(sizes) 
     values = np.random.default_rng(1).random(len(clusters))
 
     assert effective_clusters(clusters) < 5
-    assert np.isnan(
-        [clustered_mean(values, clusters).low, clustered_mean(values, clusters).high]
-    ).all()
+    found = clustered_mean(values, clusters)
+    assert np.isnan([found.low, found.high]).all()
     assert math.isnan(clustered_difference(values, 1 - values, clusters).p)
