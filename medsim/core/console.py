@@ -211,10 +211,9 @@ def command(
             try:
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
-                text = _with_flags(str(error), flags)
-                if from_file and isinstance(error, OptionError):
-                    text += f" ({from_file})"
-                raise type(error)(text) from error
+                end = f" ({from_file})" if from_file and isinstance(error, OptionError) else ""
+                error.args = (one_line(f"{_with_flags(str(error), flags)}{end}"),)
+                raise
 
         context, *shared, _ = inspect.signature(call, eval_str=True).parameters.values()
         parameters = [_parameter(fields[name], one) for name, one in declared(options).items()]

@@ -11,6 +11,7 @@ import sys
 from dataclasses import fields
 from itertools import product
 from pathlib import Path
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 from medsim.cli import app
 from medsim.core import opened
 from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.services import RefusedError
 from medsim.embeddings.sources import FORMATS
 from medsim.evaluations.options import TABLES
 from medsim.terminologies.sources import SOURCES
@@ -141,16 +143,18 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
     assert error == f"error: {copy}: fingerprint, stats do not hold"
 
 
-def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def lacking(*_arguments: object, **_options: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(opened, "open_output", lacking)
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(MemoryError(), "out of memory"), (RefusedError("`seed` is bad", 401, ""), "--seed is bad")],
+)
+def test_an_error_is_told_in_one_line(
+    out: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    monkeypatch.setattr(opened, "open_output", Mock(side_effect=error))
 
     result = run("sql", out, "select 1")
 
-    assert result.exit_code == 1
-    assert result.stderr == "error: out of memory\n"
+    assert (result.exit_code, result.stderr) == (1, f"error: {said}\n")
 
 
 @pytest.mark.parametrize(
