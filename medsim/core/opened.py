@@ -160,20 +160,20 @@ class Opened(Shown, Generic[M]):
 
     def _scan(self, files: str) -> pl.LazyFrame:
         for path in self._promised(files):
+            name = PurePosixPath(path.relative_to(self.folder).as_posix())
+            views = self.kind.views.values()
+            view = next(one for one in views if one.files and name.match(one.files))
             with reading(path, hint=_AGAIN):
-                self._check_types(path, scan_parquet(path).collect_schema())
+                found = scan_parquet(path).collect_schema()
+            for column, dtype in view.all_columns().items():
+                if column not in found and column in view.dtypes:
+                    raise InputError(f"{path} has no column {column}; {_AGAIN}")
+                if found.get(column, dtype) != dtype:
+                    raise InputError(
+                        f"{path} has {column} as {found[column]}, not {dtype}; {_AGAIN}"
+                    )
         with reading(self.folder / files, hint=_AGAIN):
             return scan_files(self.folder, files)
-
-    def _check_types(self, path: Path, found: pl.Schema) -> None:
-        """Raise InputError if a column of a table is missing or has the wrong type."""
-        name = PurePosixPath(path.relative_to(self.folder).as_posix())
-        view = next(one for one in self.kind.views.values() if one.files and name.match(one.files))
-        for column, dtype in view.all_columns().items():
-            if column not in found and column in view.dtypes:
-                raise InputError(f"{path} has no column {column}; {_AGAIN}")
-            if found.get(column, dtype) != dtype:
-                raise InputError(f"{path} has {column} as {found[column]}, not {dtype}; {_AGAIN}")
 
     def _promised(self, *patterns: str) -> list[Path]:
         """Return the files of the manifest that match patterns; InputError if one is missing.
