@@ -22,7 +22,8 @@ KINDS = {WordBags: "For word vectors", TermPoints: "For one vector per term"}
 def measure_pages() -> dict[str, str]:
     """Return the pages of statistics and metrics by their paths below the reference."""
     of_kinds = {
-        title: [one for one in STATISTICS.values() if one.of == of] for of, title in OF.items()
+        title: [statistic for statistic in STATISTICS.values() if statistic.kind == kind]
+        for kind, title in OF.items()
     }
     metrics = {
         title: {name: one for name, one in METRICS.all().items() if one.of is kind}

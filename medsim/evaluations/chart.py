@@ -34,7 +34,7 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
         "rated": _of_pairs,
         "retrieval": _of_retrieval,
         "separation": _of_separation,
-    }[statistic.of](evaluation, statistic.name, subset).drop_nulls("value")
+    }[statistic.kind](evaluation, statistic.name, subset).drop_nulls("value")
     if found.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistic.label}")
     panels = found["panel"].unique().sort().to_list()

@@ -32,13 +32,13 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
     from medsim.evaluations.evaluate import evaluate as run
     from medsim.evaluations.readable import readable
 
-    _print_compared(table_of(call(run, options)), form, readable, options.progress)
-    asked = (
+    _print_comparison(table_of(call(run, options)), form, readable, options.progress)
+    optional = (
         (options.retrieval, "retrieval"),
         (options.separates, "separation"),
         (options.words, "parts"),
     )
-    tables = [("a summary", "standings"), *((name, name) for wanted, name in asked if wanted)]
+    tables = [("a summary", "standings"), *((name, name) for chosen, name in optional if chosen)]
     place = quoted(options.out)
     tell_next(
         options.progress,
@@ -61,10 +61,10 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     from medsim.evaluations.compare import compare as table_of
     from medsim.evaluations.readable import as_in_paper
 
-    _print_compared(call(table_of, options), form, as_in_paper, options.progress)
+    _print_comparison(call(table_of, options), form, as_in_paper, options.progress)
 
 
-def _print_compared(
+def _print_comparison(
     rows: pl.DataFrame,
     form: str,
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]],
@@ -79,7 +79,7 @@ def _print_compared(
     if {"n_better", "value"} <= set(rows.columns):
         signs = "+1-0: significantly better than 1, worse than 0; *: best, or not different from it"
         tell_signs(progress, form, signs)
-    elif any(re.search(r"\(\d", str(one.rows())) for one in frames):
+    elif any(re.search(r"\(\d", str(frame.rows())) for frame in frames):
         tell_signs(progress, form, "(12): number of pairs")
 
 
@@ -96,12 +96,13 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
     from medsim.evaluations.correlate import correlate as run
     from medsim.evaluations.readable import readable_correlations
 
-    found = call(run, options)
-    print_table(found, form, readable=lambda frame: [readable_correlations(frame)])
+    correlations = call(run, options)
+    print_table(correlations, form, readable=lambda frame: [readable_correlations(frame)])
     signs = (
         "Pearson's r; *, **, ***: p below 0.05, 0.01, 0.001 after Holm's correction; "
         "detectable r: the smallest that this many models can show at 80% power"
     )
     tell_signs(options.progress, form, signs)
-    for verdict in found["verdict"].filter(found["r"].is_null()).unique(maintain_order=True):
+    undefined = correlations.filter(correlations["r"].is_null())["verdict"]
+    for verdict in undefined.unique(maintain_order=True):
         tell_missing(options.progress, form, verdict.removeprefix("undefined: "))

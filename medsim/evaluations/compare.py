@@ -218,13 +218,15 @@ def comparisons_at(
         ]
         statistics = set(of_input["statistic"])
         wanted = set(of_input.select(SET_COLUMNS).iter_rows())
-        sets = [pair_set for pair_set in one.sets if tuple(pair_set.named().values()) in wanted]
+        sets = [
+            pair_set for pair_set in one.sets if tuple(pair_set.key_columns().values()) in wanted
+        ]
         if one.rated:
             warn_of_reach(models, resampling, progress)
         with progress.stage(f"compare embeddings on {name}") as stage:
             stage.total(len(sets))
             for pair_set in sets:
-                where: Row = {"input": one.name, **pair_set.named()}
+                where: Row = {"input": one.name, **pair_set.key_columns()}
                 found = fixed_comparisons(pair_set, common, models, statistics, resampling)
                 rows += (where | row for row in found)
                 stage.advance()

@@ -75,10 +75,10 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
         OptionError: a name is unknown, or an option of evaluations is given for a table.
     """
     progress = progress_of(options.progress)
-    of_sets = _intrinsic_scores(options, progress)
-    of_tasks = read_model_scores(options.extrinsic, progress)
-    models = _common_models(of_sets, of_tasks, progress)
-    sides = _by_set(of_sets, models), _by_set(of_tasks, models)
+    set_scores = _intrinsic_scores(options, progress)
+    task_scores = read_model_scores(options.extrinsic, progress)
+    models = _common_models(set_scores, task_scores, progress)
+    sides = _by_set(set_scores, models), _by_set(task_scores, models)
     for (name, _), values in chain.from_iterable(side.items() for side in sides):
         missing = [model for model, value in zip(models, values, strict=True) if np.isnan(value)]
         if missing:
@@ -132,13 +132,13 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
     """Return the scores of embeddings on every whole set, at their best metric or at one."""
     results = whole_sets(evaluation.results())
     metric, statistic = options.metric, options.statistic
-    of_pairs = (*statistics_of("labelled"), *statistics_of("rated"))
-    for noun, name, known in (
+    pair_statistics = (*statistics_of("labelled"), *statistics_of("rated"))
+    for noun, name, valid_names in (
         ("metric", metric, sorted(results["metric"].unique())),
-        ("statistic", statistic, [one.name for one in of_pairs if one.higher_is_better]),
+        ("statistic", statistic, [s.name for s in pair_statistics if s.higher_is_better]),
     ):
-        if name is not None and name not in known:
-            raise OptionError(unknown_name(noun, name, known))
+        if name is not None and name not in valid_names:
+            raise OptionError(unknown_name(noun, name, valid_names))
     if metric is not None:
         results = results.filter(metric=metric)
     statistics = tabulated_names(best=True) if statistic is None else (statistic,)
@@ -146,27 +146,27 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
     best = best_metrics(results, untested, statistics, subset=options.subset)
     if best.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]} under {metric or 'a metric'}")
-    of_set = pl.concat_str(*SET, separator="/", ignore_nulls=True).alias("set")
-    return best.select(of_set, "statistic", pl.col("embedding").alias("model"), "value").cast(
+    set_name = pl.concat_str(*SET, separator="/", ignore_nulls=True).alias("set")
+    return best.select(set_name, "statistic", pl.col("embedding").alias("model"), "value").cast(
         pl.Schema(SCORE_COLUMNS)
     )
 
 
-def _common_models(of_sets: pl.DataFrame, of_tasks: pl.DataFrame, progress: Progress) -> list[str]:
+def _common_models(sets: pl.DataFrame, tasks: pl.DataFrame, progress: Progress) -> list[str]:
     """Return the models that both sides have, in the order of the first."""
-    left, right = (list(dict.fromkeys(scores["model"])) for scores in (of_sets, of_tasks))
-    common = [model for model in left if model in set(right)]
-    only_left, only_right = (
-        [model for model in side if model not in set(common)] for side in (left, right)
+    intrinsic, extrinsic = (list(dict.fromkeys(scores["model"])) for scores in (sets, tasks))
+    common = [model for model in intrinsic if model in set(extrinsic)]
+    only_intrinsic, only_extrinsic = (
+        [model for model in side if model not in set(common)] for side in (intrinsic, extrinsic)
     )
     if len(common) < FEWEST_FOR_TEST:
         raise InputError(
             f"{counted(len(common), 'model has', 'models have')} both scores, and a correlation "
             f"needs {FEWEST_FOR_TEST}; use the same names; only intrinsic: "
-            f"{listed(only_left, _MOST_NAMED) or 'none'}; only extrinsic: "
-            f"{listed(only_right, _MOST_NAMED) or 'none'}"
+            f"{listed(only_intrinsic, _MOST_NAMED) or 'none'}; only extrinsic: "
+            f"{listed(only_extrinsic, _MOST_NAMED) or 'none'}"
         )
-    for kind, only in (("intrinsic", only_left), ("extrinsic", only_right)):
+    for kind, only in (("intrinsic", only_intrinsic), ("extrinsic", only_extrinsic)):
         if only:
             progress.warn(f"only {kind} scores, so left out: {listed(only, _MOST_NAMED)}")
     return common
@@ -174,14 +174,12 @@ def _common_models(of_sets: pl.DataFrame, of_tasks: pl.DataFrame, progress: Prog
 
 def _by_set(scores: pl.DataFrame, models: Sequence[str]) -> dict[tuple[str, str | None], Values]:
     """Return the values of the models by set and statistic, NaN if missing."""
-    asked = pl.DataFrame({"model": models}, {"model": pl.String})
+    order = pl.DataFrame({"model": models}, {"model": pl.String})
     return {
-        (name, statistic): asked.join(of_set, on="model", how="left", maintain_order="left")[
-            "value"
-        ]
+        (name, statistic): order.join(rows, on="model", how="left", maintain_order="left")["value"]
         .fill_null(np.nan)
         .to_numpy()
-        for (name, statistic), of_set in scores.group_by("set", "statistic", maintain_order=True)
+        for (name, statistic), rows in scores.group_by("set", "statistic", maintain_order=True)
     }
 
 
@@ -194,17 +192,17 @@ def _reach(n_models: int) -> str:
     return f"{only}|r| ≥ {smallest:.2f} could show at 80% power"
 
 
-def _verdict(found: PearsonTest, p_holm: float, n_tests: int) -> str:
+def _verdict(test: PearsonTest, p_holm: float, n_tests: int) -> str:
     """Return the meaning of a correlation in words."""
-    if found.n < FEWEST_FOR_TEST:
-        both = counted(found.n, "model has", "models have")
+    if test.n < FEWEST_FOR_TEST:
+        both = counted(test.n, "model has", "models have")
         return f"undefined: {both} both scores; {FEWEST_FOR_TEST} are needed"
-    if math.isnan(found.r.value):
+    if math.isnan(test.r.value):
         return "undefined: all models have the same score on one side"
     if p_holm < ALPHA:
         return "significant"
-    before = f" after correction for {counted(n_tests, 'test')}" if found.p < ALPHA else ""
-    return f"not significant{before}; {_reach(found.n)}"
+    before = f" after correction for {counted(n_tests, 'test')}" if test.p < ALPHA else ""
+    return f"not significant{before}; {_reach(test.n)}"
 
 
 SCORE_COLUMNS = columns(pl.String, "set", "statistic", "model") | columns(pl.Float64, "value")
@@ -236,7 +234,7 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
         text.frame,
         lambda cells: any(not is_missing(cell) and number_in(cell) is None for cell in cells),
     )
-    typed = [one if one.name == models else _column(text, one) for one in text.frame]
+    typed = [column if column.name == models else _column(text, column) for column in text.frame]
     return _scores(str(path), pl.DataFrame(typed), progress)
 
 
@@ -265,8 +263,8 @@ def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame
         .select(*SCORE_COLUMNS)
     )
     if (infinite := long.filter(pl.col("value").is_infinite())).height:
-        name, of_model = infinite.select("set", "model").row(0)
-        raise InputError(f"{where}: column {name!r} of model {of_model!r} is infinite")
+        name, model_name = infinite.select("set", "model").row(0)
+        raise InputError(f"{where}: column {name!r} of model {model_name!r} is infinite")
     return long
 
 

@@ -201,7 +201,7 @@ def _spread(results: pl.DataFrame, at: str, name: str, embeddings: Sequence[str]
     if spread.is_empty():
         return None
     statistic = STATISTICS[name]
-    row = f"{statistic.of} pairs"
+    row = f"{statistic.kind} pairs"
     rows = charts.points(
         spread, y=pl.lit(row), value="median", ends=("least", "greatest"), contender="embedding"
     )

@@ -59,14 +59,14 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
         inputs = read_inputs(options, progress)
         for spec in options.specs:  # its format may show that no metric applies
             if (gives := open_source(spec).gives) is not None:
-                _chosen(options, spec.name, WordBags if gives == WORDS else TermPoints)
+                _chosen_metrics(options, spec.name, WordBags if gives == WORDS else TermPoints)
         embeddings = [identify(spec, progress) for spec in options.specs]
         if not all(named.fingerprint for named in embeddings):
             terms, threads = distinct_terms(inputs), options.n_threads
-            embeddings = [settled(one, terms, progress, threads=threads) for one in embeddings]
+            embeddings = [settled(named, terms, progress, threads=threads) for named in embeddings]
         run = begin_run(options, output, progress, inputs, embeddings, earlier)
-        for one in inputs:
-            run.write(path_of(PAIRS, one.name), one.frame)
+        for input_ in inputs:
+            run.write(path_of(PAIRS, input_.name), input_.frame)
         for named in embeddings:
             _measure(run, named, inputs)
         summarize(run)
@@ -78,7 +78,9 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
     """Write the missing similarities, retrieval and separation of all inputs."""
     options, name = run.options, named.spec.name
     about = run.embeddings[name]
-    missing = [one for one in inputs if not _is_complete(run, one, name, about.get("metrics"))]
+    missing = [
+        input_ for input_ in inputs if not _is_complete(run, input_, name, about.get("metrics"))
+    ]
     if not missing:
         run.progress.say(f"{name} was compared before")
         return
@@ -90,19 +92,19 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
         cache=cache_folder(options.cache),
         coverage=options.coverage,
     )
-    if embedded.vocabulary is not None and not run.has(path := path_of(VOCABULARIES, name)):
+    if embedded.vocabulary is not None and not run.is_complete(path := path_of(VOCABULARIES, name)):
         run.write(path, embedded.vocabulary.to_frame())
-    metrics = _chosen(options, name, type(embedded.embedded))
-    for one in missing:
-        write_similarities(run, one, name, embedded, metrics)
-        if one.linked is not None:
+    metrics = _chosen_metrics(options, name, type(embedded.embedded))
+    for input_ in missing:
+        write_similarities(run, input_, name, embedded, metrics)
+        if input_.linked is not None:
             from medsim.evaluations.retrieval import write_retrieval  # noqa: PLC0415 — if asked for
 
-            write_retrieval(run, one.name, one.linked, name, embedded)
-        if one.categories is not None:
+            write_retrieval(run, input_.name, input_.linked, name, embedded)
+        if input_.categories is not None:
             from medsim.evaluations.separation import write_separation  # noqa: PLC0415 — as above
 
-            write_separation(run, one.name, one.categories, name, embedded, metrics)
+            write_separation(run, input_.name, input_.categories, name, embedded, metrics)
     about |= {
         "metrics": list(metrics_of(type(embedded.embedded))),
         "n_dimensions": embedded.n_dimensions,
@@ -110,13 +112,15 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
     }
 
 
-def _chosen(
+def _chosen_metrics(
     options: EvaluateOptions, name: str, kind: type[WordBags | TermPoints]
 ) -> dict[str, Metric]:
     """Return the metrics by which an embedding is compared."""
     fitting = metrics_of(kind)
     chosen = {
-        of: one for of, one in fitting.items() if not options.metrics or of in options.metrics
+        key: metric
+        for key, metric in fitting.items()
+        if not options.metrics or key in options.metrics
     }
     if not chosen:
         raise OptionError(
@@ -126,21 +130,21 @@ def _chosen(
     return chosen
 
 
-def _is_complete(run: Run, one: EvaluationInput, embedding: str, metrics: object) -> bool:
+def _is_complete(run: Run, input_: EvaluationInput, embedding: str, metrics: object) -> bool:
     """Return whether all results of an input under an embedding exist already."""
-    known = metrics if isinstance(metrics, list) else []
-    asked = run.options.metrics
-    chosen = [metric for metric in known if not asked or metric in asked]
-    paths = [path_of(SCORES, one.name, embedding, metric) for metric in chosen]
-    if one.linked is not None:
+    computed = metrics if isinstance(metrics, list) else []
+    requested = run.options.metrics
+    chosen = [metric for metric in computed if not requested or metric in requested]
+    paths = [path_of(SCORES, input_.name, embedding, metric) for metric in chosen]
+    if input_.linked is not None:
         paths += [
-            path_of(RETRIEVED, one.name, embedding, metric, run.options.index)
+            path_of(RETRIEVED, input_.name, embedding, metric, run.options.index)
             for metric in COSINES.values()
-            if metric in known
+            if metric in computed
         ]
-    if one.categories is not None:
+    if input_.categories is not None:
         from medsim.evaluations.separation import separation_paths  # noqa: PLC0415 — as above
 
         for metric in chosen:
-            paths += separation_paths(one.name, embedding, metric, one.categories)
-    return bool(chosen) and run.has(*paths)
+            paths += separation_paths(input_.name, embedding, metric, input_.categories)
+    return bool(chosen) and run.is_complete(*paths)

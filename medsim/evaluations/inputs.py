@@ -60,9 +60,9 @@ class PairSet:
     clusters: Ids | None = None
 
     def __str__(self) -> str:
-        return "/".join(part for part in self.named().values() if part is not None)
+        return "/".join(part for part in self.key_columns().values() if part is not None)
 
-    def named(self) -> dict[str, str | None]:
+    def key_columns(self) -> dict[str, str | None]:
         """Return the columns that name the set."""
         return {name: getattr(self, name) for name in SET_COLUMNS}
 
@@ -109,12 +109,12 @@ class EvaluationInput:
         slim = self.frame.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
         clusters = {} if self.rated or self.independent else self._clusters
         groups = slim.partition_by(SET_COLUMNS, as_dict=True, include_key=False)
-        found = []
+        pair_sets = []
         for key in sorted(groups, key=lambda key: [str(part) for part in key]):
             group = groups[key].sort("row", "value")
             dataset, difficulty, negatives = key
             rows = group["row"].to_numpy().astype(np.int32)
-            found.append(
+            pair_sets.append(
                 PairSet(
                     dataset=dataset,
                     difficulty=difficulty,
@@ -125,7 +125,7 @@ class EvaluationInput:
                     clusters=clusters[dataset][rows] if clusters else None,
                 )
             )
-        return found
+        return pair_sets
 
     @cached_property
     def _clusters(self) -> dict[str, Ids]:
@@ -136,11 +136,11 @@ class EvaluationInput:
         nodes = ends.unique(maintain_order=True).to_frame().with_row_index("node")
         numbered = ends.to_frame().join(nodes, on="term", how="left", maintain_order="left")
         first, second = numbered["node"].to_numpy().astype(np.int32).reshape(2, -1)
-        found = {}
+        clusters = {}
         for dataset in self.frame["dataset"].unique():
-            own = positives.filter(dataset=dataset)["row"].to_numpy()
-            found[dataset] = components(nodes.height, first[own], second[own])[first]
-        return found
+            links = positives.filter(dataset=dataset)["row"].to_numpy()
+            clusters[dataset] = components(nodes.height, first[links], second[links])[first]
+        return clusters
 
 
 def read_inputs(options: EvaluateOptions, progress: Progress) -> list[EvaluationInput]:
@@ -155,7 +155,7 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
     """
     if not options.input_paths:
         raise OptionError("name at least one input: a build's folder or a file of rated pairs")
-    found: dict[str, EvaluationInput] = {}
+    inputs: dict[str, EvaluationInput] = {}
     with progress.stage("read inputs") as stage:
         words = None if options.words is None else read_words(Path(options.words))
         stratification = Stratification(
@@ -167,77 +167,84 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
         sizes = []
         for path in map(str, options.input_paths):
             if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path
-                one = _of_build(Path(path))
+                input_ = _read_build(Path(path))
             else:
-                one = _of_rated_file(*parse_rated(path), stratification)
-            if one.name in found:
-                raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
-            found[one.name] = one
-            n_parts = parts_of_sets(one.frame)["dataset"].n_unique() if one.rated else 0
-            n_pairs = whole_sets(one.frame).height if one.rated else one.frame.height
+                input_ = _read_rated_file(*parse_rated(path), stratification)
+            if input_.name in inputs:
+                raise OptionError(f"two inputs are named {input_.name!r}; rename one of them")
+            inputs[input_.name] = input_
+            n_parts = parts_of_sets(input_.frame)["dataset"].n_unique() if input_.rated else 0
+            n_pairs = whole_sets(input_.frame).height if input_.rated else input_.frame.height
             parts = f", {counted(n_parts, 'part')}" if n_parts else ""
-            sizes.append(f"{one.name}: {counted(n_pairs, 'pair')}{parts}")
+            sizes.append(f"{input_.name}: {counted(n_pairs, 'pair')}{parts}")
         stage.found(", ".join(sizes))
-    for warnings in (words.warnings if words else (), *(one.warnings for one in found.values())):
+    for warnings in (
+        words.warnings if words else (),
+        *(input_.warnings for input_ in inputs.values()),
+    ):
         for warning in warnings:
             progress.warn(warning)
-    _check(options, [one for one in found.values() if one.rated], len(found))
-    return [_with_targets(one, options, progress) for one in found.values()]
+    _check(
+        options,
+        [input_ for input_ in inputs.values() if input_.rated],
+        len(inputs),
+    )
+    return [_with_targets(input_, options, progress) for input_ in inputs.values()]
 
 
 def _check(options: EvaluateOptions, rated: Sequence[EvaluationInput], n_inputs: int) -> None:
     """Raise OptionError if no input is of the kind that an option is for."""
-    for option, given in (("retrieval", options.retrieval), ("separation", options.separates)):
-        if given and len(rated) == n_inputs:
+    for option, is_set in (("retrieval", options.retrieval), ("separation", options.separates)):
+        if is_set and len(rated) == n_inputs:
             raise OptionError(f"`{option}` needs a build among the inputs, not only rated files")
     if options.words is not None and not rated:
         raise OptionError("`words` is for rated files, but no input is a rated file")
-    known = {part for one in rated for part in with_parts(one.frame)["part"].unique()}
+    available = {part for input_ in rated for part in with_parts(input_.frame)["part"].unique()}
     for option, cut, parts, what in (
         ("bins", options.bins, {"count"}, "word counts"),
         ("topic_bins", options.topic_bins, {"topics"}, "numbers of topics"),
         ("equal_parts", options.equal_parts, {"count", "topics"}, "word counts or topics"),
     ):
-        if cut and not known & parts:
+        if cut and not available & parts:
             raise OptionError(f"`{option}` needs {what} for both words of a pair; add `words`")
 
 
 def _with_targets(
-    one: EvaluationInput, options: EvaluateOptions, progress: Progress
+    input_: EvaluationInput, options: EvaluateOptions, progress: Progress
 ) -> EvaluationInput:
     """Return an input with the terms for retrieval and the categories for separation."""
-    build = one.build
+    build = input_.build
     if build is None or not (options.retrieval or options.separates):
-        return one
+        return input_
     from medsim.evaluations.targets import categories_of, linked_terms  # noqa: PLC0415 — if asked for
 
     if options.retrieval:
-        with progress.stage(f"link terms of {one.name}") as stage:
+        with progress.stage(f"link terms of {input_.name}") as stage:
             linked = linked_terms(build)
-            one = replace(one, linked=linked)
+            input_ = replace(input_, linked=linked)
             stage.found(
                 f"{linked['is_linked'].sum():,} of {linked.height:,} terms have a linked term"
             )
     if options.separates:
-        with progress.stage(f"find categories of {one.name}") as stage:
+        with progress.stage(f"find categories of {input_.name}") as stage:
             named = options.categories or (*options.near, *options.far)
-            found = categories_of(build, named, options.n_threads, n_far=len(options.far))
-            provenance = {**one.provenance, "categories": found.provenance()}
-            one = replace(one, categories=found, provenance=provenance)
-            of_each = (f"{c.name}: {len(c.terms):,} terms" for c in found.categories)
-            stage.found(", ".join(of_each))
-    return one
+            categories = categories_of(build, named, options.n_threads, n_far=len(options.far))
+            provenance = {**input_.provenance, "categories": categories.provenance()}
+            input_ = replace(input_, categories=categories, provenance=provenance)
+            sizes = (f"{c.name}: {len(c.terms):,} terms" for c in categories.categories)
+            stage.found(", ".join(sizes))
+    return input_
 
 
 def distinct_terms(inputs: Iterable[EvaluationInput]) -> list[str]:
     """Return the terms of inputs that need vectors, distinct and in order."""
     parts: list[pl.Series] = []
-    for one in inputs:
-        parts += [one.frame["term1"], one.frame["term2"]]
-        if one.linked is not None:
-            parts.append(one.linked["term"])
-        if one.categories is not None:
-            parts.append(pl.Series(one.categories.terms(), dtype=pl.String))
+    for input_ in inputs:
+        parts += [input_.frame["term1"], input_.frame["term2"]]
+        if input_.linked is not None:
+            parts.append(input_.linked["term"])
+        if input_.categories is not None:
+            parts.append(pl.Series(input_.categories.terms(), dtype=pl.String))
     return pl.concat([part.rename("term").unique() for part in parts]).unique().sort().to_list()
 
 
@@ -247,7 +254,7 @@ def pair_id_of(term1: str, term2: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:16]
 
 
-def _of_build(folder: Path) -> EvaluationInput:
+def _read_build(folder: Path) -> EvaluationInput:
     build = Build(folder)
     outputs = build.manifest.outputs
     paths = sorted(path for path in outputs if path.startswith("pairs/"))
@@ -260,8 +267,8 @@ def _of_build(folder: Path) -> EvaluationInput:
                 "medsim verify"
             )
         named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
-        of_set = {column: pl.lit(named[column], pl.String) for column in SET_COLUMNS}
-        pairs = pairs.with_columns(**of_set, rating=pl.lit(None, pl.Float64))
+        set_columns = {column: pl.lit(named[column], pl.String) for column in SET_COLUMNS}
+        pairs = pairs.with_columns(**set_columns, rating=pl.lit(None, pl.Float64))
         frames.append(pairs.select(*PAIRS.dtypes))
     n_empty = sum(not outputs[path].rows for path in paths)
     empty = counted(n_empty, "set has no pairs and is", "sets have no pairs and are")
@@ -285,16 +292,16 @@ def _of_build(folder: Path) -> EvaluationInput:
     )
 
 
-def _of_rated_file(
+def _read_rated_file(
     path: Path, columns: RatedColumns | None, stratification: Stratification
 ) -> EvaluationInput:
     rated = read_rated(path, columns)
     parts, of_parts = strata_of(rated, stratification)
-    skipped = [f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped]
-    agreement = {}
-    if (found := rated.agreement) is not None:
-        iaa1, iaa2 = defined(found.iaa1.value), defined(found.iaa2.value)
-        agreement = {"agreement": {"raters": len(found.with_mean), "iaa1": iaa1, "iaa2": iaa2}}
+    skipped = [f"lines left out: {skip.n_rows} ({skip.reason})" for skip in rated.skipped]
+    facts = {}
+    if (agreement := rated.agreement) is not None:
+        iaa1, iaa2 = defined(agreement.iaa1.value), defined(agreement.iaa2.value)
+        facts = {"agreement": {"raters": len(agreement.with_mean), "iaa1": iaa1, "iaa2": iaa2}}
     of_file_and_columns = f"{rated.sha256} {canonical_text(columns)}"
     if columns is not None and columns.raters:
         of_file_and_columns += f" {canonical_text(columns.raters)}"
@@ -310,9 +317,9 @@ def _of_rated_file(
             "layout": rated.layout,
             "range": rated.range,
             "higher_is_similar": rated.higher_is_similar,
-            "skipped": [asdict(one) for one in rated.skipped],
+            "skipped": [asdict(skip) for skip in rated.skipped],
             "parts": None if parts.is_empty() else stratification.provenance(),
-            **agreement,
+            **facts,
         },
         warnings=tuple(
             f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *of_parts)

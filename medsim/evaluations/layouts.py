@@ -45,7 +45,7 @@ class RatedColumns:
     higher_is_similar: bool | None = None
     raters: tuple[str, ...] = field(default=(), repr=False)  # not in older fingerprints
 
-    def named(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """Return the names of all columns; none if a layout gives them.
 
         Raises:
@@ -84,28 +84,28 @@ def parse_columns(text: str) -> RatedColumns:
     Raises:
         OptionError: an option is unknown, missing, given twice or has a wrong value.
     """
-    given: dict[str, list[str]] = {name: [] for name in _OPTIONS}
+    values_by_name: dict[str, list[str]] = {name: [] for name in _OPTIONS}
     for part in _COMMA_BEFORE_OPTION.split(text):
         name, _, value = (piece.strip() for piece in part.partition("="))
         if not value:
             raise OptionError(f"{text!r}: {part!r} is not NAME=VALUE; use {HOW_TO_NAME}")
-        if name not in given:
+        if name not in values_by_name:
             raise OptionError(f"{text!r}: {unknown_name('option', name, list(_OPTIONS))}")
         if value not in _CHOICES.get(name, [value]):
             raise OptionError(unknown_name(name, value, list(_CHOICES[name])))
-        if given[name] and name not in {"rating", "rater"}:
+        if values_by_name[name] and name not in {"rating", "rater"}:
             raise OptionError(f"{text!r} gives {name} twice")
-        given[name].append(value)
-    first = {name: values[0] for name, values in given.items() if values}
+        values_by_name[name].append(value)
+    first = {name: values[0] for name, values in values_by_name.items() if values}
     columns = RatedColumns(
         term1=first.get("term1"),
         term2=first.get("term2"),
-        ratings=tuple(given["rating"]),
-        raters=tuple(given["rater"]),
+        ratings=tuple(values_by_name["rating"]),
+        raters=tuple(values_by_name["rater"]),
         separator=SEPARATORS.get(first.get("separator", "")),
         higher_is_similar=DIRECTIONS.get(first.get("higher", "")),
     )
-    columns.named()
+    columns.names()
     return columns
 
 

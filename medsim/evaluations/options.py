@@ -153,14 +153,14 @@ PAPER = {
 }
 """Tables by their number, and figures by theirs."""
 
-ELSEWHERE = {"2": "medsim stats BUILD", "3": "medsim study score STUDY ANSWERS"}
+OTHER_COMMANDS = {"2": "medsim stats BUILD", "3": "medsim study score STUDY ANSWERS"}
 """The commands that print the other tables, by number."""
 
 
 def number_of(text: str) -> str | None:
-    """Return the number in ``PAPER`` or ``ELSEWHERE`` that a text such as "Table c.1" means."""
-    wanted = text.strip().lower().removeprefix("table").strip().replace("figure ", "figure-")
-    return next((one for one in (*PAPER, *ELSEWHERE) if one.lower() == wanted), None)
+    """Return the key in ``PAPER`` or ``OTHER_COMMANDS`` for a text such as "Table c.1"."""
+    number = text.strip().lower().removeprefix("table").strip().replace("figure ", "figure-")
+    return next((name for name in (*PAPER, *OTHER_COMMANDS) if name.lower() == number), None)
 
 
 BINS = Option(
@@ -192,13 +192,13 @@ def checked_bins(
     return _ascending("bins", bins), _ascending("topic_bins", topic_bins)
 
 
-def _ascending(name: str, given: Sequence[int | str]) -> tuple[int, ...]:
+def _ascending(name: str, values: Sequence[int | str]) -> tuple[int, ...]:
     with suppress(ValueError):
-        bins = tuple(map(int, given))
-        if list(bins) == sorted({one for one in bins if 0 < one < _MOST_COUNT}):
+        bins = tuple(map(int, values))
+        if list(bins) == sorted({value for value in bins if 0 < value < _MOST_COUNT}):
             return bins
     raise OptionError(
-        f"`{name}` {','.join(map(str, given))} must be ascending counts from 1, such as 5,50,500"
+        f"`{name}` {','.join(map(str, values))} must be ascending counts from 1, such as 5,50,500"
     )
 
 
@@ -220,7 +220,7 @@ TABLES = (
     "best",
     "standings",
     *tabulated_names(),
-    *(f"{of}-{name}" for of in ("all", "standings", "spread") for name in tabulated_names()),
+    *(f"{kind}-{name}" for kind in ("all", "standings", "spread") for name in tabulated_names()),
     *("metrics", "parts", "rated", "coverage", "overlap", "retrieval"),
     *("separation", "all-separation", "separation-terms", "categories"),
 )
@@ -359,12 +359,12 @@ class EvaluateOptions(Options):
         inputs = self.inputs
         if isinstance(inputs, (str, Path)) or not isinstance(inputs, Iterable):
             inputs = (inputs,)
-        return [one if isinstance(one, (str, Path)) else one.folder for one in inputs]
+        return [value if isinstance(value, (str, Path)) else value.folder for value in inputs]
 
     @property
     def specs(self) -> list[EmbeddingSpec]:
         """The embeddings with their options."""
-        return [embedding_spec(given, name) for name, given in self.embeddings.items()]
+        return [embedding_spec(embedding, name) for name, embedding in self.embeddings.items()]
 
     @property
     def n_threads(self) -> int:
@@ -429,14 +429,14 @@ class CompareOptions(Options):
     def check(self) -> None:
         """Raise OptionError for an unknown table, or one that other options do not fit."""
         number = number_of(self.table)
-        if number in ELSEWHERE:
-            raise OptionError(f"table {number} is printed by {ELSEWHERE[number]}")
+        if number in OTHER_COMMANDS:
+            raise OptionError(f"table {number} is printed by {OTHER_COMMANDS[number]}")
         name = self.paper.table
         if name not in TABLES:
             raise OptionError(unknown_name("table", name, [*TABLES, *PAPER]))
         is_numbered = name != self.table
         if self.metrics and (name not in FIXABLE or (is_numbered and not self.paper.fixed)):
-            fixed = [number for number, one in PAPER.items() if one.fixed]
+            fixed = [number for number, paper_table in PAPER.items() if paper_table.fixed]
             raise OptionError(
                 f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
             )

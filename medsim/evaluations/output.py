@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _FEW = 4  # names that a summary lists
 
-_text, _whole, _number = (partial(Column, one) for one in (pl.String, pl.Int64, pl.Float64))
-_short, _single, _flag = (partial(Column, one) for one in (pl.Int32, pl.Float32, pl.Boolean))
+_text, _whole, _number = (partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Float64))
+_short, _single, _flag = (partial(Column, dtype) for dtype in (pl.Int32, pl.Float32, pl.Boolean))
 
 _INPUT = _text("Name of the build's folder, or of the rated file without its suffix.")
 _EMBEDDING = _text("Name of the embedding, as given.")
@@ -386,7 +386,7 @@ class Evaluation(Opened[EvaluationManifest]):
             f"{counted(len(embeddings), 'embedding')} ({listed(list(embeddings), _FEW)})",
             counted(self._rows_below("results.parquet"), "result"),
         ]
-        has_build = any(one.get("kind") == "build" for one in inputs.values())
+        has_build = any(provenance.get("kind") == "build" for provenance in inputs.values())
         statistic = "auc" if has_build else "spearman"
         calls = [
             "medsim.compare(evaluation)",

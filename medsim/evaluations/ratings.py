@@ -26,7 +26,13 @@ from medsim.core.tables import (
 )
 from medsim.core.terms import lowered
 from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, RatedColumns
-from medsim.evaluations.strata import OF_PAIRS, PAIR_PROPERTIES, is_missing, number_in, property_in
+from medsim.evaluations.strata import (
+    PAIR_ONLY,
+    PAIR_PROPERTIES,
+    is_missing,
+    number_in,
+    property_in,
+)
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import rater_agreement
 
@@ -38,7 +44,7 @@ if TYPE_CHECKING:
     from medsim.statistics.rater_agreement import RaterAgreement
 
 
-OWN_COLUMNS = "columns as named"
+COLUMNS_AS_NAMED = "columns as named"
 """The layout, in results, of a file whose columns the user named."""
 
 
@@ -48,7 +54,7 @@ class RatedPairs:
 
     Attributes:
         name: the file's name without its suffix.
-        layout: the name of the layout that recognised it, or ``OWN_COLUMNS``.
+        layout: the name of the layout that recognised it, or ``COLUMNS_AS_NAMED``.
         pairs: a row per line, in the file's order: ``term1``, ``term2``, and one Float64 column per
             rating, higher for more similar terms. No value is missing.
         properties: the other properties of each pair in the file, in the same order of rows: a
@@ -102,7 +108,7 @@ def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
     left_out["the pair occurs before with the same ratings"] = len(every) - len(frame)
     skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in left_out.items() if count)
     if frame.is_empty():
-        why = ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)
+        why = ", ".join(f"{skip.reason} ({skip.n_rows})" for skip in skipped)
         raise InputError(f"{text.path} has no rated pair; lines left out: {why}")
     layout = positions.layout
     upward = columns.higher_is_similar is not False
@@ -111,8 +117,8 @@ def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
         agreement = rater_agreement(raters.filter(first).to_numpy().T, resamples=0)
     return RatedPairs(
         name=text.path.stem,
-        layout=layout.name if layout else OWN_COLUMNS,
-        pairs=_finished(frame, layout, upward=upward),
+        layout=layout.name if layout else COLUMNS_AS_NAMED,
+        pairs=_with_mean_rating(frame, layout, upward=upward),
         properties=properties.filter(first) if properties.width else properties,
         agreement=agreement,
         range=layout.scale if layout else None,
@@ -149,7 +155,7 @@ def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
             yield f"every {rating} is {frame[rating][0]:g}, so its correlations are undefined"
 
 
-def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl.DataFrame:
+def _with_mean_rating(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl.DataFrame:
     """Return the frame with higher ratings for more similar terms, and a layout's mean."""
     ratings = frame.columns[2:]
     if not upward:
@@ -219,18 +225,18 @@ def _json_cells(text: Text, used: set[int]) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines_of(text), start=1):
         if not line.strip():
             continue
-        found = _object_in(line)
-        if found is None:
+        values_by_name = _object_in(line)
+        if values_by_name is None:
             raise InputError(f"{text.path}: line {number} is not a JSON object")
         if not names:
-            names = list(found)
+            names = list(values_by_name)
             yield number, names
         for at in used:
-            if isinstance(found.get(names[at]), (bool, list, dict)):
+            if isinstance(values_by_name.get(names[at]), (bool, list, dict)):
                 raise InputError(
                     f"{text.path}: line {number}: {names[at]!r} is not text or a number"
                 )
-        values = (found.get(name) for name in names)
+        values = (values_by_name.get(name) for name in names)
         yield number, ["" if value is None else str(value).strip() for value in values]
 
 
@@ -239,13 +245,14 @@ def _object_in(line: str) -> dict[str, object] | None:
     if not line.lstrip().startswith("{"):
         return None
     try:
-        found = _plain_json(line)
+        value = _plain_json(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
-_OWN = RatedColumns(term1="term1", term2="term2", ratings=("rating",))  # names that need no layout
+# Columns with these names are recognised without a layout.
+_DEFAULT_COLUMNS = RatedColumns(term1="term1", term2="term2", ratings=("rating",))
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MOST_SHOWN = 10
 _LONGEST_SHOWN = 40
@@ -274,7 +281,7 @@ class ColumnPositions:
     properties: dict[str, int]
     layout: Layout | None
 
-    def used(self) -> tuple[int, ...]:
+    def cells(self) -> tuple[int, ...]:
         """Return the positions of all cells that are read."""
         named = (*self.ratings.values(), *self.raters, *self.properties.values())
         return self.term1, self.term2, *named
@@ -285,12 +292,12 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
     first = first_cells(text, separators)
     widest = max(first.values(), key=len)
-    for given in (columns, _OWN):
-        names = given.named()
+    for named_columns in (columns, _DEFAULT_COLUMNS):
+        names = named_columns.names()
         for separator, cells in first.items():
             if names and all(_matches(name, cells) for name in names):
-                return _named(text.path, separator, cells, given)
-        if names and given is columns:
+                return _user_positions(text.path, separator, cells, named_columns)
+        if names and named_columns is columns:
             missing = next(name for name in names if not _matches(name, widest))
             raise OptionError(f"{text.path}: {_no_column(missing, widest)}")
     _, unquoted = next(unquoted_cells(text), (0, []))
@@ -302,59 +309,61 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     ]
     if not fitting:
         raise InputError(f"{text.path} is in no known layout: {_description(widest)}")
-    _, separator, cells, layout = max(fitting, key=lambda one: one[0])
+    _, separator, cells, layout = max(fitting, key=lambda fit: fit[0])
     names = (layout.term1, layout.term2, *layout.ratings.values(), *layout.raters)
-    found = [_matches(name, cells)[0] for name in names]
+    positions = [_matches(name, cells)[0] for name in names]
     return _positions(
-        separator, cells, found, layout.ratings, layout=layout, has_header=bool(layout.header)
+        separator, cells, positions, layout.ratings, layout=layout, has_header=bool(layout.header)
     )
 
 
-def _plain(name: str) -> str:
+def _normalized(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name).lower()
 
 
 def _fits(layout: Layout, separator: str, cells: list[str]) -> bool:
     if layout.header:
-        plain = [_plain(cell) for cell in cells]
+        plain = [_normalized(cell) for cell in cells]
         return all(plain.count(name) == 1 for name in layout.header)
     # Any two words and a number would fit, so a file without a header must be as published.
-    columns = [int(one) for one in (layout.term1, layout.term2, *layout.ratings.values())]
+    columns = [int(column) for column in (layout.term1, layout.term2, *layout.ratings.values())]
     as_published = len(cells) == max(columns)
     if layout.first:
         as_published = len(cells) >= max(columns) and cells[0] in layout.first
     return (
         separator == TAB
         and as_published
-        and all(number_in(cells[int(one) - 1]) is not None for one in layout.ratings.values())
+        and all(number_in(cells[int(column) - 1]) is not None for column in layout.ratings.values())
     )
 
 
-def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) -> ColumnPositions:
-    names = columns.named()
-    found: list[int] = []
+def _user_positions(
+    path: Path, separator: str, cells: list[str], columns: RatedColumns
+) -> ColumnPositions:
+    names = columns.names()
+    positions: list[int] = []
     for name in names:
         at = _matches(name, cells)
-        if len(at) > 1 or at[0] in found:
+        if len(at) > 1 or at[0] in positions:
             raise OptionError(
                 f"{path}: {name!r} names several columns, or a column that is already named; give "
                 "numbers of columns"
             )
-        found.append(at[0])
+        positions.append(at[0])
     by_number = all(map(_is_number, names))
-    is_data = all(is_missing(cells[at]) or number_in(cells[at]) is not None for at in found[2:])
-    if taken := [name for name in columns.ratings if name in {"term1", "term2"}]:
-        raise OptionError(f"a rating cannot be named {taken[0]!r}; give the number of its column")
+    is_data = all(is_missing(cells[at]) or number_in(cells[at]) is not None for at in positions[2:])
+    if clash := [name for name in columns.ratings if name in {"term1", "term2"}]:
+        raise OptionError(f"a rating cannot be named {clash[0]!r}; give the number of its column")
     ratings = [f"column{name}" if _is_number(name) else name for name in columns.ratings]
     # If all are named by numbers, the first line may be a pair; in JSON it has the names.
     has_header = not (by_number and is_data) or separator == JSON
-    return _positions(separator, cells, found, ratings, layout=None, has_header=has_header)
+    return _positions(separator, cells, positions, ratings, layout=None, has_header=has_header)
 
 
 def _positions(
     separator: str,
     cells: list[str],
-    found: list[int],
+    positions: list[int],
     ratings: Iterable[str],
     *,
     layout: Layout | None,
@@ -363,17 +372,17 @@ def _positions(
     """Return the positions of terms, then of ratings, then of raters."""
     names = list(ratings)
     n_read = 2 + len(names)
-    plain = [_plain(cell) for cell in cells] if has_header else []
+    plain = [_normalized(cell) for cell in cells] if has_header else []
     properties = {name: plain.index(name) for name in PAIR_PROPERTIES if plain.count(name) == 1}
     return ColumnPositions(
         separator=separator,
         n_columns=len(cells),
-        term1=found[0],
-        term2=found[1],
-        ratings=dict(zip(names, found[2:n_read], strict=True)),
-        raters=tuple(found[n_read:]),
+        term1=positions[0],
+        term2=positions[1],
+        ratings=dict(zip(names, positions[2:n_read], strict=True)),
+        raters=tuple(positions[n_read:]),
         has_header=has_header,
-        properties={name: at for name, at in properties.items() if at not in found},
+        properties={name: at for name, at in properties.items() if at not in positions},
         layout=layout,
     )
 
@@ -383,7 +392,7 @@ def _matches(name: str, cells: list[str]) -> list[int]:
     if _is_number(name):
         return [int(name) - 1] if 1 <= int(name) <= len(cells) else []
     exact = [at for at, cell in enumerate(cells) if cell == name]
-    return exact or [at for at, cell in enumerate(cells) if _plain(cell) == _plain(name)]
+    return exact or [at for at, cell in enumerate(cells) if _normalized(cell) == _normalized(name)]
 
 
 def _is_number(name: str) -> bool:
@@ -393,7 +402,7 @@ def _is_number(name: str) -> bool:
 def _no_column(name: str, cells: list[str]) -> str:
     if _is_number(name) or _is_data(cells):
         return f"there is no column {name!r}: {_description(cells)}"
-    return unknown_name("column", name, _shown(cells))
+    return unknown_name("column", name, _names(cells))
 
 
 def _description(cells: list[str]) -> str:
@@ -404,14 +413,14 @@ def _description(cells: list[str]) -> str:
             "use FILE,term1=1,term2=2,rating=3 with the numbers of its columns"
         )
     more = f" and {len(cells) - _MOST_SHOWN} more" if len(cells) > _MOST_SHOWN else ""
-    return f"it has the columns {', '.join(map(repr, _shown(cells)))}{more}; use {HOW_TO_NAME}"
+    return f"it has the columns {', '.join(map(repr, _names(cells)))}{more}; use {HOW_TO_NAME}"
 
 
 def _is_data(cells: list[str]) -> bool:
     return any(number_in(cell) is not None for cell in cells)
 
 
-def _shown(cells: list[str]) -> list[str]:
+def _names(cells: list[str]) -> list[str]:
     return [cell[:_LONGEST_SHOWN] for cell in cells[:_MOST_SHOWN]]
 
 
@@ -438,12 +447,12 @@ def read_rows(
     raters: list[list[float | None]] = []
     n_lines = n_without_rating = 0
     sentences = layout is not None and layout.sentences
-    lines = cells_of(text, positions.separator, positions.used(), sentences=sentences)
+    lines = cells_of(text, positions.separator, positions.cells(), sentences=sentences)
     if positions.has_header:
         next(lines)
     for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
         try:
-            values, given, known = _values(cells, positions)
+            values, rater_values, pair_properties = _values(cells, positions)
         except InputError as error:
             raise InputError(f"{path}: line {number}: {error}") from error
         ratings = [rating for rating in values if rating is not None]
@@ -451,11 +460,11 @@ def read_rows(
             n_without_rating += 1
         elif cells[positions.term1] and cells[positions.term2]:
             rows.append((cells[positions.term1], cells[positions.term2], *ratings))
-            properties.append(known)
-            raters.append(given)
+            properties.append(pair_properties)
+            raters.append(rater_values)
     if not n_lines:
         raise InputError(f"{path} has a header and no pair")
-    kinds = {name: pl.String if name in OF_PAIRS else pl.Float64 for name in positions.properties}
+    kinds = {name: pl.String if name in PAIR_ONLY else pl.Float64 for name in positions.properties}
     terms = {"term1": pl.String, "term2": pl.String}
     schema = pl.Schema({**terms, **dict.fromkeys(positions.ratings or ("mean",), pl.Float64)})
     pairs = pl.DataFrame(rows, schema, orient="row")
@@ -483,20 +492,20 @@ def _values(
         InputError: a cell is invalid; the message does not name the line.
     """
     layout, n_cells = positions.layout, len(cells)
-    may_be_longer = layout is not None and bool(layout.first) and n_cells > max(positions.used())
+    may_be_longer = layout is not None and bool(layout.first) and n_cells > max(positions.cells())
     if n_cells != positions.n_columns and not may_be_longer:
         raise InputError(
             f"{counted(n_cells, 'cell')}, and the first line has {positions.n_columns}"
         )
     values = [_rating(cells[at], layout) for at in positions.ratings.values()]
-    given = [_rating(cells[at], layout) for at in positions.raters]
+    rater_values = [_rating(cells[at], layout) for at in positions.raters]
     if not values:
-        rated = [rating for rating in given if rating is not None]
+        rated = [rating for rating in rater_values if rating is not None]
         values = [sum(rated) / len(rated) if rated else None]
     if None in values or not (cells[positions.term1] and cells[positions.term2]):
-        return values, given, ()  # the line is left out
-    known = (property_in(name, cells[at]) for name, at in positions.properties.items())
-    return values, given, tuple(known)
+        return values, rater_values, ()  # the line is left out
+    properties = (property_in(name, cells[at]) for name, at in positions.properties.items())
+    return values, rater_values, tuple(properties)
 
 
 def _rating(cell: str, layout: Layout | None) -> float | None:

@@ -152,7 +152,7 @@ def chart_data_of(
 def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     name = best["input"][0]
     one = stored_input(evaluation, name)
-    sets = {tuple(pair_set.named().values()): pair_set for pair_set in one.sets}
+    sets = {tuple(pair_set.key_columns().values()): pair_set for pair_set in one.sets}
     common = common_pairs(evaluation, one)
     for of_metric in best.partition_by("embedding", "metric", maintain_order=True):
         embedding, metric = of_metric.select("embedding", "metric").row(0)

@@ -74,8 +74,8 @@ class RankSample:
         return np.where(self.ranks > NOT_FOUND, 1 / np.maximum(self.ranks, 1), 0.0)
 
 
-_DEEPEST = 10
-_LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100, "hnsw": 100}
+_MAX_DEPTH = 10
+_N_NEAREST = {"flat": _MAX_DEPTH + 1, "ivf": 100, "hnsw": 100}
 """The number of nearest terms to search for."""
 
 _SAMPLE = 1000  # terms for which an approximate index is compared with exact search
@@ -111,14 +111,14 @@ class _Pool:
     queries: Ids
     findable: Flags
 
-    def searched(self, settings: SearchSettings) -> CosineSearch:
+    def search(self, settings: SearchSettings) -> CosineSearch:
         """Return the search for the nearest other points of a point."""
         rows = np.arange(len(self.terms), dtype=np.int32)
         return CosineSearch(self.vectors, rows, self.hashes, **asdict(settings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _SearchResults:
     """The points found for the queries.
 
     Attributes:
@@ -138,21 +138,21 @@ class _Found:
 
 
 def write_retrieval(
-    run: Run, one: str, linked: pl.DataFrame, name: str, embedded: EmbeddedTerms
+    run: Run, input_name: str, linked: pl.DataFrame, name: str, embedded: EmbeddedTerms
 ) -> None:
     """Write the terms that an embedding finds for an input's linked terms, unless they exist."""
     options = run.options
-    path = path_of(RETRIEVED, one, name, COSINES[type(embedded.embedded)], options.index)
-    if run.has(path):
+    path = path_of(RETRIEVED, input_name, name, COSINES[type(embedded.embedded)], options.index)
+    if run.is_complete(path):
         return
     search = SearchSettings(
         index=options.index, device=options.device, seed=options.seed, threads=options.n_threads
     )
-    with run.progress.stage(f"look up {one} in {name}") as stage:
-        found = retrieve(linked, embedded, stage, search)
-        run.write(path, found)
-        n_first = found.filter(pl.col("rank") == 1).height
-        stage.found(f"{n_first:,} of {found.height:,} terms have a linked term nearest")
+    with run.progress.stage(f"look up {input_name} in {name}") as stage:
+        rows = retrieve(linked, embedded, stage, search)
+        run.write(path, rows)
+        n_first = rows.filter(pl.col("rank") == 1).height
+        stage.found(f"{n_first:,} of {rows.height:,} terms have a linked term nearest")
 
 
 def retrieve(
@@ -177,24 +177,24 @@ def retrieve(
     """
     pool = _pool(linked, embedded, settings.threads)
     stage.total(len(pool.queries))
-    search = pool.searched(settings)
-    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[settings.index], stage)
-    asked = pool.queries[pool.findable]
-    partners, similarities = search.most_similar_linked(asked, pool.components)
-    found = _Found(
+    search = pool.search(settings)
+    neighbours = _nearest(search, pool, pool.queries, _N_NEAREST[settings.index], stage)
+    queries = pool.queries[pool.findable]
+    partners, similarities = search.most_similar_linked(queries, pool.components)
+    results = _SearchResults(
         neighbours=neighbours,
         ranks=np.full(len(pool.queries), NOT_FOUND, np.int64),
         linked=np.full(len(pool.queries), -1, np.int32),
         similarities=np.full(len(pool.queries), np.nan, np.float32),
         recall=np.full(len(pool.queries), np.nan, np.float32),
     )
-    found.linked[pool.findable], found.similarities[pool.findable] = partners, similarities
+    results.linked[pool.findable], results.similarities[pool.findable] = partners, similarities
     if settings.index == "flat":
-        _fill_ranks(search, pool, found, stage)
+        _fill_ranks(search, pool, results, stage)
     else:
-        _fill_approximate_ranks(pool, found)
-        _fill_recall(pool, found, replace(settings, index="flat"), stage)
-    return _frame(linked, pool, found)
+        _fill_approximate_ranks(pool, results)
+        _fill_recall(pool, results, replace(settings, index="flat"), stage)
+    return _frame(linked, pool, results)
 
 
 def _pool(linked: pl.DataFrame, embedded: EmbeddedTerms, threads: int) -> _Pool:
@@ -220,93 +220,95 @@ def _nearest(
     return search.nearest(queries, sizes, stage.advance)
 
 
-def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, stage: Stage) -> None:
+def _fill_ranks(search: CosineSearch, pool: _Pool, results: _SearchResults, stage: Stage) -> None:
     """Write the rank of each query's most similar linked point.
 
     If the last neighbour is less similar than the linked point, the rank follows from the
     neighbours, since they include all points that are as similar. Otherwise these points are
     counted.
     """
-    starts = found.neighbours.starts
+    starts = results.neighbours.starts
     lowest = np.full(len(pool.queries), np.inf, np.float32)
     some = np.diff(starts) > 0
-    lowest[some] = found.neighbours.similarities[starts[1:][some] - 1]
+    lowest[some] = results.neighbours.similarities[starts[1:][some] - 1]
     everything = np.diff(starts) == len(pool.terms) - 1
-    known = pool.findable & ((found.similarities > lowest) | everything)
-    found.ranks[known] = 1 + _n_nearer(pool, found)[known]
-    left = pool.findable & ~known
-    stage.total(int(np.count_nonzero(left)))
-    found.ranks[left] = 1 + search.count_as_similar(
-        pool.queries[left], found.similarities[left], pool.components, stage.advance
+    has_rank = pool.findable & ((results.similarities > lowest) | everything)
+    results.ranks[has_rank] = 1 + _n_nearer(pool, results)[has_rank]
+    remaining = pool.findable & ~has_rank
+    stage.total(int(np.count_nonzero(remaining)))
+    results.ranks[remaining] = 1 + search.count_as_similar(
+        pool.queries[remaining], results.similarities[remaining], pool.components, stage.advance
     )
 
 
-def _fill_approximate_ranks(pool: _Pool, found: _Found) -> None:
+def _fill_approximate_ranks(pool: _Pool, results: _SearchResults) -> None:
     """Write the rank and the index of each query's first linked point among its neighbours."""
-    same = np.flatnonzero(_are_linked(pool, found))
-    queries, first = np.unique(_rows(found)[same], return_index=True)
+    same = np.flatnonzero(_are_linked(pool, results))
+    queries, first = np.unique(_neighbour_queries(results)[same], return_index=True)
     at = same[first]
-    found.linked[queries] = found.neighbours.ids[at]
-    found.similarities[queries] = found.neighbours.similarities[at]
-    found.ranks[queries] = 1 + _n_nearer(pool, found)[queries]
+    results.linked[queries] = results.neighbours.ids[at]
+    results.similarities[queries] = results.neighbours.similarities[at]
+    results.ranks[queries] = 1 + _n_nearer(pool, results)[queries]
 
 
-def _n_nearer(pool: _Pool, found: _Found) -> Counts:
+def _n_nearer(pool: _Pool, results: _SearchResults) -> Counts:
     """Return the number of unlinked neighbours at least as similar as the linked point."""
-    row = _rows(found)
+    row = _neighbour_queries(results)
     with np.errstate(invalid="ignore"):
-        nearer = found.neighbours.similarities >= found.similarities[row]
-    return np.bincount(row, nearer & ~_are_linked(pool, found), len(pool.queries)).astype(np.int64)
+        nearer = results.neighbours.similarities >= results.similarities[row]
+    nearer &= ~_are_linked(pool, results)
+    return np.bincount(row, nearer, len(pool.queries)).astype(np.int64)
 
 
-def _rows(found: _Found) -> Rows:
+def _neighbour_queries(results: _SearchResults) -> Rows:
     """Return the query of each neighbour: int64[n_neighbours]."""
-    return np.repeat(np.arange(len(found.ranks)), np.diff(found.neighbours.starts))
+    return np.repeat(np.arange(len(results.ranks)), np.diff(results.neighbours.starts))
 
 
-def _are_linked(pool: _Pool, found: _Found) -> Flags:
+def _are_linked(pool: _Pool, results: _SearchResults) -> Flags:
     """Return whether each neighbour is linked to its query: bool[n_neighbours]."""
-    own = pool.components[pool.queries][_rows(found)]
-    return np.asarray(pool.components[found.neighbours.ids] == own, np.bool_)
+    components = pool.components[pool.queries][_neighbour_queries(results)]
+    return np.asarray(pool.components[results.neighbours.ids] == components, np.bool_)
 
 
-def _fill_recall(pool: _Pool, found: _Found, flat: SearchSettings, stage: Stage) -> None:
+def _fill_recall(pool: _Pool, results: _SearchResults, flat: SearchSettings, stage: Stage) -> None:
     """Write the share of ten nearest points that an approximate index found for some queries."""
     n_queries = len(pool.queries)
     sample = np.unique(np.linspace(0, max(n_queries - 1, 0), min(n_queries, _SAMPLE)).astype(int))
-    exact = _nearest(pool.searched(flat), pool, pool.queries[sample], _DEEPEST, stage)
-    given = found.neighbours
+    exact = _nearest(pool.search(flat), pool, pool.queries[sample], _MAX_DEPTH, stage)
+    neighbours = results.neighbours
     for at, query in enumerate(sample):
         nearest = exact.ids[exact.starts[at] : exact.starts[at + 1]]
-        own = given.ids[given.starts[query] : given.starts[query + 1]][:_DEEPEST]
-        found.recall[query] = len(np.intersect1d(nearest, own)) / max(len(nearest), 1)
+        start, end = neighbours.starts[query : query + 2]
+        first = neighbours.ids[start:end][:_MAX_DEPTH]
+        results.recall[query] = len(np.intersect1d(nearest, first)) / max(len(nearest), 1)
 
 
-def _frame(linked: pl.DataFrame, pool: _Pool, found: _Found) -> pl.DataFrame:
+def _frame(linked: pl.DataFrame, pool: _Pool, results: _SearchResults) -> pl.DataFrame:
     """Return a row for each linked term, those without a vector included."""
     terms, components = linked["term"].gather(pool.terms), pl.Series(pool.components)
-    starts = found.neighbours.starts
+    starts = results.neighbours.starts
     first = pl.Series(starts[:-1]).set(pl.Series(np.diff(starts) == 0), None)
-    nearest = pl.Series(found.neighbours.ids).gather(first)
-    of_queries = pl.DataFrame(
+    nearest = pl.Series(results.neighbours.ids).gather(first)
+    query_rows = pl.DataFrame(
         {
             "term": terms.gather(pool.queries),
             "covered": True,
-            "rank": found.ranks,
+            "rank": results.ranks,
             "linked_term": terms.gather(
-                pl.Series(found.linked).set(pl.Series(found.linked < 0), None)
+                pl.Series(results.linked).set(pl.Series(results.linked < 0), None)
             ),
-            "linked_similarity": found.similarities,
+            "linked_similarity": results.similarities,
             "nearest_term": terms.gather(nearest),
-            "nearest_similarity": pl.Series(found.neighbours.similarities).gather(first),
+            "nearest_similarity": pl.Series(results.neighbours.similarities).gather(first),
             "nearest_linked": components.gather(nearest) == components.gather(pool.queries),
-            "recall": found.recall,
+            "recall": results.recall,
         },
         schema_overrides={"term": pl.String},
     )
     return (
         linked.filter("is_linked")
-        .join(of_queries, on="term", how="left", maintain_order="left")
+        .join(query_rows, on="term", how="left", maintain_order="left")
         .with_columns(
             pl.col("covered").fill_null(value=False),
             pl.when(pl.col("rank") != NOT_FOUND).then("rank").alias("rank"),
@@ -367,7 +369,7 @@ def _score(terms: pl.DataFrame, embedding: str = "", metric: str = "") -> Score:
         embedding=embedding,
         metric=metric,
         sample=sample,
-        estimates={one.name: one.compute(sample) for one in statistics_of("retrieval")},
+        estimates={s.name: s.compute(sample) for s in statistics_of("retrieval")},
         n_pairs=terms.height,
     )
 
@@ -380,11 +382,11 @@ def _score_rows(terms: pl.DataFrame, signature: str) -> Iterator[Row]:
     )
     recall = terms["recall"].mean()
     for difficulty, at in product((None, *DIFFICULTIES), (None, *range(len(LENGTHS)))):
-        wanted = {"difficulty": difficulty, "length": at}
-        group = {column: value for column, value in wanted.items() if value is not None}
-        of_group = terms.filter(**group)
-        own = of_group.filter("is_own")
-        for subset, chosen in (("common", of_group), ("own", own)):
+        group_values = {"difficulty": difficulty, "length": at}
+        group = {column: value for column, value in group_values.items() if value is not None}
+        terms_in_group = terms.filter(**group)
+        covered_group = terms_in_group.filter("is_own")
+        for subset, chosen in (("common", terms_in_group), ("own", covered_group)):
             for statistic, estimate in _score(chosen).estimates.items():
                 yield {
                     "subset": subset,
@@ -392,8 +394,8 @@ def _score_rows(terms: pl.DataFrame, signature: str) -> Iterator[Row]:
                     "length": None if at is None else LENGTHS[at],
                     "statistic": statistic,
                     **interval_of(estimate),
-                    "n_terms": of_group.height,
-                    "n_covered": own.height,
+                    "n_terms": terms_in_group.height,
+                    "n_covered": covered_group.height,
                     "recall": recall if isinstance(recall, float) else None,
                     "signature": f"{signature}, {subset}",
                 }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Provenance = dict[str, dict[str, Any]]
 """Plain JSON on inputs or embeddings, by name."""
 
-_REPLACED = "add `overwrite` to replace it, or choose another folder"
+_HOW_TO_REPLACE = "add `overwrite` to replace it, or choose another folder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Run:
     output: OutputFolder
     progress: Progress
 
-    def has(self, *paths: str) -> bool:
+    def is_complete(self, *paths: str) -> bool:
         """Return whether complete files exist, of this run or an earlier one."""
         return all(map(self.output.is_complete, paths))
 
@@ -60,18 +60,18 @@ class Run:
 
     def signature(self, name: str, embedding: str, metric: str) -> str:
         """Return a line with everything that decides a score, for use in a paper."""
-        one, has, options = self.inputs[name], self.embeddings[embedding], self.options
-        parts, choices = _mapping(one.get("parts")), _mapping(has["options"])
-        words, bins, topics = (parts.get(of) for of in ("words", "bins", "topic_bins"))
+        source, model, options = self.inputs[name], self.embeddings[embedding], self.options
+        parts, choices = _mapping(source.get("parts")), _mapping(model["options"])
+        words, bins, topics = (parts.get(key) for key in ("words", "bins", "topic_bins"))
         return ", ".join(
             [
                 f"medsim {self.metadata['medsim']}",
-                f"{name}@{str(one['fingerprint'])[:12]}",
+                f"{name}@{str(source['fingerprint'])[:12]}",
                 *([f"{words['name']}@{words['sha256'][:12]}"] if words else []),
                 *([f"bins {' '.join(map(str, bins))}"] if bins else []),
                 *([f"topic bins {' '.join(map(str, topics))}"] if topics else []),
                 *([f"{parts['equal_parts']} equal parts"] if "equal_parts" in parts else []),
-                f"{embedding}@{str(has['fingerprint'])[:12]}",
+                f"{embedding}@{str(model['fingerprint'])[:12]}",
                 *(f"{option}={value}" for option, value in choices.items()),
                 metric,
                 *(["coverage of all words"] if options.coverage == "all" else []),
@@ -94,14 +94,14 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
     try:
         earlier = Evaluation(out)
     except InputError as error:
-        raise OutputError(f"{error}; {_REPLACED}") from error
+        raise OutputError(f"{error}; {_HOW_TO_REPLACE}") from error
     for name, now in options.recorded().items():
         then = earlier.manifest.options[name]
         if then != now and not (name == "resamples" and now is None):
-            before, wanted = ("the default" if one is None else one for one in (then, now))
+            before, after = ("the default" if value is None else value for value in (then, now))
             raise OutputError(
-                f"{out} was made with `{name}` {before}, not {wanted}; use {before} to add to it, "
-                f"{_REPLACED}"
+                f"{out} was made with `{name}` {before}, not {after}; use {before} to add to it, "
+                f"{_HOW_TO_REPLACE}"
             )
     return earlier
 
@@ -122,12 +122,13 @@ def begin_run(
     before: tuple[Provenance, Provenance] = ({}, {})
     if earlier is not None:
         before = earlier.manifest.inputs, earlier.manifest.embeddings
-    every = _joined(options.out, "input", before[0], {one.name: one.provenance for one in inputs})
+    now_inputs = {input_.name: input_.provenance for input_ in inputs}
+    all_inputs = _joined(options.out, "input", before[0], now_inputs)
     now = {named.spec.name: named.provenance() for named in embeddings}
-    redistributable = [one.get("redistributable") for one in every.values()]
+    redistributable = [record.get("redistributable") for record in all_inputs.values()]
     run = Run(
         options=options,
-        inputs=every,
+        inputs=all_inputs,
         embeddings=_joined(options.out, "embedding", before[1], now),
         metadata={
             "medsim": manifest.medsim_version(),
@@ -144,19 +145,20 @@ def begin_run(
             "metadata": run.metadata,
             "options": options.recorded(),
             "inputs": {
-                name: [one["fingerprint"], one.get("categories")]
-                for name, one in run.inputs.items()
+                name: [record["fingerprint"], record.get("categories")]
+                for name, record in run.inputs.items()
             },
             "embeddings": {
-                name: [one["fingerprint"], one["options"]] for name, one in run.embeddings.items()
+                name: [record["fingerprint"], record["options"]]
+                for name, record in run.embeddings.items()
             },
         }
     )
     if earlier is not None:
         files = (path for path in earlier.folder.rglob("*") if path.is_file())
         names = {path.relative_to(earlier.folder).as_posix() for path in files}
-        kept = sorted(names - {manifest.MANIFEST, *(table.files for table in TABLES)})
-        output.carry_over({name: earlier.manifest.outputs.get(name) for name in kept})
+        to_keep = sorted(names - {manifest.MANIFEST, *(table.files for table in TABLES)})
+        output.carry_over({name: earlier.manifest.outputs.get(name) for name in to_keep})
     return run
 
 
@@ -165,14 +167,14 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> Provenance:
+def _joined(out: str | Path, kind: str, earlier: Provenance, new: Provenance) -> Provenance:
     """Return the provenance of earlier runs and of this one, in order of name."""
-    for name, one in own.items():
-        before = known.get(name, {})
+    for name, record in new.items():
+        before = earlier.get(name, {})
         for part in ("fingerprint", "options", "categories"):
-            if part in before and part in one and before[part] != one[part]:
+            if part in before and part in record and before[part] != record[part]:
                 about = f"other {'content' if part == 'fingerprint' else part}"
-                if one.get("identity") == before.get("identity") == VECTORS_USED:
+                if record.get("identity") == before.get("identity") == VECTORS_USED:
                     about = (
                         "other vectors; to add inputs, give models a version: "
                         "medsim.Embedding(model, version=...)"
@@ -181,13 +183,13 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
                     f"{out} has another {kind} named {name} ({about}); choose another name or "
                     "another folder, or add `overwrite` to replace all results"
                 )
-    every = {**known, **{name: {**known.get(name, {}), **one} for name, one in own.items()}}
-    return dict(sorted(every.items()))
+    new = {name: {**earlier.get(name, {}), **record} for name, record in new.items()}
+    return dict(sorted({**earlier, **new}.items()))
 
 
 def resampling_of(options: Mapping[str, Any], threads: int) -> Resampling:
     """Return the bootstrap resampling of a run; resamples grow unless their number is given."""
-    given = options["resamples"]
+    seed, number = options["seed"], options["resamples"]
     return Resampling(
-        seed=options["seed"], resamples=given or RESAMPLES, threads=threads, grows=given is None
+        seed=seed, resamples=number or RESAMPLES, threads=threads, grows=number is None
     )

@@ -57,7 +57,7 @@ def leaderboard(data: EvaluationReportData, embeddings: Sequence[str]) -> Sectio
         best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
         if best.height:
             parts.append(_standings(best, statistic))
-            groups = [best] if statistic.of == "rated" else best.partition_by("input")
+            groups = [best] if statistic.kind == "rated" else best.partition_by("input")
             parts += (_board(group, statistic, embeddings) for group in groups)
     return Section(
         title="Leaderboard",
@@ -114,7 +114,7 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
 
 
 def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[str]) -> Chart:
-    label, is_rated = statistic.label, statistic.of == "rated"
+    label, is_rated = statistic.label, statistic.kind == "rated"
     drawn = with_enough_pairs(best)
     rows = charts.points(
         drawn,
@@ -329,7 +329,7 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
     names = distinct(every.sort("embedding", "metric")["metric"])  # those of a kind together
     index = [*set_columns(every), "statistic", "embedding"]
     wide = every.pivot("metric", index=index, values="value").select(*index, *names)
-    scores = ", ".join(f"{LABELS[name]} of {STATISTICS[name].of} pairs" for name in main)
+    scores = ", ".join(f"{LABELS[name]} of {STATISTICS[name].kind} pairs" for name in main)
     n_embeddings = every["embedding"].n_unique()
     chart = Chart(
         title="Scores by metric",

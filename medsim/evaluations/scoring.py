@@ -72,15 +72,15 @@ def family_rows(
     """
     if statistic.test is None:
         return
-    samples: Sequence[Any] = [one.sample for one in family]
-    if statistic.of == "rated" and resampling is not None:
+    samples: Sequence[Any] = [score.sample for score in family]
+    if statistic.kind == "rated" and resampling is not None:
         samples = redrawn(samples, resampling)
     tests = [statistic.test(*two) for two in combinations(samples, 2)]
-    p = np.array([one.p for one in tests], np.float64)
-    for (first, second), found, by_bonferroni, by_holm in zip(
+    p = np.array([test.p for test in tests], np.float64)
+    for (first, second), test, by_bonferroni, by_holm in zip(
         combinations(family, 2), tests, bonferroni(p), holm(p), strict=True
     ):
-        values = [one.estimates[statistic.name].value for one in (first, second)]
+        values = [score.estimates[statistic.name].value for score in (first, second)]
         yield {
             "between": between,
             "embedding1": first.embedding,
@@ -91,13 +91,13 @@ def family_rows(
             "value1": defined(values[0]),
             "value2": defined(values[1]),
             "difference": defined(values[0] - values[1]),
-            "test": found.method,
-            "statistic": defined(found.statistic),
-            "p": defined(found.p),
+            "test": test.method,
+            "statistic": defined(test.statistic),
+            "p": defined(test.p),
             "p_bonferroni": defined(by_bonferroni),
             "p_holm": defined(by_holm),
-            "low": defined(found.low),
-            "high": defined(found.high),
+            "low": defined(test.low),
+            "high": defined(test.high),
             "n_pairs": first.n_pairs,
         }
 
@@ -122,7 +122,7 @@ class ScoredModel:
 
 
 def score_sets(
-    one: EvaluationInput, models: Sequence[ScoredModel], resampling: Resampling, stage: Stage
+    input_: EvaluationInput, models: Sequence[ScoredModel], resampling: Resampling, stage: Stage
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the scores of all models on every set of an input, and their comparisons.
 
@@ -135,21 +135,21 @@ def score_sets(
     covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     common = np.logical_and.reduce(list(covered.values()))
     # The halves for held-out accuracy are drawn from the content of the pairs.
-    ids = np.array([int(pair_id, 16) for pair_id in one.pairs["pair_id"]], np.uint64)
+    ids = np.array([int(pair_id, 16) for pair_id in input_.pairs["pair_id"]], np.uint64)
     held_out: Flags = tie_hashes(np.uint64(resampling.seed), np.uint64(0), ids) % np.uint64(2) == 1
     results: list[Row] = []
     comparisons: list[Row] = []
-    stage.total(sum(len(pair_set.rows) for pair_set in one.sets))
-    for pair_set in one.sets:
-        where: Row = {"input": one.name, **pair_set.named()}
+    stage.total(sum(len(pair_set.rows) for pair_set in input_.sets))
+    for pair_set in input_.sets:
+        where: Row = {"input": input_.name, **pair_set.key_columns()}
         shared = _scores(pair_set, common, models, held_out, resampling)
         results += (where | row for row in _result_rows(shared, "common", pair_set))
         comparisons += (where | row for row in _comparison_rows(shared, pair_set.kind, resampling))
-        for embedding, own in covered.items():
+        for embedding, covered_pairs in covered.items():
             scored = [score for score in shared if score.embedding == embedding]
-            if (own & ~common)[pair_set.rows].any():
+            if (covered_pairs & ~common)[pair_set.rows].any():
                 members = [model for model in models if model.embedding == embedding]
-                scored = _scores(pair_set, own, members, held_out, resampling)
+                scored = _scores(pair_set, covered_pairs, members, held_out, resampling)
             results += (where | row for row in _result_rows(scored, "own", pair_set))
         stage.advance(len(pair_set.rows))
     return (
@@ -158,9 +158,9 @@ def score_sets(
     )
 
 
-def dominated_sets(one: EvaluationInput) -> Iterator[str]:
+def dominated_sets(input_: EvaluationInput) -> Iterator[str]:
     """Yield a warning for each set with enough clusters but too few effective ones."""
-    for pair_set in one.sets:
+    for pair_set in input_.sets:
         if pair_set.clusters is None:
             continue
         sizes = np.bincount(pair_set.clusters)
@@ -168,12 +168,12 @@ def dominated_sets(one: EvaluationInput) -> Iterator[str]:
         if n_clusters < FEWEST_CLUSTERS or effective_clusters(pair_set.clusters) >= FEWEST_CLUSTERS:
             continue
         rows = pair_set.rows[pair_set.clusters == largest]
-        terms = one.pairs[rows]["term1"].unique().sort().head(_N_NAMED)
+        terms = input_.pairs[rows]["term1"].unique().sort().head(_N_NAMED)
         named = listed([repr(term) for term in terms])
+        share = sizes[largest] / len(pair_set.rows)
         yield (
-            f"{one.name} {pair_set}: {sizes[largest] / len(pair_set.rows):.0%} of the pairs share "
-            f"terms, such as {named}; this cluster decides every score, so there are no confidence "
-            "intervals and no tests"
+            f"{input_.name} {pair_set}: {share:.0%} of the pairs share terms, such as {named}; "
+            "this cluster decides every score, so there are no confidence intervals and no tests"
         )
 
 
@@ -185,26 +185,26 @@ def _scores(
     resampling: Resampling,
 ) -> list[Score]:
     """Return the scores of models on the pairs of a set in a mask."""
-    taken = mask[pair_set.rows]
-    rows, values = pair_set.rows[taken], pair_set.values[taken]
-    sides = [model.similarities[rows].astype(np.float64) for model in models]
+    in_mask = mask[pair_set.rows]
+    rows, values = pair_set.rows[in_mask], pair_set.values[in_mask]
+    similarities = [model.similarities[rows].astype(np.float64) for model in models]
     samples: Sequence[Any]
     if pair_set.kind == "rated":
-        samples = rated_samples(sides, values, resampling)
+        samples = rated_samples(similarities, values, resampling)
     else:
         sample = partial(
             labelled_sample,
             labels=values == 1,
             held_out=held_out[rows],
-            clusters=None if pair_set.clusters is None else pair_set.clusters[taken],
+            clusters=None if pair_set.clusters is None else pair_set.clusters[in_mask],
         )
-        samples = in_threads(resampling.threads, sample, sides)
+        samples = in_threads(resampling.threads, sample, similarities)
     return [
         Score(
             embedding=model.embedding,
             metric=model.metric,
             sample=sample,
-            estimates={one.name: one.compute(sample) for one in statistics_of(pair_set.kind)},
+            estimates={s.name: s.compute(sample) for s in statistics_of(pair_set.kind)},
             n_pairs=len(values),
             signature=model.signature,
         )
@@ -239,9 +239,7 @@ def _comparison_rows(scores: Sequence[Score], kind: Kind, resampling: Resampling
     for statistic in statistics_of(kind, tested=True):
         name, sign = statistic.name, 1 if statistic.higher_is_better else -1
         best = [
-            max(
-                family, key=lambda one: np.nan_to_num(sign * one.estimates[name].value, nan=-np.inf)
-            )
+            max(family, key=lambda s: np.nan_to_num(sign * s.estimates[name].value, nan=-np.inf))
             for family in families.values()
         ]
         for family in families.values():
@@ -261,13 +259,13 @@ def fixed_comparisons(
     ``common`` is the mask of these pairs among the input's, bool[n_pairs]. Statistics of another
     kind of pairs are skipped.
     """
-    wanted = [one for one in statistics_of(pair_set.kind, tested=True) if one.name in statistics]
-    if not wanted:
+    tested = [s for s in statistics_of(pair_set.kind, tested=True) if s.name in statistics]
+    if not tested:
         return
-    drawn = resampling.for_comparisons(math.comb(len(models), 2))
-    scores = _scores(pair_set, common, models, np.zeros(len(common), np.bool_), drawn)
-    for statistic in wanted:
-        yield from family_rows("embeddings", statistic, scores, drawn)
+    resampling = resampling.for_comparisons(math.comb(len(models), 2))
+    scores = _scores(pair_set, common, models, np.zeros(len(common), np.bool_), resampling)
+    for statistic in tested:
+        yield from family_rows("embeddings", statistic, scores, resampling)
 
 
 def warn_of_reach(

@@ -21,7 +21,7 @@ import polars as pl
 from medsim.core.config import in_threads
 from medsim.embeddings.metrics import METRICS, Workers
 from medsim.evaluations.output import RESULTS, SEPARATED, SEPARATION, SEPARATION_PARTS, path_of
-from medsim.evaluations.similarities import finite, rows_of
+from medsim.evaluations.similarities import check_finite, rows_of
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.statistics.estimates import Estimate, defined, interval_of
@@ -96,36 +96,36 @@ def separation(
     n_errors = np.zeros((n_terms, n_categories), np.int64)
     sums = np.zeros((n_terms, n_categories))
 
-    def count(own: int, similarities: Vectors, terms: slice) -> None:
+    def count(at: int, similarities: Vectors, terms: slice) -> None:
         sums[terms] = sums_of_later(similarities, starts, terms.start)
-        if near and own:
+        if near and at:
             return
-        inner, outer = (1, range(_N_NEAR, n_categories)) if near else (own, range(n_categories))
+        inner, outer = (1, range(_N_NEAR, n_categories)) if near else (at, range(n_categories))
         categories = np.array([inner, *(other for other in outer if other != inner)])
         bits = similarities.view(np.uint32)
         n_errors[terms] = n_not_below(bits, starts, categories, terms.start)
 
-    for own, block in _blocks(starts):
+    for at, block in _blocks(starts):
         similarities = table(block)
         parts = [
             slice(begin, min(begin + _ROWS_A_TASK, block.stop))
             for begin in range(block.start, block.stop, _ROWS_A_TASK)
         ]
         rows = (similarities[p.start - block.start : p.stop - block.start] for p in parts)
-        in_threads(workers.threads, partial(count, own), rows, parts)
+        in_threads(workers.threads, partial(count, at), rows, parts)
         workers.advance(len(similarities))
-    return _summed(starts, n_errors, sums, near=near)
+    return _sum_by_category(starts, n_errors, sums, near=near)
 
 
 def _blocks(starts: Starts) -> Iterator[tuple[int, slice]]:
     """Yield categories and slices of their terms whose rows fit in memory."""
     n_rows = max(1, SIMILARITIES_AT_ONCE // max(1, int(starts[-1])))
-    for own, (first, end) in enumerate(pairwise(starts.tolist())):
+    for at, (first, end) in enumerate(pairwise(starts.tolist())):
         for begin in range(first, end, n_rows):
-            yield own, slice(begin, min(begin + n_rows, end))
+            yield at, slice(begin, min(begin + n_rows, end))
 
 
-def _summed(starts: Starts, errors: CountTable, sums: Table, *, near: bool) -> Separation:
+def _sum_by_category(starts: Starts, errors: CountTable, sums: Table, *, near: bool) -> Separation:
     """Return the separation of categories from the errors and sums of terms, in rows."""
     sizes = np.diff(starts)
     n_triples = np.outer(sizes * (sizes - 1), sizes)
@@ -152,7 +152,7 @@ DATASET = "separation"
 
 def write_separation(
     run: Run,
-    one: str,
+    input_name: str,
     categories: Categories,
     name: str,
     embedded: EmbeddedTerms,
@@ -170,23 +170,23 @@ def write_separation(
     ends = [0, *accumulate(len(category.terms) for category in categories.categories)]
     starts = np.concatenate([[0], np.cumsum(covered)])[ends]
     n_uncovered = int((~covered).sum())
-    with run.progress.stage(f"separate categories of {one} by {name}") as stage:
+    with run.progress.stage(f"separate categories of {input_name} by {name}") as stage:
         stage.total(len(terms) * len(metrics))
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
         for metric, compares in metrics.items():
-            path, *path_of_terms = separation_paths(one, name, metric, categories)
-            if run.has(path, *path_of_terms):
+            path, *path_of_terms = separation_paths(input_name, name, metric, categories)
+            if run.is_complete(path, *path_of_terms):
                 workers.advance(len(terms))
                 continue
             table = compares.tabulated(embedded.embedded, rows[covered], workers)
             near = categories.n_far > 0
-            found = separation(partial(_finite_part, table, metric), starts, workers, near=near)
+            result = separation(partial(_finite_part, table, metric), starts, workers, near=near)
             workers.advance(n_uncovered)
             if near:
-                first = categories.categories[0].terms
-                known = pl.Series("term", first, pl.String).filter(pl.Series(covered[: ends[1]]))
-                run.write(path_of_terms[0], _of_terms(categories, starts, known, found))
-            run.write(path, _frame(categories, np.diff(starts), found))
+                first = pl.Series("term", categories.categories[0].terms, pl.String)
+                first = first.filter(pl.Series(covered[: ends[1]]))
+                run.write(path_of_terms[0], _term_rows(categories, starts, first, result))
+            run.write(path, _frame(categories, np.diff(starts), result))
         stage.found(f"{len(terms):,} terms, {n_uncovered:,} without a vector")
     for category, n_terms in zip(categories.categories, np.diff(starts), strict=True):
         if not n_terms:
@@ -234,7 +234,7 @@ def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
                 "subset": "own",
                 "statistic": statistic.name,
                 **interval_of(statistic.compute(triples)),
-                "n_pairs": sum(one["n_terms"] for one in about["categories"]),
+                "n_pairs": sum(category["n_terms"] for category in about["categories"]),
                 "n_covered": row["n_terms1"],
             }
         )
@@ -247,44 +247,44 @@ def _measure(n_far: int) -> str:
 
 
 def _finite_part(table: Callable[[slice], Vectors], metric: str, part: slice) -> Vectors:
-    return finite(table(part), metric)
+    return check_finite(table(part), metric)
 
 
-def _frame(categories: Categories, n_terms: Counts, found: Separation) -> pl.DataFrame:
+def _frame(categories: Categories, n_terms: Counts, result: Separation) -> pl.DataFrame:
     """Return the rows of a file: every two categories, then all together."""
     names = [category.name for category in categories.categories]
     measure = _measure(categories.n_far)
     first_far = len(names) - categories.n_far
     rows: list[Row] = []
-    for (one, name1), (other, name2) in product(enumerate(names), repeat=2):
-        mean = float(found.mean_similarity[one, other])
+    for (i, name1), (j, name2) in product(enumerate(names), repeat=2):
+        mean = float(result.mean_similarity[i, j])
         row: Row = {
             "category1": name1,
             "category2": name2,
-            "n_terms1": int(n_terms[one]),
-            "n_terms2": int(n_terms[other]),
+            "n_terms1": int(n_terms[i]),
+            "n_terms2": int(n_terms[j]),
             "mean_similarity": None if np.isnan(mean) else mean,
         }
-        if one == 0 and other >= first_far if categories.n_far else one != other:
-            row |= _error_columns(measure, found.n_triples[one, other], found.n_errors[one, other])
+        if i == 0 and j >= first_far if categories.n_far else i != j:
+            row |= _error_columns(measure, result.n_triples[i, j], result.n_errors[i, j])
         rows.append(row)
     every: Row = {"n_terms1": int(n_terms.sum())}
-    rows.append(every | _error_columns(measure, found.n_triples.sum(), found.n_errors.sum()))
+    rows.append(every | _error_columns(measure, result.n_triples.sum(), result.n_errors.sum()))
     return pl.DataFrame(rows, schema=SEPARATION_PARTS.dtypes)
 
 
-def _of_terms(
-    categories: Categories, starts: Starts, terms: pl.Series, found: Separation
+def _term_rows(
+    categories: Categories, starts: Starts, terms: pl.Series, result: Separation
 ) -> pl.DataFrame:
     """Return ``SEPARATED`` of the terms of the first category, by far category."""
     sizes = np.diff(starts)
     frames = [pl.DataFrame(schema=SEPARATED.dtypes)]
     for at in range(len(sizes) - categories.n_far, len(sizes)):
-        n_errors, n_triples = found.errors[: len(terms), at], int(sizes[1] * sizes[at])
+        n_errors, n_triples = result.errors[: len(terms), at], int(sizes[1] * sizes[at])
         share = n_errors / n_triples if n_triples else None
         values = (categories.categories[at].name, terms, n_triples, n_errors, share)
-        of_far = dict(zip(SEPARATED.dtypes, values, strict=True))
-        frames.append(pl.DataFrame(of_far, schema=SEPARATED.dtypes))
+        rows = dict(zip(SEPARATED.dtypes, values, strict=True))
+        frames.append(pl.DataFrame(rows, schema=SEPARATED.dtypes))
     return pl.concat(frames)
 
 

@@ -26,8 +26,8 @@ def with_parts(frame: pl.DataFrame) -> pl.DataFrame:
         frame: with the column ``dataset``, such as results. In "mean/count=10-99", a part of a
             rated set, "count" is the part and "10-99" its value. Both are null for whole sets.
     """
-    found = pl.col("dataset").str.extract_groups(_PART).struct
-    return frame.with_columns(found.field("part"), found.field("part_value"))
+    groups = pl.col("dataset").str.extract_groups(_PART).struct
+    return frame.with_columns(groups.field("part"), groups.field("part_value"))
 
 
 def whole_sets(frame: pl.DataFrame) -> pl.DataFrame:
@@ -42,11 +42,11 @@ def parts_of_sets(frame: pl.DataFrame) -> pl.DataFrame:
 
 def in_order_of_parts(frame: pl.DataFrame) -> pl.DataFrame:
     """Return rows of parts grouped by rating, bins in ascending order."""
-    found = with_parts(frame)
+    parts = with_parts(frame)
     whole = pl.col("dataset").str.replace(_PART, "")
     begin = pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64)
     keys = ("input", whole, "part", begin, "part_value")
-    return found.sort(*keys, nulls_last=True, maintain_order=True).select(frame.columns)
+    return parts.sort(*keys, nulls_last=True, maintain_order=True).select(frame.columns)
 
 
 def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:
@@ -62,12 +62,12 @@ def in_means(rows: pl.DataFrame) -> pl.Series:
     are also pairs of syn_syn, and would count twice.
     """
     name = ("statistic", *SET)
-    taken = {*with_enough_pairs(rows).select(name).iter_rows()}
-    containers = {small: one.name for one in queries.datasets() for small in one.contains}
+    large_sets = {*with_enough_pairs(rows).select(name).iter_rows()}
+    containers = {part: dataset.name for dataset in queries.datasets() for part in dataset.contains}
     return pl.Series(
         [
-            one in taken and (*one[:2], containers.get(one[2]), *one[3:]) not in taken
-            for one in rows.select(name).iter_rows()
+            key in large_sets and (*key[:2], containers.get(key[2]), *key[3:]) not in large_sets
+            for key in rows.select(name).iter_rows()
         ],
         dtype=pl.Boolean,
     )

@@ -25,7 +25,7 @@ T = TypeVar("T", bound=np.ndarray[Any, Any])
 
 def write_similarities(
     run: Run,
-    one: EvaluationInput,
+    input_: EvaluationInput,
     name: str,
     embedded: EmbeddedTerms,
     metrics: Mapping[str, Metric],
@@ -35,33 +35,33 @@ def write_similarities(
     A file of a metric has a row per pair in order of pair_id; a pair with a term that is not
     covered has no similarity. Files of an interrupted run are kept.
     """
-    pairs = one.pairs
-    of_terms, of_words = (path_of(table, one.name, name) for table in (TERMS, WORDS))
-    paths = {metric: path_of(SCORES, one.name, name, metric) for metric in metrics}
-    if run.has(of_terms, of_words, *paths.values()):
+    pairs = input_.pairs
+    terms_path, words_path = (path_of(table, input_.name, name) for table in (TERMS, WORDS))
+    paths = {metric: path_of(SCORES, input_.name, name, metric) for metric in metrics}
+    if run.is_complete(terms_path, words_path, *paths.values()):
         return
-    with run.progress.stage(f"compare {one.name} by {name}") as stage:
+    with run.progress.stage(f"compare {input_.name} by {name}") as stage:
         stage.total(pairs.height * len(metrics))
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
         first, second = (rows_of(embedded, pairs[side]) for side in ("term1", "term2"))
         rows = np.union1d(first, second)
-        run.write(of_terms, embedded.terms[rows])
+        run.write(terms_path, embedded.terms[rows])
         words, bags = pl.Series("word", [], pl.String), embedded.embedded
         if isinstance(bags, WordBags) and embedded.words is not None:  # not of whole terms
             used = [bags.words[bags.starts[row] : bags.starts[row + 1]] for row in rows]
             words = embedded.words[np.unique(np.concatenate([*used, np.empty(0, np.int32)]))]
-        run.write(of_words, words.sort().to_frame())
+        run.write(words_path, words.sort().to_frame())
         covered = embedded.covered[first] & embedded.covered[second]
-        left, right = first[covered], second[covered]
+        rows1, rows2 = first[covered], second[covered]
         for metric, path in paths.items():
-            if run.has(path):
+            if run.is_complete(path):
                 stage.advance(len(pairs))
                 continue
-            found = np.full(len(pairs), np.nan, np.float32)
-            similarities = metrics[metric].similarities(embedded.embedded, left, right, workers)
-            found[covered] = finite(similarities, metric)
-            stage.advance(len(pairs) - len(left))
-            similarity = pl.Series("similarity", found).fill_nan(None)
+            values = np.full(len(pairs), np.nan, np.float32)
+            similarities = metrics[metric].similarities(embedded.embedded, rows1, rows2, workers)
+            values[covered] = check_finite(similarities, metric)
+            stage.advance(len(pairs) - len(rows1))
+            similarity = pl.Series("similarity", values).fill_nan(None)
             run.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
         n_pairs, n_metrics = counted(pairs.height, "pair"), counted(len(metrics), "metric")
         stage.found(f"{n_pairs} under {n_metrics}")
@@ -70,12 +70,12 @@ def write_similarities(
 def rows_of(embedded: EmbeddedTerms, terms: pl.Series) -> Ids:
     """Return the positions of terms among those of an embedding: int32[n_terms]."""
     rows = embedded.terms.select("term").with_row_index("row")
-    wanted = terms.alias("term").to_frame()
-    found = wanted.join(rows, on="term", how="left", maintain_order="left")["row"]
-    return found.to_numpy().astype(np.int32)
+    keys = terms.alias("term").to_frame()
+    matches = keys.join(rows, on="term", how="left", maintain_order="left")["row"]
+    return matches.to_numpy().astype(np.int32)
 
 
-def finite(similarities: T, metric: str) -> T:
+def check_finite(similarities: T, metric: str) -> T:
     """Return similarities; raise InputError if one is not a finite number."""
     if not np.isfinite(similarities).all():
         raise InputError(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Sample = TypeVar("Sample")
 
 Kind = Literal["labelled", "rated", "retrieval", "separation"]
-"""The kinds of data of statistics: pairs with labels, pairs with ratings, ranks of linked terms,
-and triples of terms of categories."""
+"""The data of a statistic: pairs with labels, pairs with ratings, ranks of linked terms, or triples
+of terms of categories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Statistic(Generic[Sample]):
     Attributes:
         name: in the columns ``statistic`` of results and ``of`` of comparisons.
         help: its meaning and that of its interval, in sentences for the report.
-        of: the kind of data that it is computed from.
+        kind: the data that it is computed from.
         compute: returns it with its confidence interval, from a ``LabelledSample``,
             ``RatedSample``, ``RankSample`` or ``TripleCounts``. For an empty one it is NaN, without
             an interval.
@@ -46,7 +46,7 @@ class Statistic(Generic[Sample]):
     name: str
     label: str
     help: str
-    of: Kind
+    kind: Kind
     compute: Callable[[Sample], Estimate]
     test: Callable[[Sample, Sample], Test] | None = None
     table: Literal["best", "own"] | None = None
@@ -66,18 +66,19 @@ def declare(statistic: Statistic[Any]) -> None:
     STATISTICS[statistic.name] = statistic
 
 
-def statistics_of(of: Kind, *, tested: bool = False) -> list[Statistic[Any]]:
+def statistics_of(kind: Kind, *, tested: bool = False) -> list[Statistic[Any]]:
     """Return the statistics of one kind of data: all, or those whose differences are tested."""
-    return [one for one in STATISTICS.values() if one.of == of and (one.test or not tested)]
+    statistics = [statistic for statistic in STATISTICS.values() if statistic.kind == kind]
+    return [statistic for statistic in statistics if statistic.test or not tested]
 
 
 def tabulated_names(*, best: bool = False) -> tuple[str, ...]:
     """Return the statistics with their own tables: all, or those of the default table."""
     tables = ("best",) if best else ("best", "own")
-    return tuple(one.name for one in STATISTICS.values() if one.table in tables)
+    return tuple(name for name, statistic in STATISTICS.items() if statistic.table in tables)
 
 
-_DECLARED: tuple[Statistic[Any], ...] = (
+_BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="auc",
         label="AUC",
@@ -85,7 +86,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         "perfect, 0.5 (dashed) is chance. Bars are 95% confidence intervals: Wilson's at the "
         "effective size from a jackknife of clusters (unless independent_pairs is True: then "
         "DeLong's, and Newcombe's at the edge).",
-        of="labelled",
+        kind="labelled",
         compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),
         table="best",
@@ -95,7 +96,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         name="average_precision",
         label="average precision",
         help="Average precision is the mean precision over the positives; ties get the same rank.",
-        of="labelled",
+        kind="labelled",
         compute=lambda pairs: pairs.average_precision,
     ),
     Statistic(
@@ -103,7 +104,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         label="accuracy",
         help="Accuracy is the share of pairs classified correctly by the threshold that is best on "
         "these same pairs, with Wilson's 95% confidence interval at the effective size.",
-        of="labelled",
+        kind="labelled",
         compute=lambda pairs: pairs.accuracy,
         test=lambda pairs, other: pairs.accuracy_difference(other),
         table="own",
@@ -113,7 +114,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         name="accuracy_heldout",
         label="held-out accuracy",
         help="Held-out accuracy is the accuracy on one half by the best threshold of the other.",
-        of="labelled",
+        kind="labelled",
         compute=lambda pairs: pairs.accuracy_heldout,
         chance=0.5,
     ),
@@ -121,7 +122,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         name="threshold",
         label="threshold",
         help="Pairs at least as similar as the threshold are classified as positives.",
-        of="labelled",
+        kind="labelled",
         compute=lambda pairs: pairs.threshold,
         higher_is_better=None,
     ),
@@ -129,7 +130,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         name="spearman",
         label="Spearman's correlation",
         help="Spearman's rank correlation of similarities and ratings; bars are 95% BCa intervals.",
-        of="rated",
+        kind="rated",
         compute=lambda pairs: pairs.spearman,
         test=lambda pairs, other: pairs.spearman_difference(other),
         table="best",
@@ -138,21 +139,21 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         name="pearson",
         label="Pearson's correlation",
         help="Pearson's correlation of similarities with ratings, with Fisher's 95% interval.",
-        of="rated",
+        kind="rated",
         compute=lambda pairs: pairs.pearson,
     ),
     Statistic(
         name="kendall",
         label="Kendall's correlation",
         help="Kendall's tau-b of similarities and ratings.",
-        of="rated",
+        kind="rated",
         compute=lambda pairs: pairs.kendall,
     ),
     Statistic(
         name="accuracy_at_1",
         label="found first",
         help="Accuracy at 1 is the share of terms whose nearest term is a synonym.",
-        of="retrieval",
+        kind="retrieval",
         compute=lambda terms: terms.accuracy_at(1),
         test=lambda terms, other: terms.accuracy_difference(other, 1),
     ),
@@ -161,7 +162,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
             name=f"accuracy_at_{depth}",
             label=f"among the first {depth}",
             help=f"Accuracy at {depth}: share of terms with a synonym among the {depth} nearest.",
-            of="retrieval",
+            kind="retrieval",
             compute=methodcaller("accuracy_at", depth),
         )
         for depth in (5, 10)
@@ -170,7 +171,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         name="mrr",
         label="mean reciprocal rank",
         help="The mean reciprocal rank of the nearest synonym, 0 where none was found.",
-        of="retrieval",
+        kind="retrieval",
         compute=lambda terms: terms.mean_reciprocal_rank(),
         test=lambda terms, other: terms.reciprocal_difference(other),
     ),
@@ -180,7 +181,7 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         help="The overlap error is the share of triples whose third term is at least as similar to "
         "the first as the second is. The first two are of two near categories, the third of a far "
         "one.",
-        of="separation",
+        kind="separation",
         compute=lambda triples: triples.error,
         higher_is_better=False,
     ),
@@ -189,11 +190,11 @@ _DECLARED: tuple[Statistic[Any], ...] = (
         label="category error",
         help="The category error is the share of triples whose third term is at least as similar "
         "to the first as the second is. The first two are of one category, the third of another.",
-        of="separation",
+        kind="separation",
         compute=lambda triples: triples.error,
         higher_is_better=False,
     ),
 )
 
-for _statistic in _DECLARED:
+for _statistic in _BUILT_IN:
     declare(_statistic)

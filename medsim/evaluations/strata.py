@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PARTS = ("count", "topics", "domain", "associated")
 """The properties by which a set of rated pairs is divided."""
 
-OF_PAIRS = ("domain", "associated")
+PAIR_ONLY = ("domain", "associated")
 """The properties that a file may have for a pair as a whole."""
 
 PAIR_PROPERTIES = ("count1", "count2", "topics1", "topics2", "domain", "associated")
@@ -128,11 +128,11 @@ def read_words(path: Path) -> WordTable:
     for place, (word, *cells) in table.rows():
         row = dict(zip(names, cells, strict=True))
         try:
-            found = {name: property_in(name, cell) for name, cell in row.items()}
+            properties = {name: property_in(name, cell) for name, cell in row.items()}
         except InputError as error:
             raise InputError(f"{path}: {place}: {error}") from error
-        topics = None if found.get("topics") is None else topic_names(row["topics"])
-        rows.append({"word": word, **found, "names": None if topics is None else [*topics]})
+        topics = None if properties.get("topics") is None else topic_names(row["topics"])
+        rows.append({"word": word, **properties, "names": None if topics is None else [*topics]})
     schema = {"word": pl.String, "count": pl.Float64, "topics": pl.Float64, "domain": pl.String}
     frame = pl.DataFrame(rows, {**schema, "names": pl.List(pl.String)})
     count, domain = pl.col("count"), pl.col("domain").drop_nulls()
@@ -186,15 +186,15 @@ class Stratification:
     def provenance(self) -> dict[str, object]:
         """Return the table of words and the bins as plain JSON values."""
         words = self.words
-        known: dict[str, object] = {
+        provenance: dict[str, object] = {
             "words": None if words is None else {"name": words.name, "sha256": words.digest},
             "bins": list(self.bins) or None,
         }
         if self.topic_bins:
-            known["topic_bins"] = list(self.topic_bins)
+            provenance["topic_bins"] = list(self.topic_bins)
         if self.equal_parts is not None:
-            known["equal_parts"] = self.equal_parts
-        return known
+            provenance["equal_parts"] = self.equal_parts
+        return provenance
 
     def begins(self, name: str, first: pl.Series, second: pl.Series) -> Sequence[float]:
         """Return the numbers at which a property's bins begin, given its values for all pairs."""
@@ -218,7 +218,7 @@ def strata_of(
     """
     frames = [pl.DataFrame(schema=_MEMBER_COLUMNS)]
     warnings = []
-    for name, first, second in _divided(_known(rated, stratification.words), stratification):
+    for name, first, second in _parts(_properties(rated, stratification.words), stratification):
         members = _members(name, first, second)
         n_values = members["part_value"].n_unique()
         if name == "domain" and n_values > _MOST_VALUES:
@@ -236,16 +236,17 @@ def strata_of(
     return pl.concat(frames), tuple(warnings)
 
 
-def parts_of(known: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
+def parts_of(properties: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
     """Return the parts that pairs belong to: see ``strata_of``.
 
     Args:
-        known: properties of each pair, such as count1 and count2 (Float64); for a pair as a whole,
+        properties: of each pair, such as count1 and count2 (Float64); for a pair as a whole,
             domain1 or associated1 (String). Rows are in the order of pairs.
         stratification: its table of words is not used.
     """
-    divided = [_members(*one) for one in _divided(known, stratification)]
-    return pl.concat([pl.DataFrame(schema=_MEMBER_COLUMNS), *divided])
+    parts = _parts(properties, stratification)
+    members = (_members(name, first, second) for name, first, second in parts)
+    return pl.concat([pl.DataFrame(schema=_MEMBER_COLUMNS), *members])
 
 
 def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[float]:
@@ -260,46 +261,47 @@ def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[floa
     high = both.select(pl.max_horizontal("low", "high")).to_series().to_numpy()
     low, high = low[low > 0], high[low > 0]
     values = np.unique(np.concatenate([low, high]))
-    while n_parts and not (found := _cut(low, high, values, n_parts, 1)):
+    while n_parts and not (begins := _cut(low, high, values, n_parts, 1)):
         n_parts -= 1
     if not n_parts:
         return []
-    least, most = 1, len(low) // n_parts
-    while least < most:
-        wanted = (least + most + 1) // 2
-        if cut := _cut(low, high, values, n_parts, wanted):
-            least, found = wanted, cut
+    min_pairs, max_pairs = 1, len(low) // n_parts
+    while min_pairs < max_pairs:
+        middle = (min_pairs + max_pairs + 1) // 2
+        if cut := _cut(low, high, values, n_parts, middle):
+            min_pairs, begins = middle, cut
         else:
-            most = wanted - 1
-    return found
+            max_pairs = middle - 1
+    return begins
 
 
-def _cut(low: Values, high: Values, values: Values, n_parts: int, wanted: int) -> list[float]:
+def _cut(low: Values, high: Values, values: Values, n_parts: int, min_pairs: int) -> list[float]:
     """Return the smallest values of parts of at least ``wanted`` pairs each; none if impossible."""
     begins: list[float] = []
     begin = 0.0
     for _ in range(n_parts):
         ends = np.sort(high[low >= begin])
-        if len(ends) < wanted:
+        if len(ends) < min_pairs:
             return []
         begins.append(float(values[np.searchsorted(values, begin)]))
-        after = np.searchsorted(values, ends[wanted - 1], side="right")
+        after = np.searchsorted(values, ends[min_pairs - 1], side="right")
         begin = float(values[after]) if after < len(values) else np.inf
     return begins
 
 
-def _divided(
-    known: pl.DataFrame, stratification: Stratification
+def _parts(
+    properties: pl.DataFrame, stratification: Stratification
 ) -> Iterator[tuple[str, pl.Series, pl.Series]]:
     """Yield each property with the part of the first word of every pair, and of the second."""
     for name in PARTS:
-        sides = [known[column] for column in (f"{name}1", f"{name}2") if column in known.columns]
-        if not sides or (len(sides) == 1 and name not in OF_PAIRS):
+        columns = [column for column in (f"{name}1", f"{name}2") if column in properties.columns]
+        sides = [properties[column] for column in columns]
+        if not sides or (len(sides) == 1 and name not in PAIR_ONLY):
             continue
         first, second = sides[0], sides[-1]
         if first.dtype != pl.String:
             begins = stratification.begins(name, first, second)
-            first, second = (_binned(values, begins) for values in (first, second))
+            first, second = (_bin_names(values, begins) for values in (first, second))
         yield name, first, second
 
 
@@ -310,25 +312,25 @@ def _members(name: str, first: pl.Series, second: pl.Series) -> pl.DataFrame:
     return members.cast(_MEMBER_COLUMNS)  # type: ignore[arg-type]  # names and types, as asked for
 
 
-def _known(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
+def _properties(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
     """Return the known properties of all pairs, such as "count1"; those of a pair end in 1."""
-    known = rated.properties.rename(
+    properties = rated.properties.rename(
         {"domain": "domain1", "associated": "associated1"}, strict=False
     )
     if words is None:
-        return known
-    frames = [known]
+        return properties
+    frames = [properties]
     for side in "12":
         terms = pl.DataFrame(
             {"word": lowered(rated.pairs[f"term{side}"].to_list())}, {"word": pl.String}
         )
-        found = terms.join(words.frame, on="word", how="left", maintain_order="left").drop("word")
-        frames.append(found.rename({name: f"{name}{side}" for name in found.columns}))
+        columns = terms.join(words.frame, on="word", how="left", maintain_order="left").drop("word")
+        frames.append(columns.rename({name: f"{name}{side}" for name in columns.columns}))
         frames[0] = frames[0].drop(frames[-1].columns, strict=False)
     return pl.concat(frames, how="horizontal")
 
 
-def _binned(values: pl.Series, begins: Sequence[float]) -> pl.Series:
+def _bin_names(values: pl.Series, begins: Sequence[float]) -> pl.Series:
     """Return the name of the bin of each number; null below the first bin, or without a number."""
     labels = [_label(begins, at) for at in range(len(begins))]
     places = np.searchsorted(begins, values.fill_null(0).to_numpy(), side="right") - 1

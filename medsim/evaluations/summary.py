@@ -142,7 +142,7 @@ def coverage_of(
         rows += [
             {
                 "input": one.name,
-                **pair_set.named(),
+                **pair_set.key_columns(),
                 "embedding": embedding,
                 "n_terms": len(in_set),
                 "n_terms_uncovered": int(in_set.is_in(lacking[embedding].implode()).sum()),

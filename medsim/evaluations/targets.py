@@ -55,7 +55,7 @@ def hashes_of(terms: pl.Series) -> Hashes:
 RF2_CATEGORIES = ("103693007", "277132007", "410607006")
 """SNOMED CT's diagnostic and therapeutic procedure, near, and organism, far, as in the paper."""
 
-_HOW = "name two by `near` and one by `far`, or at least two by `categories`, CONCEPT_ID each"
+_ADVICE = "name two by `near` and one by `far`, or at least two by `categories`, CONCEPT_ID each"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +97,13 @@ class Categories:
         """Return the categories for a manifest: plain JSON, with a ``fingerprint`` of the terms."""
         return {
             "categories": [
-                {"name": one.name, "concept_id": one.concept_id, "n_terms": len(one.terms)}
-                for one in self.categories
+                {"name": c.name, "concept_id": c.concept_id, "n_terms": len(c.terms)}
+                for c in self.categories
             ],
             "n_shared_concepts": self.n_shared_concepts,
             "n_shared_terms": self.n_shared_terms,
             "fingerprint": canonical_digest(
-                [(one.name, one.concept_id, one.terms) for one in self.categories]
+                [(c.name, c.concept_id, c.terms) for c in self.categories]
             ),
             **({"n_far": self.n_far} if self.n_far else {}),
         }
@@ -127,27 +127,27 @@ def categories_of(
             unknown or has no terms; or none is named and the build has no default.
     """
     if not named and not build.manifest.source["rf2_rules"]:
-        raise OptionError(f"{build.folder} has no default categories; {_HOW}")
+        raise OptionError(f"{build.folder} has no default categories; {_ADVICE}")
     with Store(threads=threads) as store:
         reload_names(build, store)
-        wanted = _wanted(store, named or RF2_CATEGORIES)
-        rows = [(at, concept_id) for at, (_, concept_id) in enumerate(wanted)]
+        named_concepts = _named_concepts(store, named or RF2_CATEGORIES)
+        rows = [(at, concept_id) for at, (_, concept_id) in enumerate(named_concepts)]
         schema = {"category": pl.Int32, "concept_id": pl.String}
         store.put("category", pl.DataFrame(rows, schema, orient="row"))
         store.run("evaluations/category_member")
         members = store.table("category_member")
         terms = store.frame("evaluations/category_term")
     categories = []
-    for at, (name, concept_id) in enumerate(wanted):
-        own = terms.filter(~pl.col("is_shared"), category=at)["term"].sort()
-        if own.is_empty():
+    for at, (name, concept_id) in enumerate(named_concepts):
+        category_terms = terms.filter(~pl.col("is_shared"), category=at)["term"].sort()
+        if category_terms.is_empty():
             below = members.filter(category=at)
             raise OptionError(
                 f"category {name!r} ({concept_id}) has no terms of its own: of the "
                 f"{below.height:,} active concepts below it, {below['is_shared'].sum():,} are "
                 "below other categories too"
             )
-        categories.append(Category(name=name, concept_id=concept_id, terms=tuple(own)))
+        categories.append(Category(name=name, concept_id=concept_id, terms=tuple(category_terms)))
     return Categories(
         categories=tuple(categories),
         n_far=n_far if named else 1,
@@ -156,28 +156,28 @@ def categories_of(
     )
 
 
-def _wanted(store: Store, named: Sequence[str]) -> list[tuple[str, str]]:
+def _named_concepts(store: Store, named: Sequence[str]) -> list[tuple[str, str]]:
     """Return the name and concept_id of each category."""
     # A split has the relationships of the whole terminology, but not every concept.
-    known = {*store.table("concept")["concept_id"], *store.table("is_a")["parent_id"]}
+    known_ids = {*store.table("concept")["concept_id"], *store.table("is_a")["parent_id"]}
     fsns = store.table("name").filter("is_fsn").join(store.table("term"), on="term_id")
     term_of = dict(fsns.select("concept_id", "term").iter_rows())
-    found: list[tuple[str, str]] = []
+    concepts: list[tuple[str, str]] = []
     for text in named:
         name, equals, concept_id = (part.strip() for part in text.rpartition("="))
         if not concept_id or (equals and not name) or not text.isprintable():
             raise OptionError(f"a category is CONCEPT_ID or NAME=CONCEPT_ID, not {text!r}")
-        if concept_id not in known:
-            raise OptionError(f"the build has no concept {concept_id!r}; {_HOW}")
+        if concept_id not in known_ids:
+            raise OptionError(f"the build has no concept {concept_id!r}; {_ADVICE}")
         name = name or term_of.get(concept_id, concept_id)
         if name == "all":
             raise OptionError("a category cannot be named 'all'; choose another NAME=CONCEPT_ID")
-        if any(name == other or concept_id == known_id for other, known_id in found):
+        if any(name == other or concept_id == known_id for other, known_id in concepts):
             raise OptionError(
                 f"category {name!r} ({concept_id}) has the name or the concept of another; give "
                 "different ones as NAME=CONCEPT_ID"
             )
-        found.append((name, concept_id))
-    if len(found) == 1:
-        raise OptionError(f"{found[0][0]!r} is the only category; {_HOW}")
-    return found
+        concepts.append((name, concept_id))
+    if len(concepts) == 1:
+        raise OptionError(f"{concepts[0][0]!r} is the only category; {_ADVICE}")
+    return concepts

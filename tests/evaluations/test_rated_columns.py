@@ -6,7 +6,7 @@ import pytest
 
 from medsim.core.errors import InputError, OptionError
 from medsim.evaluations.layouts import RatedColumns, parse_columns
-from medsim.evaluations.ratings import OWN_COLUMNS, RatedPairs, read_rated
+from medsim.evaluations.ratings import COLUMNS_AS_NAMED, RatedPairs, read_rated
 
 NAMES = "term1=a,term2=b,rating=r"
 NUMBERS = "term1=1,term2=2,rating=3"
@@ -57,7 +57,7 @@ def test_terms_and_rating_need_no_naming_in_any_case(tmp_path, header):
     lead = "x," if header.startswith("x") else ""
     found = read(tmp_path, f"{header}\n{lead}a,b,1\n{lead}c,d,2\n", None)
 
-    assert found.layout == OWN_COLUMNS
+    assert found.layout == COLUMNS_AS_NAMED
     assert found.pairs.rows() == [("a", "b", 1.0), ("c", "d", 2.0)]
 
 
@@ -86,7 +86,7 @@ def test_terms_and_rating_need_no_naming_in_any_case(tmp_path, header):
 def test_a_file_is_read_by_the_columns_that_are_named(tmp_path, text, columns, ratings, rows):
     rated = read(tmp_path, text, columns)
 
-    assert rated.layout == OWN_COLUMNS
+    assert rated.layout == COLUMNS_AS_NAMED
     assert rated.pairs.columns == ["term1", "term2", *ratings]
     assert rated.pairs.rows() == rows
 

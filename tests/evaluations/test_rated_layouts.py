@@ -9,7 +9,7 @@ import pytest
 
 from medsim.core.errors import InputError
 from medsim.evaluations.layouts import LAYOUTS, RatedColumns
-from medsim.evaluations.ratings import OWN_COLUMNS, RatedPairs, read_rated
+from medsim.evaluations.ratings import COLUMNS_AS_NAMED, RatedPairs, read_rated
 
 FOLDER = os.environ.get("MEDSIM_DATA")
 published = pytest.mark.skipif(FOLDER is None, reason="MEDSIM_DATA is not set")
@@ -159,7 +159,7 @@ def test_a_user_can_reverse_ratings(tmp_path, text, ratings, scale):
 
 def test_layouts_differ_in_name_and_have_a_scale_and_a_source():
     assert len({layout.name for layout in LAYOUTS}) == len(LAYOUTS)
-    assert OWN_COLUMNS not in {layout.name for layout in LAYOUTS}
+    assert COLUMNS_AS_NAMED not in {layout.name for layout in LAYOUTS}
     for one in LAYOUTS:
         assert one.scale is None or one.scale[0] < one.scale[1]
         assert one.ratings or one.raters

@@ -32,7 +32,7 @@ declare(
         name="gap",
         label="toy gap",
         help="The toy gap is how much more similar positives are than negatives.",
-        of="labelled",
+        kind="labelled",
         compute=gap,
         test=lambda pairs, other: pairs.auc_difference(other),
         table="best",
