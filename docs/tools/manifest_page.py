@@ -62,7 +62,7 @@ class Field:
 
 
 def manifest_pages() -> dict[str, str]:
-    """Return the page of manifests by its path below the reference."""
+    """Return the pages of manifests by their paths below the reference."""
     known = kinds()
     of_kinds = {
         TITLES[name]: (
@@ -72,7 +72,7 @@ def manifest_pages() -> dict[str, str]:
         )
         for name in TITLES
     }
-    text = page(
+    common = page(
         "manifest",
         common=_common(),
         run=list(_fields(RunManifest, besides=Manifest)),
@@ -81,10 +81,9 @@ def manifest_pages() -> dict[str, str]:
             for title, (kind, *_) in of_kinds.items()
             if not issubclass(kind.manifest, RunManifest)
         ],
-        kinds=of_kinds,
         parts={title: list(_fields(part)) for part, title in _HEADINGS.items()},
     )
-    return {"manifest.md": text}
+    return {"manifest.md": common, "manifest-kinds.md": page("manifest_kinds", kinds=of_kinds)}
 
 
 def _common() -> list[Field]:
@@ -102,21 +101,25 @@ def _fields(declared_class: type, besides: type | None = None) -> Iterator[Field
         if one.name not in known and get_origin(hint) is not ClassVar and not left_out:
             yield Field(
                 name=one.name,
-                type=json_type(hint),
-                meaning=_meaning(declared_class, one.name, notes[one.name]),
+                type=_type(declared_class, one.name, json_type(hint)),
+                meaning=_meaning(notes[one.name]),
             )
 
 
-def _meaning(declared_class: type, name: str, note: str) -> str:
-    """Return a note on a field, and a link to what its parts are."""
-    meaning = escaped(note[0].upper() + re.sub(r"\bNone\b", "null", note[1:]))
+def _meaning(note: str) -> str:
+    """Return a note on a field as Markdown."""
+    return escaped(note[0].upper() + re.sub(r"\bNone\b", "null", note[1:]))
+
+
+def _type(declared_class: type, name: str, noun: str) -> str:
+    """Return the type of a field, with a link to the description of its parts."""
     part = PARTS.get(name)
     if part is None or not (
         declared_class in _HEADINGS or issubclass(declared_class, RunManifest) or name == "outputs"
     ):
-        return meaning
+        return noun
     anchor = _HEADINGS[part].lower().replace(" ", "-")
-    return f"{meaning} See [{_HEADINGS[part].lower()}](#{anchor})."
+    return f"[{noun}](manifest.md#{anchor})"
 
 
 def attributes_of(declared_class: type) -> dict[str, str]:

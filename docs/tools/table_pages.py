@@ -10,7 +10,7 @@ import polars as pl
 
 from docs.tools.markdown import page
 from medsim.core.opened import _CLASSES, _class_of
-from medsim.exports.formats import FORMATS
+from medsim.exports.formats import FORMATS, SPLIT_NOTE
 from medsim.studies.output import WORD_PAIRS
 
 if TYPE_CHECKING:
@@ -41,15 +41,29 @@ TITLES: Mapping[str, str] = {
 }
 """The headings of the kinds of output, in the plural."""
 
+PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "build": {"terminology": ("concept", "description", "association", "is_a", "code", "term")},
+    "evaluation": {
+        "coverage": ("coverage", "overlap", "term", "word", "vocabulary"),
+        "retrieval": ("retrieval", "retrieved"),
+        "separation": ("separation", "separated"),
+    },
+    "scores": {
+        "ratings": ("Scale graded",),
+        "labels": ("Scale context", "Scale domain", "Scale association"),
+    },
+}
+"""The tables and groups that have a page of their own, by kind of output and page."""
+
 _MANY = 3
-"""In how many tables of a page a column is, so that the page describes it once."""
+"""If this many tables of a page have a column, the page describes it once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column as a page shows it."""
+    """A column as a page shows it, or the two ends of a confidence interval."""
 
-    name: str
+    names: tuple[str, ...]
     type: str
     note: str
 
@@ -91,36 +105,60 @@ def file_of(name: str) -> str:
 
 def table_pages() -> dict[str, str]:
     """Return the pages of tables by their paths below the reference."""
-    known = kinds()
-    titles = {name: TITLES[name] for name in TITLES if name in known} | {
-        name: one.noun for name, one in known.items() if name not in TITLES
-    }
-    listed = {
-        titles[name]: (
-            file_of(name),
-            known[name],
-            [*_tables(known[name]), *_of_groups(known[name])],
-        )
-        for name in titles
-    }
-    made = {
-        f"tables/{file_of(name)}": _table_page(title, known[name]) for name, title in titles.items()
-    }
-    return {"tables/index.md": page("tables", kinds=listed), **made}
+    made, listed = {}, {}
+    for name, kind in ((name, kinds()[name]) for name in TITLES):
+        tables = [*_tables(kind), *_extra(name)]
+        groups = list(_groups(kind))
+        parts = PARTS.get(name, {})
+        elsewhere = {one for names in parts.values() for one in names}
+        shown = {
+            (TITLES[name], file_of(name)): (
+                [one for one in tables if one.name not in elsewhere],
+                [one for one in groups if one.name not in elsewhere],
+            )
+        } | {
+            (f"{TITLES[name]}: {part}", file_of(f"{name}_{part}")): (
+                [one for one in tables if one.name in names],
+                [one for one in groups if one.name in names],
+            )
+            for part, names in parts.items()
+        }
+        for number, ((title, file), (of_page, groups_of_page)) in enumerate(shown.items()):
+            others = {} if number else _other_files(kind)
+            made[f"tables/{file}"] = _table_page(
+                title, kind, of_page, groups_of_page, others, [*shown][1:] if not number else []
+            )
+            listed[title] = (file, [*of_page, *_of_groups(kind, groups_of_page)])
+    return {"tables/index.md": page("tables", pages=listed), **made}
 
 
-def _table_page(title: str, kind: Kind[Any]) -> str:
-    tables, groups, extra = list(_tables(kind)), list(_groups(kind)), _extra(kind.name)
-    shown = [*tables, *extra, *(table for group in groups for table in group.tables)]
+def _table_page(
+    title: str,
+    kind: Kind[Any],
+    tables: list[Table],
+    groups: list[Group],
+    others: Mapping[str, str],
+    parts: list[tuple[str, str]],
+) -> str:
+    shown = [*tables, *(table for group in groups for table in group.tables)]
     counts = Counter(column for table in shown for column in table.columns)
     often = {
-        column.name: column
+        column.names: column
         for column, n_tables in reversed(counts.most_common())
         if n_tables >= _MANY
     }
-    common = [column for column in counts if often.get(column.name) == column]
     return page(
-        "table", title=title, kind=kind, tables=tables, groups=groups, extra=extra, common=common
+        "table",
+        title=title,
+        kind=kind,
+        kind_title=TITLES[kind.name],
+        split_note=SPLIT_NOTE,
+        tables=tables,
+        groups=groups,
+        common=[column for column in counts if often.get(column.names) == column],
+        optional=all(table.view.optional for table in shown),
+        others=others,
+        parts=parts,
     )
 
 
@@ -133,14 +171,17 @@ def _tables(kind: Kind[Any]) -> Iterator[Table]:
     for name, view in kind.views.items():
         if not view.variants:
             yield _table(name, view, name)
-    for name, view in kind.unseen.items():
-        yield _table(name, view)
 
 
-def _of_groups(kind: Kind[Any]) -> Iterator[Table]:
+def _other_files(kind: Kind[Any]) -> dict[str, str]:
+    """Return the files of a kind that SQL does not see, with their contents."""
+    return {view.files: view.about for view in kind.unseen.values()} | dict(kind.others)
+
+
+def _of_groups(kind: Kind[Any], groups: list[Group]) -> Iterator[Table]:
     """Yield a table of each name that differs from group to group."""
     found = {}
-    for group in _groups(kind):
+    for group in groups:
         for table in group.tables:
             name = f"{table.name} ({group.name.lower()})" if kind.name == "export" else table.name
             found.setdefault(name, replace(table, name=name))
@@ -171,9 +212,15 @@ def _columns(view: declared.Table) -> Iterator[Column]:
     """Yield the columns of a table, those that folders name last."""
     types = {name: type_name(one) for name, one in view.all_columns().items()}
     types |= {name: "string" for name in view.folder_columns() if name not in types}
+    notes = view.notes
     for name, kind in types.items():
-        note = view.notes[name]
-        yield Column(name=name, type=kind, note=note)
+        other_end = notes[name].replace("Upper end", "Lower end", 1)
+        high = f"{name.removesuffix('low')}high"
+        if notes.get(high, "").replace("Upper end", "Lower end", 1) == notes[name]:
+            note = notes[name].replace("Lower end", "Ends", 1)
+            yield Column(names=(name, high), type=kind, note=note)
+        elif other_end == notes[name] or other_end not in notes.values():
+            yield Column(names=(name,), type=kind, note=notes[name])
 
 
 def type_name(dtype: Any) -> str:

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import medsim
 from docs.tools.reference import REFERENCE, pages, written
+from docs.tools.table_pages import PARTS, TITLES, file_of
 from medsim.cli import app
 from medsim.core.opened import open_output
 from medsim.evaluations.options import MetricName, StatisticName
@@ -145,15 +146,20 @@ def columns_in(text: str) -> dict[str, tuple[str, bool]]:
     """Return the type of every column in a text, and whether it may be null."""
     rows = [CELL.split(line) for line in re.findall(r"(?m)^\| (`.*) \|$", text)]
     return {
-        name.strip(" `"): (dtype.strip(), "null" in note)
-        for name, dtype, note in (cells for cells in rows if len(cells) == 3)
+        name: (dtype.strip(), "null" in note)
+        for names, dtype, note in (cells for cells in rows if len(cells) == 3)
+        for name in re.findall(r"`([^`]+)`", names)
     }
 
 
 def tables_of(kind: str) -> list[ListedTable]:
-    """Return the tables of the page of a kind of output."""
+    """Return the tables of the pages of a kind of output."""
+    names = (file_of(kind), *(file_of(f"{kind}_{part}") for part in PARTS.get(kind, ())))
+    return [table for name in names for table in tables_in(text_of(f"tables/{name}"))]
+
+
+def tables_in(text: str) -> list[ListedTable]:
     found = []
-    text = text_of(f"tables/{kind.replace('_', '-')}.md")
     common = columns_in(text.partition("\n## Common columns\n")[2].partition("\n## ")[0])
     for part in re.split(r"(?m)^#{2,3} ", text)[1:]:
         path = re.search(r"(?m)^`([^`]+)`$", part)
@@ -167,7 +173,7 @@ def tables_of(kind: str) -> list[ListedTable]:
 
 
 def other_files(kind: str) -> list[str]:
-    page = text_of(f"tables/{kind.replace('_', '-')}.md")
+    page = text_of(f"tables/{file_of(kind)}")
     return re.findall(r"(?m)^\| `([^`]+)` \| [^|]*\|$", page)
 
 
@@ -255,9 +261,7 @@ def test_every_file_that_is_written_is_listed_with_its_columns(manifests) -> Non
             faults = [faults_of(one, frame, typed=typed) for one in tables]
             assert [] in faults, (folder.name, name, faults)
             n_tables += 1
-    assert kinds == {
-        path.stem.replace("-", "_") for path in (REFERENCE / "tables").glob("*.md")
-    } - {"index"}
+    assert kinds == TITLES.keys()
     assert n_tables > 100
 
 
@@ -291,7 +295,7 @@ def options_in(section: str) -> set[str]:
 
 @pytest.mark.slow
 def test_every_field_of_a_manifest_is_listed(manifests) -> None:
-    page = text_of("manifest.md")
+    page = text_of("manifest.md") + text_of("manifest-kinds.md")
     sections = dict(re.findall(r"(?ms)^## ([^\n]+)\n(.*?)(?=^## |\Z)", page))
     of_kind = {
         kind[1]: section
