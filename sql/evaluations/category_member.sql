@@ -1,7 +1,7 @@
 -- The active concepts strictly below each category's concept.
 --
--- The closure is a set that grows until nothing is new, so that a cycle ends, and a concept that is
--- reached in several ways is there once.
+-- The closure is a set that grows until there are no new concepts, so cycles end, and a concept
+-- that is reached in several ways appears once.
 --
 -- reads   category, concept, is_a
 -- writes  category_member: a row per category and concept, key (category, concept_id); is_shared

@@ -1,7 +1,7 @@
 -- The terms of the fully specified names of each category's own concepts.
 --
--- Concepts below several categories are left out. Terms that are equal when case is ignored count
--- once, as the smallest of them.
+-- Concepts below several categories are left out. Of terms that are equal when case is ignored,
+-- only the smallest is kept.
 --
 -- reads   category_member, name, term
 -- writes  a row per category and term, key (category, node_id); is_shared says that several

@@ -1,14 +1,14 @@
--- The pairs of chosen sets, each once whatever its direction, in an order drawn from the seed.
+-- The pairs of chosen sets, each once regardless of direction, in an order drawn from the seed.
 --
 -- Sets repeat pairs: syn_syn contains fsn_syn, and strategies of negatives share their positives.
--- Of both directions the one that is smaller by (term1, term2) stays, with the smallest concepts.
--- The order is that of a hash of the seed and the pair's id, which depends on its two texts alone.
+-- Of the two directions, the smaller (term1, term2) is kept, with the smallest concepts. The order
+-- is that of a hash of the seed and the pair's id, which depends only on the pair's two texts.
 --
 -- reads   pair, chosen_set: dataset, difficulty; term: term_id, term
--- writes  a row per pair, key (term1_id, term2_id); an id is null where a text is none of the terms
+-- writes  a row per pair, key (term1_id, term2_id); an id is null if a text is not in term
 -- params  $negatives text: the strategy
 --         $least_label integer: 1 for positives alone, 0 for negatives as well
---         $seed text: of the order
+--         $seed text: random seed of the order
 
 with labelled as (
     select

@@ -1,4 +1,4 @@
--- The name of an association's kind; a reference set that has none here keeps its identifier.
+-- The name of an association's kind, or the identifier of the reference set if it has no name here.
 --
 -- writes  macro association_kind(refset_id): such as 'same_as'
 

@@ -1,10 +1,10 @@
--- The rows of a text whose values no quotes enclose and no escapes change, all of them text.
+-- The rows of a delimited text without quotes and escapes; all values are text.
 --
--- A row with more or fewer values than there are names is an error. The bound on lines is the
--- highest that a user may set; lower ones hold before the text comes here.
+-- A row with more or fewer values than there are names is an error. The limit on the length of
+-- lines is the highest that a user may set; lower limits are checked before.
 --
--- DuckDB takes columns as a structure, which is made here of their names. A value is never null:
--- no carriage return is left in the text.
+-- DuckDB takes columns as a structure, which is made from their names. A value is never null,
+-- because the text has no carriage returns.
 --
 -- writes  macro delimited_rows(source, separator, names): a row per line; the names of the columns
 --         have a space between them

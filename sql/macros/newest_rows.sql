@@ -1,10 +1,10 @@
--- Components as they stood on one day: the newest row of each that is not after it, with the
--- columns of its table.
+-- Components as of one date: the newest row of each that is not later, with the columns of its
+-- table.
 --
--- Most components have one row, so that few are compared. One that several files have counts once.
+-- Most components have one row, so few rows are compared. A row in several files counts once.
 --
--- writes  macro newest_rows(history, as_of): a row per component, key id, of the table that history
---         names, full history or snapshot; as_of is the day, and null takes the newest rows
+-- writes  macro newest_rows(history, as_of): a row per component, key id, of the table named by
+--         history, full history or snapshot; as_of is the date, and null takes the newest rows
 
 create or replace macro newest_rows(history, as_of) as table
     with several as (

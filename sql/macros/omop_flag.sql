@@ -1,6 +1,6 @@
--- The letter by which OMOP marks a row, or nothing.
+-- The letter that OMOP marks a row with, or an empty text.
 --
--- writes  macro omop_flag(text): the text; an error where it is neither a capital letter nor empty
+-- writes  macro omop_flag(text): the text; an error if it is neither a capital letter nor empty
 
 create or replace macro omop_flag(text) as
 case

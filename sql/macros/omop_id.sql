@@ -1,4 +1,4 @@
--- The number by which OMOP identifies a concept.
+-- The number that identifies a concept in OMOP.
 --
 -- writes  macro omop_id(text): bigint; an error if the text is not such a number
 

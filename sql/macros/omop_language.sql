@@ -1,5 +1,5 @@
--- The language code of ISO 639-1 for a concept that is a language, by its name and else by its
--- identifier; a language that has none here keeps its identifier.
+-- The ISO 639-1 code of a language concept, from its name or else its identifier; languages without
+-- a code here keep their identifier.
 --
 -- writes  macro omop_language(concept_id, concept_name): such as 'en'; the name may be null
 

@@ -1,4 +1,4 @@
--- The name that UMLS has for a vocabulary of OMOP; one that has none here keeps its own.
+-- The UMLS name of an OMOP vocabulary, or its own name if it has no UMLS name here.
 --
 -- writes  macro omop_vocabulary(vocabulary_id): such as 'SNOMEDCT_US'
 

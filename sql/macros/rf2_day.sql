@@ -1,4 +1,4 @@
--- The day that RF2 writes as eight digits.
+-- A date that RF2 writes as eight digits.
 --
 -- writes  macro rf2_day(text): date; an error if the text is not such a date
 

@@ -1,6 +1,6 @@
 -- Whether a row is active, which RF2 writes as 1 or 0.
 --
--- writes  macro rf2_flag(text): boolean; an error where the text is neither
+-- writes  macro rf2_flag(text): boolean; an error if the text is neither
 
 create or replace macro rf2_flag(text) as
 case text

@@ -1,6 +1,6 @@
--- The identifier of a component, which no row lacks.
+-- The identifier of a component, which every row must have.
 --
--- writes  macro rf2_id(text): the text; an error where it is empty
+-- writes  macro rf2_id(text): the text; an error if it is empty
 
 create or replace macro rf2_id(text) as
 case

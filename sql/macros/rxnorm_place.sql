@@ -1,5 +1,5 @@
--- The place of a name among those of its concept in RxNorm: 0 for the name that RxNorm makes, such
--- as SCD or IN, then the one for prescriptions, its synonyms, and names of other vocabularies.
+-- The place of a name of an RxNorm concept, from 0: normalized names (such as SCD and IN) come
+-- first, then the name for prescriptions, synonyms, and names from other vocabularies.
 --
 -- writes  macro rxnorm_place(vocabulary, term_type): 0 to 3
 -- cites   RxNorm Technical Documentation, appendix 5

@@ -1,4 +1,4 @@
--- The identifiers of SNOMED CT that medsim knows, each by a name.
+-- The SNOMED CT identifiers that medsim uses, by name.
 --
 -- writes  macro sctid(name): the identifier as text, null for an unknown name
 -- cites   SNOMED CT Release File Specifications; SNOMED International

@@ -1,6 +1,6 @@
--- The semantic tag of a fully specified name; null where it has none.
+-- The semantic tag of a fully specified name; null if it has none.
 --
--- The last bracket is the tag, unless what is before it ends in " or" or "&", or what is inside
+-- The last bracket is the tag, unless the text before it ends in " or" or "&", or the text inside
 -- begins with "&".
 --
 -- writes  macro semantic_tag(fsn, inside): such as 'disorder'; inside is last_bracket(fsn)

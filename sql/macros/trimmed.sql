@@ -1,7 +1,7 @@
--- A text less its outer white space: the characters that Unicode calls white space, and the
--- four separators of ASCII, as Python's str.strip has it.
+-- A text without leading and trailing white space as in Python's str.strip: Unicode's white space
+-- and the four separators of ASCII.
 --
--- A text between two visible characters of ASCII, as most are, is seen to have none.
+-- Most texts begin and end with a visible ASCII character, which is tested first.
 --
 -- writes  macro trimmed(text)
 

@@ -1,4 +1,4 @@
--- The language code of ISO 639-1 for one of UMLS; a language that has none here keeps its own.
+-- The ISO 639-1 code for a UMLS language code, or the UMLS code if there is none here.
 --
 -- writes  macro umls_language(lat): such as 'en'
 

@@ -1,7 +1,7 @@
--- The identifier that a row of UMLS starts with, once the row is seen to be whole: it has an
--- identifier, and nothing stands behind its last bar.
+-- The identifier at the start of a UMLS row, after a check that the row is complete: it has an
+-- identifier and nothing after its last bar.
 --
--- writes  macro umls_row(id, tail): the id; an error where it is empty or the tail is not
+-- writes  macro umls_row(id, tail): the id; an error if it is empty or the tail is not
 
 create or replace macro umls_row(id, tail) as
 case

@@ -1,10 +1,10 @@
--- Why UMLS suppresses what a row says: N for not at all, O as obsolete, E by an editor, Y as its
--- vocabulary or its kind of name is.
+-- The reason why UMLS suppresses a row: N (not suppressed), O (obsolete), E (by an editor) or Y
+-- (because of its vocabulary or kind of name).
 --
--- RxNorm also leaves it empty where nothing is suppressed, as in RXNREL.RRF.
+-- RxNorm also leaves it empty if the row is not suppressed, as in RXNREL.RRF.
 --
--- writes  macro umls_suppressed(text, rxnorm): the text, N for an empty one of RxNorm; an error
---         where it is another
+-- writes  macro umls_suppressed(text, rxnorm): the text, or N if it is empty in RxNorm; an error
+--         for any other text
 -- cites   RxNorm Technical Documentation, section 12.7
 
 create or replace macro umls_suppressed(text, rxnorm) as

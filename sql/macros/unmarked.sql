@@ -1,7 +1,7 @@
--- An inactive concept's name without the marks that say so, at its start and its end: the words
+-- An inactive concept's name without marks of obsolescence at its start and end: the words
 -- obsolete, obsoleted and deprecated, bare or in brackets.
 --
--- A name of nothing else stays as it is.
+-- A name that has no other words is not changed.
 --
 -- writes  macro unmarked(term): 'heart failure' for 'obsolete_heart failure', 'OBSOLETE: heart
 --         failure', 'obsolete obsolete heart failure' and 'heart failure (obsolete)'

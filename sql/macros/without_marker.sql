@@ -1,4 +1,4 @@
--- A retired concept's name less the "[D]" that marks it, at its start or its end.
+-- A retired concept's name without its marker "[D]" at the start or the end.
 --
 -- writes  macro without_marker(term)
 -- cites   Schulz and Juric 2020, the code published with it

@@ -1,12 +1,12 @@
--- The split of each concept: that of its group, which a rule or its own hash decides.
+-- The split of each concept, which is the split of its group, decided by a rule or by a hash.
 --
 -- The first 8 hexadecimal digits of the MD5 of the seed, a space and the group's id are a number
--- from 0 to 4294967295; the split whose bounds hold it has the group.
+-- from 0 to 4294967295; the group is in the split whose bounds contain it.
 --
 -- reads   concept_group: concept_id, group_id; assigned_group: group_id, split; split_bound: split,
 --         low, high
 -- writes  concept_split: a row per concept, key concept_id
--- params  $seed text: of the hash
+-- params  $seed text: random seed of the hash
 
 create or replace table concept_split as
 

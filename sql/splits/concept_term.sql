@@ -1,5 +1,4 @@
--- The terms that each concept bears, active or not: its names, and the name that stands for it in
--- associations.
+-- The terms of each concept, active or not: its names, and its name in associations.
 --
 -- reads   naming, substitution_name, numbered_concept, term
 -- writes  concept_term: a row per concept and term, key (concept_number, term_id)

@@ -1,5 +1,5 @@
--- The age of each group: it is new if an earlier build has none of its concepts and terms, and it
--- is mixed if that has some of them but not all.
+-- The age of each group: it is new if an earlier build has none of its concepts and terms, and
+-- mixed if the earlier build has some of them but not all.
 --
 -- reads   concept_group, numbered_concept, concept_term, term, earlier_concept: concept_id,
 --         earlier_term: lower_term

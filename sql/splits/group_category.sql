@@ -1,7 +1,7 @@
--- The category of each group: that of most of its concepts, of equally many the first by name.
+-- The most frequent category of the concepts of each group; ties go to the first name.
 --
 -- reads   concept_group, concept
--- writes  a row per group, key group_id; category is empty where no concept has one; n_concepts
+-- writes  a row per group, key group_id; category is empty if no concept has one; n_concepts
 
 with counted as (
     select

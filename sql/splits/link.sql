@@ -1,8 +1,8 @@
--- The links that keep concepts in one split: to the component of each term that a concept bears,
--- and to the concepts that the terminology calls synonymous with it.
+-- The links that keep concepts in one split: from each concept to the components of its terms, and
+-- to the concepts that the terminology calls synonymous with it.
 --
--- Terms that are equal when case is ignored are in one component, and so are those that positives
--- or corrections link. Components are numbered from the number of concepts on.
+-- Terms that are equal when case is ignored are in one component, and so are terms that positives
+-- or corrections link. The number of the first component is the number of concepts.
 --
 -- reads   concept_term, term_component, numbered_concept, association
 -- writes  a row per link, key (left_id, right_id)

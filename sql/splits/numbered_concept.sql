@@ -1,6 +1,6 @@
--- Every concept that the canonical tables name, numbered in order of its id.
+-- Every concept in the canonical tables, numbered in order of id.
 --
--- Relationships are left out: they are the same in every split.
+-- Relationships are left out, because they are the same in every split.
 --
 -- reads   concept, description, association, code
 -- writes  numbered_concept: a row per concept, key concept_id; concept_number counts the rows

@@ -1,7 +1,7 @@
 -- The number of associations from each split to another split.
 --
 -- reads   association, concept_split
--- writes  a row per split that has some, key split
+-- writes  a row per split with such associations, key split
 
 with apart as (
     select

@@ -1,7 +1,7 @@
--- Words that a terminology associates: synonyms, and siblings.
+-- Words that a terminology associates as synonyms or siblings.
 --
--- Synonyms are names of one concept, siblings of two concepts under one parent. Synonyms that are
--- siblings as well are synonyms; of several concepts the smallest stands.
+-- Synonyms are names of one concept; siblings are names of two concepts under one parent. A pair
+-- that is both counts as synonyms; if there are several concepts, the smallest is given.
 --
 -- reads   word_concept, is_a
 -- writes  a row per pair of words, key (word1_id, word2_id), the smaller id first; concept_id is

@@ -1,6 +1,6 @@
--- Words that a terminology relates otherwise: one is above the other, or positives link them.
+-- Words related in other ways: one is above the other in the terminology, or positives link them.
 --
--- The closure is a set that grows until nothing is new, so that a cycle ends.
+-- The closure is a set that grows until there are no new rows, so cycles end.
 --
 -- reads   word_concept, is_a
 --         word_component: the components of positives that have a word, key (word_id, component)

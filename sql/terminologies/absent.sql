@@ -1,4 +1,4 @@
--- Rows of the canonical tables that are of a concept that the terminology lacks.
+-- The number of rows of the canonical tables whose concept is not in the terminology, by reason.
 --
 -- reads   concept, description, association, is_a, semantic_type
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows

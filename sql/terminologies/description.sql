@@ -1,5 +1,5 @@
--- The names of inactive concepts without marks of obsolescence; those of active ones stay as they
--- are, since there the word belongs to the name.
+-- The names of concepts, those of inactive concepts without marks of obsolescence; in names of
+-- active concepts these words belong to the name.
 --
 -- reads   concept, description
 -- writes  description: the same rows, key description_id

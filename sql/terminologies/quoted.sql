@@ -1,8 +1,8 @@
--- A quoted name, if all names of its kind and language are in quotes and there are several: then a
--- program that quotes values wrote the file.
+-- A quoted name, if there are several names of its kind and language and all are quoted, which
+-- means that a program quoted the values.
 --
 -- reads   description
--- writes  a row per language and kind: term, the first of them
+-- writes  a row per language and kind: term, the first such name
 
 select min(term) as term
 from description

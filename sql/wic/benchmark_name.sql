@@ -1,4 +1,4 @@
--- The concepts of the terminology whose names are terms of a benchmark's mentions.
+-- The concepts of the terminology that have a term of a benchmark's mentions as a name.
 --
 -- reads   form, form_name
 -- writes  a row per term in lower case and concept, key (term, concept_id)

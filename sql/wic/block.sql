@@ -1,10 +1,10 @@
--- Blocks of instances: all pairs of the mentions of two cells, which have one group and one label.
+-- Blocks of instances: all pairs of the mentions of two cells, with one group and one label.
 --
--- A cell is the mentions of one form that stand for one concept.
+-- A cell has the mentions of one form that stand for one concept.
 --
 -- reads   cell: with the rows of its mentions, key cell_id; ids are in order of form and concept
 --         form, form_pair, related_concept
--- writes  a row per block, key (begin1, begin2); the pair of lemmas has the smaller number first
+-- writes  a row per block, key (begin1, begin2), with the smaller lemma number first
 
 with paired as (
     select

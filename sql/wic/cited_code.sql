@@ -1,14 +1,14 @@
 -- The concepts that a code stands for when a corpus cites it.
 --
--- A code of the terminology's own vocabulary is a concept's id; an id such as HP:0001658 names its
--- vocabulary itself, by its prefix or, as MESH:D003920 does, by one that stands for another name
--- (MSH). Any other is one that concepts have in other vocabularies. Only active concepts count.
+-- A code of the terminology's own vocabulary is a concept's id. An id such as HP:0001658 gives its
+-- vocabulary as a prefix, sometimes under another name, as MESH in MESH:D003920 for MSH. Other
+-- codes are codes of concepts in other vocabularies. Only active concepts count.
 --
 -- reads   concept, code
 --         vocabulary_prefix: prefixes of ids whose vocabularies have other names, key prefix
--- writes  cited_code: a row per code, key (vocabulary, code); where it has several concepts, the
+-- writes  cited_code: a row per code, key (vocabulary, code); if it has several concepts, the
 --         smallest id is given
--- params  $vocabulary text: the terminology's own
+-- params  $vocabulary text: the terminology's own vocabulary
 
 create or replace table cited_code as
 

@@ -1,10 +1,10 @@
--- Pairs of forms that have something in common, with the first of the groups that apply.
+-- Pairs of forms that belong to a group of related forms, with the first group that applies.
 --
 -- reads   form: forms with the number of their lemma and their initials, key form_id
 --         form_name
 --         alike: pairs of forms whose labels are similar, key (form1, form2)
--- writes  form_pair: a row per pair, the smaller form first, key (form1, form2); group_rank counts
---         the groups from 0 in the order in which they are tried
+-- writes  form_pair: a row per pair, the smaller form first, key (form1, form2); group_rank
+--         numbers the groups from 0 in the order in which they are tried
 -- cites   Rouhizadeh et al. 2024, Methods
 
 create or replace table form_pair as

@@ -1,4 +1,4 @@
--- How many codes of corpora stand for one concept of the terminology.
+-- The number of codes in corpora that stand for exactly one concept of the terminology.
 --
 -- reads   corpus_code: a row per code, key (vocabulary, code)
 --         cited_code

@@ -1,10 +1,10 @@
 -- Mentions that stand for exactly one concept of the terminology.
 --
--- Where a stretch of a sentence is linked to several concepts, it stands for none.
+-- A span of a sentence that is linked to several concepts is left out.
 --
 -- reads   mention, cited_code
--- writes  linked_mention: a row per stretch of a sentence, key (sentence, start_at, end_at); where
---         several documents have the sentence, the place is the first of them
+-- writes  linked_mention: a row per span of a sentence, key (sentence, start_at, end_at); if
+--         several documents have the sentence, the place is in the first of them
 -- cites   Rouhizadeh et al. 2024, Methods
 
 create or replace table linked_mention as

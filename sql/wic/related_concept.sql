@@ -1,14 +1,14 @@
 -- Pairs of concepts that are excluded from instances, because they may mean the same.
 --
--- Two concepts that share a code in another vocabulary, that the terminology calls synonymous, or
--- one of them broader than the other; only concepts that mentions stand for.
+-- Two concepts are excluded if they share a code in another vocabulary, if the terminology calls
+-- them synonymous, or if one is broader than the other. Only concepts of mentions are considered.
 --
 -- reads   mentioned: the concepts of mentions, key concept_id
 --         code, association, is_a
 -- writes  related_concept: a row per pair and relation, the smaller id first, key (concept1,
 --         concept2, relation)
--- params  $vocabulary text: the terminology's own
---         $any_depth boolean: whether all ancestors are broader, or parents alone
+-- params  $vocabulary text: the terminology's own vocabulary
+--         $any_depth boolean: whether all ancestors count as broader, or only parents
 -- cites   Rouhizadeh et al. 2024, Methods
 
 create or replace table related_concept as

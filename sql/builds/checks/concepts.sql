@@ -1,5 +1,5 @@
--- A negative's first concept is that of a positive with the same first term, and its second the
--- smallest that bears the second term.
+-- A negative has the first concept of a positive with the same first term, and its second concept
+-- is the smallest concept with the second term.
 --
 -- reads   numbered_pair, numbered_bearer
 -- writes  the rows that violate this

@@ -1,4 +1,4 @@
--- A positive is easy if its distance is at most 5, else hard, and no distance is below 1.
+-- Positives with a distance of at most 5 are easy, others are hard, and no distance is below 1.
 --
 -- reads   numbered_pair, pair_set
 -- writes  the rows that violate this

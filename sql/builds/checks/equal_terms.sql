@@ -1,4 +1,4 @@
--- The terms of a pair differ when case is ignored, and both are terms of the terminology.
+-- The two terms of a pair differ when case is ignored, and both are in the terminology.
 --
 -- reads   numbered_pair
 -- writes  the rows that violate this

@@ -1,4 +1,4 @@
--- The second term of a negative is a term of the set's positives, or of the pool of all sets.
+-- The second term of a negative is in the set's positives or in the pool of all sets.
 --
 -- reads   numbered_pair, pool
 -- writes  the rows that violate this

@@ -1,4 +1,4 @@
--- No chain of positives joins the terms of a negative.
+-- No chain of positives links the two terms of a negative.
 --
 -- reads   numbered_pair
 -- writes  the rows that violate this

@@ -1,4 +1,4 @@
--- A positive of possibly_equivalent_to is an active association of that kind, and no pair of
+-- A positive of possibly_equivalent_to is an active association of that kind and is not in
 -- syn_syn.
 --
 -- reads   unfounded_substitution

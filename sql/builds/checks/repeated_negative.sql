@@ -1,5 +1,5 @@
--- No negative of a strategy appears in two sets in either direction, but for those of a dataset
--- and of one that it contains.
+-- No two sets of a strategy share a negative in either direction, unless one dataset contains the
+-- other.
 --
 -- reads   numbered_pair, pair_set, dataset
 -- writes  the later rows that violate this

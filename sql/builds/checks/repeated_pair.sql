@@ -1,4 +1,4 @@
--- Within a set a pair appears once and in one direction.
+-- A set has each pair only once and in one direction.
 --
 -- reads   numbered_pair
 -- writes  the rows that violate this

@@ -1,4 +1,4 @@
--- A positive of replaced_by is an active association of that kind, and no pair of syn_syn.
+-- A positive of replaced_by is an active association of that kind and is not in syn_syn.
 --
 -- reads   unfounded_substitution
 -- writes  the rows that violate this

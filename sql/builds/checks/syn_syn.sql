@@ -1,4 +1,4 @@
--- A positive of syn_syn is two names of an active concept.
+-- A positive of syn_syn is two names of one active concept.
 --
 -- reads   unfounded_name_pair
 -- writes  the rows that violate this

@@ -1,4 +1,4 @@
--- Pairs of a retired concept's name and the name of a concept that it is possibly equivalent to.
+-- Pairs of a retired concept's name and the name of a concept that may be equivalent.
 --
 -- reads   substitutions
 -- writes  possibly_equivalent_to: candidate pairs, a row per association

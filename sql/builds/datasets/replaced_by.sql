@@ -1,4 +1,4 @@
--- Pairs of a retired concept's name and the name of a concept that it is replaced by.
+-- Pairs of a retired concept's name and the name of the concept that replaces it.
 --
 -- reads   substitutions
 -- writes  replaced_by: candidate pairs, a row per association

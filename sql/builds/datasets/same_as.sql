@@ -1,4 +1,4 @@
--- Pairs of a retired concept's name and the name of a concept that it is the same as.
+-- Pairs of a retired concept's name and the name of a concept with the same meaning.
 --
 -- reads   substitutions
 -- writes  same_as: candidate pairs, a row per association

@@ -1,4 +1,4 @@
--- The concepts that have descriptions by number, so that rules are checked without their texts.
+-- Numbers for the concepts that have descriptions, so that rules are checked without their ids.
 --
 -- reads   concept, description
 -- writes  described_concept: a row per concept, key concept_id; concept_number counts the rows

@@ -1,4 +1,4 @@
--- The active associations, by the numbers of their concepts.
+-- The active associations, with numbers instead of concepts.
 --
 -- reads   association, described_concept
 -- writes  numbered_association: a row per active association

@@ -1,7 +1,7 @@
--- The active names of active concepts, in every language, by the numbers of both.
+-- The active names of active concepts, in every language, with numbers for concepts and terms.
 --
 -- reads   described_concept, description, term
--- writes  numbered_name: a row per active name; one that is there twice has two
+-- writes  numbered_name: a row per active name; a repeated name has several rows
 
 create or replace table numbered_name as
 

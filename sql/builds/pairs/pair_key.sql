@@ -1,12 +1,12 @@
--- The id of each pair of texts, and its place in the order that is drawn from a seed.
+-- The id of each pair of texts, and its place in an order drawn from a seed.
 --
--- The id is half the MD5 of the length of the first term, a colon and both terms, so it depends on
--- the two texts alone; the place is the MD5 of the seed, a space and the id, its two halves as
--- numbers whose first byte is the last.
+-- The id is half the MD5 of the length of the first term, a colon and both terms, so it depends
+-- only on the two texts. The place is the MD5 of the seed, a space and the id, as two numbers in
+-- little-endian byte order.
 --
 -- reads   pair_text: row, term1, term2
--- writes  a row per pair, in their order
--- params  $seed text: of the order
+-- writes  a row per pair, in the order of pair_text
+-- params  $seed text: random seed of the order
 
 with identified as (
     select

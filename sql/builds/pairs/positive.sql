@@ -1,12 +1,12 @@
--- The positives of a dataset: its candidate pairs without those equal when case is ignored, each
--- once and in one direction.
+-- The positives of a dataset: candidate pairs whose terms differ when case is ignored, each once
+-- and in one direction.
 --
--- Where both directions occur, the one that is smaller by (term1, term2) stays; where several
--- concepts give it, the smallest concept ids stay.
+-- If both directions occur, the smaller (term1, term2) is kept; if several concepts give a pair,
+-- the smallest concept ids are kept.
 --
 -- reads   $candidates: candidate pairs; described_concept
--- writes  a row per pair, key (term1_id, term2_id); concept1 and concept2 by their numbers
--- params  $candidates text: the name of the table
+-- writes  a row per pair, key (term1_id, term2_id); concept1 and concept2 are numbers
+-- params  $candidates text: name of the table
 
 with directed as (
     select

@@ -1,5 +1,5 @@
--- The positives of a dataset that are not two names of one active concept, with the first name of
--- the kinds1 and the second of the kinds2.
+-- The positives of a dataset that are not two names of one active concept, the first of a kind in
+-- kinds1 and the second of a kind in kinds2.
 --
 -- reads   numbered_pair, numbered_name, pair_set
 -- writes  macro unfounded_name_pair(of_dataset, kinds1, kinds2): set_id, row

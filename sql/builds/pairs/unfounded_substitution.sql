@@ -1,4 +1,4 @@
--- The positives of a dataset that are not an active association of its kind, or are in syn_syn.
+-- The positives of a dataset that are not active associations of its kind, or that are in syn_syn.
 --
 -- reads   numbered_pair, numbered_association, pair_set
 -- writes  macro unfounded_substitution(of_dataset): set_id, row

@@ -1,4 +1,4 @@
--- The smallest id among the concepts that bear a term, active or not.
+-- The smallest id among the concepts that have a term, active or not.
 --
 -- reads   named
 -- writes  bearer: a row per term, key term_id

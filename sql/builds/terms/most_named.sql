@@ -1,8 +1,8 @@
--- The concept with the most names, if it exceeds the limit: pairs grow with the square of names.
+-- The concept with the most names, if it exceeds the limit, since pairs grow with their square.
 --
 -- reads   name
 -- writes  one row at most: concept_id, n_names
--- params  $most int: the most names that a concept may have
+-- params  $most int: maximum number of names of a concept
 
 select
     concept_id,

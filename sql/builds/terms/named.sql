@@ -1,5 +1,5 @@
--- The terms that each concept bears, active or not, by their numbers: its names, and the name that
--- stands for it in associations, where it is not among them.
+-- The terms of each concept, active or not, as numbers: its names, and its name in associations if
+-- that is a different one.
 --
 -- reads   naming, substitution_name, term
 -- writes  named: a row per name, of kind fsn, synonym or substitution

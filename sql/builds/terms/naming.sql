@@ -1,8 +1,8 @@
--- Every description, and whether its text is a term of pairs: it is active, and in the language of
--- the build.
+-- Every description, and whether its text is a term of pairs, that is, active and in the build's
+-- language.
 --
--- reads   description, rule: a row with the options that decide rows
--- writes  naming: a view, a row per description; gives_term says whether it is one
+-- reads   description, rule: a row with the options that affect rows
+-- writes  naming: a view, a row per description; gives_term says whether its text is a term
 
 create or replace view naming as
 

@@ -1,11 +1,11 @@
 -- The terms that negatives of every set can be drawn from, besides the terms of its positives.
 --
--- If the pool is the terminology, they are the names of eligible concepts and the terms of all
--- positives: the terminology says which terms are their synonyms. Other names of retired concepts
--- are left out, because nothing links them to their synonyms.
+-- If the pool is the terminology, these are the names of eligible concepts and the terms of all
+-- positives, because the terminology gives their synonyms. Other names of retired concepts are left
+-- out, because nothing links them to their synonyms.
 --
 -- reads   name, positive
--- writes  pool: a row per term, key term_id; none where each set draws from its own terms
+-- writes  pool: a row per term, key term_id; no rows if each set draws from its own terms
 -- params  $pool text: "terminology" or "set"
 
 create or replace table pool as

@@ -1,4 +1,4 @@
--- The rows of the canonical tables that make no pair, with the reason.
+-- The number of rows of the canonical tables that make no pair, by reason.
 --
 -- reads   concept, naming, association, substitution_name, dataset
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows

@@ -1,7 +1,7 @@
--- A retired concept and its substitute, as a pair of terms that no concept bears both of.
+-- A retired concept and its substitute, as a pair of terms that are not both names of one concept.
 --
--- Pairs that a concept bears as its names are the synonyms' and left out, and so are pairs
--- whose substitute is a namespace. Concepts that are merely synonymous substitute for none.
+-- Two names of one concept are left out, because they are synonyms, and so are pairs whose
+-- substitute is a namespace. A concept that is merely synonymous is not a substitute.
 --
 -- reads   association, substitution_name, name, term
 -- writes  substitution: a row per active association, key (kind, concept1, concept2)

@@ -3,8 +3,8 @@
 --
 -- reads   concept, naming
 -- writes  substitution_name: a row per concept with such a name, key concept_id; is_marked says
---         that the fully specified name is another; is_namespace says that the name is a
---         namespace's, which cannot be a substitute
+--         that the fully specified name has a marker; is_namespace says that it names a
+--         namespace, which cannot be a substitute
 -- params  $rf2_rules bool: whether the marker and namespaces have a meaning
 -- cites   Schulz and Juric 2020, section 3.2
 

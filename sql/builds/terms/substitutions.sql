@@ -1,4 +1,4 @@
--- Candidate pairs of a kind of association.
+-- Candidate pairs from one kind of association.
 --
 -- reads   substitution
 -- writes  macro substitutions(of_kind): a row per association

@@ -1,11 +1,11 @@
--- Each two terms that mean the same once, whichever sets of the build have them.
+-- Each pair of synonyms once, even if several sets of the build have it.
 --
--- Where datasets have a pair in both directions, the one that is smaller by (term1, term2) stays;
--- where several concepts give it, the smallest concept ids stay.
+-- If datasets have a pair in both directions, the smaller (term1, term2) is kept; if several
+-- concepts give a pair, the smallest concept ids are kept.
 --
 -- reads   pair
--- writes  view positive: a row per two terms, key (term1, term2), which no row has in the other
---         direction; in order of pair_id, so that the first rows are a sample of all
+-- writes  view positive: a row per pair in one direction, key (term1, term2), in order of pair_id,
+--         so that the first rows are a sample of all
 
 create or replace view positive as
 

@@ -1,4 +1,4 @@
--- The associations whose two ends are in one split.
+-- The associations with both ends in one split.
 --
 -- reads   whole_association, concept_split of that split
 -- writes  association: a row per association, key (source_id, target_id, kind)

@@ -1,4 +1,4 @@
--- The codes that other vocabularies have for the concepts of one split.
+-- The codes in other vocabularies for the concepts of one split.
 --
 -- reads   whole_code, concept_split of that split
 -- writes  code: a row per code, key (concept_id, vocabulary, code)

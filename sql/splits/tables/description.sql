@@ -1,8 +1,9 @@
--- The descriptions of the concepts of one split, without those whose text is another's term.
+-- The descriptions of the concepts of one split, except those whose text is a term of another
+-- split.
 --
 -- reads   whole_description, concept_split of that split, left_out
--- writes  description: a row per description, key description_id; in a dialect with its column
---         preferred
+-- writes  description: a row per description, key description_id; with the column preferred if the
+--         build has a dialect
 
 create or replace table description as
 

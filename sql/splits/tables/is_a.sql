@@ -1,5 +1,5 @@
--- All relationships of the terminology, which have no names: what is below a concept can be told
--- in every split.
+-- All relationships of the terminology; they have no names, and every split needs them to find the
+-- concepts below a concept.
 --
 -- reads   whole_is_a
 -- writes  is_a: a row per relationship, key (child_id, parent_id)

@@ -1,10 +1,10 @@
--- Associations as members of RF2 reference sets; the id of a member is drawn from its content.
+-- Associations as members of RF2 reference sets; the id of a member is a hash of its content.
 --
--- RF2 has none for concepts that are synonymous, so those are left out.
+-- RF2 has no reference set for synonymous concepts, so these associations are left out.
 --
 -- reads   association, concept_sctid
 -- writes  a row per association, key id
--- params  $effective_time text: of all rows, as YYYYMMDD
+-- params  $effective_time text: effective time of all rows, as YYYYMMDD
 
 select
     md5(concat_ws(' ', 'association', a.source_id, a.target_id, a.kind))::uuid::varchar as id,

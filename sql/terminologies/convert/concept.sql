@@ -2,7 +2,7 @@
 --
 -- reads   concept, concept_sctid: concept_id, sctid
 -- writes  a row per concept, key id
--- params  $effective_time text: of all rows, as YYYYMMDD
+-- params  $effective_time text: effective time of all rows, as YYYYMMDD
 
 select
     i.sctid as id,

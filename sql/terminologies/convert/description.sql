@@ -1,10 +1,10 @@
--- Descriptions of a language as RF2 rows; a fully specified name gets a semantic tag, its own where
--- it has one.
+-- Descriptions of a language as RF2 rows; a fully specified name without a semantic tag gets the
+-- default tag.
 --
 -- reads   concept, description, concept_sctid, description_sctid: description_id, sctid
 -- writes  a row per description of the language, key id
--- params  $effective_time text: of all rows, as YYYYMMDD
---         $tag text: for names that have no tag
+-- params  $effective_time text: effective time of all rows, as YYYYMMDD
+--         $tag text: default tag
 --         $language text: code of the language
 
 select

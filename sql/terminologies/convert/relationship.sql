@@ -2,7 +2,7 @@
 --
 -- reads   is_a, concept_sctid
 -- writes  a row per relationship, key (sourceId, destinationId)
--- params  $effective_time text: of all rows, as YYYYMMDD
+-- params  $effective_time text: effective time of all rows, as YYYYMMDD
 
 select
     $effective_time as "effectiveTime",

@@ -1,8 +1,8 @@
 -- The identifiers that concepts had in their source, as a simple map of RF2.
 --
 -- reads   concept_sctid
--- writes  a row per concept whose identifier is a new one, key id
--- params  $effective_time text: of all rows, as YYYYMMDD
+-- writes  a row per concept with a new identifier, key id
+-- params  $effective_time text: effective time of all rows, as YYYYMMDD
 
 select
     md5(concat_ws(' ', 'map', concept_id))::uuid::varchar as id,

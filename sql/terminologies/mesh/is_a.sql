@@ -1,7 +1,7 @@
--- What is broader than a heading by its tree numbers, and the headings that supplementary records
--- are mapped to.
+-- The broader headings of headings, by tree number, and the headings that supplementary records are
+-- mapped to.
 --
--- The number of what is broader lacks the last part; a number without a dot is of a top.
+-- The tree number of the broader heading lacks the last part; a number without a dot is at the top.
 --
 -- reads   mesh_tree: number, concept_id, key (number, concept_id)
 --         mesh_heading: child_id, parent_id

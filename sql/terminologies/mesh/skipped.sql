@@ -1,4 +1,4 @@
--- The tree numbers that put no heading below another, since no heading has the number above.
+-- The number of tree numbers without a broader heading, because no heading has the number above.
 --
 -- reads   mesh_tree: number, concept_id, key (number, concept_id)
 -- writes  one row, reason and n_rows

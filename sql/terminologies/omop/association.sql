@@ -1,4 +1,4 @@
--- Concepts that are retired for others, or mapped to them.
+-- Concepts that are replaced by others, or mapped to them.
 --
 -- reads   omop_relation, omop_kept
 -- writes  association: a row per association, key (source_id, target_id, kind)

@@ -1,4 +1,4 @@
--- The codes of active concepts in their vocabularies, less those of OMOP's own concepts.
+-- The codes of active concepts in their vocabularies, except codes of OMOP's own concepts.
 --
 -- reads   omop_kept
 -- writes  code: a row per concept, vocabulary and code, key all of them

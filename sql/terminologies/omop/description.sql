@@ -1,9 +1,9 @@
--- The names of concepts, equal ones once: the name in CONCEPT.csv is the fully specified one in
--- English; in another language it is the first in order of text.
+-- The distinct names of concepts: in English the name in CONCEPT.csv is the fully specified name;
+-- in another language it is the first in order of text.
 --
 -- reads   omop_kept, omop_synonym, omop_concept
--- writes  description: a row per concept, language and text, key description_id; the id is that of
---         the concept with a number
+-- writes  description: a row per concept, language and text, key description_id; the id is the
+--         concept's id with a number
 
 create or replace table description as
 

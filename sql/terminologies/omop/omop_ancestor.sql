@@ -1,4 +1,4 @@
--- The rows of CONCEPT_ANCESTOR.csv that are of a parent.
+-- The rows of CONCEPT_ANCESTOR.csv whose ancestor is a parent.
 --
 -- reads   $stream: the text of the file without its header line, lines ended by line feeds
 -- writes  omop_ancestor: a row per child and parent

@@ -1,7 +1,7 @@
 -- The rows of CONCEPT.csv: concepts of all vocabularies, each with its name and its code.
 --
 -- reads   $stream: the text of the file without its header line, lines ended by line feeds
--- writes  omop_concept: a row per concept, key concept_id if the file keeps its promise
+-- writes  omop_concept: a row per concept; the key is concept_id unless the file repeats concepts
 -- params  $stream text: where the text can be read once
 --         $columns text: the names of the file's columns, with spaces between them
 

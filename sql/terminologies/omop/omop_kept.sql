@@ -1,9 +1,9 @@
--- The concepts that are asked for.
+-- The concepts of the chosen vocabularies.
 --
 -- reads   omop_concept
 -- writes  omop_kept: a row per concept, key concept_id
--- params  $vocabularies text: those of the concepts, with commas between them; empty takes all
---         $standard boolean: whether only standard concepts are taken
+-- params  $vocabularies text: the vocabularies, separated by commas; empty takes all
+--         $standard boolean: whether to take only standard concepts
 
 create or replace table omop_kept as
 

@@ -1,7 +1,7 @@
--- The rows of CONCEPT_RELATIONSHIP.csv that the canonical tables have a place for.
+-- The rows of CONCEPT_RELATIONSHIP.csv that the canonical tables can represent.
 --
--- A mapping leads to a concept of the same meaning, or of a broader one where there is none, so it
--- says that both are possibly equivalent.
+-- A mapping leads to a concept of the same meaning, or to a broader one if there is none, so both
+-- concepts are possibly equivalent.
 --
 -- reads   $stream: the text of the file without its header line, lines ended by line feeds
 -- writes  omop_relation: a row per relationship of two concepts

@@ -1,7 +1,7 @@
 -- The rows of CONCEPT_SYNONYM.csv: further names of concepts.
 --
 -- reads   $stream: the text of the file without its header line, lines ended by line feeds
--- writes  omop_synonym: a row per name; language_id is that of a concept
+-- writes  omop_synonym: a row per name; language_id is a concept
 -- params  $stream text: where the text can be read once
 --         $columns text: the names of the file's columns, with spaces between them
 

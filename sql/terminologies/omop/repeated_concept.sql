@@ -1,7 +1,7 @@
 -- The smallest identifier that several concepts have.
 --
 -- reads   omop_concept
--- writes  one row, concept_id; null where there is none
+-- writes  one row, concept_id; null if there is none
 
 with repeated as (
     select concept_id

@@ -1,4 +1,4 @@
--- The rows of OMOP that are left out of the canonical tables, with the reason.
+-- The number of OMOP rows that are left out of the canonical tables, by reason.
 --
 -- reads   omop_concept, omop_kept, omop_synonym, omop_relation, omop_ancestor, description
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows

@@ -1,9 +1,9 @@
--- Associations outside the model component module as they stood on one day; one is active if any
+-- Associations outside the model component module as of one date; an association is active if any
 -- of its members is.
 --
 -- reads   rf2_association: full history or snapshot, key (id, effective_time)
 -- writes  association: a row per association, key (source_id, target_id, kind)
--- params  $as_of date: the day; null takes the newest rows
+-- params  $as_of date: the date; null takes the newest rows
 
 create or replace table association as
 

@@ -2,8 +2,8 @@
 --
 -- reads   rf2_concept: full history or snapshot, key (id, effective_time)
 --         description_as_of
--- writes  concept: a row per concept, key concept_id; the tag is empty where there is none
--- params  $as_of date: the day; null takes the newest rows
+-- writes  concept: a row per concept, key concept_id; the tag is empty if there is none
+-- params  $as_of date: the date; null takes the newest rows
 --         $language text: the language of the name that gives the tag
 
 create or replace table concept as

@@ -1,5 +1,5 @@
--- The names of concepts, without empty ones and with at most one active fully specified name of a
--- concept in a language: the newest, then the one with the smallest id.
+-- The names of concepts, without empty names, and with at most one active fully specified name per
+-- concept and language: the newest, then the name with the smallest id.
 --
 -- reads   description_as_of
 -- writes  description: a row per name, key description_id

@@ -1,9 +1,9 @@
--- Descriptions as of one date: the newest row of each that is not after it.
+-- Descriptions as of one date: the newest row of each that is not later.
 --
 -- reads   rf2_description: full history or snapshot, key (id, effective_time)
--- writes  description_as_of: a row per description, key description_id; kind is null where the
---         type is not a name; term is trimmed, tag is the semantic tag of a fully specified name
--- params  $as_of date: the day; null takes the newest rows
+-- writes  description_as_of: a row per description, key description_id; kind is null if the type
+--         is not a name; term is trimmed, tag is the semantic tag of a fully specified name
+-- params  $as_of date: the date; null takes the newest rows
 
 create or replace table description_as_of as
 

@@ -1,8 +1,8 @@
--- The is-a relationships that were active on one day.
+-- The is-a relationships that were active on one date.
 --
 -- reads   rf2_relationship: full history or snapshot, key (id, effective_time)
 -- writes  is_a: a row per child and parent, key (child_id, parent_id)
--- params  $as_of date: the day; null takes the newest rows
+-- params  $as_of date: the date; null takes the newest rows
 
 create or replace table is_a as
 

@@ -1,4 +1,4 @@
--- The day of the oldest row of a description.
+-- The date of the oldest row of a description.
 --
 -- reads   rf2_description: full history or snapshot, key (id, effective_time)
 -- writes  one row, effective_time; null without descriptions

@@ -2,7 +2,7 @@
 --
 -- reads   $rows: a table of RF2 rows
 -- writes  a row per (id, effective_time) that occurs more than once
--- params  $rows text: the name of the table
+-- params  $rows text: name of the table
 
 select
     id,

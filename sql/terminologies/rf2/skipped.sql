@@ -1,9 +1,9 @@
--- The RF2 rows that are left out of the canonical tables, with the reason.
+-- The number of RF2 rows that are left out of the canonical tables, by reason.
 --
 -- reads   description_as_of
 --         rf2_association: full history or snapshot, key (id, effective_time)
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows
--- params  $as_of date: the day; null takes the newest rows
+-- params  $as_of date: the date; null takes the newest rows
 
 select
     'another fully specified name is newer' as reason,

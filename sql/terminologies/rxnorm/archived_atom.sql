@@ -1,5 +1,5 @@
--- The rows of RXNATOMARCHIVE.RRF that are names of RxNorm itself: removed atoms, with the concept
--- that their old concept was merged into.
+-- The rows of RXNATOMARCHIVE.RRF with RxNorm's own names: removed atoms, and the concept that their
+-- old concept was merged into.
 --
 -- reads   $stream: the text of the file, lines ended by line feeds
 -- writes  archived_atom: a row per atom, key atom_id

@@ -1,4 +1,4 @@
--- The atoms of RxNorm with the names of concepts that it has no longer, as obsolete ones.
+-- The atoms of RxNorm, with the names of removed concepts as obsolete atoms.
 --
 -- reads   umls_atom, archived_atom
 -- writes  umls_atom: a row per atom, key atom_id

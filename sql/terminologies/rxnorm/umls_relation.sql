@@ -1,8 +1,9 @@
--- The relations of concepts with those that say what retired concepts were merged to.
+-- The relations of concepts, including those of retired concepts to the concepts they were merged
+-- into.
 --
 -- reads   umls_relation, archived_atom, umls_atom
--- writes  umls_relation: a row per concept, what it is related to and how, key (source_id,
---         target_id, kind)
+-- writes  umls_relation: a row per concept, related concept and kind, key (source_id, target_id,
+--         kind)
 
 create or replace table umls_relation as
 

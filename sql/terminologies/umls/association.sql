@@ -1,4 +1,4 @@
--- Concepts that are retired for others, the same as others, or synonymous with them.
+-- Concepts that are replaced by others, the same as others, or synonymous with them.
 --
 -- reads   umls_relation
 -- writes  association: a row per association, key (source_id, target_id, kind)

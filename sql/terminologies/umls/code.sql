@@ -1,5 +1,5 @@
--- The codes that vocabularies have for concepts, less those of UMLS itself and the identifiers of
--- RxNorm in its own releases.
+-- The codes of concepts in vocabularies, except UMLS's own codes and RxNorm's identifiers in its
+-- own releases.
 --
 -- reads   umls_atom
 -- writes  code: a row per concept, vocabulary and code, key all of them

@@ -1,9 +1,9 @@
--- Concepts with their semantic type; one is active if any of its atoms is not suppressed.
+-- Concepts with their semantic type; a concept is active if any of its atoms is not suppressed.
 --
--- Of several types it is the one with the smallest identifier.
+-- Of several types, the one with the smallest identifier is taken.
 --
 -- reads   umls_atom, semantic_type
--- writes  concept: a row per concept, key concept_id; the tag is empty where there is none
+-- writes  concept: a row per concept, key concept_id; the tag is empty if there is none
 
 create or replace table concept as
 

@@ -1,5 +1,5 @@
--- The names of concepts, equal ones once: the best of a concept in a language is its fully
--- specified name, the others are synonyms.
+-- The distinct names of concepts: the best name of a concept in a language is its fully specified
+-- name, the others are synonyms.
 --
 -- reads   umls_name
 -- writes  description: a row per concept, language and text, key description_id

@@ -1,7 +1,7 @@
 -- The smallest identifier that several atoms have.
 --
 -- reads   umls_atom
--- writes  one row, atom_id; null where there is none
+-- writes  one row, atom_id; null if there is none
 
 with repeated as (
     select atom_id

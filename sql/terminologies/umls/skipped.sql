@@ -1,4 +1,4 @@
--- The rows of UMLS that are left out of the canonical tables, with the reason.
+-- The number of UMLS rows that are left out of the canonical tables, by reason.
 --
 -- reads   umls_name, umls_relation, description
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows

@@ -1,9 +1,9 @@
 -- The rows of MRCONSO.RRF: a name of a concept in a vocabulary, which UMLS calls an atom.
 --
--- The place is 0 for the name that UMLS prefers in its language, more for others: preferred terms
--- before others, then preferred forms of a term, then preferred atoms of a form. RxNorm marks none
--- of these: there the name that it makes of a concept comes first, then the one for prescriptions,
--- then its synonyms, then the names of other vocabularies.
+-- The place is 0 for the name that UMLS prefers in its language, and larger for others: preferred
+-- terms come first, then preferred forms of a term, then preferred atoms of a form. RxNorm does not
+-- mark these: there the normalized name comes first, then the name for prescriptions, then
+-- synonyms, then names from other vocabularies.
 --
 -- reads   $stream: the text of the file, lines ended by line feeds
 -- writes  umls_atom: a row per atom, key atom_id

@@ -1,10 +1,10 @@
--- Atoms as names of concepts, with the reason why one is left out.
+-- Atoms as names of concepts, with the reason if an atom is left out.
 --
--- Obsolete atoms are left out but for those of inactive concepts, which have no other names.
+-- Obsolete atoms are left out, except those of inactive concepts, which have no other names.
 --
 -- reads   umls_atom, concept
--- writes  umls_name: a row per atom, key atom_id; reason is null for those that stay
--- params  $vocabularies text: those whose names count, with commas between them; empty takes all
+-- writes  umls_name: a row per atom, key atom_id; reason is null if the atom is kept
+-- params  $vocabularies text: vocabularies whose names count, separated by commas; empty takes all
 
 create or replace table umls_name as
 

@@ -1,13 +1,13 @@
--- What MRREL.RRF says of two concepts that the canonical tables have a place for.
+-- The relations between concepts in MRREL.RRF that the canonical tables can represent.
 --
--- A row says what the second concept is to the first: its parent (PAR) or broader (RB), its child
--- (CHD) or narrower (RN), synonymous with it (SY), or what its additional label says. RxNorm also
+-- A row gives the relation of the second concept to the first: parent (PAR) or broader (RB), child
+-- (CHD) or narrower (RN), synonymous (SY), or the relation in its additional label. RxNorm also
 -- relates atoms without their concepts; such rows are only counted, with empty identifiers.
 --
 -- reads   $stream: the text of the file, lines ended by line feeds
--- writes  umls_relation: a row per concept, what it is related to and how, key (source_id,
---         target_id, kind); the source is_a the target, or is replaced_by it, and so on; active
---         where any row is not suppressed; n_rows says how many rows of the file it stands for
+-- writes  umls_relation: a row per concept, related concept and kind, key (source_id, target_id,
+--         kind); the source is_a the target, or is replaced_by it, and so on; active if any row
+--         is not suppressed; n_rows is the number of rows in the file
 -- params  $stream text: where the text can be read once
 --         $rxnorm boolean: whether the file is RxNorm's RXNREL.RRF
 -- cites   UMLS Reference Manual, section 3.3.9; RxNorm Technical Documentation, section 12.5

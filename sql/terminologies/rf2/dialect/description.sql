@@ -1,4 +1,4 @@
--- The names of concepts, and whether the dialect prefers each among those of its concept and kind.
+-- The names of concepts, and whether each is the dialect's preferred name of its concept and kind.
 --
 -- reads   description, dialect_name
 -- writes  description: the same rows with the column preferred, key description_id

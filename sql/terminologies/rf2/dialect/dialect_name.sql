@@ -1,8 +1,8 @@
--- The descriptions that are preferred or acceptable in a dialect on one day.
+-- The descriptions that are preferred or acceptable in a dialect on one date.
 --
 -- reads   rf2_language: full history or snapshot, key (id, effective_time)
 -- writes  dialect_name: a row per description, key description_id
--- params  $as_of date: the day; null takes the newest rows
+-- params  $as_of date: the date; null takes the newest rows
 --         $refset_id text: the language reference set of the dialect
 
 create or replace table dialect_name as

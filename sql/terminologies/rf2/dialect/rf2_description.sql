@@ -2,7 +2,7 @@
 --
 -- reads   rf2_description: full history or snapshot, key (id, effective_time)
 --         dialect_name
--- writes  rf2_description: the same without other descriptions
+-- writes  rf2_description: the same table, with only the descriptions of the dialect
 
 create or replace table rf2_description as
 

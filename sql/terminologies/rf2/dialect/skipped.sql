@@ -1,9 +1,9 @@
--- The descriptions that a dialect leaves out, and its names that are of no description.
+-- The number of descriptions that a dialect leaves out, and of its names without a description.
 --
 -- reads   rf2_description: full history or snapshot, key (id, effective_time)
 --         dialect_name
 -- writes  a row per reason, key reason
--- params  $as_of date: the day; null takes the newest rows
+-- params  $as_of date: the date; null takes the newest rows
 
 select
     'description is neither preferred nor acceptable in the dialect' as reason,
