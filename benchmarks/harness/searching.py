@@ -77,13 +77,13 @@ class Race:
 
 def candidates_of(corpus: Corpus) -> Candidates:
     """Return the corpus as a search takes it."""
-    return Candidates.of(corpus.terms, corpus.groups)
+    return Candidates.from_terms(corpus.terms, corpus.groups)
 
 
 def warm_up(corpus: Corpus, *, sliced: bool | None = None) -> None:
     """Compile the kernels that a search of this corpus needs."""
     some = slice(0, None, -(-len(corpus.terms) // _WARM_UP))
-    few = Candidates.of(corpus.terms[some], corpus.groups[some])
+    few = Candidates.from_terms(corpus.terms[some], corpus.groups[some])
     rows = np.arange(min(8, len(few.terms)), dtype=np.int32)
     NearestSearch(few, seed=SEED, threads=1, sliced=sliced).nearest(rows, np.full_like(rows, 2))
 

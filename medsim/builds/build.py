@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.cards import build_card
-from medsim.builds.compiling import compiled_meanwhile, no_wait
+from medsim.builds.compiling import compile_in_background, no_wait
 from medsim.builds.corrections import read_corrections
 from medsim.builds.datasets import (
     CheckedPairs,
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 
 _LARGE_COMPONENT = 0.01  # of all terms; chains of wrong positives can join unrelated terms
-_MANY_LINKED = 10  # terms; one concept may have as many names
-_OF_NAMES = ["fsn_syn", "syn_syn"]
+_MANY_LINKED = 10  # terms; a single concept may have this many names
+_SYNONYMS = ["fsn_syn", "syn_syn"]
 
 
 @public(BuildOptions)
@@ -90,7 +90,7 @@ def complete(
     """
     here = search is None and "levenshtein" in options.negatives
     with (
-        compiled_meanwhile() if here else nullcontext(no_wait) as wait,
+        compile_in_background() if here else nullcontext(no_wait) as wait,
         claimed(
             Path(options.out),
             BUILD,
@@ -100,13 +100,13 @@ def complete(
         ) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):
-        run = replace(Run.of(options, store), compiled=wait)
+        run = replace(Run.from_options(options, store), compiled=wait)
         if check is not None:
             check(run_key(run))
         early = None
-        if run.named is not None and not run.named.fingerprint:  # only its vectors identify it
+        if run.embedding and not run.embedding.fingerprint:  # only its vectors identify it
             early = derive(run)
-            run = run.with_settled(early)
+            run = run.with_fingerprint(early)
         output.resume(run_key(run))
         write_terminology(run, output)
         write_build(run, early or derive(run), output, search)
@@ -121,7 +121,7 @@ class Run:
     Attributes:
         options: options, with the corrections read.
         terminology: facts about the canonical tables.
-        named: embedding of the embedding negatives; None if there are none.
+        embedding: embedding of the embedding negatives; None if there are none.
         cache: folder of cached vectors of encoders.
         store: store with the canonical tables.
         split: facts about the split, if the build is one; else empty.
@@ -130,7 +130,7 @@ class Run:
 
     options: SearchOptions
     terminology: Terminology
-    named: NamedEmbedding | None
+    embedding: NamedEmbedding | None
     cache: Path | None
     store: Store
     threads: int
@@ -139,45 +139,45 @@ class Run:
     compiled: Callable[[Progress], object] = no_wait
 
     @classmethod
-    def of(cls, options: SearchOptions, store: Store) -> Run:
+    def from_options(cls, options: SearchOptions, store: Store) -> Run:
         """Read the source, and return the run of a build or a shard."""
         progress = progress_of(options.progress)
         options = replace(options, corrections=read_corrections(options.corrections))
-        named, cache = None, None
+        embedding, cache = None, None
         if isinstance(options, BuildOptions) and options.embedding is not None:
             from medsim.embeddings.embedded_terms import identify  # noqa: PLC0415 — encoders
             from medsim.embeddings.encoders import cache_folder  # noqa: PLC0415 — likewise
 
-            named = identify(embedding_spec(options.embedding), progress)
+            embedding = identify(embedding_spec(options.embedding), progress)
             cache = cache_folder(options.cache)
         return cls(
             options=options,
             terminology=read_terminology(str(options.source), store, options, progress),
-            named=named,
+            embedding=embedding,
             cache=cache,
             store=store,
             threads=checked_threads(options.threads),
             progress=progress,
         )
 
-    def with_settled(self, derived: Derived) -> Run:
-        """Return the run with the fingerprint of its embedding, if it has one; see ``settled``."""
-        if self.named is None:
+    def with_fingerprint(self, derived: Derived) -> Run:
+        """Return the run with the fingerprint of its embedding, if there is an embedding."""
+        if self.embedding is None:
             return self
         from medsim.embeddings.embedded_terms import settled  # noqa: PLC0415 — encoders
 
-        terms = derived.paired_terms()
-        named = settled(self.named, terms, self.progress, threads=self.threads)
-        return replace(self, named=named)
+        terms = derived.pair_terms()
+        embedding = settled(self.embedding, terms, self.progress, threads=self.threads)
+        return replace(self, embedding=embedding)
 
     def recorded(self) -> dict[str, object]:
         """Return everything that affects the rows, in the order of manifests."""
         recorded = self.options.recorded()
-        if self.named is not None:
+        if self.embedding is not None:
             recorded["embedding"] = {
-                "name": self.named.spec.name,
-                "fingerprint": self.named.fingerprint,
-                "options": self.named.spec.options.deciding(),
+                "name": self.embedding.spec.name,
+                "fingerprint": self.embedding.fingerprint,
+                "options": self.embedding.spec.options.deciding(),
             }
         return {**recorded, "split": self.split} if self.split else recorded
 
@@ -185,10 +185,10 @@ class Run:
 def run_key(run: Run) -> dict[str, str]:
     """Return everything that affects the rows of a build, and whether they may be passed on.
 
-    It has no times and no paths. Every file of the build has it as metadata.
+    It contains no times and no paths. Every file of the build stores it as metadata.
     """
     terminology, day = run.terminology, run.terminology.release_date
-    encoders = () if run.named is None else manifest.ENCODERS  # which affect vectors, and so rows
+    encoders = () if run.embedding is None else manifest.ENCODERS  # they affect vectors and rows
     return {
         "medsim": manifest.medsim_version(),
         "libraries": json.dumps(manifest.library_versions(*encoders)),
@@ -202,34 +202,34 @@ def run_key(run: Run) -> dict[str, str]:
 
 
 def derive(run: Run) -> Derived:
-    """Return the positives of the canonical tables, and the terms that they join."""
+    """Return the positives of the canonical tables, and the terms that they link."""
     options, rf2_rules = run.options, run.terminology.rf2_rules
     with run.progress.stage("derive positives") as stage:
         positives = derive_positives(run.store, options, rf2_rules=rf2_rules, threads=run.threads)
         index = index_terms(positives, run.store, pool=options.pool)
         stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
-    n_corrections = len(options.judged)
+    n_corrections = len(options.loaded_corrections)
     if n_unmatched := n_corrections - positives.corrected.height:
         run.progress.warn(
             f"{n_unmatched:,} of {n_corrections:,} corrections name terms that are not in this "
             "terminology"
         )
-    found = set(positives.pairs["dataset"].unique())
-    if found.isdisjoint(_OF_NAMES):
+    nonempty = set(positives.pairs["dataset"].unique())
+    if nonempty.isdisjoint(_SYNONYMS):
         n_others = sum(
-            one.n_rows
-            for one in run.terminology.skipped
-            if one.reason == "synonym has another scope"
+            skipped.n_rows
+            for skipped in run.terminology.skipped
+            if skipped.reason == "synonym has another scope"
         )
-        hint = f"; {n_others:,} are of another scope, see `synonyms`" if n_others else ""
-        run.progress.warn(f"{listed(_OF_NAMES)} are empty, because no concept has a synonym{hint}")
-    of_associations = [one.name for one in queries.datasets() if one.name not in _OF_NAMES]
-    if found.isdisjoint(of_associations):
+        hint = f"; {n_others:,} have another scope, see `synonyms`" if n_others else ""
+        run.progress.warn(f"{listed(_SYNONYMS)} are empty, because no concept has a synonym{hint}")
+    others = [d.name for d in queries.datasets() if d.name not in _SYNONYMS]
+    if nonempty.isdisjoint(others):
         lacks_file = rf2_rules and not any(
             "Association" in file.name for file in run.terminology.files
         )
         why = "no file der2_cRefset_Association*.txt" if lacks_file else "no such association"
-        run.progress.warn(f"{listed(of_associations)} are empty, because there is {why}")
+        run.progress.warn(f"{listed(others)} are empty, because there is {why}")
     return Derived(positives=positives, index=index)
 
 
@@ -269,27 +269,30 @@ def write_build(
             f"{largest:,} of {n_terms:,} terms are connected by chains of positives, so no "
             "negatives are made among them"
         )
-    if run.named is not None:
-        from medsim.builds.embedded import embedded  # noqa: PLC0415 — encoders
+    if run.embedding is not None:
+        from medsim.builds.embedded import embed_pair_terms  # noqa: PLC0415 — encoders
 
-        vectors = embedded(run.named, derived, run.progress, threads=run.threads, cache=run.cache)
+        vectors = embed_pair_terms(
+            run.embedding, derived, run.progress, threads=run.threads, cache=run.cache
+        )
         derived = replace(derived, index=replace(derived.index, embedding=vectors))
-        terms, firsts = (one.n_rows for one in derived.without_vectors())
-        if terms:
+        n_without, n_firsts = (skipped.n_rows for skipped in derived.without_vectors())
+        if n_without:
             run.progress.warn(
-                f"{terms:,} terms have no vector in {run.named.spec.name}: they are not candidates "
-                f"for embedding negatives, and the {firsts:,} first terms among them get none"
+                f"{n_without:,} terms have no vector in {run.embedding.spec.name}: they are not "
+                f"candidates for embedding negatives, and the {n_firsts:,} first terms among them "
+                "get none"
             )
-    known: Sequence[SearchResult] = ()
+    results: Sequence[SearchResult] = ()
     if search is not None:
-        left = [one for one in set_keys("levenshtein") if not output.exists(one.path)]
-        known = search(run, derived.index, requests_of_sets(derived, left))
-    stats = _write_sets(run, derived, known, output)
+        keys = [key for key in set_keys("levenshtein") if not output.exists(key.path)]
+        results = search(run, derived.index, requests_of_sets(derived, keys))
+    stats = _write_sets(run, derived, results, output)
     _write_manifest(run, derived, int(stats["shortfall"].sum()), output)
 
 
 def _write_sets(
-    run: Run, derived: Derived, known: Sequence[SearchResult], output: OutputFolder
+    run: Run, derived: Derived, results: Sequence[SearchResult], output: OutputFolder
 ) -> pl.DataFrame:
     """Write the datasets and check their rules; return their statistics."""
     key, store, rows = run_key(run), run.store, []
@@ -298,34 +301,34 @@ def _write_sets(
         if strategy == "levenshtein":
             run.compiled(run.progress)
         maker = SetMaker(
-            strategy, derived, store, seed=run.options.seed, threads=run.threads, known=known
+            strategy, derived, store, seed=run.options.seed, threads=run.threads, results=results
         )
-        for one in set_keys(strategy):
-            before = output.scan(one.path)
-            if before is not None and before.collect_schema() == one.schema():
-                numbers = maker.take_over(one, before)
-                output.register_existing(one.path, before)
+        for set_key in set_keys(strategy):
+            before = output.scan(set_key.path)
+            if before is not None and before.collect_schema() == set_key.schema():
+                numbers = maker.take_over(set_key, before)
+                output.register_existing(set_key.path, before)
                 n_pairs = counted(numbers.height, "pair")
-                run.progress.say(f"take over {one} from an interrupted run: {n_pairs}")
+                run.progress.say(f"take over {set_key} from an interrupted run: {n_pairs}")
             else:
-                with run.progress.stage(f"make {one}") as stage:
-                    numbers = maker.make(one, stage)
-                    made = file_rows(numbers, derived.positives, one.schema())
-                    output.write(one.path, made, {**key, **asdict(one)})
-                    if not holds(output.folder / one.path, made):
+                with run.progress.stage(f"make {set_key}") as stage:
+                    numbers = maker.make(set_key, stage)
+                    file_frame = file_rows(numbers, derived.positives, set_key.schema())
+                    output.write(set_key.path, file_frame, {**key, **asdict(set_key)})
+                    if not holds(output.folder / set_key.path, file_frame):
                         raise BrokenPromiseError(
-                            f"{one.path} differs from what was written; please report this bug"
+                            f"{set_key.path} differs from what was written; please report this bug"
                         )
-                    del made
+                    del file_frame
                     stage.found(counted(numbers.height, "pair"))
-            checked.add(one, numbers, output.folder / one.path)
-            rows.append(stats_row(asdict(one), numbers))
+            checked.add(set_key, numbers, output.folder / set_key.path)
+            rows.append(stats_row(asdict(set_key), numbers))
             del numbers  # before the next set takes memory
     stats = pl.concat(rows).sort(STATS.key)
     output.write(STATS.files, stats, key)
     with run.progress.stage("check the rules") as stage:
         findings = checked.findings()
-        if broken := [one.check for one in findings if one.violations]:
+        if broken := [finding.check for finding in findings if finding.violations]:
             raise BrokenPromiseError(
                 f"the build breaks its own rules ({', '.join(broken)}); please report this bug"
             )
@@ -342,10 +345,10 @@ def _write_manifest(run: Run, derived: Derived, shortfall: int, output: OutputFo
     skipped = (*run.terminology.skipped, *derived.positives.skipped, *derived.without_vectors())
     components = derived.index.components
     place = None
-    if run.named is not None:
+    if run.embedding is not None:
         from medsim.builds.embedded import place_of  # noqa: PLC0415 — encoders
 
-        place = place_of(run.named)
+        place = place_of(run.embedding)
     written = BuildManifest(
         medsim=manifest.medsim_version(),
         libraries=json.loads(run_key(run)["libraries"]),
@@ -353,7 +356,7 @@ def _write_manifest(run: Run, derived: Derived, shortfall: int, output: OutputFo
         options=run.recorded(),
         embedding=place,
         threads=run.threads,
-        skipped=[asdict(one) for one in skipped],
+        skipped=[asdict(reason) for reason in skipped],
         components={
             "n_terms": len(components),
             "n_components": len(np.unique(components)),

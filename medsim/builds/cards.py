@@ -78,21 +78,21 @@ def licence_of(source: Mapping[str, object]) -> Licence:
     """
     terms = str(source.get("terms_of_use") or "")
     hub_id, link = OTHER, _LINK.search(terms)
-    if found := _COMMONS.search(terms):
-        kind = (found["of_link"] or found["of_words"]).lower()
-        version = found["link_version"] or found["version"]
+    if match := _COMMONS.search(terms):
+        kind = (match["of_link"] or match["of_words"]).lower()
+        version = match["link_version"] or match["version"]
         family = "cc0" if kind in {"zero", "0"} else f"cc-{kind}"
         hub_id = f"{family}-{version}" if version in _ON_THE_HUB.get(family, ()) else OTHER
-    known = source.get("redistributable")
-    if known is None and hub_id != OTHER and "-nd" not in hub_id:
-        known = True
+    allowed = source.get("redistributable")
+    if allowed is None and hub_id != OTHER and "-nd" not in hub_id:
+        allowed = True
     name = _NOT_IN_NAME.sub("-", str(source.get("name")).lower()).strip("-.")
     return Licence(
         terms=terms,
         hub_id=hub_id,
         name=f"{name}-terms-of-use".lstrip("-"),
         link=link[0] if link else None,
-        allows_passing_on=known if isinstance(known, bool) else None,
+        allows_passing_on=allowed if isinstance(allowed, bool) else None,
     )
 
 
@@ -105,7 +105,7 @@ SIMILAR_PAIRS = "pairs-embedding"
 The files of a configuration must have the same columns, and these have an additional similarity.
 """
 
-_UNNAMED = "Folders name the set of a pair; an export for Hugging Face has it in columns."
+_UNNAMED = "Folder names give the set of a pair; an export for Hugging Face has it in columns."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,18 +144,18 @@ def configs_of(
         outputs: outputs in the manifests of the builds, by split.
         nested: whether each split is in a folder of its name.
     """
-    made = [key for strategy in STRATEGIES for key in set_keys(strategy)]
-    made = [key for key in made if any(key.path in one for one in outputs.values())]
-    similar = [key for key in made if key.negatives == "embedding"]
-    others = [key for key in made if key.negatives != "embedding"]
-    of_sets = [(*set_config(key), [key]) for key in made]
+    all_keys = [key for strategy in STRATEGIES for key in set_keys(strategy)]
+    all_keys = [key for key in all_keys if any(key.path in paths for paths in outputs.values())]
+    similar = [key for key in all_keys if key.negatives == "embedding"]
+    others = [key for key in all_keys if key.negatives != "embedding"]
+    of_sets = [(*set_config(key), [key]) for key in all_keys]
     if similar and others:
         about = f"The pairs of all sets with embedding negatives. {_UNNAMED}"
         of_sets.insert(0, (SIMILAR_PAIRS, about, similar))
-        about = f"The pairs of all sets but those with embedding negatives. {_UNNAMED}"
+        about = f"The pairs of all sets except those with embedding negatives. {_UNNAMED}"
         of_sets.insert(0, (ALL_PAIRS, about, others))
-    elif made:
-        of_sets.insert(0, (ALL_PAIRS, f"The pairs of all sets. {_UNNAMED}", made))
+    elif all_keys:
+        of_sets.insert(0, (ALL_PAIRS, f"The pairs of all sets. {_UNNAMED}", all_keys))
     tables: list[tuple[str, str, str, Columns, list[str]]] = [
         (name, about, "pair", dict(keys[0].schema()), [key.path for key in keys])
         for name, about, keys in of_sets
@@ -163,7 +163,7 @@ def configs_of(
     for name, table in BUILD.views.items():
         if table.files and table != PAIR:
             tables.append((name, table.about, name, table.dtypes, [table.files]))
-    found = []
+    configs = []
     for name, about, view, columns, paths in tables:
         files: dict[str, list[str]] = {}
         rows: dict[str, int] = {}
@@ -173,10 +173,10 @@ def configs_of(
                 files[split] = [f"{split}/{path}" if nested else path for path in filled]
                 rows[split] = sum(of_split[path].rows for path in filled)
         if rows:
-            found.append(
+            configs.append(
                 Config(name=name, about=about, view=view, columns=columns, files=files, rows=rows)
             )
-    return found
+    return configs
 
 
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -191,11 +191,11 @@ def front_matter(metadata: Mapping[str, object]) -> str:
     lines = ["---"]
     for name, value in metadata.items():
         if isinstance(value, list):
-            lines += [f"{name}:", *(f"- {json.dumps(one, ensure_ascii=False)}" for one in value)]
+            lines += [f"{name}:", *(f"- {json.dumps(item, ensure_ascii=False)}" for item in value)]
         else:
             lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
     text = "\n".join([*lines, "---"])
-    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 WHOLE = "train"
@@ -270,8 +270,8 @@ class Card:
             f"medsim {self.medsim} from {self._name}, to train and to test embeddings. A set is "
             "one of five datasets of positives, easy (a Levenshtein distance of at most "
             f"{self.options.get('easy_distance', EASY_DISTANCE)}) or hard, with negatives of one "
-            "strategy: random, the exactly nearest ones by Levenshtein distance, or the nearest "
-            "ones by an embedding."
+            "strategy: random terms, the exact nearest terms by Levenshtein distance, or the "
+            "nearest terms by an embedding."
         )
 
     @property
@@ -288,15 +288,15 @@ class Card:
     def text(self) -> str:
         """Return the card: YAML, then Markdown."""
         notice = [f"> **{_plain(self.notice)}**"] if self.notice else []
-        splits = list(dict.fromkeys(split for one in self.configs for split in one.rows))
+        splits = list(dict.fromkeys(split for config in self.configs for split in config.rows))
         first = splits[0] if splits else ""
         loading = [
             "from datasets import load_dataset",
             "",
             f'pairs = load_dataset("FOLDER", split="{first}")',
             *(
-                f'one_set = load_dataset("FOLDER", "{one.name}", split="{first}")'
-                for one in self.configs[1:2]
+                f'one_set = load_dataset("FOLDER", "{config.name}", split="{first}")'
+                for config in self.configs[1:2]
             ),
         ]
         parts = [
@@ -306,7 +306,7 @@ class Card:
             _plain(self.about),
             "## How to load it",
             "\n".join(["```python", *loading, "```"]),
-            "Sets without rows in a split cannot be loaded, and are left out there.",
+            "Sets without rows in a split cannot be loaded, so they are left out.",
             *self._tables(splits),
             "## Limits",
             f"{_LIMITS}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
@@ -321,7 +321,9 @@ class Card:
         """Return the entries of the YAML for Hugging Face's hub."""
         language = str(self.options.get("language"))
         n_pairs = sum(
-            sum(one.rows.values()) for one in self.configs if one.name in {ALL_PAIRS, SIMILAR_PAIRS}
+            sum(config.rows.values())
+            for config in self.configs
+            if config.name in {ALL_PAIRS, SIMILAR_PAIRS}
         )
         gate = {"viewer": False, "extra_gated_prompt": self.notice} if self.notice else {}
         return {
@@ -339,14 +341,14 @@ class Card:
             **gate,
             "configs": [
                 {
-                    "config_name": one.name,
-                    **({"default": True} if one.name == ALL_PAIRS else {}),
+                    "config_name": config.name,
+                    **({"default": True} if config.name == ALL_PAIRS else {}),
                     "data_files": [
                         {"split": split, "path": paths[0] if len(paths) == 1 else list(paths)}
-                        for split, paths in one.files.items()
+                        for split, paths in config.files.items()
                     ],
                 }
-                for one in self.configs
+                for config in self.configs
             ],
         }
 
@@ -358,18 +360,18 @@ class Card:
         yield "## Configurations and their rows"
         rows = [
             {
-                "configuration": one.name,
-                **{split: one.rows.get(split, 0) for split in splits},
-                "what it has": one.about,
+                "configuration": config.name,
+                **{split: config.rows.get(split, 0) for split in splits},
+                "what it has": config.about,
             }
-            for one in self.configs
+            for config in self.configs
         ]
         yield markdown(pl.DataFrame(rows))
         yield "## Columns"
         columns: dict[str, dict[str, str]] = {}
-        for one in self.configs:
-            types = {name: str(kind) for name, kind in one.columns.items()}
-            columns.setdefault(one.view, {}).update(types)
+        for config in self.configs:
+            types = {name: str(kind) for name, kind in config.columns.items()}
+            columns.setdefault(config.view, {}).update(types)
         for view, types in columns.items():
             yield f"### {view}"
             notes = BUILD.views[view].notes
@@ -383,11 +385,11 @@ class Card:
         ]
         files = self.source.get("files")
         facts += [
-            (f"file {one['name']}", f"{one['size']:,} bytes, SHA-256 {one['sha256']}")
-            for one in (files if isinstance(files, list) else ())  # of splits alone
+            (f"file {file['name']}", f"{file['size']:,} bytes, SHA-256 {file['sha256']}")
+            for file in (files if isinstance(files, list) else ())  # of splits alone
         ]
         for name, value in self.options.items():
-            if name == "corrections" and isinstance(value, list):  # whose terms are not shown
+            if name == "corrections" and isinstance(value, list):  # their terms are not shown
                 shown = str(len(value))
             else:
                 shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -414,7 +416,7 @@ def splits_card(splits: Mapping[str, BuildManifest], options: Mapping[str, objec
         source=first.source,
         options=options_of_splits(splits.values(), options),
         medsim=first.medsim,
-        configs=configs_of({name: one.outputs for name, one in splits.items()}, nested=True),
+        configs=configs_of({name: split.outputs for name, split in splits.items()}, nested=True),
     )
     return card.text()
 
@@ -423,8 +425,8 @@ def options_of_splits(
     splits: Iterable[BuildManifest], options: Mapping[str, object]
 ) -> dict[str, object]:
     """Return the options of builds that are splits, with the corrections of all."""
-    every = [one.options for one in splits]
-    lists = [rows for one in every if isinstance(rows := one.get("corrections"), list)]
+    every = [split.options for split in splits]
+    lists = [rows for split in every if isinstance(rows := split.get("corrections"), list)]
     corrections = sorted({tuple(row) for rows in lists for row in rows})
     recorded = {"corrections": [list(row) for row in corrections]} if corrections else {}
     return {**every[0], **recorded, "split": dict(options)}

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress, Stage
     from medsim.kernels.types import Ids
 
-_SHARES_A_WORKER = 8  # so that a slow, late or lost worker costs little
-_FEWEST_FIRSTS = 64  # per share
+_SHARES_PER_WORKER = 8  # so that a slow, late or lost worker costs little
+_MIN_FIRSTS = 64  # per share
 _RETRIES = 3  # of a failed share, and of everything after all workers with a pool were lost
-_PATIENCE = 60  # seconds for a cluster to answer, and to have a worker
-_DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+_TIMEOUT = 60  # seconds for a cluster to answer, and to have a worker
+_IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Run by local workers, so that they ignore an interrupt, which only the main process reports."""
 
 
 @contextmanager
 def on_cluster(address: str, *, threads: int, progress: Progress) -> Iterator[ClusterSearch]:
-    """Give the body a search on a cluster.
+    """Connect to a cluster, and yield a search on it.
 
     Raises:
         ClusterError: no scheduler answers, it has no workers, or their versions differ.
@@ -51,27 +51,25 @@ def on_cluster(address: str, *, threads: int, progress: Progress) -> Iterator[Cl
                     threads_per_worker=1,
                     dashboard_address="127.0.0.1:0",
                     silence_logs=logging.ERROR,
-                    preload=[_DEAF],
+                    preload=[_IGNORE_INTERRUPTS],
                 )
             )
         with progress.stage(f"connect to Dask at {address}") as waiting:
-            waiting.tell(f"waits up to {_PATIENCE} seconds for the scheduler, and for a worker")
+            waiting.tell(f"waits up to {_TIMEOUT} seconds for the scheduler, and for a worker")
             try:
-                client = stack.enter_context(Client(place, timeout=_PATIENCE, set_as_default=False))
+                client = stack.enter_context(Client(place, timeout=_TIMEOUT, set_as_default=False))
             except (OSError, ValueError) as error:
                 raise ClusterError(f"no Dask scheduler answers at {address} ({error})") from error
             try:
-                client.wait_for_workers(1, timeout=_PATIENCE)
-                found = client.run(_versions)
+                client.wait_for_workers(1, timeout=_TIMEOUT)
+                worker_versions = client.run(_versions)
             except TimeoutError as error:
-                raise ClusterError(
-                    f"{address} has no workers (waited {_PATIENCE} seconds)"
-                ) from error
+                raise ClusterError(f"{address} has no workers ({_TIMEOUT} seconds)") from error
             except ImportError as error:
                 raise ClusterError(
                     f"the workers of {address} cannot import medsim: {error}"
                 ) from error
-            for worker, versions in found.items():
+            for worker, versions in worker_versions.items():
                 _check_versions(worker, versions, _versions())
         yield ClusterSearch(client, address)
 
@@ -93,34 +91,36 @@ class ClusterSearch:
         """
         n_workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
         shares = []
-        for one in sorted(requests, key=lambda one: len(one.pool_ids), reverse=True):
-            n_shares = min(_SHARES_A_WORKER * n_workers, -(-len(one.term1_ids) // _FEWEST_FIRSTS))
-            shares += [share_of(index, one, number + 1, n_shares) for number in range(n_shares)]
-        left = dict(enumerate(shares))
-        found: list[SearchResult] = []
+        for request in sorted(requests, key=lambda request: len(request.pool_ids), reverse=True):
+            n_firsts = len(request.term1_ids)
+            n_shares = min(_SHARES_PER_WORKER * n_workers, -(-n_firsts // _MIN_FIRSTS))
+            shares += [share_of(index, request, number + 1, n_shares) for number in range(n_shares)]
+        pending = dict(enumerate(shares))
+        results: list[SearchResult] = []
         with run.progress.stage(f"search on {self._address}") as stage:
-            stage.total(sum(len(share.term1_ids) for share in left.values()))
+            stage.total(sum(len(share.term1_ids) for share in pending.values()))
             for _ in range(_RETRIES):
-                if left:
-                    found += self._searched(index, left, run.options.seed, stage)
-            if left:
+                if pending:
+                    results += self._searched(index, pending, run.options.seed, stage)
+            if pending:
                 raise ClusterError(f"the workers of {self._address} were lost {_RETRIES} times")
-            stage.found(f"{len(found):,} shares on {n_workers:,} workers")
-        return found
+            stage.found(f"{len(results):,} shares on {n_workers:,} workers")
+        return results
 
     def _searched(
-        self, index: TermIndex, left: dict[int, SearchRequest], seed: int, stage: Stage
+        self, index: TermIndex, pending: dict[int, SearchRequest], seed: int, stage: Stage
     ) -> Iterator[SearchResult]:
         """Yield the results of shares, and remove the shares.
 
         Shares stay if their pool was lost because all workers with it died.
         """
         pools = {}
-        for name, one in {share.pool: share for share in left.values()}.items():
-            pool = _Pool(name, candidates_of(index, one.pool_ids), one.pool_ids, seed)
+        for name, request in {share.pool: share for share in pending.values()}.items():
+            candidates = candidates_of(index, request.pool_ids)
+            pool = _Pool(name, candidates, request.pool_ids, seed)
             pools[name] = self._client.scatter(pool, broadcast=True, hash=False)
         shares: dict[Future[SearchResult], int] = {}
-        for at, share in left.items():
+        for number, share in pending.items():
             future = self._client.submit(
                 _search,
                 pools[share.pool],
@@ -130,29 +130,29 @@ class ClusterSearch:
                 retries=_RETRIES,
                 pure=False,
             )
-            shares[future] = at
+            shares[future] = number
         for future in as_completed(shares, loop=self._client.loop):
-            share = left[shares[future]]
+            share = pending[shares[future]]
             if future.status not in {"finished", "error"}:
                 continue
             try:
-                found = future.result()
+                result = future.result()
             except CancelledError:  # the worker died between finishing and handing over
                 continue
             except KilledWorker as error:
                 raise ClusterError(
-                    f"every worker died that searched one share of {share.pool}; "
+                    f"every worker that searched one share of {share.pool} died; "
                     f"the last was {error.last_worker.address}"
                 ) from error
-            del left[shares[future]]
+            del pending[shares[future]]
             stage.advance(len(share.term1_ids))
-            yield found
+            yield result
 
 
 class _Pool:
     """A pool on a worker, prepared at its first search.
 
-    Its terms and arrays are sent. One share is searched at a time, with all threads of the worker.
+    Its terms and arrays are sent. The worker searches one share at a time, with all its threads.
     Arrays are copied, because kernels are compiled for writable arrays, and messages have
     read-only ones.
     """
@@ -183,12 +183,12 @@ def _search(pool: _Pool, term1_ids: Ids, sizes: Ids, versions: dict[str, str]) -
 
 
 def _check_versions(worker: str, there: dict[str, str], here: dict[str, str]) -> None:
-    """Raise ClusterError if a worker has other versions, which might change results."""
+    """Raise ClusterError if a worker has other versions, because they might change results."""
     for name, version in here.items():
         if there.get(name) != version:
             raise ClusterError(
                 f"worker {worker} has {name} {there.get(name)}, and this process {version}; "
-                "results are the same for the same versions only"
+                "all versions must be the same, because results can depend on them"
             )
 
 

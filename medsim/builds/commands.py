@@ -62,7 +62,7 @@ def build(
     if shard is None:
         from medsim.builds.build import build as run
 
-        _print_sizes(call(run, options), form, options)
+        _show(call(run, options), form, options)
         return
     from medsim.builds.shards import build_shard
 
@@ -86,7 +86,7 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
     """
     from medsim.builds.shards import merge as run
 
-    _print_sizes(call(run, options), form, options)
+    _show(call(run, options), form, options)
 
 
 @command(app, WarmOptions, then=("build",))
@@ -116,19 +116,19 @@ def stats(options: StatsOptions, *, form: Format = "table") -> None:
     """
     from medsim.builds.output import open_build
 
-    _print_sizes(open_build(options.out), form)
+    _show(open_build(options.out), form)
 
 
-def _print_sizes(build: Build, form: str, made: BuildOptions | MergeOptions | None = None) -> None:
+def _show(build: Build, form: str, options: BuildOptions | MergeOptions | None = None) -> None:
     from medsim.builds.stats import readable_table_2, table_2
     from medsim.core.opened import reading_output
 
     with reading_output(build):
         table = table_2(build)
     print_table(table, form, readable=readable_table_2)
-    if made is not None:
+    if options is not None:
         tell_next(
-            made.progress,
+            options.progress,
             f"medsim sql {quoted(build.folder)} shows what can be queried",
             f"medsim eval {quoted(build.folder)} -e NAME=PATH -o RESULTS scores an embedding",
         )

@@ -14,7 +14,7 @@ import numpy as np
 from numba import config
 
 from medsim.builds.negatives import STRATEGIES, PositiveSet, TermIndex
-from medsim.builds.negatives.nearest import Candidates, laid_out, nearest, slate, workspace
+from medsim.builds.negatives.nearest import Candidates, lay_out, nearest, slate, workspace
 from medsim.builds.options import WarmOptions
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import public
@@ -45,11 +45,11 @@ def warm(options: WarmOptions) -> None:
 
     Raises:
         OptionError: compiling is turned off for Numba.
-        OutputError: compiling fails, or the result cannot be kept.
+        OutputError: compiling fails, or the compiled code cannot be cached.
     """
     if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set at import
         raise OptionError("the environment variable NUMBA_DISABLE_JIT turns compiling off")
-    with compiled_meanwhile() as wait:
+    with compile_in_background() as wait:
         codes = wait(options.progress or Progress())
     if any(codes):
         status = ", ".join(map(str, filter(None, codes)))
@@ -64,12 +64,12 @@ def warm(options: WarmOptions) -> None:
 
 
 @contextmanager
-def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
-    """Give the body a function that waits until a build's kernels are compiled.
+def compile_in_background() -> Iterator[Callable[[Progress], list[int]]]:
+    """Compile a build's kernels in the background, and yield a function that waits for them.
 
-    The function returns the exit statuses of the compiling processes. There are two, which end with
-    the body at the latest; none start if everything is compiled already. Kernels that they do not
-    compile are compiled at the first call.
+    The function returns the exit statuses of the compiling processes. There are two, which are
+    stopped at the end of the with block; none start if everything is compiled already. Kernels that
+    they do not compile are compiled at the first call.
     """
     mark = compiled_mark()
     if mark is not None:
@@ -79,7 +79,7 @@ def compiled_meanwhile() -> Iterator[Callable[[Progress], list[int]]]:
     if mark is None or mark.exists() or not can_keep:
         yield no_wait
         return
-    paths = os.pathsep.join(one or str(Path.cwd()) for one in sys.path)
+    paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
     processes = [
         subprocess.Popen(
             (*_COMMAND, part),
@@ -120,22 +120,23 @@ _ONE = np.zeros(1, np.int32)
 
 def compile_search() -> None:
     """Compile the search by blocks, which takes as long as all other kernels."""
-    pool = laid_out(Candidates.of(_TERMS))
+    pool = lay_out(Candidates.from_terms(_TERMS))
     best = empty_slots(np.ones(1, np.int32), np.int32)
     search_group(Search(pool, np.uint64(0), _ONE, best), _ONE, slate(pool), workspace(pool))
 
 
 def compile_others() -> None:
     """Compile the other kernels, in the order in which a build needs them."""
-    candidates = Candidates.of(_TERMS)
+    candidates = Candidates.from_terms(_TERMS)
     linked = components(len(candidates.terms), _ONE, _ONE)
     index = TermIndex(lower=candidates.terms, hashes=candidates.hashes, components=linked)
-    one = PositiveSet(name="syn_syn", term1_ids=_ONE, term2_ids=_ONE)
+    positives = PositiveSet(name="syn_syn", term1_ids=_ONE, term2_ids=_ONE)
+    sampler = STRATEGIES.get("random")(index, seed=0, threads=1)
     with Progress().stage("compile") as stage:
-        STRATEGIES.get("random")(index, seed=0, threads=1)(one, np.empty((2, 0), np.int32), stage)
+        sampler(positives, np.empty((2, 0), np.int32), stage)
     starts, table = np.zeros(2, np.int64), used_pairs(_NONE, _NONE, 1)
     serve_nearest(_ONE, starts, _NONE, table, Chosen(starts=starts, counts=_ONE.copy(), ids=_NONE))
-    # Terms with zero wanted candidates are compared with neighbours, but not searched by blocks.
+    # A query for no candidates is compared with its neighbours, but not searched by blocks.
     nearest(candidates, _ONE, np.zeros(1, np.int32), threads=1)
 
 

@@ -15,49 +15,51 @@ from medsim.core.terms import lowered
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-MOST_CORRECTIONS = 20_000
+MAX_CORRECTIONS = 20_000
 """The maximum number of corrections of a build; its manifest and files repeat them all."""
 
 _JUDGED = {"same": True, "not_same": False}
 
 
-def read_corrections(given: str | Path | Sequence[Correction]) -> tuple[Correction, ...]:
-    """Return corrections, given as such or as a table, each pair once, in order of text.
+def read_corrections(corrections: str | Path | Sequence[Correction]) -> tuple[Correction, ...]:
+    """Return corrections, or those in a table, with each pair once, in order of text.
 
     A table has the columns term1, term2 and judged, which is "same" or "not_same"; others are
     ignored. ``medsim study score`` writes such a file, as CSV that is safe in spreadsheets.
 
     Raises:
         InputError: the file cannot be read, or lacks a column; or a correction is not a pair of
-            different terms, or two contradict each other. The message has the line or number.
+            different terms, or two contradict each other. The message gives the line or number.
     """
-    if isinstance(given, (str, Path)):
-        where, table = str(given), read_table(Path(given), ("term1", "term2", "judged"))
+    if isinstance(corrections, (str, Path)):
+        where, table = str(corrections), read_table(Path(corrections), ("term1", "term2", "judged"))
         judged = table.frame["judged"]
         table.refuse(~judged.is_in(list(_JUDGED)), "judged", "is neither same nor not_same")
         rows = [
-            (place, Correction(term1=unguarded(one), term2=unguarded(other), same=_JUDGED[answer]))
-            for place, (one, other, answer) in table.rows()
+            (place, Correction(term1=unguarded(a), term2=unguarded(b), same=_JUDGED[answer]))
+            for place, (a, b, answer) in table.rows()
         ]
     else:
         where = "`corrections`"
-        rows = [(f"number {number}", one) for number, one in enumerate(given, start=1)]
-    found: dict[tuple[str, ...], tuple[str, Correction]] = {}
-    for place, one in rows:
-        key = tuple(sorted(lowered((one.term1, one.term2))))
+        rows = [(f"number {number}", pair) for number, pair in enumerate(corrections, start=1)]
+    by_terms: dict[tuple[str, ...], tuple[str, Correction]] = {}
+    for place, pair in rows:
+        key = tuple(sorted(lowered((pair.term1, pair.term2))))
         if not key[0] or key[0] == key[1]:
-            raise InputError(f"{where}: {place}: {one.term1!r} and {one.term2!r} are not two terms")
-        known_place, known = found.setdefault(key, (place, one))
-        if known.same != one.same:
             raise InputError(
-                f"{where}: {known_place} and {place} contradict each other on {one.term1!r} and "
-                f"{one.term2!r}"
+                f"{where}: {place}: {pair.term1!r} and {pair.term2!r} are not two terms"
             )
-    if len(found) > MOST_CORRECTIONS:
+        first_place, first = by_terms.setdefault(key, (place, pair))
+        if first.same != pair.same:
+            raise InputError(
+                f"{where}: {first_place} and {place} contradict each other on {pair.term1!r} and "
+                f"{pair.term2!r}"
+            )
+    if len(by_terms) > MAX_CORRECTIONS:
         raise InputError(
-            f"{where} has {len(found):,} corrections; the limit is {MOST_CORRECTIONS:,}"
+            f"{where} has {len(by_terms):,} corrections; the limit is {MAX_CORRECTIONS:,}"
         )
-    return tuple(found[key][1] for key in sorted(found))
+    return tuple(by_terms[key][1] for key in sorted(by_terms))
 
 
 def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:
@@ -73,9 +75,9 @@ def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:
 
 
 def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> pl.DataFrame:
-    """Return the corrections of known terms: node1_id, node2_id, the smaller first, and same."""
+    """Return the corrections of known terms: node1_id, node2_id (the smaller first) and same."""
     nodes = terms.select("lower_term", "node_id").unique()
-    rows = [(*lowered((one.term1, one.term2)), one.same) for one in corrections]
+    rows = [(*lowered((pair.term1, pair.term2)), pair.same) for pair in corrections]
     schema = {"left": pl.String, "right": pl.String, "same": pl.Boolean}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     for side in ("left", "right"):
@@ -90,7 +92,7 @@ def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> p
 def without_rejected(
     pairs: pl.DataFrame, corrected: pl.DataFrame, terms: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return positives without those that were judged not to mean the same."""
+    """Return positives without those that people judged not to mean the same."""
     rejected = corrected.filter(~pl.col("same"))
     if rejected.is_empty():
         return pairs

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Ranks, Rows
 
 
-_BATCH_ROWS = 1 << 18  # with texts in memory at the same time
+_BATCH_ROWS = 1 << 18  # rows whose texts are in memory at the same time
 _DIGITS = np.array([f"{byte:02x}".encode() for byte in range(256)]).view(np.uint16)
 _ID_DIGITS = 16
 
@@ -49,8 +49,8 @@ def pair_keys(
         seed: random seed of the order.
 
     Returns:
-        The ids as numbers (in hexadecimal they are the texts), uint64[n_pairs], and the rows of
-        pairs in the order drawn from the seed, int64[n_pairs].
+        The ids as numbers, uint64[n_pairs] (see ``pair_id``), and the rows of pairs in the order
+        drawn from the seed, int64[n_pairs].
     """
     n_pairs = len(term1_ids)
     ids, places = np.empty(n_pairs, np.uint64), np.empty((2, n_pairs), np.uint64)
@@ -62,18 +62,18 @@ def pair_keys(
             "term2": terms.gather(term2_ids[rows]),
         }
         with store.frame_as("pair_text", pl.DataFrame(texts)):
-            found = store.frame("builds/pairs/pair_key", seed=str(seed))
-        decoded = found["pair_id"].str.decode("hex")
+            keys = store.frame("builds/pairs/pair_key", seed=str(seed))
+        decoded = keys["pair_id"].str.decode("hex")
         ids[rows] = decoded.bin.reinterpret(dtype=pl.UInt64, endianness="big").to_numpy()
         for half, name in enumerate(("place", "second_place")):
-            places[half, rows] = found[name].to_numpy().byteswap()  # DuckDB starts at the last byte
+            places[half, rows] = keys[name].to_numpy().byteswap()  # DuckDB starts at the last byte
     return ids, _order(places, ids, term1_ids, term2_ids)
 
 
 def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: Ids) -> Rows:
     """Return the rows sorted by both halves of their hashes, id and terms: int64[n_pairs].
 
-    Only the first half matters, unless two pairs have the same.
+    Only the first half matters, unless it is equal for two pairs.
     """
     order = np.argsort(places[0], kind="stable")
     first = places[0][order]
@@ -96,22 +96,22 @@ def file_rows(
     """Return the rows of the file of a set; a large set is lazy, computed in batches at each read.
 
     Args:
-        numbers: rows with numbers for texts, see ``SetMaker.make``.
+        numbers: rows with numbers instead of texts; see ``SetMaker.make``.
         positives: positives, with the texts.
         schema: schema of the file.
     """
 
     def texts(part: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
         terms, concepts = positives.terms["term"], positives.concepts
-        made: dict[str, Callable[[], pl.Series]] = {
+        makers: dict[str, Callable[[], pl.Series]] = {
             "pair_id": lambda: pair_id(part["pair"].to_numpy()),
             "term1": lambda: terms.gather(part["term1_id"]),
             "term2": lambda: terms.gather(part["term2_id"]),
             "concept1": lambda: concepts.gather(part["concept1"]),
             "concept2": lambda: concepts.gather(part["concept2"]),
         }
-        found = {name: made[name]() if name in made else part[name] for name in columns}
-        return pl.DataFrame(found)
+        data = {name: makers[name]() if name in makers else part[name] for name in columns}
+        return pl.DataFrame(data)
 
     def batches(
         columns: list[str] | None,
@@ -134,7 +134,7 @@ _POSITIVE, _NEGATIVE = 1, 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetKey:
-    """The name of one of the datasets of a build.
+    """The name of one set of a build.
 
     Attributes:
         dataset: dataset, such as "fsn_syn".
@@ -174,8 +174,8 @@ def set_keys(strategy: str) -> list[SetKey]:
 def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
     """Return the positives of a set, in order of (term1, term2); they are adjacent rows."""
     pairs = positives.pairs
-    is_own = (pairs["dataset"] == key.dataset) & (pairs["difficulty"] == key.difficulty)
-    return pairs.slice(is_own.arg_max() or 0, int(is_own.sum()))
+    in_set = (pairs["dataset"] == key.dataset) & (pairs["difficulty"] == key.difficulty)
+    return pairs.slice(in_set.arg_max() or 0, int(in_set.sum()))
 
 
 def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
@@ -188,7 +188,7 @@ def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
 
 
 def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
-    """Return pairs with term1_id and term2_id; null for a text that is not one of the terms."""
+    """Return pairs with term1_id and term2_id; null for a text that is not a term."""
     ids = terms.lazy().select("term", "term_id")
     for side in ("term1", "term2"):
         side_ids = ids.rename({"term": side, "term_id": f"{side}_id"})
@@ -214,13 +214,13 @@ class SetMaker:
         *,
         seed: int,
         threads: int,
-        known: Sequence[SearchResult] = (),
+        results: Sequence[SearchResult] = (),
     ) -> None:
         make = STRATEGIES.get(strategy)
         sets = [
             positive_set(positive_rows(derived.positives, key), key) for key in set_keys(strategy)
         ]
-        self._negatives = make(derived.index, seed=seed, threads=threads, known=known, sets=sets)
+        self._sampler = make(derived.index, seed=seed, threads=threads, results=results, sets=sets)
         self._embedding = derived.index.embedding if strategy == "embedding" else None
         self._positives = derived.positives
         self._store = store
@@ -233,7 +233,7 @@ class SetMaker:
 
         Returns:
             A row per pair: term1_id, term2_id, label, distance, concept1 and concept2 by their
-            numbers; pair, its id as a number; and what else its file has.
+            numbers; pair, its id as a number; and the other columns of its file.
         """
         numbers = self.draw(key, stage)
         first, second = (numbers[side].to_numpy() for side in TERM_IDS)
@@ -251,7 +251,7 @@ class SetMaker:
         """Return positives and negatives of one set in no particular order, without ids."""
         rows = positive_rows(self._positives, key)
         positives = positive_set(rows, key)
-        against, second = self._negatives(positives, self.used_before(key), stage)
+        against, second = self._sampler(positives, self.used_before(key), stage)
         first = positives.term1_ids[against]
         self._made.append((key, np.stack([first, second])))
         ends = pl.Series(first), pl.Series(second)
@@ -271,7 +271,7 @@ class SetMaker:
     def take_over(self, key: SetKey, pairs: pl.LazyFrame) -> pl.DataFrame:
         """Record the negatives of a set that was made before, and return its numbers.
 
-        The numbers are as from ``make``, without columns that only the file has.
+        The rows are like those of ``make``, without the columns that only the file has.
         """
         named = pairs.select("term1", "term2", "concept1", "concept2", "label", "distance")
         rows = with_term_ids(named, self._positives.terms).collect()
@@ -283,8 +283,8 @@ class SetMaker:
     def used_before(self, key: SetKey) -> Ranks:
         """Return the negatives of earlier sets that this one must not repeat: int32[2, n_used]."""
         passed_over = queries.dataset(key.dataset).contains
-        seen = (pairs for made, pairs in self._made if made.dataset not in passed_over)
-        return np.concatenate([np.empty((2, 0), np.int32), *seen], axis=1)
+        used = (pairs for earlier, pairs in self._made if earlier.dataset not in passed_over)
+        return np.concatenate([np.empty((2, 0), np.int32), *used], axis=1)
 
 
 _COLUMNS = {
@@ -325,37 +325,37 @@ class CheckedPairs:
         Args:
             key: key of the set.
             numbers: term1_id, term2_id, label, distance, concept1 and concept2 as numbers; null
-                for a term or concept that the terminology does not have.
+                for a term or concept that is not in the terminology.
             file: file with the ids, read if a pair violates a rule.
         """
         first, second = (numbers[side] for side in TERM_IDS)
         numbered = numbers.with_columns(
             *(
-                (of.gather(first) == of.gather(second)).alias(name)  # null if one is unknown
-                for name, of in self._values.items()
+                (values.gather(first) == values.gather(second)).alias(name)  # null if unknown
+                for name, values in self._values.items()
             ),
             set_id=len(self._sets),
             row=pl.int_range(pl.len()),
         )
-        columns = (pl.col(name).cast(of) for name, of in _COLUMNS.items())
+        columns = (pl.col(name).cast(dtype) for name, dtype in _COLUMNS.items())
         self._store.append("numbered_pair", numbered.select(columns))
         self._sets.append((key, file))
 
     def findings(self) -> list[Finding]:
-        """Return the findings of each file of ``sql/builds/checks``."""
+        """Return a finding for each file of ``sql/builds/checks``."""
         names = [list(asdict(key).values()) for key, _ in self._sets]
         sets = pl.DataFrame(names, schema=PAIR.folder_columns(), orient="row")
         self._store.put("pair_set", sets.with_row_index("set_id"))
         for table in _NUMBERED:
             self._store.run(f"builds/pairs/{table}")
-        found = []
+        findings = []
         for name in queries.names("builds/checks"):
             wrong = []
             for (number,), rows in self._store.frame(name).group_by("set_id"):
                 key, file = self._sets[int(str(number))]
                 ids = read_parquet(file, ["pair_id"])["pair_id"].gather(rows["row"])
-                wrong += [" ".join([*asdict(key).values(), str(one)]) for one in ids]
+                wrong += [" ".join([*asdict(key).values(), str(pair)]) for pair in ids]
             promise = queries.query(name).sentence
-            found.append(Finding(name.rpartition("/")[2], promise, sorted(wrong)))
+            findings.append(Finding(name.rpartition("/")[2], promise, sorted(wrong)))
         self._store.drop("pair_set", "numbered_pair", "numbered_bearer", *_NUMBERED[:2])
-        return found
+        return findings

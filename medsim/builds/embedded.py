@@ -1,4 +1,4 @@
-"""The embedding for embedding negatives: finds it, and reads it for the terms of a build."""
+"""Finds the embedding for embedding negatives, and embeds the terms of a build."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
     from medsim.kernels.types import Ids
 
-_OF_PLACE = ("format", "vocabulary")  # options that may change when an embedding is moved
+_PLACE_OPTIONS = ("format", "vocabulary")  # options that may change when an embedding is moved
 
 
-def place_of(named: NamedEmbedding) -> dict[str, str]:
+def place_of(embedding: NamedEmbedding) -> dict[str, str]:
     """Return the absolute path of an embedding, and the options to read it.
 
     For a Python object, it returns its kind and identity instead.
     """
-    source, path, vocabulary = named.source, named.spec.place, named.spec.options.vocabulary
+    source, spec = embedding.source, embedding.spec
+    path, vocabulary = spec.place, spec.options.vocabulary
     place = {"path": source.location, "format": source.format_name}
     if source.identity is not None:
         return {**place, "identity": source.identity}
@@ -51,7 +52,7 @@ def embedding_of(
 ) -> NamedEmbedding | None:
     """Return the embedding of a build's negatives; None if it has none.
 
-    Its fingerprint may be empty; see ``settled_as``.
+    Its fingerprint may be empty; see ``with_checked_fingerprint``.
     """
     if "embedding" not in build.strategies:
         if moved is not None:
@@ -63,95 +64,95 @@ def embedding_of(
     name, was_object = identity["name"], place["format"] == OBJECT
     if moved is None and was_object:
         raise InputError(
-            f"{build.folder}: its embedding negatives were made with an object in Python, "
-            f"{name!r} ({place['path']}); give it again with `embedding`"
+            f"{build.folder}: the embedding of its negatives was a Python object, {name!r} "
+            f"({place['path']}); pass it again as `embedding`"
         )
     moved = wrapped(f"{name}={place['path']}" if moved is None else moved, "`embedding`")
     spec = embedding_spec(moved, None if isinstance(moved, (str, Path)) else moved.name or name)
     if spec.name != name:
         raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")
-    own_place = {} if was_object else place
-    spec = replace(spec, options=_read_as_before(spec, identity["options"], own_place))
+    old_place = {} if was_object else place
+    spec = replace(spec, options=_read_as_before(spec, identity["options"], old_place))
     if isinstance(spec.place, Path) and not spec.place.exists():
         raise InputError(
             f"{spec.place}, the embedding of the negatives, does not exist; give its new "
             f"path with `embedding` {name}=PATH"
         )
-    named = identify(spec, progress)
-    if named.fingerprint:
-        check_same(build, named)
-    return named
+    embedding = identify(spec, progress)
+    if embedding.fingerprint:
+        check_same(build, embedding)
+    return embedding
 
 
-def check_same(build: Build, named: NamedEmbedding) -> None:
+def check_same(build: Build, embedding: NamedEmbedding) -> None:
     """Raise InputError unless an embedding is the one of a build."""
     identity: Any = build.manifest.options["embedding"]
-    if named.fingerprint == identity["fingerprint"]:
+    if embedding.fingerprint == identity["fingerprint"]:
         return
-    name, of = named.spec.name, "files"
+    name, hashed = embedding.spec.name, "files"
     hint = f"give the right one with `embedding` {name}=PATH"
-    if named.source.identity is not None:
-        of, hint = "vectors", "give the right one with `embedding`"
-        if isinstance(named.source, KnownVectors):
+    if embedding.source.identity is not None:
+        hashed, hint = "vectors", "give the right one with `embedding`"
+        if isinstance(embedding.source, KnownVectors):
             hint = (
                 "a model that rounds differently on other machines needs a version when it builds"
             )
     raise InputError(
-        f"{named.source.location} is not the embedding that the build was made with: the SHA-256 "
-        f"of its {of} is {named.fingerprint}, not {identity['fingerprint']}; {hint}"
+        f"{embedding.source.location} is not the embedding that the build was made with: the "
+        f"SHA-256 of its {hashed} is {embedding.fingerprint}, not {identity['fingerprint']}; {hint}"
     )
 
 
-def settled_as(
-    build: Build, named: NamedEmbedding, derived: Derived, progress: Progress, threads: int
+def with_checked_fingerprint(
+    build: Build, embedding: NamedEmbedding, derived: Derived, progress: Progress, threads: int
 ) -> NamedEmbedding:
     """Return the embedding of a build after checking its fingerprint."""
-    if not named.fingerprint:
-        named = settled(named, derived.paired_terms(), progress, threads=threads)
-        check_same(build, named)
-    return named
+    if not embedding.fingerprint:
+        embedding = settled(embedding, derived.pair_terms(), progress, threads=threads)
+        check_same(build, embedding)
+    return embedding
 
 
 def _read_as_before(
     spec: EmbeddingSpec, options: Mapping[str, str], place: Mapping[str, str]
 ) -> EmbeddingOptions:
-    """Return how a build read its embedding."""
-    given, deciding = spec.options.chosen(), spec.options.deciding()
+    """Return the options that a build read its embedding with, and its current place."""
+    chosen, deciding = spec.options.chosen(), spec.options.deciding()
     for option, value in deciding.items():
         if options.get(option) != value:
             before = options.get(option, "its default")
             raise OptionError(f"`embedding`: {option}={value}, but the build read it with {before}")
-    own = {key: one[key] for one in (place, given) for key in _OF_PLACE if key in one}
-    own |= {key: value for key, value in given.items() if key not in (*deciding, *_OF_PLACE)}
-    return parse_options({**options, **own})
+    current = {k: v for k, v in {**place, **chosen}.items() if k in _PLACE_OPTIONS}
+    current |= {k: v for k, v in chosen.items() if k not in (*deciding, *_PLACE_OPTIONS)}
+    return parse_options({**options, **current})
 
 
-def embedded(
-    named: NamedEmbedding, derived: Derived, progress: Progress, *, threads: int, cache: Path | None
+def embed_pair_terms(
+    model: NamedEmbedding, derived: Derived, progress: Progress, *, threads: int, cache: Path | None
 ) -> Embedding:
     """Return the vectors of all terms that can be in a pair.
 
     A term's word vectors are averaged, as in the metric avg_cos. Vectors of encoders are cached in
     the folder ``cache``.
     """
-    has = embed_terms(named, derived.paired_terms(), progress, threads=threads, cache=cache)
-    covered = np.flatnonzero(has.covered).astype(np.int32)
+    result = embed_terms(model, derived.pair_terms(), progress, threads=threads, cache=cache)
+    covered = np.flatnonzero(result.covered).astype(np.int32)
     rows = np.full(len(derived.index.components), -1, np.int32)
-    rows[derived.paired()[covered]] = np.arange(len(covered), dtype=np.int32)
-    vectors = points_of(has.embedded, covered, Workers(threads=threads))
+    rows[derived.pair_term_ids()[covered]] = np.arange(len(covered), dtype=np.int32)
+    vectors = points_of(result.embedded, covered, Workers(threads=threads))
     return Embedding(vectors=vectors, rows=rows)
 
 
 def pair_cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids, threads: int) -> pl.Series:
     """Return the cosine of each pair of terms; null if a term has no vector."""
     left, right = embedding.rows[left_ids], embedding.rows[right_ids]
-    known = (left >= 0) & (right >= 0)
-    found = np.full(len(left), np.nan, np.float32)
-    found[known] = compare_rows(
+    have_vectors = (left >= 0) & (right >= 0)
+    cosines = np.full(len(left), np.nan, np.float32)
+    cosines[have_vectors] = compare_rows(
         COMPARISONS["cos"],
         lambda rows: embedding.vectors[rows],
-        left[known],
-        right[known],
+        left[have_vectors],
+        right[have_vectors],
         Workers(threads=threads),
     )
-    return pl.Series("similarity", found, pl.Float32).fill_nan(None)
+    return pl.Series("similarity", cosines, pl.Float32).fill_nan(None)

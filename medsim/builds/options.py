@@ -26,8 +26,8 @@ from medsim.terminologies.options import SOURCE, ReadingOptions
 SAMPLE = 100
 """First terms of each set that verification searches again by brute force, by default."""
 
-MOST_NAMES = 1_000
-"""The most names of a concept by default; those of HPO, MeSH and the Gene Ontology have fewer."""
+MAX_NAMES = 1_000
+"""The default maximum of names of a concept; HPO, MeSH and the Gene Ontology stay below it."""
 
 BUILD_FOLDER = Option("The folder of a build.", argument=True, metavar="OUT")
 NEW_FOLDER = Option(
@@ -40,17 +40,17 @@ MOVED_EMBEDDING = Option(
     heading="Input",
 )
 
-_MOST_SHARDS = 100_000
+_MAX_SHARDS = 100_000
 _SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """A judgement of people on a pair of terms, against the terminology.
+    """A pair of terms that people judged differently from the terminology.
 
     Attributes:
-        term1: one of them.
-        term2: the other; neither their order nor their case matters.
+        term1: the first term.
+        term2: the second term; neither order nor case matters.
         same: whether they mean the same.
     """
 
@@ -61,7 +61,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions(ReadingOptions):
-    """The options that a build and a shard of it have in common."""
+    """The options that builds and shards have in common."""
 
     source: Annotated[str | Path, SOURCE] = "hpo"
     out: Annotated[str | Path, NEW_FOLDER] = "build"
@@ -119,7 +119,7 @@ class SearchOptions(ReadingOptions):
     progress: Reporting = None
 
     @property
-    def judged(self) -> Sequence[Correction]:
+    def loaded_corrections(self) -> Sequence[Correction]:
         """The corrections; none unless they have been read."""
         return () if isinstance(self.corrections, (str, Path)) else self.corrections
 
@@ -137,19 +137,19 @@ class SearchOptions(ReadingOptions):
         object.__setattr__(self, "negatives", ordered)
 
     def check_shared_out(self, option: str) -> None:
-        """Raise OptionError for an option of the search for Levenshtein negatives without it."""
+        """Raise OptionError if an option of the Levenshtein search is given without that search."""
         if "levenshtein" not in self.negatives:
             raise OptionError(
                 f"`{option}` is for Levenshtein negatives, which `negatives` lacks; leave it out"
             )
 
     def recorded(self) -> dict[str, object]:
-        """Return all that decides the rows but the embedding; corrections must have been read."""
+        """Return what affects the rows, except the embedding; corrections must have been read."""
         record = Options.recorded(self)
         strategies = record.pop("strategies")
         record |= {"easy_distance": EASY_DISTANCE, "strategies": strategies}
-        if self.judged:
-            record["corrections"] = [[one.term1, one.term2, one.same] for one in self.judged]
+        if self.loaded_corrections:
+            record["corrections"] = [[c.term1, c.term2, c.same] for c in self.loaded_corrections]
         return record
 
 
@@ -236,7 +236,7 @@ class MergeOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class WarmOptions(Options):
-    """The options of ``medsim warm``, which are none on the command line."""
+    """The options of ``medsim warm``; the command line has none."""
 
     _: KW_ONLY
     progress: Reporting = None
@@ -251,7 +251,7 @@ class StatsOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class VerifyOptions(Options):
-    """The options of ``medsim verify``, but for those of splits."""
+    """The options of ``medsim verify``, except those for splits."""
 
     folder: Annotated[
         str | Path | OpenedFolder,
@@ -289,11 +289,11 @@ class VerifyOptions(Options):
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """Return the number of a shard, and how many there are, of a text such as "3/7"."""
-    if found := _SHARD.fullmatch(text.strip()):
-        number, total = int(found[1]), int(found[2])
-        if 1 <= number <= total <= _MOST_SHARDS:
+    """Return the number of a shard and the number of shards from a text such as "3/7"."""
+    if match := _SHARD.fullmatch(text.strip()):
+        number, total = int(match[1]), int(match[2])
+        if 1 <= number <= total <= _MAX_SHARDS:
             return number, total
     raise OptionError(
-        f"`shard` {text!r} is not a shard such as 3/7, the third of seven; up to {_MOST_SHARDS:,}"
+        f"`shard` {text!r} is not a shard such as 3/7, the third of seven; up to {_MAX_SHARDS:,}"
     )

@@ -59,7 +59,7 @@ TERM = Table(
     order="By term.",
     optional=True,
 )
-"""The terms that pairs may have."""
+"""The terms that can be in pairs."""
 
 PAIR = Table(
     "pairs/dataset=*/difficulty=*/negatives=*/data.parquet",
@@ -71,10 +71,9 @@ PAIR = Table(
         "term2": Column(pl.String, "The second term."),
         "label": Column(pl.Int8, "1 if the terms mean the same (positive), else 0 (negative)."),
         "distance": _DISTANCE,
-        "concept1": Column(pl.String, "Concept of the first term; of a negative, of its positive."),
+        "concept1": Column(pl.String, "Concept of term1; a negative has its positive's concept."),
         "concept2": Column(
-            pl.String,
-            "Concept of the second term; of a negative, the one with the smallest identifier.",
+            pl.String, "Concept of the second term; for a negative, the smallest identifier."
         ),
         "similarity": Column(
             pl.Float32,
@@ -104,8 +103,8 @@ POSITIVE = Table(
         ),
         "term2": Column(pl.String, "The second term."),
         "distance": _DISTANCE,
-        "difficulty": Column(pl.String, "easy where the distance is at most 5, else hard."),
-        "concept1": Column(pl.String, "Concept of the first term; of several, the smallest."),
+        "difficulty": Column(pl.String, "easy if the distance is at most 5, else hard."),
+        "concept1": Column(pl.String, "Concept of the first term; if several, the smallest."),
         "concept2": Column(pl.String, "Concept of the second term."),
         "datasets": Column(pl.List(pl.String), "Datasets with the pair, in either direction."),
     },
@@ -125,14 +124,14 @@ STATS = Table(
         "shortfall": Column(pl.Int64, "Negatives missing because no allowed term was left."),
         "n_terms": Column(pl.Int64, "Number of different terms in the positives."),
         "mean_distance_positives": Column(
-            pl.Float64, "Mean Levenshtein distance of the positives; null where there are none."
+            pl.Float64, "Mean Levenshtein distance of the positives; null if there are none."
         ),
         "mean_distance_negatives": Column(
-            pl.Float64, "Mean Levenshtein distance of the negatives; null where there are none."
+            pl.Float64, "Mean Levenshtein distance of the negatives; null if there are none."
         ),
-        "median_distance_negatives": Column(pl.Float64, "Their median; null where there are none."),
-        "min_distance_negatives": Column(pl.Int32, "Their minimum; null where there are none."),
-        "max_distance_negatives": Column(pl.Int32, "Their maximum; null where there are none."),
+        "median_distance_negatives": Column(pl.Float64, "Their median; null if there are none."),
+        "min_distance_negatives": Column(pl.Int32, "Their minimum; null if there are none."),
+        "max_distance_negatives": Column(pl.Int32, "Their maximum; null if there are none."),
     },
     key=("dataset", "difficulty", "negatives"),
     order="By dataset, difficulty and negatives.",
@@ -140,7 +139,7 @@ STATS = Table(
 """The sizes of sets and their Levenshtein distances."""
 
 CARD = "README.md"
-"""The file that describes the others to people, and to the hub of Hugging Face."""
+"""The card, which describes the files to people and to Hugging Face's hub."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +148,8 @@ class BuildManifest(RunManifest):
 
     Attributes:
         source: the terminology that was read.
-        embedding: path of the embedding of embedding negatives, which does not affect the content;
-            None if there are none.
+        embedding: path of the embedding of embedding negatives; None if there are none. The path
+            does not affect the content.
         skipped: rows that were left out.
         components: number of connected components of terms, and the size of the largest.
         shortfall: number of negatives that could not be made, in all sets together.
@@ -166,7 +165,7 @@ class BuildManifest(RunManifest):
     @property
     def tables(self) -> dict[str, Output]:
         """The files of rows by path: all files except the card."""
-        return {path: one for path, one in self.outputs.items() if path.endswith(".parquet")}
+        return {path: output for path, output in self.outputs.items() if path.endswith(".parquet")}
 
 
 BUILD = Kind(
@@ -179,8 +178,8 @@ BUILD = Kind(
     recorded={
         "easy_distance": "Largest distance of an easy positive, in code points.",
         "corrections": "Pairs that people judged differently, and whether they mean the same.",
-        "embedding": "Of embedding negatives: name, fingerprint and options of the embedding.",
-        "split": "Of a split: its name, the options of medsim split, and what was split.",
+        "embedding": "Name, fingerprint and options of the embedding of embedding negatives.",
+        "split": "For a split: its name, the options of medsim split, and the build.",
     },
 )
 

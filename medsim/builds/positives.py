@@ -12,7 +12,7 @@ from rapidfuzz.process import cpdist
 
 from medsim.builds.corrections import corrected_nodes, without_rejected
 from medsim.builds.negatives import TermIndex
-from medsim.builds.options import MOST_NAMES
+from medsim.builds.options import MAX_NAMES
 from medsim.builds.output import TERM
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
@@ -65,7 +65,7 @@ def derive_positives(
 ) -> Positives:
     """Derive the positives from the canonical tables of ``store``.
 
-    The tables dataset, term, name, bearer, substitution and described_concept are left in the
+    The tables dataset, term, name, bearer, substitution and described_concept remain in the
     store.
 
     Args:
@@ -74,9 +74,9 @@ def derive_positives(
         rf2_rules: whether RF2's rules on "[D]" and namespaces apply.
         threads: threads to use.
     """
-    datasets = sorted(queries.datasets(), key=lambda one: one.name)
-    contained = pl.Series([sorted(one.contains) for one in datasets], dtype=pl.List(pl.String))
-    names = [one.name for one in datasets]
+    datasets = sorted(queries.datasets(), key=lambda dataset: dataset.name)
+    contained = pl.Series([sorted(d.contains) for d in datasets], dtype=pl.List(pl.String))
+    names = [dataset.name for dataset in datasets]
     store.put("dataset", pl.DataFrame({"name": names, "contains": contained}))
     terms = derive_names(store, options, rf2_rules=rf2_rules)
     store.run("builds/terms/bearer")
@@ -86,7 +86,8 @@ def derive_positives(
     store.run("builds/pairs/described_concept")
     concepts = store.table("described_concept").sort("concept_number")["concept_id"]
     bearers = numbers_of(store.table("bearer").sort("term_id")["concept_id"], concepts)
-    corrected = corrected_nodes(options.judged, terms)
+    corrections = options.loaded_corrections
+    corrected = corrected_nodes(corrections, terms)
     lower, parts, n_rejected = terms["lower_term"], list[pl.DataFrame](), 0
     for dataset in datasets:
         store.run(dataset.query)
@@ -95,15 +96,15 @@ def derive_positives(
         pairs = without_rejected(candidates, corrected, terms)
         n_rejected += candidates.height - pairs.height
         distance = pair_distances(lower, pairs["term1_id"], pairs["term2_id"], threads)
-        name = pl.lit(dataset.name, pl.Enum(names))  # a byte a row
+        name = pl.lit(dataset.name, pl.Enum(names))  # a byte per row
         measured, is_easy = pairs.with_columns(distance, dataset=name), distance <= EASY_DISTANCE
         for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
-            of_sets = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
-            parts.append(measured.filter(belongs).with_columns(of_sets).select(_COLUMNS))
+            label = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
+            parts.append(measured.filter(belongs).with_columns(label).select(_COLUMNS))
     counts = {
         **dict(store.frame("builds/terms/skipped").iter_rows()),
         "a positive judged not to mean the same": n_rejected or None,
-        "a correction of a term that no name bears": len(options.judged) - corrected.height or None,
+        "a correction of an unknown term": len(corrections) - corrected.height or None,
     }
     return Positives(
         terms=terms,
@@ -120,8 +121,8 @@ def derive_positives(
 def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl.DataFrame:
     """Derive all terms from the canonical tables of ``store``, as ``Positives.terms``.
 
-    The tables term, name and named stay in the store, with their intermediate tables. Queries read
-    options from the table rule, under their names in manifests.
+    The tables term, name and named remain in the store, with their intermediate tables. Queries
+    read options from the table rule, under their names in manifests.
 
     Raises:
         InputError: a concept has more than ``most_names`` names; pairs grow with the square.
@@ -133,7 +134,7 @@ def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl
     store.put("term", terms)
     store.run("builds/terms/named")
     store.run("builds/terms/name")
-    most = options.most_names or MOST_NAMES
+    most = options.most_names or MAX_NAMES
     for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
         raise InputError(
             f"the concept {concept!r} has {n_names:,} names, but the limit is {most:,}; raise "
@@ -142,9 +143,9 @@ def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl
     return terms
 
 
-def numbers_of(names: pl.Series, known: pl.Series) -> pl.Series:
-    """Return the rows of names among distinct known ones, null for others: int32[n_names]."""
-    rows = pl.DataFrame({"name": known, "row": np.arange(len(known), dtype=np.int32)})
+def numbers_of(names: pl.Series, distinct: pl.Series) -> pl.Series:
+    """Return the rows of names among distinct names, null for other names: int32[n_names]."""
+    rows = pl.DataFrame({"name": distinct, "row": np.arange(len(distinct), dtype=np.int32)})
     numbered = pl.DataFrame({"name": names})
     return numbered.join(rows, on="name", how="left", maintain_order="left")["row"]
 
@@ -178,7 +179,7 @@ class Derived:
     positives: Positives
     index: TermIndex
 
-    def paired(self) -> Ids:
+    def pair_term_ids(self) -> Ids:
         """Return the terms that can be in a pair, in order of text: int32[n_terms]."""
         if self.index.pool is not None:
             return self.index.pool
@@ -187,9 +188,9 @@ class Derived:
             is_paired[self.positives.pairs[side].to_numpy()] = True
         return np.flatnonzero(is_paired).astype(np.int32)
 
-    def paired_terms(self) -> list[str]:
+    def pair_terms(self) -> list[str]:
         """Return the terms that can be in a pair, in order of text."""
-        return self.positives.terms["term"].gather(self.paired()).to_list()
+        return self.positives.terms["term"].gather(self.pair_term_ids()).to_list()
 
     def without_vectors(self) -> tuple[Skipped, ...]:
         """Return the numbers of terms and of first terms without a vector."""
@@ -200,7 +201,7 @@ class Derived:
         return (
             Skipped(
                 reason="term has no vector, so it is not a candidate for embedding negatives",
-                n_rows=int(np.count_nonzero(rows[self.paired()] < 0)),
+                n_rows=int(np.count_nonzero(rows[self.pair_term_ids()] < 0)),
             ),
             Skipped(
                 reason="first term has no vector, so it gets no embedding negatives",
@@ -218,7 +219,7 @@ class Derived:
         for place, chosen in ((_HARD, slice(None)), (_EASY, is_easy)):
             for end in ends:
                 of_node[end[chosen]] = place
-        paired = self.paired()
+        paired = self.pair_term_ids()
         names = pl.Series("difficulty", _DIFFICULTY_BY_PLACE, dtype=pl.String)
         difficulty = names.gather(of_node[node[paired]])
         return terms[paired].with_columns(difficulty).select(*TERM.dtypes)
@@ -228,7 +229,7 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
     """Return all terms as arrays, with the connected components of the positives.
 
     Terms that people judged to mean the same are linked too. The tables term_component (term_id,
-    component_id) and pool (term_id) stay in the store.
+    component_id) and pool (term_id) remain in the store.
     """
     terms, pairs = positives.terms, positives.pairs
     node = terms["node_id"].to_numpy()
@@ -279,10 +280,10 @@ def reload_names(build: Build, store: Store) -> pl.DataFrame:
 def node_components(build: Build, store: Store, threads: int) -> pl.DataFrame:
     """Return the terms that positives link: node_id and component.
 
-    The store has the tables of ``reload_names``. Corrections link terms that are in no pair, so a
-    build with corrections is derived again.
+    The tables of ``reload_names`` remain in the store. Corrections can link terms that are in no
+    pair, so a build with corrections is derived again.
     """
-    if build.options.judged:
+    if build.options.loaded_corrections:
         derived = reload(build, store, threads)
         component = pl.Series("component", derived.index.components)
         terms = derived.positives.terms.with_columns(component)
@@ -295,5 +296,5 @@ def _view_terminology(build: Build, store: Store) -> tuple[SearchOptions, bool]:
     """Add the canonical tables of a build to the store; return its options and ``rf2_rules``."""
     if "rf2_rules" not in build.manifest.source:
         raise InputError(f"{build.folder}: the manifest lacks 'rf2_rules'; rebuild it")
-    store.view_files(build.folder, {name: one.files for name, one in CANONICAL_TABLES.items()})
+    store.view_files(build.folder, {name: table.files for name, table in CANONICAL_TABLES.items()})
     return build.options, bool(build.manifest.source["rf2_rules"])

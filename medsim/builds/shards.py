@@ -62,31 +62,31 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
     check_not_read(Path(options.out), options.paths_read(), source_paths(source))
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
-    known, path = find_source(source)
-    anywhere = source if known.locate is not None else str(path.absolute())
+    builtin, path = find_source(source)
+    source_place = source if builtin.locate is not None else str(path.absolute())
     folder = ShardFolder(out)
     with (
         folder.spill() as spill,
         Store(threads=checked_threads(options.threads), spill=spill) as store,
     ):
-        run = Run.of(options, store)
-        sharded = ShardedRun(key=run_key(run), total=total, source=anywhere)
+        run = Run.from_options(options, store)
+        sharded = ShardedRun(key=run_key(run), total=total, source=source_place)
         folder.claim(sharded)
-        found = None
+        results = None
         try:
-            found = folder.read(sharded, number)
+            results = folder.read(sharded, number)
             run.progress.say(f"shard {shard} is done already: {folder.path(sharded, number)}")
         except FileNotFoundError:
             pass
         except InputError as error:
             run.progress.warn(f"{error}; it is searched again")
-        if found is None:
-            found = _search(run, number, total)
-            folder.write(sharded, number, found)
+        if results is None:
+            results = _search(run, number, total)
+            folder.write(sharded, number, results)
     row = {
         "shard": shard,
-        "first_terms": sum(len(one.term1_ids) for one in found),
-        "candidates": sum(len(one.term2_ids) for one in found),
+        "first_terms": sum(len(result.term1_ids) for result in results),
+        "candidates": sum(len(result.term2_ids) for result in results),
         "file": str(folder.path(sharded, number)),
     }
     return pl.DataFrame([row])
@@ -105,16 +105,16 @@ def merge(options: MergeOptions) -> Build:
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
     folder = ShardFolder(out)
-    sharded = folder.claimed_for()
-    known = folder.read_all(sharded)
+    sharded = folder.claimed_run()
+    results = folder.read_all(sharded)
 
     def take_over(
         run: Run, _index: TermIndex, _requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
         with run.progress.stage("take over the shards") as stage:
-            n_firsts = sum(len(found.term1_ids) for found in known)
+            n_firsts = sum(len(result.term1_ids) for result in results)
             stage.found(f"{sharded.total:,} with {n_firsts:,} first terms")
-        return known
+        return results
 
     if options.source is None:
         try:
@@ -122,7 +122,7 @@ def merge(options: MergeOptions) -> Build:
         except InputError as error:
             raise InputError(f"{error}; give its new place with `source`") from error
     record = json.loads(sharded.key["options"])
-    of_build = BuildOptions.from_record(
+    build_options = BuildOptions.from_record(
         record,
         source=sharded.source if options.source is None else str(options.source),
         out=options.out,
@@ -131,7 +131,7 @@ def merge(options: MergeOptions) -> Build:
         overwrite=options.overwrite,
         progress=options.progress,
     )
-    build = complete(of_build, take_over, lambda key: folder.check(key, sharded.total))
+    build = complete(build_options, take_over, lambda key: folder.check(key, sharded.total))
     folder.remove()
     return build
 
@@ -141,11 +141,11 @@ def _search(run: Run, number: int, total: int) -> list[SearchResult]:
     derived = derive(run)
     index = derived.index
     shares = [
-        share_of(index, one, number, total)
-        for one in requests_of_sets(derived, set_keys("levenshtein"))
+        share_of(index, request, number, total)
+        for request in requests_of_sets(derived, set_keys("levenshtein"))
     ]
     n_firsts = sum(len(share.term1_ids) for share in shares)
-    found = []
+    results = []
     with run.progress.stage(f"search shard {number}/{total}") as stage:
         stage.total(n_firsts)
         for share in shares:
@@ -153,9 +153,9 @@ def _search(run: Run, number: int, total: int) -> list[SearchResult]:
                 source = candidate_source(
                     index, share.pool, share.pool_ids, seed=run.options.seed, threads=run.threads
                 )
-                found.append(source.search(share.term1_ids, share.sizes, stage.advance))
+                results.append(source.search(share.term1_ids, share.sizes, stage.advance))
         stage.found(f"{n_firsts:,} first terms")
-    return found
+    return results
 
 
 _JOB = "job.json"
@@ -163,8 +163,8 @@ _SPILL = "spill-"
 _SIGNATURE, _POOLS = "signature", "pools"
 _ARRAYS = ("term1_ids", "sizes", "starts", "term2_ids")
 _DIGEST_BYTES = 64
-_MOST_NAMED = 20
-_OWN = re.compile(  # with names under which files are written
+_MAX_LISTED = 20
+_SHARD_FILES = re.compile(  # and their temporary names
     rf"({_JOB}|shard-\d+-of-\d+\.shard)(\.[0-9a-f]{{32}}\.partial)?|{_SPILL}[a-z0-9_]{{8}}"
 )
 
@@ -213,8 +213,8 @@ class ShardFolder:
 
     def check(self, key: Mapping[str, str], total: int) -> None:
         """Raise OutputError if the folder belongs to another run."""
-        there = self.claimed_for()
-        theirs, ours = _facts(there.key, there.total), _facts(key, total)
+        claimed = self.claimed_run()
+        theirs, ours = _facts(claimed.key, claimed.total), _facts(key, total)
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         if names:
             raise OutputError(
@@ -222,31 +222,31 @@ class ShardFolder:
                 "remove it, or choose another OUT"
             )
 
-    def claimed_for(self) -> ShardedRun:
-        """Return the run of the folder."""
+    def claimed_run(self) -> ShardedRun:
+        """Return the run that the folder belongs to."""
         path = self.folder / _JOB
         try:
             noted = read_own_json(path)
-            found = ShardedRun(key=noted["job"], total=noted["total"], source=noted["source"])
-            found.signature()
-            _facts(found.key, found.total)
+            sharded = ShardedRun(key=noted["job"], total=noted["total"], source=noted["source"])
+            sharded.signature()
+            _facts(sharded.key, sharded.total)
         except FileNotFoundError as error:
             raise InputError(
                 f"{self.folder} holds no shards; make them with medsim build --shard 1/2 and so on"
             ) from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path} cannot be read ({error}); make the shards again") from error
-        return found
+        return sharded
 
-    def write(self, sharded: ShardedRun, number: int, found: Sequence[SearchResult]) -> None:
+    def write(self, sharded: ShardedRun, number: int, results: Sequence[SearchResult]) -> None:
         """Write the results of a shard, atomically."""
         self.check(sharded.key, sharded.total)
         arrays = {
             _SIGNATURE: np.array(sharded.signature(), np.str_),
-            _POOLS: np.array([one.pool for one in found], np.str_),
+            _POOLS: np.array([result.pool for result in results], np.str_),
         }
-        for at, one in enumerate(found):
-            arrays |= {f"{name}_{at}": getattr(one, name) for name in _ARRAYS}
+        for place, result in enumerate(results):
+            arrays |= {f"{name}_{place}": getattr(result, name) for name in _ARRAYS}
         content = io.BytesIO()
         np.savez(content, allow_pickle=False, **arrays)
         path = self.path(sharded, number)
@@ -285,24 +285,24 @@ class ShardFolder:
         Raises:
             InputError: shards are missing, damaged or of another run; the message lists them.
         """
-        found: list[SearchResult] = []
-        left = []
+        results: list[SearchResult] = []
+        missing = []
         for number in range(1, sharded.total + 1):
             try:
-                found += self.read(sharded, number)
+                results += self.read(sharded, number)
             except (FileNotFoundError, InputError):
-                left.append(number)
-        if left:
+                missing.append(number)
+        if missing:
             raise InputError(
                 f"{self.folder}: of {sharded.total} shards, these are missing or damaged: "
-                f"{listed(left, _MOST_NAMED)}; make each with medsim build --shard "
-                f"{left[0]}/{sharded.total} and so on"
+                f"{listed(missing, _MAX_LISTED)}; make each with medsim build --shard "
+                f"{missing[0]}/{sharded.total} and so on"
             )
-        return found
+        return results
 
     @contextmanager
     def spill(self) -> Iterator[Path]:
-        """Give the body a temporary folder, for the database to spill to."""
+        """Yield a temporary folder for the database to spill to."""
         if self.folder.is_symlink():
             raise OutputError(f"{self.folder} is a link; move it away, or choose another OUT")
         try:
@@ -323,7 +323,7 @@ class ShardFolder:
         with suppress(FileNotFoundError):  # another process has removed it
             entries += self.folder.iterdir()
         for path in entries:
-            if _OWN.fullmatch(path.name):
+            if _SHARD_FILES.fullmatch(path.name):
                 with suppress(OSError):
                     remove(path)
         with suppress(OSError):
@@ -350,6 +350,6 @@ def _facts(key: Mapping[str, str], total: int) -> dict[str, object]:
         **parts["libraries"],
         **parts["options"],
         "source_files": key.get("source_files"),
-        **{name: one for name, one in key.items() if name not in parts},
+        **{name: value for name, value in key.items() if name not in parts},
         "shards": total,
     }

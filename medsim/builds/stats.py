@@ -40,21 +40,21 @@ def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def table_2(build: Build) -> pl.DataFrame:
-    """Return table 2 of the paper for a build: a row per dataset, and its easy and its hard part.
+    """Return table 2 of the paper for a build: rows for each dataset, and its easy and hard parts.
 
     Returns:
-        dataset; difficulty ("all", "easy" or "hard"); size (the positives, and the negatives of the
-        strategy with most); positives and their mean distance; for each strategy, the negatives and
-        their mean distance; and multi_word, the share of terms with inner white space, for both
-        terms of every pair. The last row has only multi_word, for all datasets together.
+        dataset; difficulty ("all", "easy" or "hard"); size (positives, plus the negatives of the
+        strategy that has most); positives and their mean distance; for each strategy, the number of
+        negatives and their mean distance; and multi_word, see ``multi_word_shares``. The last row
+        has only multi_word, for all datasets together.
     """
     key = ["dataset", "difficulty"]
     stats, means = build.stats(), []
-    for of in ("positives", "negatives"):
-        mean, n_pairs = f"mean_distance_{of}", pl.col(f"n_{of}")
+    for label in ("positives", "negatives"):
+        mean, n_pairs = f"mean_distance_{label}", pl.col(f"n_{label}")
         total = n_pairs.sum()
-        of_all = pl.when(total > 0).then((pl.col(mean) * n_pairs).sum() / total)
-        means.append(of_all.alias(mean))
+        overall = pl.when(total > 0).then((pl.col(mean) * n_pairs).sum() / total)
+        means.append(overall.alias(mean))
     wholes = stats.group_by("dataset", "negatives", maintain_order=True).agg(
         pl.lit("all").alias("difficulty"), pl.col("n_positives", "n_negatives").sum(), *means
     )
@@ -74,18 +74,18 @@ def table_2(build: Build) -> pl.DataFrame:
         )
         table = table.join(of_strategy, on=key, how="left", maintain_order="left")
     shares = multi_word_shares(build.pairs())
-    found = table.join(shares, on=key, how="left", maintain_order="left")
-    return pl.concat([found, shares.filter(dataset="all")], how="diagonal")
+    with_shares = table.join(shares, on=key, how="left", maintain_order="left")
+    return pl.concat([with_shares, shares.filter(dataset="all")], how="diagonal")
 
 
 def readable_table_2(table: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return table 2 for people, with shares in per cent."""
-    share = (100 * pl.col("multi_word")).map_elements(lambda one: f"{one:.1f}%", pl.String)
+    """Return table 2 in a readable form, with shares in per cent."""
+    share = (100 * pl.col("multi_word")).map_elements(lambda part: f"{part:.1f}%", pl.String)
     return [table.with_columns(share.alias("multi_word"))]
 
 
 def multi_word_shares(pairs: pl.LazyFrame) -> pl.DataFrame:
-    """Return the share of terms with inner white space, for both terms of every pair.
+    """Return the share of terms with inner white space, among both terms of every pair.
 
     Returns:
         dataset, difficulty and multi_word, for each set, each dataset ("all" difficulties) and all

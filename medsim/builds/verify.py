@@ -24,7 +24,7 @@ from medsim.builds.datasets import (
     with_concept_numbers,
     with_term_ids,
 )
-from medsim.builds.embedded import embedded, embedding_of, settled_as
+from medsim.builds.embedded import embed_pair_terms, embedding_of, with_checked_fingerprint
 from medsim.builds.output import BUILD, CARD, PAIR, STATS, TERM, Build
 from medsim.builds.positives import pair_distances, reload
 from medsim.builds.stats import stats_row
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 _NEW_SEEDS = 1_000_000  # short enough to type
 _ROUNDING = 1e-5  # relative, for means summed in another order
 _NEAR_ZERO = 1e-8  # absolute, for means near zero
-_OF_COSINES = 1e-6  # for cosines in single precision, and vectors encoded again
+_COSINE_TOLERANCE = 1e-6  # absolute; single precision, and vectors encoded again
 _FIRSTS_AT_ONCE = 16  # so that comparisons with all terms fit in memory
 _TERMS_AT_ONCE = 1 << 15
 
@@ -68,16 +68,16 @@ def verify_build(options: VerifyOptions) -> Verification:
     build, progress = Build(folder_of(options.folder)), progress_of(options.progress)
     options = with_seed(options)
     with reading_output(build):
-        named = embedding_of(build, options.embedding, progress)
+        embedding = embedding_of(build, options.embedding, progress)
         with progress.stage("compare files with the manifest"):
             findings = list(_check_files(build))
-            damaged = any(found.violations for found in findings[:2])
+            damaged = any(finding.violations for finding in findings[:2])
         if not damaged:
-            findings += _check_content(build, named, options, progress)
+            findings += _check_content(build, embedding, options, progress)
     return Verification(
         findings=findings_table(findings),
-        n_compared=sum(one.n_compared for one in findings),
-        n_first_terms=sum(one.n_first_terms for one in findings),
+        n_compared=sum(finding.n_compared for finding in findings),
+        n_first_terms=sum(finding.n_first_terms for finding in findings),
         seed=options.seed or 0,
     )
 
@@ -88,9 +88,9 @@ def with_seed(options: VerifyOptions) -> VerifyOptions:
 
 
 def _check_files(build: Build) -> Iterator[Finding]:
-    """Check that files exist, and have the declared columns and the rows of the manifest."""
+    """Check that files exist, with the declared columns and the rows of the manifest."""
     promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
-    found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
+    paths = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
     schemas = {key.path: key.schema() for key in keys}
     for table in BUILD.views.values():
@@ -98,10 +98,10 @@ def _check_files(build: Build) -> Iterator[Finding]:
             of_dialect = build.options.dialect is not None
             schemas[table.files] = pl.Schema(table.all_columns() if of_dialect else table.dtypes)
     expected = set(schemas)
-    wrong = sorted((expected ^ found) | (expected ^ set(promised)))
-    yield Finding("files", "The Parquet files of a build are there, and no others.", wrong)
+    wrong = sorted((expected ^ paths) | (expected ^ set(promised)))
+    yield Finding("files", "The Parquet files of the build exist, and there are no others.", wrong)
     unreadable, changed = [], []
-    for name in sorted(expected & found & set(promised)):
+    for name in sorted(expected & paths & set(promised)):
         try:
             frame = read_damaged_rows(build.folder / name)
         except InputError:
@@ -112,14 +112,14 @@ def _check_files(build: Build) -> Iterator[Finding]:
         elif content_of(frame) != promised[name]:
             changed.append(name)
     yield Finding("columns", "Every file has the columns of its table.", unreadable)
-    yield Finding("fingerprint", "Every file holds the rows of the manifest.", changed)
+    yield Finding("fingerprint", "Every file matches its fingerprint in the manifest.", changed)
     path = build.folder / CARD
     is_same = card is not None and path.is_file() and digest_of(path) == card.fingerprint
-    yield Finding("card", "The card is that of the manifest.", [] if is_same else [CARD])
+    yield Finding("card", "The card matches the manifest.", [] if is_same else [CARD])
 
 
 def _check_content(
-    build: Build, named: NamedEmbedding | None, options: VerifyOptions, progress: Progress
+    build: Build, embedding: NamedEmbedding | None, options: VerifyOptions, progress: Progress
 ) -> list[Finding]:
     threads = checked_threads(options.threads)
     with Store(threads=threads) as store:
@@ -141,10 +141,10 @@ def _check_content(
         if "levenshtein" in build.strategies:
             with progress.stage("search first terms by brute force") as stage:
                 findings.append(_check_nearest(recomputed, options, stage))
-        if named is not None:
-            named = settled_as(build, named, derived, progress, threads)
+        if embedding is not None:
+            embedding = with_checked_fingerprint(build, embedding, derived, progress, threads)
             cache = cache_folder(options.cache)
-            vectors = embedded(named, derived, progress, threads=threads, cache=cache)
+            vectors = embed_pair_terms(embedding, derived, progress, threads=threads, cache=cache)
             index = replace(derived.index, embedding=vectors)
             recomputed = replace(recomputed, derived=replace(derived, index=index))
             with progress.stage("compute similarities again"):
@@ -176,12 +176,12 @@ class CheckedSet:
         """Return the number of positives of a first term."""
         return int(np.count_nonzero(self.positives[0] == first))
 
-    def chosen(self, first: int) -> Ids:
+    def negatives_of(self, first: int) -> Ids:
         """Return the second terms of the negatives of a first term."""
         firsts, seconds = self.negatives
         return np.asarray(seconds[firsts == first], np.int32)
 
-    def sampled(self, firsts: Ids, hashes: Hashes, options: VerifyOptions) -> Ids:
+    def sample_firsts(self, firsts: Ids, hashes: Hashes, options: VerifyOptions) -> Ids:
         """Return a sample of first terms, with all that have fewer negatives than positives.
 
         Args:
@@ -199,20 +199,20 @@ class CheckedSet:
         )
         is_sampled = n_positives != n_negatives
         is_sampled[order[: options.sample]] = True
-        found: Ids = firsts[is_sampled]
-        return found
+        sample: Ids = firsts[is_sampled]
+        return sample
 
-    def refused(self, first: int, index: TermIndex) -> Flags:
+    def forbidden(self, first: int, index: TermIndex) -> Flags:
         """Return which terms of the pool are forbidden for a first term: bool[n_pool].
 
-        They are the terms linked to it, the terms of its pairs in earlier sets, and the first terms
-        served earlier in this set that took it.
+        They are the terms linked to it, the terms of its pairs in earlier sets, and first terms
+        that were served earlier in this set and have it as a negative.
         """
         linked = index.components[self.pool] == index.components[first]
         (ids1, ids2), (firsts, seconds) = self.used, self.negatives
-        took_it = firsts[(firsts < first) & (seconds == first)]
-        taken = [ids2[ids1 == first], ids1[ids2 == first], took_it]
-        return np.asarray(linked | np.isin(self.pool, np.concatenate(taken)), np.bool_)
+        takers = firsts[(firsts < first) & (seconds == first)]
+        seconds_taken = [ids2[ids1 == first], ids1[ids2 == first], takers]
+        return np.asarray(linked | np.isin(self.pool, np.concatenate(seconds_taken)), np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,42 +266,42 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
 
 
 def _check_positives(recomputed: Recomputed) -> Finding:
-    """Check that every set has exactly the positives that follow from the rules."""
+    """Check that every set has exactly the positives that the rules produce."""
     columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
     positives, wrong = recomputed.derived.positives, []
     for key, pairs in recomputed.pairs.items():
         expected = positive_rows(positives, key).select(columns)
-        found = with_concept_numbers(pairs.filter(label=1), positives.concepts).select(columns)
-        n_missing = expected.join(found, on=columns, how="anti").height
-        n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
+        actual = with_concept_numbers(pairs.filter(label=1), positives.concepts).select(columns)
+        n_missing = expected.join(actual, on=columns, how="anti").height
+        n_surplus = actual.join(expected, on=columns, how="anti", nulls_equal=True).height
         wrong += [str(key)] * (n_missing + n_surplus)
-    return Finding("positives", "The positives are those that the rules give.", wrong)
+    return Finding("positives", "The positives follow from the terminology and the rules.", wrong)
 
 
 def _check_terms(recomputed: Recomputed) -> Finding:
     """Check the components and difficulties of terms against the positives."""
-    found, expected = recomputed.build.read(TERM.files), recomputed.derived.terms()
-    wrong = [] if found.equals(expected) else [TERM.files]
-    return Finding("terms", "Terms that positives link have one component.", wrong)
+    actual, expected = recomputed.build.read(TERM.files), recomputed.derived.terms()
+    wrong = [] if actual.equals(expected) else [TERM.files]
+    return Finding("terms", "The components and difficulties of terms are correct.", wrong)
 
 
 def _check_rows(recomputed: Recomputed) -> Finding:
     """Check that ids, distances and the order of rows follow from the texts and the seed."""
     terms, wrong = recomputed.derived.positives.terms, []
     for key, pairs in recomputed.pairs.items():
-        known = pairs.drop_nulls(TERM_IDS)
-        first, second = (known[side] for side in TERM_IDS)
+        known_pairs = pairs.drop_nulls(TERM_IDS)
+        first, second = (known_pairs[side] for side in TERM_IDS)
         ends = first.to_numpy(), second.to_numpy()
         ids, order = pair_keys(*ends, terms["term"], recomputed.store, recomputed.seed)
         distance = pair_distances(terms["lower_term"], first, second, recomputed.threads)
         is_wrong = (
-            (known["pair_id"] != pair_id(ids))
-            | (known["distance"] != distance)
+            (known_pairs["pair_id"] != pair_id(ids))
+            | (known_pairs["distance"] != distance)
             | pl.Series(order != np.arange(len(order)))
         )
-        n_unknown = pairs.height - known.height
+        n_unknown = pairs.height - known_pairs.height
         wrong += [str(key)] * (n_unknown + int(is_wrong.fill_null(value=True).sum()))
-    return Finding("rows", "Ids, distances and the order of rows follow from the texts.", wrong)
+    return Finding("rows", "Ids, distances and row order match the texts and the seed.", wrong)
 
 
 def _check_stats(recomputed: Recomputed) -> Finding:
@@ -311,18 +311,18 @@ def _check_stats(recomputed: Recomputed) -> Finding:
     wrong = [] if statistics_agree(recomputed.build.stats(), expected) else [STATS.files]
     if recomputed.build.manifest.shortfall != expected["shortfall"].sum():
         wrong.append("shortfall in manifest.json")
-    return Finding("stats", "The statistics are those of the rows.", wrong)
+    return Finding("stats", "The statistics match the rows.", wrong)
 
 
-def statistics_agree(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
+def statistics_agree(actual: pl.DataFrame, expected: pl.DataFrame) -> bool:
     """Return whether two tables have the same schema and rows, with means up to rounding.
 
     A missing value equals only a missing value, so that a lost mean is detected.
     """
-    if found.schema != expected.schema or found.height != expected.height:
+    if actual.schema != expected.schema or actual.height != expected.height:
         return False
     for name, dtype in expected.schema.items():
-        ours, theirs = expected[name], found[name]
+        ours, theirs = expected[name], actual[name]
         if dtype.is_float():
             close = {"rel_tol": _ROUNDING, "abs_tol": _NEAR_ZERO}
             same = ours.is_close(theirs, **close, nans_equal=True)
@@ -338,22 +338,22 @@ def _check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     maker, concepts = recomputed.maker("random"), recomputed.derived.positives.concepts
     wrong = []
     for key in set_keys("random"):
-        drawn = maker.draw(key, stage)
-        found = with_concept_numbers(recomputed.pairs[key], concepts)
-        if not drawn.sort(pl.all()).equals(found.select(drawn.columns).sort(pl.all())):
+        expected = maker.draw(key, stage)
+        actual = with_concept_numbers(recomputed.pairs[key], concepts)
+        if not expected.sort(pl.all()).equals(actual.select(expected.columns).sort(pl.all())):
             wrong.append(str(key))
-    return Finding("random", "The seed gives the random negatives again.", wrong)
+    return Finding("random", "The random negatives follow from the seed.", wrong)
 
 
 def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage) -> Finding:
     """Check by brute force that sampled first terms have their nearest allowed terms."""
     index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
     seed, wrong, n_compared, n_first_terms = np.uint64(recomputed.seed), [], 0, 0
-    for one in recomputed.sets("levenshtein", options, stage):
-        every = np.unique(one.positives[0])
-        firsts = one.sampled(every, index.hashes, options)
+    for checked in recomputed.sets("levenshtein", options, stage):
+        every = np.unique(checked.positives[0])
+        firsts = checked.sample_firsts(every, index.hashes, options)
         n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(every)
-        texts = lower[one.pool].to_list()
+        texts = lower[checked.pool].to_list()
         for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
             batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
             distances = cdist(
@@ -365,14 +365,15 @@ def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage)
             )
             for first, distance in zip(batch.tolist(), distances, strict=True):
                 stage.advance()
-                wanted, near = one.n_wanted(first), np.flatnonzero(~one.refused(first, index))
-                if wanted < len(near):  # as the greedy rule has it, compared with all
-                    farthest = np.partition(distance[near], wanted - 1)[wanted - 1]
+                near = np.flatnonzero(~checked.forbidden(first, index))
+                n_wanted = checked.n_wanted(first)
+                if n_wanted < len(near):  # the greedy rule, applied to all terms
+                    farthest = np.partition(distance[near], n_wanted - 1)[n_wanted - 1]
                     near = near[distance[near] <= farthest]
-                ties = tie_hashes(seed, index.hashes[first], index.hashes[one.pool[near]])
+                ties = tie_hashes(seed, index.hashes[first], index.hashes[checked.pool[near]])
                 order = np.lexsort((near, ties, distance[near]))
-                if set(one.chosen(first)) != set(one.pool[near[order]][:wanted]):
-                    wrong.append(str(one.key))
+                if set(checked.negatives_of(first)) != set(checked.pool[near[order]][:n_wanted]):
+                    wrong.append(str(checked.key))
     return _compared("nearest", options, stage, wrong, n_compared, n_first_terms)
 
 
@@ -389,7 +390,7 @@ def _compared(
     if n_compared != n_first_terms:
         text += f" (seed {options.seed})"
     stage.found(text)
-    promise = f"{text} have the {which} terms that brute force finds."
+    promise = f"{text} have the {which} terms that a brute-force search finds."
     check = which.replace(" ", "_")
     return Finding(check, promise, wrong, n_compared=n_compared, n_first_terms=n_first_terms)
 
@@ -400,16 +401,16 @@ def _check_similarities(recomputed: Recomputed, embedding: Embedding) -> Finding
     for key in set_keys("embedding"):
         pairs = recomputed.pairs[key].drop_nulls(TERM_IDS)
         left, right = (embedding.rows[pairs[side].to_numpy()] for side in TERM_IDS)
-        known = np.flatnonzero((left >= 0) & (right >= 0))
+        have_vectors = np.flatnonzero((left >= 0) & (right >= 0))
         expected = np.full(len(left), np.nan)
-        for begin in range(0, len(known), _TERMS_AT_ONCE):
-            part = known[begin : begin + _TERMS_AT_ONCE]
+        for begin in range(0, len(have_vectors), _TERMS_AT_ONCE):
+            part = have_vectors[begin : begin + _TERMS_AT_ONCE]
             first, second = (_units(embedding.vectors[rows[part]]) for rows in (left, right))
             expected[part] = (first * second).sum(axis=1)
-        found = pairs["similarity"].fill_null(np.nan).to_numpy()
-        agree = np.isclose(found, expected, rtol=0, atol=_OF_COSINES, equal_nan=True)
+        actual = pairs["similarity"].fill_null(np.nan).to_numpy()
+        agree = np.isclose(actual, expected, rtol=0, atol=_COSINE_TOLERANCE, equal_nan=True)
         wrong += [str(key)] * int(np.count_nonzero(~agree))
-    return Finding("similarities", "Similarities are cosines of the vectors.", wrong)
+    return Finding("similarities", "Similarities are the cosines of the vectors.", wrong)
 
 
 def _check_most_similar(
@@ -423,15 +424,15 @@ def _check_most_similar(
     index = recomputed.derived.index
     wrong: list[str] = []
     n_compared = n_first_terms = 0
-    for every in recomputed.sets("embedding", options, stage):
-        missing = (embedding.rows[every.negatives] < 0).any(axis=0)
-        wrong += [str(every.key)] * int(np.count_nonzero(missing))
-        one = replace(every, pool=every.pool[embedding.rows[every.pool] >= 0])
-        embedded = np.unique(one.positives[0])
+    for stored in recomputed.sets("embedding", options, stage):
+        missing = (embedding.rows[stored.negatives] < 0).any(axis=0)
+        wrong += [str(stored.key)] * int(np.count_nonzero(missing))
+        checked = replace(stored, pool=stored.pool[embedding.rows[stored.pool] >= 0])
+        embedded = np.unique(checked.positives[0])
         embedded = embedded[embedding.rows[embedded] >= 0]
-        firsts = one.sampled(embedded, index.hashes, options)
+        firsts = checked.sample_firsts(embedded, index.hashes, options)
         n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(embedded)
-        rows = embedding.rows[one.pool]
+        rows = embedding.rows[checked.pool]
         for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
             batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
             queries = _units(embedding.vectors[embedding.rows[batch]])
@@ -441,14 +442,14 @@ def _check_most_similar(
                 cosines[:, block] = queries @ _units(embedding.vectors[rows[block]]).T
             for first, cosine in zip(batch.tolist(), cosines, strict=True):
                 stage.advance()
-                chosen = np.isin(one.pool, one.chosen(first))
-                allowed = ~one.refused(first, index)
-                n_due = min(one.n_wanted(first), int(np.count_nonzero(allowed)))
-                left = cosine[allowed & ~chosen].max(initial=-np.inf)
-                least = cosine[chosen].min(initial=np.inf)
-                fits = np.count_nonzero(chosen) == n_due and not (chosen & ~allowed).any()
-                if not fits or left > least + _OF_COSINES:
-                    wrong.append(str(one.key))
+                chosen = np.isin(checked.pool, checked.negatives_of(first))
+                allowed = ~checked.forbidden(first, index)
+                n_wanted = min(checked.n_wanted(first), int(np.count_nonzero(allowed)))
+                best_left_out = cosine[allowed & ~chosen].max(initial=-np.inf)
+                worst_chosen = cosine[chosen].min(initial=np.inf)
+                fits = np.count_nonzero(chosen) == n_wanted and not (chosen & ~allowed).any()
+                if not fits or best_left_out > worst_chosen + _COSINE_TOLERANCE:
+                    wrong.append(str(checked.key))
     return _compared("most similar", options, stage, wrong, n_compared, n_first_terms)
 
 

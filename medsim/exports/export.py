@@ -22,21 +22,21 @@ from medsim.exports.options import ExportOptions
 from medsim.exports.output import EXPORT, Exported, ExportManifest
 from medsim.splits.output import Splits
 
-_OF_ALL = {"folder", "out", "to", "threads", "overwrite", "progress"}  # options of every export
+_COMMON = {"folder", "out", "to", "threads", "overwrite", "progress"}  # options of every export
 
 
 @public(ExportOptions)
 def export(options: ExportOptions) -> Exported:
-    """Return the export that it writes.
+    """Write an export, and return it.
 
     Raises:
-        InputError: the folder holds no finished build and no splits.
+        InputError: the folder is not a finished build or splits.
         OptionError: an option is out of range, or does not fit the tool.
-        OutputError: ``out`` is taken or cannot be written.
+        OutputError: ``out`` exists or cannot be written.
     """
     form = FORMATS.get(options.to)
     standard = ExportOptions(folder=options.folder, out=options.out, to=options.to)
-    for name in sorted(declared(ExportOptions).keys() - _OF_ALL - form.accepts):
+    for name in sorted(declared(ExportOptions).keys() - _COMMON - form.accepts):
         if getattr(options, name) != getattr(standard, name):
             raise OptionError(f"`{name}` does not apply to exports for {options.to}; leave it out")
     exported: Any = open_output(folder_of(options.folder), Build, Splits)
@@ -59,7 +59,7 @@ def export(options: ExportOptions) -> Exported:
             source=exported.manifest.source,
             exported=digest_of(exported.folder / MANIFEST),
             options=options.recorded(),
-            skipped=[asdict(one) for one in run.skipped],
+            skipped=[asdict(reason) for reason in run.skipped],
             **manifest.run_facts(progress, output.outputs, run.threads),
         ).write(output.folder)
         output.publish()

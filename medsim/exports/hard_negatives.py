@@ -104,8 +104,8 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
     """
     pairs = exported_pairs(run, build, terms)
     firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
-    strategy, given = run.options.negatives or "levenshtein", run.options.n_negatives
-    n_wanted = N_NEGATIVES if given is None else given
+    strategy, chosen = run.options.negatives or "levenshtein", run.options.n_negatives
+    n_wanted = N_NEGATIVES if chosen is None else chosen
     candidates: Ids = np.arange(len(terms.components), dtype=np.int32)
     search: NearestSearch | CosineSearch | None = None
     if strategy == "embedding" and n_wanted:
@@ -149,39 +149,39 @@ def _complete(
     """Return a mask of anchors with enough unlinked candidates, and warn of the others."""
     of_candidates = terms.components[candidates]
     n_linked = np.bincount(of_candidates, minlength=int(terms.components.max(initial=0)) + 1)
-    known = np.isin(firsts, candidates)
+    are_candidates = np.isin(firsts, candidates)
     enough = len(candidates) - n_linked[terms.components[firsts]] >= n_wanted
     reasons = {
-        "anchor has no vector": ~known,
-        f"anchor has fewer than {n_wanted} unlinked terms": known & ~enough,
+        "anchor has no vector": ~are_candidates,
+        f"anchor has fewer than {n_wanted} unlinked terms": are_candidates & ~enough,
     }
     for reason, lacking in reasons.items():
         if n_rows := int(np.count_nonzero(lacking)):
             run.skipped.append(Skipped(reason=reason, n_rows=n_rows))
             left_out = counted(n_rows, "positive")
             run.progress.warn(f"{build.folder}: {left_out} left out: {reason}")
-    return known & enough
+    return are_candidates & enough
 
 
 def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[CosineSearch, Ids]:
     """Return the search with the embedding of a build, and its terms: int32[n]."""
     from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which others spare
 
-    named = embedding_of(build, run.options.embedding, run.progress)
-    if named is None:
+    embedding = embedding_of(build, run.options.embedding, run.progress)
+    if embedding is None:
         raise OptionError(
             f"{build.folder} has no embedding for `negatives` embedding; build with embedding "
             "negatives, or choose levenshtein or random"
         )
     texts = terms.texts.to_list()
-    if not named.fingerprint:
-        named = settled(named, texts, run.progress, threads=run.threads)
-        check_same(build, named)
+    if not embedding.fingerprint:
+        embedding = settled(embedding, texts, run.progress, threads=run.threads)
+        check_same(build, embedding)
     cache = cache_folder(run.options.cache)
-    has = embed_terms(named, texts, run.progress, threads=run.threads, cache=cache)
-    covered = np.flatnonzero(has.covered).astype(np.int32)
+    embedded_terms = embed_terms(embedding, texts, run.progress, threads=run.threads, cache=cache)
+    covered = np.flatnonzero(embedded_terms.covered).astype(np.int32)
     search = CosineSearch(
-        points_of(has.embedded, covered, Workers(threads=run.threads)),
+        points_of(embedded_terms.embedded, covered, Workers(threads=run.threads)),
         terms.components[covered],
         terms.hashes[covered],
         seed=run.options.seed,
@@ -201,7 +201,7 @@ def _nearest(
     ) as stage:
         stage.total(len(queries))
         for begin in range(0, len(queries), n_queries):
-            own = queries[begin : begin + n_queries]
-            found = search.nearest(own, np.full(len(own), n_wanted, np.int32), stage.advance)
-            nearest[begin : begin + len(own)] = found.ids.reshape(-1, n_wanted)
+            batch = queries[begin : begin + n_queries]
+            result = search.nearest(batch, np.full(len(batch), n_wanted, np.int32), stage.advance)
+            nearest[begin : begin + len(batch)] = result.ids.reshape(-1, n_wanted)
     return nearest

@@ -15,7 +15,7 @@ from medsim.embeddings.given import EmbeddingLike, wrapped
 Tool = Literal["duckdb", "huggingface", "jsonl", "mteb", "sapbert", "sentence-transformers"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
 
-MOST_NEGATIVES = 1_000
+MAX_NEGATIVES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class ExportOptions(Options):
         Option(
             "Hard negatives per positive; default: 5.",
             least=0,
-            most=MOST_NEGATIVES,
+            most=MAX_NEGATIVES,
             key="n_negatives",
             kept_empty=False,
             heading="Main options",

@@ -47,5 +47,5 @@ class Exported(Opened[ExportManifest]):
 
     def files(self) -> pl.DataFrame:
         """Return a row per file: its path in the folder and its rows."""
-        rows = [(path, one.rows) for path, one in self.manifest.outputs.items()]
+        rows = [(path, output.rows) for path, output in self.manifest.outputs.items()]
         return pl.DataFrame(rows, schema={"file": pl.String, "rows": pl.Int64}, orient="row")

@@ -66,7 +66,7 @@ def exported_pairs(
         pair_id, term1_id, term2_id, label, distance, concept1, concept2; in an order drawn from
         the seed, which depends on the pairs' content alone.
     """
-    names: Sequence[str] = run.options.datasets or [one.name for one in queries.datasets()]
+    names: Sequence[str] = run.options.datasets or [dataset.name for dataset in queries.datasets()]
     difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
     chosen = [(name, difficulty) for name in names for difficulty in difficulties]
     strategy = negatives or build.strategies[0]  # the positives of all are the same

@@ -32,12 +32,12 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
 def verify(options: AnyVerifyOptions, *, form: Format = "table") -> None:
     """Check all promises of a build or of splits by deriving everything again.
 
-    Writes nothing. Exit code 3 means that a promise does not hold.
+    Writes nothing. Exit code 3 means that a promise is broken.
 
     Example: medsim verify hpo --sample 500
     """
     from medsim.splits.verify import verify as run
 
-    found = call(run, options)
-    print_table(found.findings, form)
-    print_outcome(found, options.folder, options.progress)
+    verification = call(run, options)
+    print_table(verification.findings, form)
+    print_outcome(verification, options.folder, options.progress)

@@ -58,8 +58,8 @@ class SplitsManifest(RunManifest):
         source: the terminology of the build that was split.
         build: SHA-256 of the fingerprints of the build's Parquet files.
         rule: inputs of the splitting rule, in addition to the options.
-        splits: by name: numbers of groups, concepts and terms, the concepts of the largest group,
-            and by dataset the positives and their share of all.
+        splits: for each split, numbers of groups, concepts and terms, the size of the largest
+            group, and for each dataset the number of positives and their share of all.
     """
 
     kind: ClassVar[str] = "splits"
@@ -118,18 +118,18 @@ class Splits(Opened[SplitsManifest]):
 
         Returns:
             Rows for groups, concepts and terms, then one per dataset for its positives: rows_of,
-            the number in each split, and the share of each split, null if there are none at all.
+            the number in each split, and the share of each split, null if the total is zero.
         """
         facts = self.manifest.splits
         counted = {
-            of: [facts[name][f"n_{of}"] for name in self.names]
-            for of in ("groups", "concepts", "terms")
+            kind: [facts[name][f"n_{kind}"] for name in self.names]
+            for kind in ("groups", "concepts", "terms")
         }
         of_datasets = [facts[name]["positives"] for name in self.names]
         for dataset in queries.datasets():
-            counted[dataset.name] = [found.get(dataset.name, 0) for found in of_datasets]  # type: ignore[attr-defined]  # of JSON
+            counted[dataset.name] = [positives.get(dataset.name, 0) for positives in of_datasets]  # type: ignore[attr-defined]  # of JSON
         sizes = pl.DataFrame(
-            [(of, *numbers) for of, numbers in counted.items()],
+            [(kind, *numbers) for kind, numbers in counted.items()],
             schema={"rows_of": pl.String, **dict.fromkeys(self.names, pl.Int64)},
             orient="row",
         )
@@ -141,10 +141,10 @@ class Splits(Opened[SplitsManifest]):
 
 
 def readable_sizes(sizes: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the sizes of splits as they are to be read: shares in per cent."""
+    """Return the sizes of splits in a readable form, with shares in per cent."""
     shares = [name for name in sizes.columns if name.endswith("_share")]
     in_per_cent = (
-        (100 * pl.col(name)).map_elements(lambda one: f"{one:.1f}%", pl.String).alias(name)
+        (100 * pl.col(name)).map_elements(lambda share: f"{share:.1f}%", pl.String).alias(name)
         for name in shares
     )
     return [sizes.with_columns(in_per_cent)]

@@ -1,4 +1,4 @@
-"""The partition of a build: which of its parts go to which split."""
+"""The partition of a build into splits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.embedded import embedding_of, settled_as
+from medsim.builds.embedded import embedding_of, with_checked_fingerprint
 from medsim.builds.output import Build
 from medsim.builds.positives import reload, reload_names
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
@@ -45,7 +45,7 @@ class Partition:
             n_positives.
         severed: number of associations from each split to another split.
         corrections: corrections of the build by split.
-        named: embedding of the build's embedding negatives; None if it has none.
+        embedding: embedding of the embedding negatives; None if the build has none.
         assignment: result of the rule.
     """
 
@@ -54,14 +54,14 @@ class Partition:
     positives: pl.DataFrame
     severed: dict[str, int]
     corrections: dict[str, tuple[Correction, ...]]
-    named: NamedEmbedding | None
+    embedding: NamedEmbedding | None
     assignment: Assignment
 
     def skipped(self, name: str) -> tuple[Skipped, ...]:
-        """Return the rows of its concepts that a split leaves out, counted by reason."""
+        """Return how many rows of its concepts a split leaves out, by reason."""
         return (
             Skipped(
-                reason="association has its other end in another split",
+                reason="association has an end in another split",
                 n_rows=self.severed.get(name, 0),
             ),
             Skipped(
@@ -81,7 +81,7 @@ def find_partition(
         OptionError: a split would be empty, or the rule does not fit the build.
     """
     shares = shares_of(options.ratios)
-    named = embedding_of(build, options.embedding, progress)
+    embedding = embedding_of(build, options.embedding, progress)
     with Store(threads=threads, spill=spill) as store:
         with progress.stage("derive positives again") as stage:
             derived = reload(build, store, threads)
@@ -90,8 +90,8 @@ def find_partition(
             pairs = derived_pairs.select(pl.col(_SET).cast(pl.String), concept1=first)
             _check_positives(build, pairs)
             stage.found(f"{pairs.height:,} pairs")
-        if named is not None:
-            settled_as(build, named, derived, progress, threads)
+        if embedding is not None:
+            with_checked_fingerprint(build, embedding, derived, progress, threads)
         del derived, derived_pairs
         with progress.stage("split the concepts") as stage:
             groups = find_groups(store)
@@ -123,7 +123,7 @@ def find_partition(
                 positives=positives,
                 severed=dict(severed.iter_rows()),
                 corrections=_corrections(build, store, list(shares)),
-                named=named,
+                embedding=embedding,
                 assignment=assignment,
             )
 
@@ -145,15 +145,15 @@ def _corrections(
 ) -> dict[str, tuple[Correction, ...]]:
     """Return the corrections of each split that has both terms."""
     of_split: dict[str, list[Correction]] = {name: [] for name in names}
-    corrections = build.options.judged
+    corrections = build.options.loaded_corrections
     if corrections:
         split_of = dict(store.table("term_split").select("lower_term", "split").iter_rows())
-        for one in corrections:
-            ends = {split_of.get(term) for term in lowered((one.term1, one.term2))}
+        for correction in corrections:
+            ends = {split_of.get(term) for term in lowered((correction.term1, correction.term2))}
             name = ends.pop()
             if not ends and name is not None:
-                of_split[name].append(one)
-    return {name: tuple(found) for name, found in of_split.items()}
+                of_split[name].append(correction)
+    return {name: tuple(rows) for name, rows in of_split.items()}
 
 
 _NUMBERS = 1 << 32  # of hashes of 8 hexadecimal digits
@@ -167,7 +167,7 @@ def find_groups(store: Store) -> pl.DataFrame:
 
     A group is a connected component of concepts, linked by shared terms (ignoring case), positives,
     corrections and synonymy; its id is its smallest concept. The tables concept_group,
-    numbered_concept and concept_term stay in the store.
+    numbered_concept and concept_term remain in the store.
 
     Args:
         store: store with the canonical tables and the tables of ``index_terms``.
@@ -189,7 +189,7 @@ def find_groups(store: Store) -> pl.DataFrame:
 def place_groups(
     store: Store, shares: Mapping[str, Fraction], assigned: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Return the split of each concept, ``CONCEPT_SPLIT``; the table concept_split stays.
+    """Return the split of each concept, ``CONCEPT_SPLIT``, and keep it as table concept_split.
 
     Args:
         store: store with the table concept_group.
@@ -217,7 +217,7 @@ def find_left_out(store: Store) -> pl.DataFrame:
 
     Args:
         store: store with the tables of ``find_groups`` and ``place_groups``; the table term_split
-            stays too.
+            is added.
 
     Returns:
         description_id, concept_id, split.
@@ -283,12 +283,12 @@ def deal_categories(
     """Return the categories of each split, in order of name.
 
     Categories are assigned by decreasing size, with ties broken by the hash of seed and name. Each
-    goes to the split that is furthest below its share; of several, to the smallest.
+    goes to the split that is furthest below its share; ties go to the smallest split.
 
     Args:
         sizes: number of concepts of each category.
         shares: shares of the splits.
-        of_test: categories of the test split; if there are any, the other splits get the others.
+        of_test: categories of the test split; if given, the other splits get all other categories.
         seed: random seed of the hash.
 
     Raises:
@@ -304,9 +304,9 @@ def deal_categories(
     total = sum(rest.values())
     lacks = {name: total * share / sum(open_to.values()) for name, share in open_to.items()}
 
-    def place(one: str) -> tuple[int, str, str]:
-        drawn = hashlib.md5(f"{seed} {one}".encode(), usedforsecurity=False).hexdigest()
-        return -rest[one], drawn, one
+    def place(name: str) -> tuple[int, str, str]:
+        name_hash = hashlib.md5(f"{seed} {name}".encode(), usedforsecurity=False).hexdigest()
+        return -rest[name], name_hash, name
 
     for category in sorted(rest, key=place):
         neediest = max(lacks, key=lambda name: (lacks[name], lacks[name] / open_to[name]))
@@ -320,10 +320,10 @@ def _by_release(
 ) -> Assignment:
     earlier = Build(since)
     _check_earlier(earlier, build)
-    with Store(threads=threads) as own:
-        terms = reload_names(earlier, own)
-        own.run("splits/numbered_concept")
-        store.put("earlier_concept", own.table("numbered_concept").select("concept_id"))
+    with Store(threads=threads) as earlier_store:
+        terms = reload_names(earlier, earlier_store)
+        earlier_store.run("splits/numbered_concept")
+        store.put("earlier_concept", earlier_store.table("numbered_concept").select("concept_id"))
         store.put("earlier_term", terms.select("lower_term").unique(maintain_order=True))
     ages = store.frame("splits/group_age")
     store.drop("earlier_concept", "earlier_term")
@@ -345,8 +345,8 @@ def _by_release(
 def _check_earlier(earlier: Build, build: Build) -> None:
     """Raise OptionError unless a build has an earlier release of the same terminology."""
     facts = [
-        (one.source.get("vocabulary"), one.options.get("language"), one.source.get("release_date"))
-        for one in (build.manifest, earlier.manifest)
+        (m.source.get("vocabulary"), m.options.get("language"), m.source.get("release_date"))
+        for m in (build.manifest, earlier.manifest)
     ]
     *same, days = zip(*facts, strict=True)
     fits = all(None in both or both[0] == both[1] for both in same)
@@ -356,6 +356,6 @@ def _check_earlier(earlier: Build, build: Build) -> None:
         or (earlier.folder.samefile(build.folder))
     ):
         raise OptionError(
-            f"`since` {earlier.folder} is not of an earlier release of the terminology and "
-            f"language of {build.folder}; give a build that is"
+            f"`since` {earlier.folder} is not a build of an earlier release of the terminology and "
+            f"language of {build.folder}"
         )

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 @public(SplitOptions)
 def split(options: SplitOptions) -> Splits:
-    """Write the splits of a build, each of them a build, and return them.
+    """Write the splits of a build, each itself a build, and return them.
 
     Groups of concepts linked by shared names, positives and corrections stay together. A split has
-    the build's positives between its concepts; its negatives are made again from its own terms, in
-    the same way as the build's.
+    the build's positives between its concepts; its negatives are made again from the split's terms,
+    in the same way as the build's.
 
     Raises:
         InputError: the folder is not a finished build, or its embedding is missing or differs.
@@ -66,7 +66,7 @@ def split(options: SplitOptions) -> Splits:
     ):
         partition = find_partition(build, options, output.spill, threads, progress)
         _warn_of_large_group(partition, options, progress)
-        others = () if partition.named is None else manifest.ENCODERS
+        others = () if partition.embedding is None else manifest.ENCODERS
         job: dict[str, Any] = {  # everything that affects the rows
             "medsim": manifest.medsim_version(),
             "libraries": manifest.library_versions(*others),
@@ -98,7 +98,7 @@ def split(options: SplitOptions) -> Splits:
 def build_digest(build: Build) -> str:
     """Return a SHA-256 of the fingerprints of a build's files."""
     return canonical_digest(
-        sorted((path, one.fingerprint) for path, one in build.manifest.tables.items())
+        sorted((path, output.fingerprint) for path, output in build.manifest.tables.items())
     )
 
 
@@ -107,7 +107,7 @@ def _warn_of_large_group(partition: Partition, options: SplitOptions, progress: 
     concepts = partition.concepts
     sizes = concepts.group_by("group_id", "split").len("n").sort("n", "group_id")
     group, split_name, largest = sizes.row(-1)
-    smallest, share = min(shares_of(options.ratios).items(), key=lambda one: one[1])
+    smallest, share = min(shares_of(options.ratios).items(), key=lambda item: item[1])
     if largest > share * concepts.height:
         progress.warn(
             f"the group of {group} has {largest:,} of {concepts.height:,} concepts, more than the "
@@ -117,7 +117,7 @@ def _warn_of_large_group(partition: Partition, options: SplitOptions, progress: 
 
 
 class OutputPart(OutputFolder):
-    """An output inside an unfinished one, such as the build of a split.
+    """An output inside an unfinished output, such as the build of a split.
 
     Its files are written, recorded and resumed as files of the outer output.
     """
@@ -153,7 +153,7 @@ def _write_split(
     part, own_progress = OutputPart(output, name), progress.part(name)
     threads = checked_threads(options.threads)
     with Store(threads=threads, spill=output.spill) as store:
-        with own_progress.stage("take its rows") as stage:
+        with own_progress.stage("select its rows") as stage:
             whole = {f"whole_{table}": one.files for table, one in CANONICAL_TABLES.items()}
             store.view_files(build.folder, whole)
             store.put("concept_split", partition.concepts.filter(split=name))
@@ -167,7 +167,7 @@ def _write_split(
         run = Run(
             options=replace(build.options, corrections=partition.corrections[name]),
             terminology=replace(terminology_of(build), skipped=partition.skipped(name)),
-            named=partition.named,
+            embedding=partition.embedding,
             cache=cache_folder(options.cache),
             store=store,
             threads=threads,
@@ -175,7 +175,7 @@ def _write_split(
             split=facts,
         )
         derived = derive(run)
-        run = run.with_settled(derived)
+        run = run.with_fingerprint(derived)
         _check_positives(partition, name, derived.positives.pairs)
         write_terminology(run, part)
         write_build(run, derived, part)
@@ -187,13 +187,13 @@ def _write_split(
 
 def terminology_of(build: Build) -> Terminology:
     """Return the facts about a build's terminology from its manifest."""
-    known: dict[str, Any] = dict(build.manifest.source)
-    day = known["release_date"]
+    source: dict[str, Any] = dict(build.manifest.source)
+    day = source["release_date"]
     return Terminology(
         **{
-            **known,
+            **source,
             "release_date": day and date.fromisoformat(day),
-            "files": tuple(SourceFile(**one) for one in known["files"]),
+            "files": tuple(SourceFile(**facts) for facts in source["files"]),
             "skipped": (),
         }
     )
@@ -202,8 +202,8 @@ def terminology_of(build: Build) -> Terminology:
 def _check_positives(partition: Partition, name: str, pairs: pl.DataFrame) -> None:
     """Raise BrokenPromiseError unless a split has exactly the positives of its concepts."""
     key = ["dataset", "difficulty"]
-    found = pairs.group_by(pl.col(key).cast(pl.String)).agg(n_positives=pl.len()).sort(key)
-    if not found.equals(partition.positives.filter(split=name).drop("split")):
+    counts = pairs.group_by(pl.col(key).cast(pl.String)).agg(n_positives=pl.len()).sort(key)
+    if not counts.equals(partition.positives.filter(split=name).drop("split")):
         raise BrokenPromiseError(
             f"the split {name} does not have the positives of its concepts; please report this bug"
         )
@@ -231,8 +231,8 @@ def _facts(name: str, partition: Partition, output: OutputFolder) -> dict[str, o
     """Return the sizes of one split, and its share of the positives of each dataset."""
     concepts = partition.concepts.filter(split=name)
     whole, split_counts = (
-        of.group_by("dataset").agg(pl.col("n_positives").sum())
-        for of in (partition.positives, partition.positives.filter(split=name))
+        sets.group_by("dataset").agg(pl.col("n_positives").sum())
+        for sets in (partition.positives, partition.positives.filter(split=name))
     )
     counts = dict(split_counts.iter_rows())
     return {
@@ -240,8 +240,9 @@ def _facts(name: str, partition: Partition, output: OutputFolder) -> dict[str, o
         "n_concepts": concepts.height,
         "largest_group": concepts.group_by("group_id").len()["len"].max() or 0,
         "n_terms": output.outputs[f"{name}/terminology/term.parquet"].rows,
-        "positives": {one: counts.get(one, 0) for one in sorted(whole["dataset"])},
+        "positives": {dataset: counts.get(dataset, 0) for dataset in sorted(whole["dataset"])},
         "shares": {
-            one: round(counts.get(one, 0) / total, 6) for one, total in sorted(whole.iter_rows())
+            dataset: round(counts.get(dataset, 0) / total, 6)
+            for dataset, total in sorted(whole.iter_rows())
         },
     }

@@ -44,7 +44,7 @@ def verify(options: AnyVerifyOptions) -> Verification:
     all, with every term of the set, and cosines are computed again from the embedding. A sample can
     miss errors: ``n_compared`` and ``n_first_terms`` of the result give its size. First terms with
     fewer negatives than positives are always compared. Each split is verified as a build, and no
-    concept, term or pair may be linked to another split; findings have the column split.
+    concept, term or pair may be linked to another split; findings then have the column split.
 
     Raises:
         InputError: the folder is not a finished build or splits, or its embedding is missing or
@@ -65,13 +65,13 @@ def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
     with reading_output(splits):
         with progress.stage("compare files with the manifest"):
             whole = check_files(splits)
-        if any(one.violations for one in whole):
+        if any(finding.violations for finding in whole):
             return _findings(whole, {})
         of_splits = {
             name: verify_build(replace(options, folder=build.folder, progress=progress.part(name)))
             for name, build in splits.builds.items()
         }
-        if any(not found.holds for found in of_splits.values()):
+        if any(not verification.holds for verification in of_splits.values()):
             return _findings(whole, of_splits)
         with progress.stage("derive groups again"):
             whole += check_separation(splits, threads)
@@ -82,7 +82,7 @@ def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
 
 
 def _findings(whole: Sequence[Finding], of_splits: dict[str, Verification]) -> Verification:
-    tables = {name: found.findings for name, found in of_splits.items()}
+    tables = {name: verification.findings for name, verification in of_splits.items()}
     tables[""] = findings_table(whole)
     rows = [
         table.select(pl.lit(name).alias("split"), *FINDING_COLUMNS)
@@ -90,9 +90,9 @@ def _findings(whole: Sequence[Finding], of_splits: dict[str, Verification]) -> V
     ]
     return Verification(
         findings=pl.concat(rows),
-        n_compared=sum(found.n_compared for found in of_splits.values()),
-        n_first_terms=sum(found.n_first_terms for found in of_splits.values()),
-        seed=next((found.seed for found in of_splits.values()), 0),
+        n_compared=sum(verification.n_compared for verification in of_splits.values()),
+        n_first_terms=sum(verification.n_first_terms for verification in of_splits.values()),
+        seed=next((verification.seed for verification in of_splits.values()), 0),
     )
 
 
@@ -136,16 +136,18 @@ def check_files(splits: Splits) -> list[Finding]:
             changed.append(path)
     for name in splits.names:
         if f"{name}/{MANIFEST}" not in (*wrong, *changed):
-            own: dict[str, Output] = splits[name].manifest.outputs
-            changed += [f"{name}/{one}" for one in own if promised.get(f"{name}/{one}") != own[one]]
+            outputs: dict[str, Output] = splits[name].manifest.outputs
+            changed += [f"{name}/{p}" for p in outputs if promised.get(f"{name}/{p}") != outputs[p]]
     return [
-        Finding("files", "The files of splits are there, and no others.", sorted(set(wrong))),
-        Finding("fingerprint", "The files are those of the manifest of splits.", changed),
+        Finding(
+            "files", "The files of the splits exist, and there are no others.", sorted(set(wrong))
+        ),
+        Finding("fingerprint", "Every file matches its fingerprint in the manifest.", changed),
     ]
 
 
 def check_separation(splits: Splits, threads: int) -> list[Finding]:
-    """Check that splits share nothing, and follow from the hashes of their groups."""
+    """Check that splits share nothing and follow from the hashes of their groups."""
     concepts = splits.read("concepts.parquet")
     contents = {name: _contents(build, threads) for name, build in splits.builds.items()}
     return [
@@ -153,8 +155,8 @@ def check_separation(splits: Splits, threads: int) -> list[Finding]:
         _check_terms(contents),
         Finding(
             "pair",
-            "The terms of a pair are terms of its own split.",
-            [name for name, one in contents.items() if one.n_foreign],
+            "Both terms of every pair belong to the pair's split.",
+            [name for name, split in contents.items() if split.n_foreign],
         ),
         _check_groups(concepts, contents),
         _check_rule(splits, concepts, threads),
@@ -183,40 +185,42 @@ def _contents(build: Build, threads: int) -> _Contents:
 
 def _check_concepts(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Finding:
     wrong = concepts.filter(pl.col("concept_id").is_duplicated())["concept_id"].to_list()
-    for name, found in contents.items():
+    for name, split in contents.items():
         in_split = concepts.filter(split=name)
-        wrong += found.groups.join(in_split, on="concept_id", how="anti")["concept_id"].to_list()
+        wrong += split.groups.join(in_split, on="concept_id", how="anti")["concept_id"].to_list()
     return Finding("concept", "No concept is in two splits.", wrong)
 
 
 def _check_terms(contents: dict[str, _Contents]) -> Finding:
     wrong: list[str] = []
-    for one, other in combinations(contents.values(), 2):
+    for first, second in combinations(contents.values(), 2):
         for left, right in (
-            (one.terms, other.terms),
-            (one.other_texts, other.terms),
-            (one.terms, other.other_texts),
+            (first.terms, second.terms),
+            (first.other_texts, second.terms),
+            (first.terms, second.other_texts),
         ):
             wrong += left.join(right, on="lower_term", how="semi")["lower_term"].to_list()
-    return Finding("term", "No term of a split is in another, ignoring case.", wrong)
+    return Finding("term", "No term is in two splits, ignoring case.", wrong)
 
 
 def _check_groups(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Finding:
-    """Check that groups are not divided; a concept in no table is its own group."""
+    """Check that groups are not divided; a concept that is in no table forms a group alone."""
     per_group = concepts.group_by("group_id").agg(pl.col("split").n_unique())
     wrong = per_group.filter(pl.col("split") > 1)["group_id"].to_list()
-    found = pl.concat(one.groups for one in contents.values())
-    both = concepts.join(found, on="concept_id", how="left", suffix="_found")
+    derived = pl.concat(split.groups for split in contents.values())
+    both = concepts.join(derived, on="concept_id", how="left", suffix="_found")
     group = pl.coalesce("group_id_found", "concept_id")
     wrong += both.filter(pl.col("group_id") != group)["group_id"].to_list()
-    return Finding("group", "Names, positives and corrections link no two splits.", wrong)
+    return Finding("group", "No name, positive or correction links two splits.", wrong)
 
 
 def _check_rule(splits: Splits, concepts: pl.DataFrame, threads: int) -> Finding:
     """Check that each group is in the split of its hash."""
-    options, promise = splits.manifest.options, "The split of a group follows from the rule."
+    options, promise = splits.manifest.options, "The split of each group follows from the rule."
     if options.get("by") != "hash":
-        return Finding("rule", promise, note="checked only with `build`, the build that was split")
+        return Finding(
+            "rule", promise, note="checked only if `build` gives the build that was split"
+        )
     with Store(threads=threads) as store:
         store.put("concept_group", concepts.select("concept_id", "group_id"))
         assigned = pl.DataFrame(schema=ASSIGNED_COLUMNS)
@@ -234,12 +238,12 @@ def _check_stats(splits: Splits) -> Finding:
     )
     wrong = [] if splits.read("stats.parquet").equals(expected) else ["stats.parquet"]
     for name in splits.names:
-        known: Any = splits.manifest.splits[name]["positives"]
+        expected_counts: Any = splits.manifest.splits[name]["positives"]
         sets = expected.filter(split=name).group_by("dataset", "difficulty")
         per_set = sets.agg(pl.col("n_positives").max())
         counts = dict(per_set.group_by("dataset").agg(pl.col("n_positives").sum()).iter_rows())
-        wrong += [name for dataset, n in known.items() if counts.get(dataset, 0) != n]
-    return Finding("stats", "The statistics are those of the splits.", wrong)
+        wrong += [name for dataset, n in expected_counts.items() if counts.get(dataset, 0) != n]
+    return Finding("stats", "The statistics match the splits.", wrong)
 
 
 def check_against_build(
@@ -254,7 +258,7 @@ def check_against_build(
         raise OptionError(
             f"`build` {build.folder} is not the build that was split: its files have other rows"
         )
-    again = SplitOptions.from_record(
+    options_again = SplitOptions.from_record(
         splits.manifest.options,
         build=build.folder,
         out=splits.folder,
@@ -262,19 +266,21 @@ def check_against_build(
         embedding=options.embedding,
         cache=options.cache,
     )
-    partition = find_partition(build, again, None, threads, progress)
+    partition = find_partition(build, options_again, None, threads, progress)
     concepts = splits.read("concepts.parquet")
     moved = [] if concepts.equals(partition.concepts) else ["concepts.parquet"]
     expected = _positives(build)
-    found = pl.concat(_positives(one) for one in splits.builds.values())
+    actual = pl.concat(_positives(split) for split in splits.builds.values())
     wrong = [
-        *expected.join(found, on=expected.columns, how="anti")["term1"],
-        *found.join(expected, on=expected.columns, how="anti")["term1"],
-        *found.filter(found.is_duplicated())["term1"],
+        *expected.join(actual, on=expected.columns, how="anti")["term1"],
+        *actual.join(expected, on=expected.columns, how="anti")["term1"],
+        *actual.filter(actual.is_duplicated())["term1"],
     ]
     return [
-        Finding("build", "The concepts of the build are split by the rule.", moved),
-        Finding("positives", "The splits have the positives of the build, each once.", wrong),
+        Finding("build", "The concepts of the build are split as the rule requires.", moved),
+        Finding(
+            "positives", "The splits have all positives of the build, each exactly once.", wrong
+        ),
     ]
 
 

@@ -277,7 +277,7 @@ def test_a_terminology_of_plain_names_warns_that_all_datasets_are_empty(tmp_path
 
     assert plain.manifest.warnings == [NO_SYNONYMS, f"{NO_ASSOCIATIONS}no such association"]
     assert related.manifest.warnings == [
-        f"{NO_SYNONYMS}; 6 are of another scope, see `synonyms`",
+        f"{NO_SYNONYMS}; 6 have another scope, see `synonyms`",
         f"{NO_ASSOCIATIONS}no such association",
     ]
 

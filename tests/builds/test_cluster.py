@@ -173,7 +173,7 @@ def test_workers_of_other_versions_are_refused(
 def test_a_cluster_that_is_not_there_is_said_in_one_line(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
+    monkeypatch.setattr(cluster, "_TIMEOUT", 0.5)
 
     with pytest.raises(medsim.MedsimError, match="no Dask scheduler answers at tcp://127") as error:
         medsim.build(source, tmp_path / "out", dask="tcp://127.0.0.1:9")

@@ -13,7 +13,7 @@ from numba import config
 
 import medsim
 from medsim.builds import compiling
-from medsim.builds.compiling import PARTS, compiled_meanwhile
+from medsim.builds.compiling import PARTS, compile_in_background
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.progress import Progress
 
@@ -60,7 +60,7 @@ def test_the_processes_end_with_a_build_that_fails(
     command(monkeypatch, NEVER_ENDS, told := tmp_path / "told")
 
     def build() -> None:
-        with compiled_meanwhile():
+        with compile_in_background():
             numbers_of(told)
             raise ValueError("no such source")
 
@@ -78,7 +78,7 @@ def test_the_processes_end_with_a_build_that_is_killed(tmp_path: Path) -> None:
         "from medsim.builds import compiling\n"
         "compiling.compiled_mark = lambda: Path(sys.argv[1]).parent / 'kernels' / 'compiled'\n"
         f"compiling._COMMAND = (sys.executable, '-c', {WAITS!r}, sys.argv[1])\n"
-        "with compiling.compiled_meanwhile():\n"
+        "with compiling.compile_in_background():\n"
         "    time.sleep(600)\n"
     )
     build = subprocess.Popen([sys.executable, "-c", code, str(told)])
@@ -155,15 +155,15 @@ def test_nothing_is_begun_where_kernels_are_compiled_or_cannot_be_kept(
     progress = Progress()
 
     mark.parent.write_text("no folder")
-    with compiled_meanwhile() as wait:
+    with compile_in_background() as wait:
         wait(progress)
     mark.parent.unlink()
     mark.parent.mkdir()
     mark.touch()
-    with compiled_meanwhile() as wait:
+    with compile_in_background() as wait:
         wait(progress)
     monkeypatch.setattr(compiling, "compiled_mark", lambda: None)
-    with compiled_meanwhile() as wait:
+    with compile_in_background() as wait:
         wait(progress)
 
     assert progress.records == []

@@ -77,7 +77,7 @@ def test_a_term_is_sought_among_all_and_relevant_are_those_that_chains_of_positi
 
 
 def test_more_terms_than_mteb_can_look_up_are_told(monkeypatch, tmp_path, exported, shared_build):
-    monkeypatch.setattr(mteb, "MOST_QUERIES", 7)
+    monkeypatch.setattr(mteb, "MAX_QUERIES", 7)
     fewer = medsim.export(shared_build, tmp_path / "out", "mteb", private=True, datasets="same_as")
     every, chosen = (pl.read_parquet(f / "terms.parquet") for f in (exported, fewer.folder))
     n_left_out = every["is_query"].sum() - 7

@@ -162,7 +162,7 @@ def test_many_rows_go_to_several_files_in_one_order(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(formats, "MOST_ROWS", 30)
+    monkeypatch.setattr(formats, "MAX_ROWS", 30)
     monkeypatch.setattr(sentence_transformers, "_ROWS_AT_ONCE", 20)
     monkeypatch.setattr(hard_negatives, "_TEXTS_AT_ONCE", 60)
 

@@ -418,28 +418,28 @@ def test_a_search_can_be_asked_again_and_progress_is_told_of_every_query(large_p
 def test_only_distinct_terms_in_order_of_code_points_are_taken(terms: list[str]) -> None:
     for taken in (terms, sorted(terms), sorted(set(terms))):
         if taken == sorted(set(terms)):
-            assert len(Candidates.of(taken).terms) == len(taken)
+            assert len(Candidates.from_terms(taken).terms) == len(taken)
         else:
             with pytest.raises(OptionError, match="distinct and in order of code points"):
-                Candidates.of(taken)
+                Candidates.from_terms(taken)
 
 
 @pytest.mark.parametrize(("query", "wanted"), [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], [])])
 def test_queries_that_are_no_rows_are_refused(query: list[int], wanted: list[int]) -> None:
     with pytest.raises(OptionError):
-        nearest(Candidates.of(["a", "b"]), np.array(query), np.array(wanted))
+        nearest(Candidates.from_terms(["a", "b"]), np.array(query), np.array(wanted))
 
 
 def test_seeds_out_of_range_and_terms_without_a_component_are_refused() -> None:
     for seed in (-1, 1 << 64):
         with pytest.raises(OptionError, match="out of range"):
-            NearestSearch(Candidates.of(["a", "b"]), seed=seed, threads=1)
+            NearestSearch(Candidates.from_terms(["a", "b"]), seed=seed, threads=1)
     with pytest.raises(OptionError, match="component"):
-        Candidates.of(["a", "b"], np.zeros(1, np.int32))
+        Candidates.from_terms(["a", "b"], np.zeros(1, np.int32))
 
 
 def test_numbers_may_be_of_any_whole_type() -> None:
-    candidates = Candidates.of([f"{number:03d}" for number in range(300)])
+    candidates = Candidates.from_terms([f"{number:03d}" for number in range(300)])
 
     found = nearest(candidates, np.array([200], np.uint8), np.array([255], np.uint8))
 

@@ -63,7 +63,7 @@ def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int]
     The terms are in order of length; all are shorter than the query, or none is.
     """
     packed = pack([query, *terms])
-    pool = layout.laid_out(
+    pool = layout.lay_out(
         layout.Candidates(
             terms=pl.Series([query, *terms]),
             components=np.arange(len(packed), dtype=np.int32),

@@ -1,4 +1,4 @@
-"""Strategies of negatives: functions from sets of positives to second terms."""
+"""Strategies for negatives: functions that choose second terms for sets of positives."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SearchResult:
     Attributes:
         pool: its name, see ``medsim.builds.negatives.candidates.SearchRequest``.
         term1_ids: int32[n_firsts], the first terms.
-        sizes: int32[n_firsts], how many candidates each requested; a shorter list is complete.
+        sizes: int32[n_firsts], number of candidates requested; a list with fewer is complete.
         starts: int64[n_firsts + 1], the candidates of each.
         term2_ids: int32[n_candidates], the candidates.
     """
@@ -84,7 +84,7 @@ class SearchResult:
 
 
 NegativeSampler: TypeAlias = "Callable[[PositiveSet, Ranks, Stage], tuple[Rows, Ids]]"
-"""A function that makes the negatives of one set after the other.
+"""A function that makes the negatives of one set after another.
 
 It takes positives, the pairs already used, int32[2, n_used], and a stage to report to. It returns
 at most one negative for each positive: int64[n_negatives], the row of the positive, whose first
@@ -103,13 +103,13 @@ class Strategy(Protocol):
         *,
         seed: int,
         threads: int,
-        known: Sequence[SearchResult] = (),
+        results: Sequence[SearchResult] = (),
         sets: Sequence[PositiveSet] = (),
     ) -> NegativeSampler:
         """Return the sampler for the sets of one terminology.
 
-        ``known`` has candidates searched elsewhere; ``sets`` are the sets to come, as far as they
-        are known. The negatives depend on neither.
+        ``results`` has candidates that were searched elsewhere; ``sets`` are the coming sets, if
+        they are known. The negatives depend on neither.
         """
 
 

@@ -28,7 +28,7 @@ SLACK = 1
 """Additional candidates per first term, because earlier first terms take some pairs."""
 
 _BLOCK = 64  # first terms per block; similar terms are searched together
-_BLOCKS_A_SHARE = 16  # the minimum, to balance shares
+_BLOCKS_PER_SHARE = 16  # the minimum, to balance shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) 
     """
     lengths = index.lower.gather(request.term1_ids).str.len_chars().to_numpy()
     order = np.argsort(lengths, kind="stable")
-    block = min(_BLOCK, max(1, len(order) // (_BLOCKS_A_SHARE * total)))
+    block = min(_BLOCK, max(1, len(order) // (_BLOCKS_PER_SHARE * total)))
     share_rows = np.sort(order[(np.arange(len(order)) // block) % total == number - 1])
     return replace(
         request, term1_ids=request.term1_ids[share_rows], sizes=request.sizes[share_rows]
@@ -72,7 +72,7 @@ def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) 
 
 
 class CandidateSource:
-    """The candidates of first terms, searched for in the pool if they are not known.
+    """The candidates of first terms; those not stored yet are searched for in the pool.
 
     The pool is prepared once, at the first search.
 
@@ -81,10 +81,10 @@ class CandidateSource:
         term_ids: int32[n_pool], ids of its terms, in order of text.
         lay_out: function that prepares the pool for searching; its search returns the nearest
             candidates of rows of the pool, fewer than requested only if there are no more.
-        ahead: request to search together with the first one, as it will be needed.
+        ahead: request to search together with the first one, because it will be needed later.
 
     Attributes:
-        laid_out: the prepared pool after the first search; set to None to free its memory.
+        prepared_search: the prepared pool after the first search; set to None to free its memory.
     """
 
     def __init__(
@@ -98,19 +98,19 @@ class CandidateSource:
         self._name = name
         self._lay_out = lay_out
         self._ahead = ahead
-        self.laid_out: NearestSearch | CosineSearch | None = None
+        self.prepared_search: NearestSearch | CosineSearch | None = None
         self._sizes = np.zeros(len(term_ids), np.int32)
         self._begins = np.zeros(len(term_ids), np.int64)
         self._counts = np.zeros(len(term_ids), np.int64)
         self._found = np.empty(0, np.int32)  # all lists, one after the other
 
-    def add(self, found: SearchResult) -> None:
+    def add(self, result: SearchResult) -> None:
         """Store the results of a search, replacing shorter lists of the same first terms."""
-        rows = np.searchsorted(self.term_ids, found.term1_ids)
-        self._sizes[rows] = found.sizes
-        self._begins[rows] = len(self._found) + found.starts[:-1]
-        self._counts[rows] = np.diff(found.starts)
-        self._found = np.concatenate([self._found, found.term2_ids])
+        rows = np.searchsorted(self.term_ids, result.term1_ids)
+        self._sizes[rows] = result.sizes
+        self._begins[rows] = len(self._found) + result.starts[:-1]
+        self._counts[rows] = np.diff(result.starts)
+        self._found = np.concatenate([self._found, result.term2_ids])
 
     def lists(self, term1_ids: Ids, sizes: Ids, stage: Stage) -> SearchResult:
         """Return at least the requested number of candidates for terms, if the pool has them.
@@ -120,15 +120,15 @@ class CandidateSource:
         rows = np.searchsorted(self.term_ids, term1_ids)
         short = self._is_short(rows, sizes)
         if short.any():
-            wanted = np.zeros(len(self.term_ids), np.int32)
+            requested = np.zeros(len(self.term_ids), np.int32)
             if self._ahead is not None:
-                wanted[np.searchsorted(self.term_ids, self._ahead.term1_ids)] = self._ahead.sizes
+                requested[np.searchsorted(self.term_ids, self._ahead.term1_ids)] = self._ahead.sizes
                 self._ahead = None
-            own, least = rows[short], sizes[short]
-            wanted[own] = np.where(wanted[own] < least, least + SLACK, wanted[own])
-            lacking = np.flatnonzero(self._is_short(np.arange(len(wanted)), wanted))
+            at, minimum = rows[short], sizes[short]
+            requested[at] = np.where(requested[at] < minimum, minimum + SLACK, requested[at])
+            lacking = np.flatnonzero(self._is_short(np.arange(len(requested)), requested))
             stage.total(len(lacking))
-            self.add(self.search(self.term_ids[lacking], wanted[lacking], stage.advance))
+            self.add(self.search(self.term_ids[lacking], requested[lacking], stage.advance))
         counts = self._counts[rows]
         starts = starts_of(counts)
         slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
@@ -147,10 +147,10 @@ class CandidateSource:
 
     def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
         """Return the nearest candidates of first terms in the pool."""
-        if self.laid_out is None:
-            self.laid_out = self._lay_out()
+        if self.prepared_search is None:
+            self.prepared_search = self._lay_out()
         queries = np.searchsorted(self.term_ids, term1_ids).astype(np.int32)
-        nearest = self.laid_out.nearest(queries, sizes, advance)
+        nearest = self.prepared_search.nearest(queries, sizes, advance)
         return SearchResult(
             pool=self._name,
             term1_ids=term1_ids,
@@ -187,7 +187,7 @@ def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
     )
 
 
-_MOST_TIMES = 2  # maximum ratio of sizes to search a larger pool instead
+_MAX_RATIO = 2  # maximum ratio of sizes to search a larger pool instead
 
 
 def search_plan(
@@ -205,23 +205,21 @@ def search_plan(
     """
     if index.pool is not None:
         return ({TERMINOLOGY: _request(index, sets[0], sets)} if sets else {}), {}
-    pools = {one.name: pool_of(index, one)[1] for one in sets}
+    pools = {positives.name: pool_of(index, positives)[1] for positives in sets}
     parts: dict[str, list[PositiveSet]] = {}
     wider: dict[str, str] = {}
-    by_size = sorted(sets, key=lambda one: len(pools[one.name]))
-    for one in by_size[::-1]:
-        pool = pools[one.name]
-        near = (name for name in reversed(parts) if len(pools[name]) <= _MOST_TIMES * len(pool))
-        holding = (one for one in near if np.isin(pool, pools[one], assume_unique=True).all())
-        found = next(holding, None)
-        if found is None:
-            parts[one.name] = []
+    by_size = sorted(sets, key=lambda positives: len(pools[positives.name]))
+    for positives in by_size[::-1]:
+        pool = pools[positives.name]
+        near = (name for name in reversed(parts) if len(pools[name]) <= _MAX_RATIO * len(pool))
+        containing = (n for n in near if np.isin(pool, pools[n], assume_unique=True).all())
+        wider_pool = next(containing, None)
+        if wider_pool is None:
+            parts[positives.name] = []
         else:
-            parts[found].append(one)
-            wider[one.name] = found
-    requests = {
-        one.name: _request(index, one, [one, *parts[one.name]]) for one in sets if one.name in parts
-    }
+            parts[wider_pool].append(positives)
+            wider[positives.name] = wider_pool
+    requests = {s.name: _request(index, s, [s, *parts[s.name]]) for s in sets if s.name in parts}
     return requests, wider
 
 
@@ -229,24 +227,24 @@ def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]
     """Return the initial search for several sets in the pool of one."""
     pool, pool_ids = pool_of(index, of_pool)
     counted = []
-    for one in sets:
-        firsts, counts = np.unique(one.term1_ids, return_counts=True)
-        own = pool_of(index, one)[1]
-        is_part = len(own) < len(pool_ids)
-        asked = asked_of(pool_ids, own, counts) if is_part else counts + SLACK
-        counted.append((firsts, asked))
+    for positives in sets:
+        firsts, counts = np.unique(positives.term1_ids, return_counts=True)
+        set_pool = pool_of(index, positives)[1]
+        is_part = len(set_pool) < len(pool_ids)
+        set_sizes = scaled_sizes(pool_ids, set_pool, counts) if is_part else counts + SLACK
+        counted.append((firsts, set_sizes))
     term1_ids = np.unique(np.concatenate([firsts for firsts, _ in counted]))
     sizes = np.zeros(len(term1_ids), np.int32)
-    for firsts, asked in counted:
+    for firsts, set_sizes in counted:
         at = np.searchsorted(term1_ids, firsts)
-        sizes[at] = np.maximum(sizes[at], asked)
+        sizes[at] = np.maximum(sizes[at], set_sizes)
     return SearchRequest(pool=pool, pool_ids=pool_ids, term1_ids=term1_ids, sizes=sizes)
 
 
-def asked_of(pool: Ids, part: Ids, sizes: Rows) -> Ids:
-    """Return how many candidates of a pool give some number of candidates of a part, on average."""
-    asked: Ids = np.ceil(sizes * (len(pool) / max(1, len(part)))).astype(np.int32)
-    return asked
+def scaled_sizes(pool: Ids, part: Ids, sizes: Rows) -> Ids:
+    """Return how many candidates of a pool contain ``sizes`` candidates of a part, on average."""
+    scaled: Ids = np.ceil(sizes * (len(pool) / max(1, len(part)))).astype(np.int32)
+    return scaled
 
 
 class PartOfPool:
@@ -267,32 +265,32 @@ class PartOfPool:
         See ``CandidateSource``; a list of the larger pool that is too short is searched again.
         """
         wider_ids = self._source.term_ids
-        is_own = np.zeros(int(wider_ids.max(initial=-1)) + 1, np.bool_)
-        is_own[self.term_ids] = True
-        asked = asked_of(wider_ids, self.term_ids, sizes)
+        is_inside = np.zeros(int(wider_ids.max(initial=-1)) + 1, np.bool_)
+        is_inside[self.term_ids] = True
+        wider_sizes = scaled_sizes(wider_ids, self.term_ids, sizes)
         while True:
-            found = self._source.lists(term1_ids, asked, stage)
-            inside = is_own[found.term2_ids]
+            wider = self._source.lists(term1_ids, wider_sizes, stage)
+            inside = is_inside[wider.term2_ids]
             before = starts_of(inside)
-            counts = np.diff(before[found.starts]).astype(np.int32)
-            complete = np.diff(found.starts) < found.sizes
+            counts = np.diff(before[wider.starts]).astype(np.int32)
+            complete = np.diff(wider.starts) < wider.sizes
             short = (counts < sizes) & ~complete
             if not short.any():
                 break
-            asked[short] = 2 * found.sizes[short]
+            wider_sizes[short] = 2 * wider.sizes[short]
         return SearchResult(
             pool=self._name,
             term1_ids=term1_ids,
             sizes=np.where(complete, np.maximum(sizes, counts + 1), counts).astype(np.int32),
             starts=starts_of(counts),
-            term2_ids=found.term2_ids[inside],
+            term2_ids=wider.term2_ids[inside],
         )
 
 
 def served_negatives(
     index: TermIndex,
     source_of: Callable[[str, Ids], CandidateSource | PartOfPool],
-    served: Callable[[str], None] = lambda _name: None,
+    on_set_done: Callable[[str], None] = lambda _name: None,
 ) -> NegativeSampler:
     """Return a sampler that gives each first term with n positives its n nearest allowed terms.
 
@@ -304,26 +302,26 @@ def served_negatives(
     Args:
         index: all terms.
         source_of: function that returns the candidates of a pool, given its name and terms.
-        served: called with the name of each finished set.
+        on_set_done: called with the name of each finished set.
     """
 
     def negatives_of(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
         source = source_of(*pool_of(index, positives))
         firsts, n_positives = np.unique(positives.term1_ids, return_counts=True)
-        known = np.isin(firsts, source.term_ids)
-        firsts, wanted = firsts[known], n_positives[known].astype(np.int32)
-        sizes, starts = wanted.copy(), starts_of(wanted)
+        are_candidates = np.isin(firsts, source.term_ids)
+        firsts, n_wanted = firsts[are_candidates], n_positives[are_candidates].astype(np.int32)
+        sizes, starts = n_wanted.copy(), starts_of(n_wanted)
         while True:
             lists = source.lists(firsts, sizes, stage)
             counts, ids = np.zeros(len(firsts), np.int32), np.empty(starts[-1], np.int32)
             chosen = Chosen(starts=starts, counts=counts, ids=ids)
             table = used_pairs(used[0], used[1], len(ids))
             serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)
-            dry = (counts < wanted) & (np.diff(lists.starts) >= lists.sizes)
-            if not dry.any():
+            too_short = (counts < n_wanted) & (np.diff(lists.starts) >= lists.sizes)
+            if not too_short.any():
                 break
-            sizes[dry] = 3 * lists.sizes[dry]
-        served(positives.name)
+            sizes[too_short] = 3 * lists.sizes[too_short]
+        on_set_done(positives.name)
         # The nearest negative of a first term belongs to its first positive.
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         begin = np.searchsorted(positives.term1_ids, firsts)

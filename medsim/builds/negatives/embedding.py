@@ -27,7 +27,7 @@ def embedding_negatives(
     *,
     seed: int,
     threads: int,
-    known: Sequence[SearchResult] = (),
+    results: Sequence[SearchResult] = (),
     sets: Sequence[PositiveSet] = (),
 ) -> NegativeSampler:
     """Return a sampler of the nearest terms by cosine, computed in single precision.
@@ -37,7 +37,7 @@ def embedding_negatives(
     confuses. A term without a vector is not a candidate, and gets no negatives as a first term. See
     ``medsim.builds.negatives.Strategy``.
     """
-    del known, sets
+    del results, sets
     embedding = index.embedding
     if embedding is None:
         raise OptionError("embedding negatives need an embedding of the terms")
@@ -49,7 +49,7 @@ def embedding_negatives(
             return shared[0]
         term_ids = pool_ids[embedding.rows[pool_ids] >= 0]
         source = CandidateSource(
-            name, term_ids, lambda: _laid_out(index, embedding, term_ids, seed, threads)
+            name, term_ids, lambda: _prepare_search(index, embedding, term_ids, seed, threads)
         )
         if name == TERMINOLOGY:
             shared.append(source)
@@ -58,7 +58,7 @@ def embedding_negatives(
     return served_negatives(index, source_of)
 
 
-def _laid_out(
+def _prepare_search(
     index: TermIndex, embedding: Embedding, term_ids: Ids, seed: int, threads: int
 ) -> CosineSearch:
     from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — imports FAISS

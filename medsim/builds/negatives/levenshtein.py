@@ -26,7 +26,7 @@ def levenshtein_negatives(
     *,
     seed: int,
     threads: int,
-    known: Sequence[SearchResult] = (),
+    results: Sequence[SearchResult] = (),
     sets: Sequence[PositiveSet] = (),
 ) -> NegativeSampler:
     """Return a sampler of the nearest terms by Levenshtein distance, ignoring case.
@@ -38,37 +38,37 @@ def levenshtein_negatives(
     requests, wider = search_plan(index, sets)
     pools: dict[str, CandidateSource] = {}
     shared = TERMINOLOGY if index.pool is not None else None
-    pool_names = [shared or wider.get(one.name, one.name) for one in sets]
-    later = {one.name: pool_names[place:] for place, one in enumerate(sets, start=1)}
+    pool_names = [shared or wider.get(positives.name, positives.name) for positives in sets]
+    later = {positives.name: pool_names[place:] for place, positives in enumerate(sets, start=1)}
 
     def source_of(name: str, pool_ids: Ids) -> CandidateSource | PartOfPool:
-        is_known = any(found.pool == name for found in known)
+        is_known = any(result.pool == name for result in results)
         whole = name if is_known else wider.get(name, name)
-        _release(pools, but=whole)
+        _release(pools, keep=whole)
         if whole not in pools:
             whole_ids = pool_ids if whole == name else requests[whole].pool_ids
             pools[whole] = candidate_source(
                 index, whole, whole_ids, seed=seed, threads=threads, ahead=requests.get(whole)
             )
-            for found in known:
-                if found.pool == whole:
-                    pools[whole].add(found)
+            for result in results:
+                if result.pool == whole:
+                    pools[whole].add(result)
         return pools[whole] if whole == name else PartOfPool(name, pool_ids, pools[whole])
 
-    def served(name: str) -> None:
-        left = later.get(name, [])
-        _release(pools, but=left[0] if left else "")  # rows need no pool
-        for done in pools.keys() - left:
+    def free_pools(name: str) -> None:
+        later_pools = later.get(name, [])
+        _release(pools, keep=later_pools[0] if later_pools else "")  # rows need no pool
+        for done in pools.keys() - later_pools:
             del pools[done]
 
-    return served_negatives(index, source_of, served)
+    return served_negatives(index, source_of, free_pools)
 
 
-def _release(pools: Mapping[str, CandidateSource], but: str) -> None:
+def _release(pools: Mapping[str, CandidateSource], keep: str) -> None:
     """Free the memory of all prepared pools except one."""
     for name, source in pools.items():
-        if name != but:
-            source.laid_out = None
+        if name != keep:
+            source.prepared_search = None
 
 
 STRATEGIES.register("levenshtein", levenshtein_negatives)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Ids, Starts
 
 
-_NUMBERED = 1 << 20  # characters per batch of numbering
-_LINE_BYTES = 64  # of a processor's cache
-_SPREAD = 4  # a block's longest term exceeds its shortest by at most one in so many characters
-_MOST_EQUALS = 1 << 19  # vectors in a block's table of characters; a larger one does not pay
+_BATCH = 1 << 20  # characters to count or number at a time
+_LINE_BYTES = 64  # bytes of a line of the processor's cache
+_SPREAD = 4  # a block's longest term is at most 1 / _SPREAD longer than its shortest
+_MAX_EQUALS = 1 << 19  # vectors in a block's table of characters; a larger one does not pay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Candidates:
     hashes: Hashes
 
     @classmethod
-    def of(cls, terms: Sequence[str], components: Ids | None = None) -> Candidates:
+    def from_terms(cls, terms: Sequence[str], components: Ids | None = None) -> Candidates:
         """Return terms as candidates of each other.
 
         Args:
@@ -70,7 +70,7 @@ class Candidates:
         return cls(terms=column, components=np.asarray(linked, np.int32), hashes=hashes)
 
 
-def laid_out(candidates: Candidates, threads: int = 1) -> Pool:
+def lay_out(candidates: Candidates, threads: int = 1) -> Pool:
     """Return the pool by length, then by text, with characters numbered by frequency.
 
     The result does not depend on ``threads``.
@@ -122,7 +122,7 @@ def _inverse(order: Ids) -> Ids:
 def _number(codes: Codes) -> int:
     """Number characters from 0 in place, the most frequent first, and return their count."""
     counts = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
-    parts = [codes[first : first + _NUMBERED] for first in range(0, len(codes), _NUMBERED)]
+    parts = [codes[first : first + _BATCH] for first in range(0, len(codes), _BATCH)]
     for part in parts:
         counts += np.bincount(part, minlength=len(counts))
     by_frequency = np.argsort(-counts, kind="stable")
@@ -147,7 +147,7 @@ def workspace(pool: Pool) -> Workspace:
 def slate(pool: Pool) -> Slate:
     """Return a workspace to compare terms of a pool block by block."""
     longest = max(1, len(pool.length_starts) - 2)
-    n_equals = min(pool.n_characters * longest, _MOST_EQUALS) * WORDS
+    n_equals = min(pool.n_characters * longest, _MAX_EQUALS) * WORDS
     n_kept = KEPT_PASSES + 3
     n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more for overflow
     return Slate(
@@ -172,12 +172,12 @@ def _aligned(n_words: int) -> Hashes:
     return words[first : first + n_words]
 
 
-_LEAST = 2048  # queries per group, if enough have similar lengths
-_GROUPS_A_THREAD = 8  # the minimum, so that threads end at about the same time
+_MIN_QUERIES = 2048  # queries per group, if enough have similar lengths
+_GROUPS_PER_THREAD = 8  # the minimum, so that threads end at about the same time
 
 
 def groups(task: Search, threads: int) -> list[Ids]:
-    """Return the queries with wanted candidates in groups of similar lengths, costliest first.
+    """Return the queries that want candidates in groups of similar lengths, costliest first.
 
     Returns:
         Groups as int32[n], numbers of queries in order of length, then text.
@@ -189,7 +189,7 @@ def groups(task: Search, threads: int) -> list[Ids]:
     bounds[full] = task.best.distances[task.best.starts[full + 1] - 1]
     wants = np.flatnonzero(sizes)
     order = wants[np.lexsort((task.queries[wants], bounds[wants], lengths[wants]))]
-    most = max(_LEAST, len(order) // (_GROUPS_A_THREAD * threads))
+    most = max(_MIN_QUERIES, len(order) // (_GROUPS_PER_THREAD * threads))
     parts = [
         near[begin : begin + most]
         for near in _near_lengths(order.astype(np.int32), lengths)
@@ -201,9 +201,9 @@ def groups(task: Search, threads: int) -> list[Ids]:
 
 
 def _near_lengths(order: Ids, lengths: Starts) -> Iterator[Ids]:
-    """Yield groups of queries in order of length; a group ends at its size limit or length limit.
+    """Yield groups of queries in order of length; groups have limits of size and of length.
 
-    Empty queries have their own group.
+    Empty queries form a group of their own.
     """
     cuts = np.flatnonzero(np.diff(lengths[order])) + 1
     first = 0
@@ -212,12 +212,12 @@ def _near_lengths(order: Ids, lengths: Starts) -> Iterator[Ids]:
         stop = cut == len(order) or not (
             shortest > 0 and lengths[order[cut]] <= shortest + shortest // 4 + 4
         )
-        if cut > first and (stop or cut - first >= _LEAST):
+        if cut > first and (stop or cut - first >= _MIN_QUERIES):
             yield order[first:cut]
             first = cut
 
 
-_QUERIES_A_TASK = 64
+_QUERIES_PER_TASK = 64
 _SEEDS = 1 << 64
 
 S = TypeVar("S")
@@ -258,7 +258,7 @@ class NearestSearch:
     ) -> None:
         if not 0 <= seed < _SEEDS:
             raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-        self._pool = laid_out(candidates, threads)
+        self._pool = lay_out(candidates, threads)
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
@@ -278,17 +278,17 @@ class NearestSearch:
         are_rows = len(queries) == len(sizes) and not ((queries < 0) | (queries >= n_terms)).any()
         if not are_rows or (sizes < 0).any():
             raise OptionError(
-                f"queries must be rows of the {n_terms:,} terms, each with the number that it wants"
+                f"each query must be a row of the {n_terms:,} terms, with a number of terms to find"
             )
         best = empty_slots(np.minimum(sizes, n_terms).astype(np.int32), np.int32)
         task = Search(self._pool, self._seed, queries, best)
         works = [workspace(self._pool) for _ in range(self._threads)]
 
         def bound(first: int, work: Workspace) -> None:  # from terms with a common prefix or suffix
-            search_neighbours(task, first, min(first + _QUERIES_A_TASK, len(queries)), work)
+            search_neighbours(task, first, min(first + _QUERIES_PER_TASK, len(queries)), work)
 
         def complete(first: int, work: Workspace) -> None:
-            stop = min(first + _QUERIES_A_TASK, len(queries))
+            stop = min(first + _QUERIES_PER_TASK, len(queries))
             search(task, first, stop, work)
             advance(stop - first)
 
@@ -296,7 +296,7 @@ class NearestSearch:
             search_group(task, group, *space)
             advance(len(group))
 
-        starts = range(0, len(queries), _QUERIES_A_TASK)
+        starts = range(0, len(queries), _QUERIES_PER_TASK)
         _in_threads(works, starts, bound)
         if self._sliced:
             spaces = [(slate(self._pool), work) for work in works]

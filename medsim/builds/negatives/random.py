@@ -26,7 +26,7 @@ def random_negatives(
     *,
     seed: int,
     threads: int,
-    known: Sequence[SearchResult] = (),
+    results: Sequence[SearchResult] = (),
     sets: Sequence[PositiveSet] = (),
 ) -> NegativeSampler:
     """Return a sampler that draws uniformly from the allowed terms of the pool.
@@ -35,9 +35,9 @@ def random_negatives(
     A set that draws from its own terms draws an occurrence, the term of a random pair, as in the
     paper; in the pool of the terminology, all terms are equally likely.
     """
-    del threads, known, sets
+    del threads, results, sets
 
-    def drawn(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
+    def sample(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
         n_pairs = len(positives.term1_ids)
         stage.total(n_pairs)
         set_terms = np.concatenate([positives.term1_ids, positives.term2_ids])
@@ -55,7 +55,7 @@ def random_negatives(
         stage.advance(n_pairs)
         return rows, seconds[rows]
 
-    return drawn
+    return sample
 
 
 STRATEGIES.register("random", random_negatives)

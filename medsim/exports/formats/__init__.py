@@ -90,7 +90,7 @@ def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:
     )
 
 
-MOST_ROWS = 1_000_000
+MAX_ROWS = 1_000_000
 """The maximum number of rows of a file."""
 
 
@@ -100,8 +100,8 @@ def shards(config: str, split: str, n_rows: int) -> Iterator[tuple[str, int, int
     Files are named as on Hugging Face's hub. There is no file without rows, since ``load_dataset``
     does not accept a split without rows.
     """
-    n_files = -(-n_rows // MOST_ROWS)
+    n_files = -(-n_rows // MAX_ROWS)
     for number in range(n_files):
-        begin = number * MOST_ROWS
+        begin = number * MAX_ROWS
         path = f"{config}/{split}-{number:05d}-of-{n_files:05d}.parquet"
-        yield path, begin, min(begin + MOST_ROWS, n_rows)
+        yield path, begin, min(begin + MAX_ROWS, n_rows)

@@ -50,7 +50,7 @@ def write_dataset(run: Export) -> None:
     build = next(iter(run.splits.values()))
     source, options = build.manifest.source, dict(build.manifest.options)
     if isinstance(run.exported, Splits):
-        builds = [one.manifest for one in run.splits.values()]
+        builds = [split.manifest for split in run.splits.values()]
         options = options_of_splits(builds, run.exported.manifest.options)
     check_passed_on(source, private=run.options.private)
     about = "Each positive once, even if several sets have it."
@@ -87,8 +87,8 @@ def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config
             rows = build.pairs(**names)
         columns = rows.collect_schema()
         count = int(rows.select(pl.len()).collect().item())
-        of = build.manifest.source
-        metadata = {name: str(of.get(name)) for name in ("name", "release_date", "terms_of_use")}
+        facts = ("name", "release_date", "terms_of_use")
+        metadata = {fact: str(build.manifest.source.get(fact)) for fact in facts}
         for name, begin, end in shards(config, split, count):
             part = rows.slice(begin, end - begin)
             run.output.write_file(name, partial(write_lazily, part, metadata=metadata))
@@ -159,23 +159,23 @@ def croissant(card: Card, output: OutputFolder) -> str:
         "distribution": [
             *(
                 _file(path, output)
-                for one in card.configs
-                for paths in one.files.values()
+                for config in card.configs
+                for paths in config.files.values()
                 for path in paths
             ),
             *(
                 {
                     "@type": "cr:FileSet",
-                    "@id": f"{one.name}-files",
-                    "name": f"{one.name}-files",
-                    "description": f"The files of {one.name}.",
+                    "@id": f"{config.name}-files",
+                    "name": f"{config.name}-files",
+                    "description": f"The files of {config.name}.",
                     "encodingFormat": _PARQUET,
-                    "includes": f"{one.name}/*.parquet",
+                    "includes": f"{config.name}/*.parquet",
                 }
-                for one in card.configs
+                for config in card.configs
             ),
         ],
-        "recordSet": [_record_set(one) for one in card.configs],
+        "recordSet": [_record_set(config) for config in card.configs],
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 

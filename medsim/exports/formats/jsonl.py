@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from medsim.exports.formats import Export
     from medsim.exports.hard_negatives import Tuples
 
-_BESIDE = ("pair_id", "concept1", "concept2", "distance")  # which trainers ignore
+_EXTRA_COLUMNS = ("pair_id", "concept1", "concept2", "distance")  # which trainers ignore
 
 
 def write_json_lines(run: Export) -> None:
@@ -42,7 +42,7 @@ def write_json_lines(run: Export) -> None:
                             pl.col("anchor").alias("query"),
                             pl.concat_list("positive").alias("pos"),
                             negatives.alias("neg"),
-                            *_BESIDE,
+                            *_EXTRA_COLUMNS,
                         ).write_ndjson(file)
                 return len(tuples.rows)
 

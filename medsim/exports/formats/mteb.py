@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from medsim.core.output import OutputFolder
     from medsim.exports.formats import Export
 
-MOST_QUERIES = 50_000
+MAX_QUERIES = 50_000
 """The most queries of a retrieval: mteb compares all of them with 50,000 terms at a time, which
 takes 10 GB in single precision."""
 
@@ -155,8 +155,8 @@ class _Source:
 def _source(build: Build, *, private: bool) -> _Source:
     source, options = build.manifest.source, build.manifest.options
     terminology, licence = " ".join(str(source.get("name")).split()), licence_of(source)
-    day, of = source.get("release_date"), options.get("split")
-    split = str(of["name"]) if isinstance(of, dict) else None
+    day, split_options = source.get("release_date"), options.get("split")
+    split = str(split_options["name"]) if isinstance(split_options, dict) else None
     of_day, of_split = f" of {day}" if day else "", f", the split {split}" if split else ""
     language = _LANGUAGE_CODES.get(str(options.get("language")))
     is_known = _LICENCES.fullmatch(licence.hub_id)
@@ -211,10 +211,10 @@ def _retrieval_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]
     rows = np.flatnonzero(linked["is_linked"])
     if not len(rows):
         return
-    if (n_more := len(rows) - MOST_QUERIES) > 0:  # those with the smallest hashes are the queries
+    if (n_more := len(rows) - MAX_QUERIES) > 0:  # those with the smallest hashes are the queries
         hashes = hashes_of(linked["term"][rows])
-        rows = rows[np.argsort(hashes, kind="stable")[:MOST_QUERIES]]
-        why = f"term is not a query, since a retrieval has at most {MOST_QUERIES:,}"
+        rows = rows[np.argsort(hashes, kind="stable")[:MAX_QUERIES]]
+        why = f"term is not a query, since a retrieval has at most {MAX_QUERIES:,}"
         run.skipped.append(Skipped(reason=why, n_rows=n_more))
     terms = linked.select(
         pl.int_range(pl.len()).cast(pl.String).alias("id"),
@@ -239,7 +239,7 @@ def _rated_tasks(run: Export) -> Iterator[dict[str, object]]:
             run.skipped.append(replace(one, reason=f"{rated.name}: {one.reason}"))
         for warning in rated.warnings:
             run.progress.warn(f"{rated.name}: {warning}")
-        of = next((f", {one.source}" for one in LAYOUTS if one.name == rated.layout), "")
+        origin = next((f", {one.source}" for one in LAYOUTS if one.name == rated.layout), "")
         for rating in rated.pairs.columns[2:]:
             name = _UNSAFE.sub("_", f"{rated.name}-{rating}")
             file = f"rated/{name}.parquet"
@@ -251,7 +251,7 @@ def _rated_tasks(run: Export) -> Iterator[dict[str, object]]:
             low, high = rated.range or (min(pairs["score"]), max(pairs["score"]))
             about = (
                 "How similar are two medical terms? People rated each pair; the score is the "
-                f"column {rating} of the file {rated.name} ({rated.layout}{of})."
+                f"column {rating} of the file {rated.name} ({rated.layout}{origin})."
             )
             facts: dict[str, object] = {
                 "reference": None,

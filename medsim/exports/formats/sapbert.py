@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from medsim.exports.formats import Export
 
-_BETWEEN = "||"
+_SEPARATOR = "||"
 _ROWS_AT_ONCE = 1 << 16
 
 
@@ -26,11 +26,11 @@ def write_sapbert(run: Export) -> None:
     This is the format of SapBERT's pairwise training (Liu et al. 2021, NAACL): it splits a line at
     "||", and names are not escaped. See ``medsim.exports.formats.ExportFormat``.
     """
-    line = pl.concat_str("concept1", "name1", "name2", separator=_BETWEEN)
+    line = pl.concat_str("concept1", "name1", "name2", separator=_SEPARATOR)
     parts = pl.concat_list("concept1", "name1", "name2")
     # Readers split a line at two bars, and must get the same parts. A name that ends in a bar would
     # change them.
-    is_read_as_written = (line.str.split(_BETWEEN) == parts) & ~line.str.contains(r"[\r\n]")
+    is_read_as_written = (line.str.split(_SEPARATOR) == parts) & ~line.str.contains(r"[\r\n]")
     apart = broken = n_positives = 0
     for name, build in run.splits.items():
         terms = split_terms(build)
@@ -59,7 +59,7 @@ def write_sapbert(run: Export) -> None:
     check_some(run, n_positives)
     reasons = {
         "names of two concepts": apart,
-        f"a name or an id with {_BETWEEN} or a line break": broken,
+        f"a name or an id with {_SEPARATOR} or a line break": broken,
     }
     run.skipped.extend(Skipped(reason=reason, n_rows=n) for reason, n in reasons.items() if n)
 

@@ -101,12 +101,12 @@ def _readme(run: Export, written: dict[str, list[str]]) -> str:
         }
         for config, splits in written.items()
     ]
-    of, day = source.get("name"), source.get("release_date") or "of no known date"
+    terminology, day = source.get("name"), source.get("release_date") or "of no known date"
     return "\n".join(
         (
             front_matter({**licence.metadata(), "configs": configs}),
-            *("", f"# Training pairs of {of}", ""),
-            f"Made by medsim {medsim_version()} of {of}, release {day}, for",
+            *("", f"# Training pairs of {terminology}", ""),
+            f"Made by medsim {medsim_version()} of {terminology}, release {day}, for",
             "sentence-transformers; `manifest.json` says how.",
             "",
             *(f"- `{config}`: {_ABOUT[config]}" for config in written),

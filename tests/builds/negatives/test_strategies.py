@@ -131,7 +131,7 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
     }
     known = search(index, list(sets.values())) if search else ()
     ahead = list(sets.values())
-    make = STRATEGIES.get(strategy)(index, seed=seed, threads=threads, known=known, sets=ahead)
+    make = STRATEGIES.get(strategy)(index, seed=seed, threads=threads, results=known, sets=ahead)
     made: Texts = {}
     for key, one in sets.items():
         made[key] = _negatives_of_set(make, one, key, list(ids), made, stage)
@@ -351,7 +351,7 @@ def test_no_pool_is_laid_out_while_rows_are_made(monkeypatch: pytest.MonkeyPatch
     def noting(index: Any, source_of: Any, served: Any) -> Any:
         def looked_at(name: str) -> None:
             served(name)
-            held.append([source for source in sources if source.laid_out is not None])
+            held.append([source for source in sources if source.prepared_search is not None])
 
         return served_negatives(index, source_of, looked_at)
 
