@@ -59,16 +59,15 @@ _TOO_FEW = "too few models: "
 def correlate(options: CorrelateOptions) -> pl.DataFrame:
     """Return Pearson's correlation of every intrinsic set with every extrinsic task.
 
-    Each is over the models with both scores, with a two-tailed t-test whose p-value is corrected
-    for the number of all tests by Holm's procedure; without the correction these are the figures of
-    tables 6, 8 and 9 of Chiu et al. (BMC Bioinformatics 2018). Every column of numbers in a table
-    is used, and cells may be empty. Warnings name models and scores that are left out, and too few
-    models.
+    Each correlation is over the models with both scores and has a two-tailed t-test. Holm's
+    procedure corrects the p-values for the number of tests; before the correction, the figures
+    match tables 6, 8 and 9 of Chiu et al. (BMC Bioinformatics 2018). Every column of numbers in a
+    table is used, and cells may be empty. Warnings name the models and scores that are left out,
+    and say if there are too few models.
 
     Returns:
-        ``COLUMNS``, sets and tasks in their order.
-        ``smallest_r`` is the smallest correlation that this many models can show in one test at 80%
-        power.
+        ``COLUMNS``, in the order of the sets and tasks. ``smallest_r`` is
+        the smallest correlation that this many models can show in one test at 80% power.
 
     Raises:
         InputError: a table is malformed, or fewer than 3 models are in both.
@@ -122,14 +121,14 @@ def _intrinsic_scores(options: CorrelateOptions, progress: Progress) -> pl.DataF
             return _evaluation_scores(intrinsic, options)
     for name, value in (("metric", options.metric), ("statistic", options.statistic)):
         if value is not None:
-            raise OptionError(f"`{name}` {value} is for the folder of an evaluation, not a table")
+            raise OptionError(f"`{name}` applies to the folder of an evaluation, not to a table")
     if not isinstance(intrinsic, (str, Path, pl.DataFrame)):
         raise OptionError(f"`intrinsic` {intrinsic.folder} is not an evaluation")
     return read_model_scores(intrinsic, progress)
 
 
 def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.DataFrame:
-    """Return the scores of embeddings on every whole set, at their best metric or at one."""
+    """Return the scores of embeddings on all whole sets, at their best or the chosen metric."""
     results = whole_sets(evaluation.results())
     metric, statistic = options.metric, options.statistic
     pair_statistics = (*statistics_of("labelled"), *statistics_of("rated"))
@@ -153,7 +152,7 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
 
 
 def _common_models(sets: pl.DataFrame, tasks: pl.DataFrame, progress: Progress) -> list[str]:
-    """Return the models that both sides have, in the order of the first."""
+    """Return the models with both kinds of scores, in the order of ``sets``."""
     intrinsic, extrinsic = (list(dict.fromkeys(scores["model"])) for scores in (sets, tasks))
     common = [model for model in intrinsic if model in set(extrinsic)]
     only_intrinsic, only_extrinsic = (
@@ -161,7 +160,7 @@ def _common_models(sets: pl.DataFrame, tasks: pl.DataFrame, progress: Progress) 
     )
     if len(common) < FEWEST_FOR_TEST:
         raise InputError(
-            f"{counted(len(common), 'model has', 'models have')} both scores, and a correlation "
+            f"{counted(len(common), 'model has', 'models have')} both scores, but a correlation "
             f"needs {FEWEST_FOR_TEST}; use the same names; only intrinsic: "
             f"{listed(only_intrinsic, _MOST_NAMED) or 'none'}; only extrinsic: "
             f"{listed(only_extrinsic, _MOST_NAMED) or 'none'}"
@@ -184,12 +183,12 @@ def _by_set(scores: pl.DataFrame, models: Sequence[str]) -> dict[tuple[str, str 
 
 
 def _reach(n_models: int) -> str:
-    """Return the correlations that this number of models could show."""
+    """Return a sentence on the correlations that this number of models can show."""
     if n_models <= FEWEST_FOR_TEST:
-        return f"{_TOO_FEW}{n_models} cannot show any correlation"
+        return f"{_TOO_FEW}{n_models} models cannot show any correlation"
     smallest = smallest_detectable(n_models)
     only = "" if smallest <= STRONG else f"{_TOO_FEW}only "
-    return f"{only}|r| ≥ {smallest:.2f} could show at 80% power"
+    return f"{only}|r| ≥ {smallest:.2f} is detectable at 80% power"
 
 
 def _verdict(test: PearsonTest, p_holm: float, n_tests: int) -> str:
@@ -206,10 +205,10 @@ def _verdict(test: PearsonTest, p_holm: float, n_tests: int) -> str:
 
 
 SCORE_COLUMNS = columns(pl.String, "set", "statistic", "model") | columns(pl.Float64, "value")
-"""The columns of scores of models: a row per set and model; a missing value is null."""
+"""The columns of models' scores: a row per set and model; a missing value is null."""
 
 MODEL = "model"
-"""The name of the column of models; without it, the first column of text is used."""
+"""The name of the column of models; if it is missing, the first text column is used."""
 
 
 def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> pl.DataFrame:
@@ -217,10 +216,10 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
 
     Args:
         table: a frame, or a .parquet, .csv or .tsv file.
-        progress: receives warnings of columns that are left out because they have no number.
+        progress: receives warnings about columns without numbers, which are left out.
 
     Returns:
-        ``SCORE_COLUMNS`` without statistics.
+        ``SCORE_COLUMNS``, with ``statistic`` null.
     """
     if isinstance(table, pl.DataFrame):
         return _scores("the table", table, progress)
@@ -239,7 +238,7 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
 
 
 def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame:
-    """Return the scores of a table whose columns have their types."""
+    """Return the scores of a table with typed columns."""
     model = _model_column(frame, lambda column: column.dtype == pl.String)
     if model is None:
         raise InputError(f"{where} has no column of models; name it {MODEL!r}")

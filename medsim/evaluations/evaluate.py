@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @public(EvaluateOptions)
 def evaluate(options: EvaluateOptions) -> Evaluation:
-    """Return the evaluation of embeddings on builds and rated files that it writes to ``out``.
+    """Evaluate embeddings on builds and rated files, and return the evaluation in ``out``.
 
     If ``out`` is an evaluation already, inputs and embeddings are added to it, and existing results
     are not computed again.
@@ -82,7 +82,7 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
         input_ for input_ in inputs if not _is_complete(run, input_, name, about.get("metrics"))
     ]
     if not missing:
-        run.progress.say(f"{name} was compared before")
+        run.progress.say(f"{name} was evaluated before")
         return
     embedded = embed_terms(
         named,
@@ -115,7 +115,7 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
 def _chosen_metrics(
     options: EvaluateOptions, name: str, kind: type[WordBags | TermPoints]
 ) -> dict[str, Metric]:
-    """Return the metrics by which an embedding is compared."""
+    """Return the metrics to compute for an embedding, by name."""
     fitting = metrics_of(kind)
     chosen = {
         key: metric
@@ -123,10 +123,7 @@ def _chosen_metrics(
         if not options.metrics or key in options.metrics
     }
     if not chosen:
-        raise OptionError(
-            f"no metric fits {name}; those that do: {', '.join(fitting)}; give `metrics` one of "
-            "each kind"
-        )
+        raise OptionError(f"none of `metrics` fits {name}; add one of {', '.join(fitting)}")
     return chosen
 
 

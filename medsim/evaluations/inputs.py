@@ -43,11 +43,11 @@ class PairSet:
     """A set of pairs on which statistics are computed.
 
     Attributes:
-        dataset: its name; for a rated file the name of the rating, and of the part if it is one, as
-            in "mean/count=10-99".
+        dataset: the name of the dataset; for a rated file the name of the rating, followed by the
+            part if the set is a part, as in "mean/count=10-99".
         rows: int32[n_pairs], rows of the input's pairs, ascending.
         values: float64[n_pairs], ratings, or 1 for a positive and 0 for a negative.
-        clusters: int32[n_pairs], the cluster of each pair, see ``EvaluationInput``; None where all
+        clusters: int32[n_pairs], the cluster of each pair, see ``EvaluationInput``; None if all
             pairs count as independent.
     """
 
@@ -77,11 +77,10 @@ class EvaluationInput:
         provenance: for the manifest, with its ``fingerprint``.
         independent: whether all pairs count as independent. Otherwise labelled pairs are in
             clusters: the positives of a dataset, of any difficulty, connect their terms, and a pair
-            belongs to the cluster of its first term. The first term of a negative is that of a
+            belongs to the cluster of its first term. Every negative shares its first term with a
             positive.
         build: the build of the pairs; None for rated files, and for pairs of earlier runs.
-        linked: the terms among which retrieval looks for linked ones, see ``linked_terms``; None
-            without retrieval.
+        linked: the terms that retrieval searches, see ``linked_terms``; None without retrieval.
         categories: the categories to separate; None without separation.
     """
 
@@ -103,7 +102,7 @@ class EvaluationInput:
 
     @cached_property
     def sets(self) -> list[PairSet]:
-        """The sets in order of name; their rows are those of ``pairs``."""
+        """The sets in order of name, with rows of ``pairs``."""
         numbered = self.pairs.select("pair_id").with_row_index("row")
         value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
         slim = self.frame.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
@@ -144,7 +143,7 @@ class EvaluationInput:
 
 
 def read_inputs(options: EvaluateOptions, progress: Progress) -> list[EvaluationInput]:
-    """Return the builds (folders) and rated files, with what retrieval and separation need.
+    """Read builds (folders) and rated files, and prepare them for retrieval and separation.
 
     The columns of a rated file in an unknown layout follow its path, as in
     "rated.csv,term1=A,term2=B,rating=score".
@@ -193,7 +192,7 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
 
 
 def _check(options: EvaluateOptions, rated: Sequence[EvaluationInput], n_inputs: int) -> None:
-    """Raise OptionError if no input is of the kind that an option is for."""
+    """Raise OptionError if an option needs a kind of input that is missing."""
     for option, is_set in (("retrieval", options.retrieval), ("separation", options.separates)):
         if is_set and len(rated) == n_inputs:
             raise OptionError(f"`{option}` needs a build among the inputs, not only rated files")
@@ -328,7 +327,7 @@ def _read_rated_file(
 
 
 def _rated_rows(rated: RatedPairs, parts: pl.DataFrame) -> pl.DataFrame:
-    """Return ``PAIRS``, a row per pair and rating, and one more for each of its parts."""
+    """Return ``PAIRS``: a row per pair and rating, and one for each part that the pair is in."""
     ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
     pairs = rated.pairs.select("term1", "term2", pair_id=pl.Series(ids, dtype=pl.String))
     whole = pl.concat(

@@ -10,7 +10,7 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.tables import SEPARATORS
 
 DIRECTIONS = {"similar": True, "different": False}
-"""The directions of ratings: whether a higher one means more similar."""
+"""The directions of ratings: whether a higher rating means more similar."""
 
 HOW_TO_NAME = "FILE,term1=NAME,term2=NAME,rating=NAME, with names or numbers of columns"
 """The text by which a user names the columns of a file, for messages."""
@@ -29,13 +29,13 @@ class RatedColumns:
     header if its rating is neither a number nor a marker of a missing value.
 
     Attributes:
-        term1: the column of first terms. If it is None, as the others then are, the layout that
-            recognises the file gives the columns.
+        term1: the column of first terms. If all columns are None, the layout of the file gives
+            them.
         separator: the character between columns, one of ``medsim.core.tables.SEPARATORS``;
             None detects it.
-        higher_is_similar: whether a higher rating means more similar, as it does if this is None.
-        raters: the columns of the raters whose agreement is computed; some may not have rated a
-            pair. If no rating is named, the mean of theirs is used.
+        higher_is_similar: whether a higher rating means more similar; None means that it does.
+        raters: the columns of individual raters, whose agreement is computed; cells may be empty.
+            Without ``ratings``, the mean over raters is the rating.
     """
 
     term1: str | None = None
@@ -46,7 +46,7 @@ class RatedColumns:
     raters: tuple[str, ...] = field(default=(), repr=False)  # not in older fingerprints
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all columns; none if a layout gives them.
+        """Return the names of all columns; empty if a layout gives them.
 
         Raises:
             OptionError: a column is missing or given twice.
@@ -57,7 +57,7 @@ class RatedColumns:
         if not (self.term1 and self.term2 and rated and all(rated)):
             raise OptionError(f"name two terms and a rating: {HOW_TO_NAME}")
         if len(self.raters) == 1:
-            raise OptionError("agreement needs two raters; name a single one as the rating")
+            raise OptionError("agreement needs two raters; name a single rater as the rating")
         names = (self.term1, self.term2, *rated)
         for name in names:
             if names.count(name) > 1:
@@ -66,7 +66,7 @@ class RatedColumns:
 
 
 def parse_rated(text: str) -> tuple[Path, RatedColumns | None]:
-    """Return the file that a text names, and its columns if the text names them.
+    """Return the path in a text, and the columns that follow it, if any.
 
     Columns begin at the first comma before one of the options of ``parse_columns``; any other comma
     belongs to the path.
@@ -118,13 +118,13 @@ class Layout:
     Attributes:
         header: the columns that identify its files; a file may have more. Empty if files have no
             header: then the columns below are numbers from 1, and there are no others.
-        first: for files without a header, the cells that a line may begin with; then a line may
-            have more cells than are read. Empty if unknown.
+        first: for files without a header, the allowed first cells of a line; lines may then have
+            additional cells. Empty if unknown.
         ratings: name of each rating, and its column. All are on one scale; if there are several,
             their mean is added as a rating.
-        raters: the columns of the raters whose agreement is computed; some may not have rated a
-            pair. If there is no rating, the mean of theirs is used.
-        scale: the lowest and the highest rating; None where files of the layout differ.
+        raters: the columns of individual raters, whose agreement is computed; cells may be empty.
+            Without ``ratings``, the mean over raters is the rating.
+        scale: the lowest and the highest rating; None if files of the layout differ.
         sentences: whether the terms are sentences; files with tabs between them quote no cells.
         terminology: the terminology or corpus of the terms; None if files differ.
         source: the paper that made the ratings.
@@ -173,9 +173,9 @@ LAYOUTS = (
         source="Pakhomov, Pedersen, McInnes, Melton, Ruggieri and Chute 2011, J Biomed Inform "
         "44(2), from the pairs of Pedersen et al. 2007",
     ),
-    # Descriptions in circulation differ on which end means related. The file leaves no doubt: what
-    # it rates highest are near synonyms, a fifth of it are unrelated controls at 1 exactly, and the
-    # pair that it shares with UMNSRS is in the upper third of both.
+    # Descriptions of this set differ on which end of the scale means related. In the file, high
+    # ratings do: the highest are near synonyms, a fifth of the pairs are unrelated controls rated
+    # exactly 1, and the one pair that UMNSRS also has is in the upper third of both.
     Layout(
         name="MayoSRS",
         header=("mean", "cui1", "cui2", "term1", "term2"),
@@ -249,4 +249,4 @@ LAYOUTS = (
         source="Cer, Diab, Agirre, Lopez-Gazpio and Specia 2017, SemEval",
     ),
 )
-"""The layouts that are recognised; of those that fit, the one that names most columns is used."""
+"""The known layouts; if several fit a file, the one that names the most columns is used."""

@@ -112,11 +112,11 @@ ComparedTable = Literal[
     "figure-B.1",
     "figure-C.1",
 ]
-"""The tables of ``medsim compare``, and those of the paper by their numbers."""
+"""The tables of ``medsim compare``, and the tables of the paper by number."""
 
 
 PAPER_METRICS = ("fuzzy_jaccard", "kendall")
-"""The metric of all word embeddings and that of all others, where the paper fixes one."""
+"""The paper's fixed metrics: the first for word embeddings, the second for all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +124,9 @@ class PaperTable:
     """A table or figure of the paper.
 
     Attributes:
-        table: of ``medsim compare``.
-        negatives: the strategy of the sets that it has; None for all.
-        fixed: whether each embedding is at one of ``PAPER_METRICS``, not at its best metric.
+        table: the name of the table in ``medsim compare``.
+        negatives: the strategy of its negatives; None for all strategies.
+        fixed: whether embeddings are compared at ``PAPER_METRICS``, not at their best metric.
     """
 
     table: str
@@ -151,7 +151,7 @@ PAPER = {
     "figure-B.1": PaperTable("spread-spearman"),
     "figure-C.1": PaperTable("spread-accuracy"),
 }
-"""Tables by their number, and figures by theirs."""
+"""The tables and figures of the paper by number."""
 
 OTHER_COMMANDS = {"2": "medsim stats BUILD", "3": "medsim study score STUDY ANSWERS"}
 """The commands that print the other tables, by number."""
@@ -182,13 +182,13 @@ EQUAL_PARTS = Option(
 def checked_bins(
     bins: Sequence[int | str], topic_bins: Sequence[int | str], equal_parts: int | None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return bins of counts and of topics as numbers, which the command line gives as text.
+    """Return bins of counts and of topics as integers; the command line gives them as text.
 
     Raises:
-        OptionError: they are not ascending counts, or stand beside equal parts.
+        OptionError: bins are not ascending counts, or are combined with equal parts.
     """
     if equal_parts is not None and (bins or topic_bins):
-        raise OptionError("`equal_parts` replaces `bins` and `topic_bins`; leave out either")
+        raise OptionError("`equal_parts` replaces `bins` and `topic_bins`; give one or the other")
     return _ascending("bins", bins), _ascending("topic_bins", topic_bins)
 
 
@@ -206,12 +206,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     ModelScores = str | Path | pl.DataFrame
-else:  # the command line takes paths alone, and its help does not wait for Polars
+else:  # the command line takes only paths, and its help does not import Polars
     ModelScores = str | Path | Any
 
 
 SUBSETS: tuple[Subset, ...] = get_args(Subset)
-"""Pairs that all embeddings cover, or those that each covers."""
+"""Pairs that all embeddings cover, or that each one covers."""
 
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 """Corrections of p-values for the number of comparisons; the first is the paper's."""
@@ -224,10 +224,10 @@ TABLES = (
     *("metrics", "parts", "rated", "coverage", "overlap", "retrieval"),
     *("separation", "all-separation", "separation-terms", "categories"),
 )
-"""The tables of ``medsim compare``, those of declared statistics among them."""
+"""The tables of ``medsim compare``, including those of declared statistics."""
 
 FIXABLE = ("best", "standings", "parts", *tabulated_names())
-"""Those in which embeddings can be compared at fixed metrics."""
+"""The tables that can compare embeddings at fixed metrics."""
 
 _N_NEAR = 2
 _MOST_COUNT = 10**18
@@ -318,23 +318,24 @@ class EvaluateOptions(Options):
     near: Annotated[
         Sequence[str],
         Option(
-            "Concept above a near category; give two. The terms of the first are compared. "
-            "For SNOMED CT the default is diagnostic and therapeutic procedures.",
+            "Concept whose descendants form a near category; give two. The terms of the first are "
+            "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     far: Annotated[
         Sequence[str],
         Option(
-            "Concept above a far category; one or more. For SNOMED CT the default is organisms.",
+            "Concept whose descendants form a far category; one or more. For SNOMED CT the default "
+            "is organisms.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     categories: Annotated[
         Sequence[str],
         Option(
-            "Concept above a category; give two or more. They replace near and far, and "
-            "their category error is computed.",
+            "Concept whose descendants form a category; give two or more. They replace near and "
+            "far, and their category error is computed.",
             ("--category",),
             metavar="[NAME=]CONCEPT_ID",
         ),
@@ -355,7 +356,7 @@ class EvaluateOptions(Options):
 
     @property
     def input_paths(self) -> list[str | Path]:
-        """The inputs as paths; in Python a single one or an opened build is allowed."""
+        """The inputs as paths; Python callers may give a single path or an opened build."""
         inputs = self.inputs
         if isinstance(inputs, (str, Path)) or not isinstance(inputs, Iterable):
             inputs = (inputs,)
@@ -373,19 +374,19 @@ class EvaluateOptions(Options):
 
     @property
     def separates(self) -> bool:
-        """True if categories are to be separated, which naming them asks for as well."""
+        """Whether to separate categories; naming categories implies it."""
         return self.separation or any((self.near, self.far, self.categories))
 
     def check(self) -> None:
-        """Raise OptionError for options that are missing or do not fit each other."""
+        """Raise OptionError for options that are missing or do not fit together."""
         if not self.embeddings:
             raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
         named = wrapped_by_name(self.embeddings, "embeddings")
         object.__setattr__(self, "embeddings", named)
         if (self.near or self.far) and self.categories:
-            raise OptionError("`categories` replaces `near` and `far`; leave out either")
+            raise OptionError("`categories` replaces `near` and `far`; give one or the other")
         if (self.near or self.far) and (len(self.near) != _N_NEAR or not self.far):
-            raise OptionError("name two categories by `near`, and at least one by `far`")
+            raise OptionError("give two categories with `near`, and at least one with `far`")
         if self.index != "flat" and not self.retrieval:
             raise OptionError(f"`index` {self.index} needs `retrieval`")
         bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
@@ -446,7 +447,7 @@ class CompareOptions(Options):
 
     @property
     def paper(self) -> PaperTable:
-        """The table, with the settings of the paper if it is named by its number there."""
+        """The table, with the paper's settings if it is given by its number in the paper."""
         return PAPER.get(number_of(self.table) or "", PaperTable(self.table))
 
 

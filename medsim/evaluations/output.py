@@ -28,7 +28,7 @@ _short, _single, _flag = (partial(Column, dtype) for dtype in (pl.Int32, pl.Floa
 _INPUT = _text("Name of the build's folder, or of the rated file without its suffix.")
 _EMBEDDING = _text("Name of the embedding, as given.")
 _INDEX = _text("Index that was searched: flat (exact), ivf or hnsw.")
-_SIGNATURE = _text("Everything that decides the score: versions, fingerprints, options, seed.")
+_SIGNATURE = _text("Everything that determines the score: versions, fingerprints, options, seed.")
 _COVERED = {"input": _INPUT, "embedding": _EMBEDDING}
 _IN_FOLDERS = {**_COVERED, "metric": _text("Name of the metric, such as avg_cos.")}
 _IN_INPUT = {
@@ -72,7 +72,7 @@ RESULTS = Table(
         "metric": _IN_FOLDERS["metric"],
         "statistic": _text("Name of the statistic, such as auc."),
         "value": _number(
-            "Value of the statistic; null where no pair is covered, where only positives or only "
+            "Value of the statistic; null if no pair is covered, if only positives or only "
             "negatives are, and for correlations of one pair or of equal ratings or similarities."
         ),
         **_INTERVAL,
@@ -104,15 +104,15 @@ COMPARISONS = Table(
         "test": _text(
             "Name of the test: delong_clusters (AUC), mcnemar_clusters or, where few differ, "
             "mcnemar_clusters_exact (accuracies), bca (Spearman's correlation, a bootstrap), "
-            "clustered_t (retrieval); of independent pairs delong, and mcnemar or mcnemar_exact."
+            "clustered_t (retrieval); for independent pairs delong, and mcnemar or mcnemar_exact."
         ),
         "statistic": _number("Statistic of the test; null if it has none or is not defined."),
         "p": _number("Two-sided p-value; null where it is not defined."),
         "p_bonferroni": _number(
             "p after Bonferroni's correction for all comparisons of one statistic among the same "
-            "models on the same set; null if p is."
+            "models on the same set; null if p is null."
         ),
-        "p_holm": _number("p after Holm's correction; null if p is."),
+        "p_holm": _number("p after Holm's correction; null if p is null."),
         "low": _number(
             "Lower end of the 95% confidence interval of the difference; null if there is none."
         ),
@@ -154,8 +154,8 @@ OVERLAP = Table(
         "n1": _whole("Number of items of the first."),
         "n2": _whole("Number of items of the second."),
         "n_both": _whole("Number of items of both."),
-        "share1": _number("n_both over n1; null where the first has none."),
-        "share2": _number("n_both over n2; null where the second has none."),
+        "share1": _number("n_both divided by n1; null if n1 is 0."),
+        "share2": _number("n_both divided by n2; null if n2 is 0."),
     },
     key=("input", "embedding1", "embedding2"),
     order="By input and the names of both embeddings; whole vocabularies last.",
@@ -220,8 +220,8 @@ RETRIEVAL = Table(
         "metric": _text("cos or avg_cos: the cosine of one vector per term."),
         "index": _INDEX,
         "subset": _text(
-            "common: all linked terms, where those without a vector count as not found; own: those "
-            "that have a vector, and a linked term with one."
+            "common: all linked terms; those without a vector count as not found. own: those with "
+            "a vector that are linked to another term with a vector."
         ),
         "difficulty": _text("Difficulty of the term, easy or hard; null for both together."),
         "length": _text("Number of words of the term, 1 to 4 or 5+; null for any."),
@@ -315,7 +315,7 @@ SEPARATION_PARTS = Table(
 
 
 TABLES = (RESULTS, COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARATION)
-"""The tables that every run makes again from all results."""
+"""The tables that every run writes again from all results."""
 
 
 def path_of(table: Table, *names: str) -> str:
@@ -328,9 +328,9 @@ class EvaluationManifest(RunManifest):
     """The manifest of an evaluation.
 
     Attributes:
-        inputs: builds and rated files by name: path, fingerprint of the content, skipped rows, and
-            whether they may be passed on.
-        embeddings: by name: path, hash of the files, options and sizes.
+        inputs: for each build or rated file, by name: path, fingerprint of the content, skipped
+            rows, and whether it may be redistributed.
+        embeddings: for each embedding, by name: path, hash of the files, options and sizes.
     """
 
     kind: ClassVar[str] = "evaluation"
@@ -364,17 +364,17 @@ EVALUATION = Kind(
 
 
 class Evaluation(Opened[EvaluationManifest]):
-    """A finished evaluation; its tables are read when they are needed.
+    """A finished evaluation, which reads its tables when they are needed.
 
     Args:
-        folder: of the evaluation.
+        folder: the folder of the evaluation.
 
     Raises:
         InputError: the folder holds no finished evaluation.
 
     Attributes:
-        folder: of the evaluation.
-        manifest: of the evaluation.
+        folder: the folder of the evaluation.
+        manifest: its manifest.
     """
 
     kind = EVALUATION
@@ -397,7 +397,7 @@ class Evaluation(Opened[EvaluationManifest]):
 
     def _best(self) -> pl.DataFrame:
         """Return every embedding at its best metric on each set, values first."""
-        from medsim.evaluations.conclusions import best_metrics  # noqa: PLC0415 — which needs more
+        from medsim.evaluations.conclusions import best_metrics  # noqa: PLC0415 — imports more
 
         results, comparisons = map(whole_sets, (self.results(), self.comparisons()))
         best = best_metrics(results, comparisons, tabulated_names(best=True))
@@ -410,14 +410,14 @@ class Evaluation(Opened[EvaluationManifest]):
         return self._checked("results.parquet")
 
     def chart(self, statistic: StatisticName = "auc", *, subset: Subset = "common") -> Any:
-        """Return a chart of a statistic, as an object of Altair.
+        """Return a chart of a statistic, as an Altair object.
 
         It has a point with its 95% confidence interval for each embedding, at its best metric on
         each set of pairs; for retrieval and separation on each build.
 
         Args:
             statistic: such as "auc", "spearman" or "mrr"; see the column ``statistic`` of results.
-            subset: pairs that all embeddings cover (common), or each its own (own).
+            subset: pairs that all embeddings cover (common), or that each one covers (own).
 
         Raises:
             InputError: the evaluation has no such statistic.
@@ -432,7 +432,7 @@ class Evaluation(Opened[EvaluationManifest]):
         return chart_of(self, STATISTICS[statistic], subset)
 
     def comparisons(self) -> pl.DataFrame:
-        """Return a row per two embeddings, or two metrics of one, that a test compared."""
+        """Return a row per significance test between two embeddings, or two metrics of one."""
         return self._checked("comparisons.parquet")
 
     def coverage(self) -> pl.DataFrame:
@@ -440,7 +440,7 @@ class Evaluation(Opened[EvaluationManifest]):
         return self._checked("coverage.parquet")
 
     def overlap(self) -> pl.DataFrame:
-        """Return a row per two embeddings: how many words of the terms both have."""
+        """Return a row per two embeddings: how many words or terms they share."""
         return self._checked("overlap.parquet")
 
     def retrieval(self) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Reads files of term pairs with human ratings, as they are distributed."""
+"""Reads files of rated term pairs in the formats in which they are distributed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 COLUMNS_AS_NAMED = "columns as named"
-"""The layout, in results, of a file whose columns the user named."""
+"""The name of the layout of a file whose columns the user named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class RatedPairs:
         properties: the other properties of each pair in the file, in the same order of rows: a
             column for each of ``PAIR_PROPERTIES`` that it has, Float64 or String; values may be
             missing.
-        agreement: of the raters of the file; None if it lacks the ratings of each rater.
+        agreement: the raters' agreement; None if the file has no individual ratings.
         range: the lowest and the highest rating that the layout allows; None if it allows any, and
             for columns that the user named.
         higher_is_similar: whether a higher rating means more similar in the file; if not, ratings
@@ -173,7 +173,7 @@ JSON = "json"
 TAB = SEPARATORS["tab"]
 
 _SPREAD_JSON = re.compile(r"\s*(\[\s*(\{.*)?|\{\s*)", re.DOTALL)
-"""The first line of JSON whose objects take several lines, or are in a list."""
+"""The first line of JSON whose objects span several lines or are in a list."""
 
 _plain_json = partial(json.loads, parse_float=str, parse_int=str, parse_constant=str)
 
@@ -203,9 +203,9 @@ def cells_of(
     """Yield the number and the cells of each line that is not blank, the first one included.
 
     Args:
-        text: of the file.
-        separator: of its cells, or ``JSON``.
-        used: the positions of the cells that are read.
+        text: the text of the file.
+        separator: the separator of its cells, or ``JSON``.
+        used: the positions of the cells to read.
         sentences: whether quotes in cells between tabs are part of the text.
     """
     if separator == JSON:
@@ -263,12 +263,12 @@ class ColumnPositions:
     """The positions of the columns that are read from a file, counted from 0.
 
     Attributes:
-        separator: of cells; ``JSON`` for lines that are objects.
-        n_columns: of each line; a line of a layout that names first cells may have more.
+        separator: the separator of cells; ``JSON`` if lines are JSON objects.
+        n_columns: the number of cells in a line; lines of a layout with ``first`` may have more.
         has_header: whether the first line holds names.
         properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.
         raters: the columns of raters.
-        layout: the one that recognised the file; None if the user named the columns.
+        layout: the layout of the file; None if the user named the columns.
     """
 
     separator: str
@@ -288,7 +288,7 @@ class ColumnPositions:
 
 
 def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
-    """Return the positions of terms and ratings, from the user or else from a layout."""
+    """Return the positions of terms and ratings, as the user or a layout names them."""
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
     first = first_cells(text, separators)
     widest = max(first.values(), key=len)
@@ -346,8 +346,8 @@ def _user_positions(
         at = _matches(name, cells)
         if len(at) > 1 or at[0] in positions:
             raise OptionError(
-                f"{path}: {name!r} names several columns, or a column that is already named; give "
-                "numbers of columns"
+                f"{path}: {name!r} names several columns, or a column that is already named; use "
+                "column numbers"
             )
         positions.append(at[0])
     by_number = all(map(_is_number, names))
@@ -355,7 +355,7 @@ def _user_positions(
     if clash := [name for name in columns.ratings if name in {"term1", "term2"}]:
         raise OptionError(f"a rating cannot be named {clash[0]!r}; give the number of its column")
     ratings = [f"column{name}" if _is_number(name) else name for name in columns.ratings]
-    # If all are named by numbers, the first line may be a pair; in JSON it has the names.
+    # If all columns are named by number, the first line may be a pair; in JSON it has names.
     has_header = not (by_number and is_data) or separator == JSON
     return _positions(separator, cells, positions, ratings, layout=None, has_header=has_header)
 
@@ -388,7 +388,7 @@ def _positions(
 
 
 def _matches(name: str, cells: list[str]) -> list[int]:
-    """Return the cells of a header that a name can mean, exact ones before similar ones."""
+    """Return the header cells that match a name: exact matches, or else similar ones."""
     if _is_number(name):
         return [int(name) - 1] if 1 <= int(name) <= len(cells) else []
     exact = [at for at, cell in enumerate(cells) if cell == name]
@@ -406,7 +406,7 @@ def _no_column(name: str, cells: list[str]) -> str:
 
 
 def _description(cells: list[str]) -> str:
-    """Return a description of the first line, with how to name its columns."""
+    """Return a description of the first line, and how to name its columns."""
     if _is_data(cells):
         return (
             f"its first line has {len(cells)} cells, at least one a number, so it is not a header; "
@@ -427,15 +427,15 @@ def _names(cells: list[str]) -> list[str]:
 def read_rows(
     text: Text, positions: ColumnPositions
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, dict[str, int]]:
-    """Return the lines of a file that have two terms and all ratings, in their order.
+    """Return the lines of a file that have two terms and all ratings, in file order.
 
-    If it has raters and no rating, the mean of those who rated a pair is its rating.
+    If the file has raters but no rating, the mean over the raters of a pair is its rating.
 
     Returns:
-        Pairs (``term1``, ``term2`` and a Float64 column for each rating, no value missing); their
-        properties, a column for each in the file, and their ratings, a Float64 column for each
-        rater, both in the same order and with missing values; and the number of lines left out, by
-        reason.
+        The pairs: ``term1``, ``term2`` and a Float64 column per rating, without missing values.
+        Their properties: a column for each property in the file, with missing values.
+        Their individual ratings: a Float64 column per rater, with missing values.
+        The number of lines left out, by reason.
 
     Raises:
         InputError: a line has more or fewer cells than the first, an invalid rating or an invalid
@@ -463,7 +463,7 @@ def read_rows(
             properties.append(pair_properties)
             raters.append(rater_values)
     if not n_lines:
-        raise InputError(f"{path} has a header and no pair")
+        raise InputError(f"{path} has a header but no pairs")
     kinds = {name: pl.String if name in PAIR_ONLY else pl.Float64 for name in positions.properties}
     terms = {"term1": pl.String, "term2": pl.String}
     schema = pl.Schema({**terms, **dict.fromkeys(positions.ratings or ("mean",), pl.Float64)})
@@ -486,7 +486,7 @@ def read_rows(
 def _values(
     cells: list[str], positions: ColumnPositions
 ) -> tuple[list[float | None], list[float | None], tuple[str | float | None, ...]]:
-    """Return the ratings of a line, those of each rater, and the properties of its pair.
+    """Return the ratings of a line, the ratings by each rater, and the properties of its pair.
 
     Raises:
         InputError: a cell is invalid; the message does not name the line.
@@ -495,7 +495,7 @@ def _values(
     may_be_longer = layout is not None and bool(layout.first) and n_cells > max(positions.cells())
     if n_cells != positions.n_columns and not may_be_longer:
         raise InputError(
-            f"{counted(n_cells, 'cell')}, and the first line has {positions.n_columns}"
+            f"{counted(n_cells, 'cell')}, but the first line has {positions.n_columns}"
         )
     values = [_rating(cells[at], layout) for at in positions.ratings.values()]
     rater_values = [_rating(cells[at], layout) for at in positions.raters]
@@ -523,6 +523,6 @@ def _rating(cell: str, layout: Layout | None) -> float | None:
     if layout is not None and scale is not None and not scale[0] <= value <= scale[1]:
         raise InputError(
             f"rating {cell!r} is outside {scale[0]:g} to {scale[1]:g}, the scale of {layout.name}; "
-            f"if it is another set, use {HOW_TO_NAME}"
+            f"if this is another dataset, use {HOW_TO_NAME}"
         )
     return value

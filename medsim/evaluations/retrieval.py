@@ -56,7 +56,7 @@ class RankSample:
         return clustered_mean(self._hits_at(depth), self.clusters)
 
     def accuracy_difference(self, other: RankSample, depth: int) -> Test:
-        """Return the test of a difference in accuracy from other ranks of the same terms."""
+        """Test the difference in accuracy from other ranks of the same terms."""
         return clustered_difference(self._hits_at(depth), other._hits_at(depth), self.clusters)
 
     def mean_reciprocal_rank(self) -> Estimate:
@@ -64,7 +64,7 @@ class RankSample:
         return clustered_mean(self._reciprocal(), self.clusters)
 
     def reciprocal_difference(self, other: RankSample) -> Test:
-        """Return the test of a difference in mean reciprocal rank from other ranks."""
+        """Test the difference in mean reciprocal rank from other ranks."""
         return clustered_difference(self._reciprocal(), other._reciprocal(), self.clusters)
 
     def _hits_at(self, depth: int) -> Values:
@@ -100,7 +100,7 @@ class _Pool:
         vectors: float32[n_points, n_dimensions].
         components: int32[n_points], equal for linked terms.
         hashes: uint64[n_points], of the terms' content.
-        queries: int32[n_queries], the points linked to another term, covered or not.
+        queries: int32[n_queries], the points that are linked to another term, covered or not.
         findable: bool[n_queries], whether a term linked to the query is also a point.
     """
 
@@ -124,8 +124,8 @@ class _SearchResults:
     Attributes:
         neighbours: their nearest points.
         ranks: int64[n_queries], of the most similar linked point, or ``NOT_FOUND``.
-        linked: int32[n_queries], that point, -1 if there is none.
-        similarities: float32[n_queries], to it, NaN where there is none.
+        linked: int32[n_queries], that point, or -1 if there is none.
+        similarities: float32[n_queries], the similarity to it, or NaN if there is none.
         recall: float32[n_queries], the share of the ten nearest that an approximate index found,
             NaN if not sampled.
     """
@@ -140,7 +140,7 @@ class _SearchResults:
 def write_retrieval(
     run: Run, input_name: str, linked: pl.DataFrame, name: str, embedded: EmbeddedTerms
 ) -> None:
-    """Write the terms that an embedding finds for an input's linked terms, unless they exist."""
+    """Write the terms that an embedding finds for an input's linked terms, if not yet written."""
     options = run.options
     path = path_of(RETRIEVED, input_name, name, COSINES[type(embedded.embedded)], options.index)
     if run.is_complete(path):
@@ -161,14 +161,13 @@ def retrieve(
     """Return the nearest and the linked terms that an embedding finds for each linked term.
 
     The rank of a term's most similar linked term is one more than the number of terms that are not
-    linked to it and at least as similar: ties count against the embedding. With an approximate
-    index it is the most similar linked term, and its rank, among the 100 nearest terms that the
-    index returns; if none is among them, it is the most similar linked term by exact search,
-    without a rank.
+    linked to it and at least as similar: ties count against the embedding. An approximate index
+    returns 100 near terms; the linked term and its rank are the best among these. If none of them
+    is linked, the row has the most similar linked term by exact search, without a rank.
 
     Args:
         linked: see ``linked_terms``.
-        embedded: these terms in the embedding.
+        embedded: the same terms in the embedding.
         stage: receives the progress.
         settings: the options of the search for neighbours.
 
@@ -285,7 +284,7 @@ def _fill_recall(pool: _Pool, results: _SearchResults, flat: SearchSettings, sta
 
 
 def _frame(linked: pl.DataFrame, pool: _Pool, results: _SearchResults) -> pl.DataFrame:
-    """Return a row for each linked term, those without a vector included."""
+    """Return a row for each linked term, including those without a vector."""
     terms, components = linked["term"].gather(pool.terms), pl.Series(pool.components)
     starts = results.neighbours.starts
     first = pl.Series(starts[:-1]).set(pl.Series(np.diff(starts) == 0), None)
@@ -375,7 +374,7 @@ def _score(terms: pl.DataFrame, embedding: str = "", metric: str = "") -> Score:
 
 
 def _score_rows(terms: pl.DataFrame, signature: str) -> Iterator[Row]:
-    """Yield a row per subset, difficulty, length and statistic; missing ones stand for all."""
+    """Yield a row per subset, difficulty, length and statistic; None means all."""
     terms = terms.with_columns(
         length=pl.col("n_words").clip(1, len(LENGTHS)) - 1,
         is_own=pl.col("covered") & pl.col("linked_term").is_not_null(),

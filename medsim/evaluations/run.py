@@ -35,10 +35,10 @@ class Run:
     """A run of an evaluation, with the inputs and embeddings of earlier runs that it adds to.
 
     Attributes:
-        options: of this run; the recorded ones are the same in earlier runs.
+        options: options of this run; the recorded ones are the same in earlier runs.
         inputs: provenance by name.
-        embeddings: provenance by name; facts are added once an embedding has been read.
-        metadata: of every file.
+        embeddings: provenance by name; sizes and metrics are added when an embedding is read.
+        metadata: written into every file.
         output: the folder that is written.
         progress: receives every stage.
     """
@@ -51,7 +51,7 @@ class Run:
     progress: Progress
 
     def is_complete(self, *paths: str) -> bool:
-        """Return whether complete files exist, of this run or an earlier one."""
+        """Return whether files exist and are complete, from this run or an earlier one."""
         return all(map(self.output.is_complete, paths))
 
     def write(self, path: str, frame: pl.DataFrame) -> None:
@@ -59,7 +59,7 @@ class Run:
         self.output.write(path, frame, self.metadata)
 
     def signature(self, name: str, embedding: str, metric: str) -> str:
-        """Return a line with everything that decides a score, for use in a paper."""
+        """Return a line with everything that determines a score, for use in a paper."""
         source, model, options = self.inputs[name], self.embeddings[embedding], self.options
         parts, choices = _mapping(source.get("parts")), _mapping(model["options"])
         words, bins, topics = (parts.get(key) for key in ("words", "bins", "topic_bins"))
@@ -83,7 +83,7 @@ class Run:
 
 
 def earlier_results(options: EvaluateOptions) -> Evaluation | None:
-    """Return the evaluation that a run adds to.
+    """Return the evaluation that a run adds to; None if there is none.
 
     Raises:
         OutputError: it was made by another version or with other options, or cannot be read.
@@ -114,7 +114,7 @@ def begin_run(
     embeddings: Sequence[NamedEmbedding],
     earlier: Evaluation | None,
 ) -> Run:
-    """Return a run whose folder has the files of an interrupted one, and of the earlier evaluation.
+    """Return a run that reuses the files of an interrupted run and of the earlier evaluation.
 
     Raises:
         OutputError: an earlier input or embedding has the same name and other content.
@@ -163,7 +163,7 @@ def begin_run(
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    """Return a part of a manifest, empty if it was changed to another type."""
+    """Return a part of a manifest; empty if it was changed to another type."""
     return value if isinstance(value, dict) else {}
 
 

@@ -1,4 +1,4 @@
-"""Scores of embeddings on every set of pairs of an input, and the comparisons of them."""
+"""Scores of embeddings on every set of pairs of an input, and their comparisons."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Score:
     Attributes:
         sample: the pairs or terms that the statistics are computed from.
         estimates: by statistic.
-        n_pairs: of the sample.
-        signature: of the scores, see ``Run.signature``.
+        n_pairs: the number of pairs in the sample.
+        signature: see ``Run.signature``.
     """
 
     embedding: str
@@ -65,10 +65,10 @@ def family_rows(
     family: Sequence[Score],
     resampling: Resampling | None = None,
 ) -> Iterator[Row]:
-    """Yield a row of ``COMPARISONS``, without the columns of the set, for every two of a family.
+    """Yield a row of ``COMPARISONS`` for every two members of a family.
 
-    p-values are corrected for the number of rows. For statistics of rated pairs, ``resampling``
-    draws as many resamples as the family needs.
+    Rows lack the columns of the set. p-values are corrected for the number of rows. For statistics
+    of rated pairs, ``resampling`` draws as many resamples as the family needs.
     """
     if statistic.test is None:
         return
@@ -103,7 +103,7 @@ def family_rows(
 
 
 _N_NAMED = 3
-"""Terms that a warning names."""
+"""The number of terms that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +111,8 @@ class ScoredModel:
     """An embedding under a metric.
 
     Attributes:
-        similarities: float32[n_pairs], of the input's pairs; NaN where a term is not covered.
-        signature: of its scores, see ``Run.signature``.
+        similarities: float32[n_pairs], of the input's pairs; NaN if a term is not covered.
+        signature: see ``Run.signature``.
     """
 
     embedding: str
@@ -127,14 +127,14 @@ def score_sets(
     """Return the scores of all models on every set of an input, and their comparisons.
 
     Every model is scored on the pairs that its embedding covers ("own"), and on those that all
-    embeddings of the input cover ("common"); comparisons are made on the latter.
+    embeddings cover ("common"); comparisons use the common pairs.
 
     Returns:
         ``RESULTS`` and ``COMPARISONS``.
     """
     covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     common = np.logical_and.reduce(list(covered.values()))
-    # The halves for held-out accuracy are drawn from the content of the pairs.
+    # The content of a pair determines its half for held-out accuracy.
     ids = np.array([int(pair_id, 16) for pair_id in input_.pairs["pair_id"]], np.uint64)
     held_out: Flags = tie_hashes(np.uint64(resampling.seed), np.uint64(0), ids) % np.uint64(2) == 1
     results: list[Row] = []
@@ -184,7 +184,7 @@ def _scores(
     held_out: Flags,
     resampling: Resampling,
 ) -> list[Score]:
-    """Return the scores of models on the pairs of a set in a mask."""
+    """Return the scores of models on the pairs of a set that a mask selects."""
     in_mask = mask[pair_set.rows]
     rows, values = pair_set.rows[in_mask], pair_set.values[in_mask]
     similarities = [model.similarities[rows].astype(np.float64) for model in models]
@@ -256,8 +256,8 @@ def fixed_comparisons(
 ) -> Iterator[Row]:
     """Yield comparisons of models, one per embedding, on the pairs of a set that all cover.
 
-    ``common`` is the mask of these pairs among the input's, bool[n_pairs]. Statistics of another
-    kind of pairs are skipped.
+    ``common`` is a mask of these pairs, bool[n_pairs] over the pairs of the input. Statistics for
+    another kind of pairs are skipped.
     """
     tested = [s for s in statistics_of(pair_set.kind, tested=True) if s.name in statistics]
     if not tested:

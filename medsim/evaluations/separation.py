@@ -3,8 +3,8 @@
 A triple of terms (a, b, c) is an error if a is at most as similar to b as to c. The overlap error
 is the share of errors if a is from one category, b from a category near to it, and c from one far
 from both (Schulz and Juric, AAAI 2020, section 5.3); for the category error a and b are from one
-category, and c from another. For each a, one row of similarities is sorted: that counts all pairs
-of b and c without visiting them.
+category, and c from another. For each a, one row of similarities is sorted, which counts all
+pairs of b and c without visiting them.
 """
 
 from __future__ import annotations
@@ -60,13 +60,12 @@ class Separation:
     """The separation of categories under one metric.
 
     Attributes:
-        n_triples: int64[n_categories, n_categories], of two different terms of the row's category
-            and one of the column's, and 0 on the diagonal; or, if the first two categories are
-            near, of a term of each of them and one of the column's, only in the first row.
-        n_errors: int64[n_categories, n_categories], triples whose first similarity, within the
-            category or of the two near ones, is not above that with the column's, in single
-            precision.
-        errors: int64[n_terms, n_categories], of the triples that begin with each term.
+        n_triples: int64[n_categories, n_categories], triples of two different terms of the row's
+            category and one of the column's; 0 on the diagonal. If the first two categories are
+            near, triples of a term of each and one of the column's, in the first row only.
+        n_errors: int64[n_categories, n_categories], triples in which the similarity of the first
+            two terms is not above the similarity to the third, in single precision.
+        errors: int64[n_terms, n_categories], errors in the triples that begin with each term.
         mean_similarity: float64[n_categories, n_categories], over pairs of different terms;
             symmetric, NaN without pairs.
     """
@@ -80,7 +79,7 @@ class Separation:
 def separation(
     table: Callable[[slice], Vectors], starts: Starts, workers: Workers, *, near: bool = False
 ) -> Separation:
-    """Return the separation of categories; neither threads nor blocks change it.
+    """Return the separation of categories; it does not depend on threads or blocks.
 
     Time is O(n_terms) per term besides the similarities; memory holds ``SIMILARITIES_AT_ONCE``.
 
@@ -126,7 +125,7 @@ def _blocks(starts: Starts) -> Iterator[tuple[int, slice]]:
 
 
 def _sum_by_category(starts: Starts, errors: CountTable, sums: Table, *, near: bool) -> Separation:
-    """Return the separation of categories from the errors and sums of terms, in rows."""
+    """Return the separation of categories from errors and sums with a row per term."""
     sizes = np.diff(starts)
     n_triples = np.outer(sizes * (sizes - 1), sizes)
     np.fill_diagonal(n_triples, 0)
@@ -204,8 +203,8 @@ def separation_paths(
 def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
     """Return the separation of an input's categories, by table.
 
-    Results have the statistics of all triples. Their numbers of pairs are numbers of terms here: of
-    all terms of the categories, and of those with a vector.
+    Results have the statistics of all triples. Here ``n_pairs`` is the number of terms of the
+    categories, and ``n_covered`` the number of those with a vector.
     """
     frames = [pl.DataFrame(schema=SEPARATION.dtypes)]
     for embedding, metric in product(run.embeddings, METRICS.all()):

@@ -20,10 +20,10 @@ _PART = rf"/(?<part>{'|'.join(PARTS)})=(?<part_value>.*)$"
 
 
 def with_parts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with the columns ``part`` and ``part_value`` after those that name a set.
+    """Return rows with the columns ``part`` and ``part_value``, from the name of the set.
 
     Args:
-        frame: with the column ``dataset``, such as results. In "mean/count=10-99", a part of a
+        frame: rows with the column ``dataset``, such as results. In "mean/count=10-99", a part of a
             rated set, "count" is the part and "10-99" its value. Both are null for whole sets.
     """
     groups = pl.col("dataset").str.extract_groups(_PART).struct
@@ -50,7 +50,7 @@ def in_order_of_parts(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of sets with ``FEW`` pairs or more; if a statistic has none, all."""
+    """Return the rows of sets with at least ``FEW`` pairs; all if a statistic has no such set."""
     enough = pl.col("n_pairs") >= FEW
     return rows.filter(enough | ~enough.any().over("statistic"))
 
@@ -58,8 +58,8 @@ def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:
 def in_means(rows: pl.DataFrame) -> pl.Series:
     """Return a mask of the rows in a mean over sets.
 
-    They are the sets with enough pairs that no other of these sets contains: the pairs of fsn_syn
-    are also pairs of syn_syn, and would count twice.
+    These are the sets with enough pairs that are not contained in another such set: the pairs of
+    fsn_syn are also in syn_syn, and would count twice.
     """
     name = ("statistic", *SET)
     large_sets = {*with_enough_pairs(rows).select(name).iter_rows()}

@@ -29,17 +29,16 @@ class Statistic(Generic[Sample]):
 
     Attributes:
         name: in the columns ``statistic`` of results and ``of`` of comparisons.
-        help: its meaning and that of its interval, in sentences for the report.
+        help: what it and its confidence interval mean, in sentences for the report.
         kind: the data that it is computed from.
-        compute: returns it with its confidence interval, from a ``LabelledSample``,
-            ``RatedSample``, ``RankSample`` or ``TripleCounts``. For an empty one it is NaN, without
-            an interval.
+        compute: computes it with its confidence interval from a ``LabelledSample``,
+            ``RatedSample``, ``RankSample`` or ``TripleCounts``; NaN without an interval if the
+            sample is empty.
         test: tests its difference between two samples of the same pairs or terms; None if
             differences are not tested.
-        table: "best" if the default table of ``medsim compare`` has it, beside those of its own,
-            NAME, all-NAME, standings-NAME and spread-NAME; "own" if only these do; None if there is
-            none.
-        chance: its value by chance; None if that is not one number.
+        table: "own" if ``medsim compare`` has tables for it: NAME, all-NAME, standings-NAME and
+            spread-NAME; "best" if the default table also has it; None if no table does.
+        chance: its value by chance; None if there is no single value.
         higher_is_better: None if it does not measure quality.
     """
 

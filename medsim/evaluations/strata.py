@@ -1,4 +1,4 @@
-"""Properties of words and pairs in rated files, and the parts of rated sets by them."""
+"""Properties of words and pairs in rated files, which divide rated sets into parts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def property_in(column: str, cell: str) -> float | str | None:
         A count, a number of topics, the name of a domain, or "yes" or "no".
 
     Raises:
-        InputError: the cell holds something else; the message does not name the line.
+        InputError: the cell has another value; the message does not name the line.
     """
     if is_missing(cell):
         return None
@@ -93,8 +93,8 @@ class WordTable:
 
     Attributes:
         digest: SHA-256 of its bytes as they were read.
-        frame: a row per word, in lower case: ``word``, and those of ``count`` (Float64),
-            ``topics`` (Float64, their number) and ``domain`` (String) that the file has.
+        frame: a row per word: ``word`` in lower case, and any of ``count`` (Float64), ``topics``
+            (Float64, their number) and ``domain`` (String) that the file has.
         warnings: for readers of the results, a sentence each.
     """
 
@@ -107,16 +107,16 @@ class WordTable:
 def read_words(path: Path) -> WordTable:
     """Return the table of words in a CSV, TSV or Parquet file, ignoring case.
 
-    If a word has several rows, such as one per word class, its counts are summed; named topics are
-    counted once, and of numbers of topics the highest is used; a word with two domains has none.
+    If a word has several rows, such as one per word class, its counts are summed, every named topic
+    counts once, and the highest number of topics is used. A word with two domains has none.
 
     Args:
         path: of the file, with a column ``word`` and at least one of ``count``, ``topics`` (how
             many, or their names joined by semicolons) and ``domain``.
 
     Raises:
-        InputError: the file cannot be read or has no such columns, or a cell holds something else;
-            the message names the line and the value.
+        InputError: the file cannot be read or has no such columns, or a cell is invalid; the
+            message names the line and the value.
     """
     table = read_table(path, ("word",), WORD_PROPERTIES)
     names = table.frame.columns[1:]
@@ -163,7 +163,7 @@ TOPIC_BINS = (1, 2, 5)
 """The numbers of topics at which bins begin: 1, 2-4, 5+."""
 
 _MEMBER_COLUMNS = {"row": pl.UInt32, "part": pl.String, "part_value": pl.String}
-_MOST_VALUES = 20  # of a domain: a column with more is probably something else
+_MOST_VALUES = 20  # a column of domains with more is probably something else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ class Stratification:
     """The properties by which sets of rated pairs are divided into parts.
 
     Attributes:
-        words: properties of words; None leaves them to the rated files.
+        words: properties of words; None uses those in the rated files.
         bins: the counts at which bins of frequency begin, ascending; powers of ten if empty.
         topic_bins: the numbers of topics at which bins of topics begin; ``TOPIC_BINS`` if empty.
         equal_parts: the number of parts of about equally many pairs to make instead of bins; None
@@ -214,7 +214,7 @@ def strata_of(
 
     Returns:
         Row (UInt32, of the file's pairs), part and part_value, such as "count" and "10-99", for
-        every part that a pair belongs to; and warnings of pairs that belong to none.
+        every part that a pair belongs to; and warnings about pairs that belong to none.
     """
     frames = [pl.DataFrame(schema=_MEMBER_COLUMNS)]
     warnings = []
@@ -223,15 +223,15 @@ def strata_of(
         n_values = members["part_value"].n_unique()
         if name == "domain" and n_values > _MOST_VALUES:
             raise InputError(
-                f"{rated.name} has {n_values:,} domains, and at most {_MOST_VALUES} make parts; "
+                f"{rated.name} has {n_values:,} domains, but at most {_MOST_VALUES} are allowed; "
                 "if the column holds something else, rename it"
             )
         frames.append(members)
         if n_none := rated.pairs.height - members.height:
             n_pairs = counted(rated.pairs.height, "pair")
             warnings.append(
-                f"{n_none:,} of {n_pairs} left out of parts by {name}: a word has none, or the two "
-                "words have different ones"
+                f"{n_none:,} of {n_pairs} left out of parts by {name}: a word has no value, or the "
+                "two words belong to different parts"
             )
     return pl.concat(frames), tuple(warnings)
 
@@ -250,11 +250,11 @@ def parts_of(properties: pl.DataFrame, stratification: Stratification) -> pl.Dat
 
 
 def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[float]:
-    """Return the smallest values of parts of about equally many pairs, by the values of both words.
+    """Return the smallest values of parts with about equally many pairs.
 
-    A pair belongs to a part if both of its words do. The cuts are those for which the smallest part
-    has the most pairs. There are fewer parts if the values allow no more, and none if no pair has
-    two values above 0. Time O(n_parts n_pairs log(n_pairs)^2).
+    A pair belongs to a part if the values of both words do. The smallest part has as many pairs as
+    possible. There are fewer parts if the values allow no more, and none if no pair has two values
+    above 0. Time O(n_parts n_pairs log(n_pairs)^2).
     """
     both = pl.DataFrame({"low": first, "high": second}).drop_nulls()
     low = both.select(pl.min_horizontal("low", "high")).to_series().to_numpy()
@@ -292,7 +292,7 @@ def _cut(low: Values, high: Values, values: Values, n_parts: int, min_pairs: int
 def _parts(
     properties: pl.DataFrame, stratification: Stratification
 ) -> Iterator[tuple[str, pl.Series, pl.Series]]:
-    """Yield each property with the part of the first word of every pair, and of the second."""
+    """Yield each property, with the part of every first word and of every second word."""
     for name in PARTS:
         columns = [column for column in (f"{name}1", f"{name}2") if column in properties.columns]
         sides = [properties[column] for column in columns]
@@ -313,7 +313,7 @@ def _members(name: str, first: pl.Series, second: pl.Series) -> pl.DataFrame:
 
 
 def _properties(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
-    """Return the known properties of all pairs, such as "count1"; those of a pair end in 1."""
+    """Return the properties of all pairs, such as "count1"; those of whole pairs end in 1."""
     properties = rated.properties.rename(
         {"domain": "domain1", "associated": "associated1"}, strict=False
     )

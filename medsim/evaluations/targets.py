@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def linked_terms(build: Build) -> pl.DataFrame:
-    """Return the terms that a build draws negatives from, with what positives link.
+    """Return the terms that a build draws negatives from, and which of them are linked.
 
-    They are the terms of all positives, or with ``pool=terminology`` those of the terminology. Of
+    These are the terms of all positives, or of the whole terminology with ``pool=terminology``. Of
     terms that differ only in case, the first in order of text is used.
 
     Returns:
@@ -55,7 +55,7 @@ def hashes_of(terms: pl.Series) -> Hashes:
 RF2_CATEGORIES = ("103693007", "277132007", "410607006")
 """SNOMED CT's diagnostic and therapeutic procedure, near, and organism, far, as in the paper."""
 
-_ADVICE = "name two by `near` and one by `far`, or at least two by `categories`, CONCEPT_ID each"
+_ADVICE = "give two CONCEPT_IDs with `near` and one with `far`, or at least two with `categories`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +63,8 @@ class Category:
     """A category: a concept and its descendants.
 
     Attributes:
-        terms: of its descendants, in order of code points; no two are equal ignoring case, and no
-            other category has any of them.
+        terms: the terms of its descendants, in order of code points; no two are equal ignoring
+            case, and no other category has any of them.
     """
 
     name: str
@@ -115,11 +115,11 @@ def categories_of(
     """Return the categories of a build and their terms.
 
     Args:
-        build: of a terminology with is-a relationships.
-        named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; empty for those
-            of the paper, if the build is of an RF2 release.
-        threads: of the database.
-        n_far: see ``Categories``; by default 1 of those of the paper.
+        build: a build of a terminology with is-a relationships.
+        named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; empty for the
+            paper's categories, if the build is of an RF2 release.
+        threads: threads of the database.
+        n_far: see ``Categories``; 1 for the paper's categories.
 
     Raises:
         InputError: the manifest is incomplete.

@@ -95,8 +95,8 @@ def test_provenance_is_plain_and_tells_other_categories_apart(build: Build) -> N
 @pytest.mark.parametrize(
     ("named", "says"),
     [
-        (["410607006", "77"], "the build has no concept '77'; name two by"),
-        (["410607006"], "'Organism' is the only category; name two by"),
+        (["410607006", "77"], "the build has no concept '77'; give two CONCEPT_IDs with"),
+        (["410607006"], "'Organism' is the only category; give two CONCEPT_IDs with"),
         (["all=410607006", "277132007"], "cannot be named 'all'"),
         (["410607006", "x=410607006"], "category 'x' .410607006. has the name or the concept"),
         (["x=410607006", "x=277132007"], "category 'x' .277132007. has the name or the concept"),
@@ -118,7 +118,9 @@ def test_a_release_without_the_default_concepts_asks_for_others(build: Build, co
     concepts.write_parquet(copy / "terminology/concept.parquet")
     is_a = build.table("is_a").filter(pl.col("parent_id") != "410607006").collect()
     is_a.write_parquet(copy / "terminology/is_a.parquet")
-    with pytest.raises(OptionError, match=r"'410607006'.*name two by `near` and one by `far`"):
+    with pytest.raises(
+        OptionError, match=r"'410607006'.*give two CONCEPT_IDs with `near` and one with `far`"
+    ):
         categories_of(Build(copy), None, 1)
 
 
@@ -127,7 +129,9 @@ def test_other_sources_have_no_default(copy: Path) -> None:
     manifest["source"]["rf2_rules"] = False
     (copy / "manifest.json").write_text(json.dumps(manifest))
     other = Build(copy)
-    with pytest.raises(OptionError, match="no default categories; name two by `near`"):
+    with pytest.raises(
+        OptionError, match="no default categories; give two CONCEPT_IDs with `near`"
+    ):
         categories_of(other, None, 1)
     assert len(categories_of(other, list(TOPS), 1).categories) == 3
 

@@ -375,10 +375,10 @@ def test_several_far_categories_have_an_error_each_and_one_of_all() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"near": ["1", "2"]}, "name two categories by `near`, and at least one by `far`"),
-        ({"far": ["1"]}, "name two categories by `near`"),
-        ({"near": ["1", "2", "3"], "far": ["4"]}, "name two categories by `near`"),
-        ({"near": ["1", "2"], "far": ["3"], "categories": ["4", "5"]}, "leave out either"),
+        ({"near": ["1", "2"]}, "give two categories with `near`, and at least one with `far`"),
+        ({"far": ["1"]}, "give two categories with `near`"),
+        ({"near": ["1", "2", "3"], "far": ["4"]}, "give two categories with `near`"),
+        ({"near": ["1", "2"], "far": ["3"], "categories": ["4", "5"]}, "give one or the other"),
     ],
 )
 def test_two_near_categories_and_far_ones_are_due(made: Path, options: dict, says: str) -> None:

@@ -126,11 +126,14 @@ def test_too_few_models_are_said_to_be_too_few() -> None:
 
     found = medsim.correlate(sets, tasks, progress=told)
 
-    said = "too few models: only |r| ≥ 0.92 could show at 80% power"
+    said = "too few models: only |r| ≥ 0.92 is detectable at 80% power"
     assert found["verdict"].to_list() == [f"not significant; {said}", "significant"]
     assert told.warnings == [said]
     three = medsim.correlate(sets.head(3), tasks.head(3))
-    assert three["verdict"][0] == "not significant; too few models: 3 cannot show any correlation"
+    assert (
+        three["verdict"][0]
+        == "not significant; too few models: 3 models cannot show any correlation"
+    )
 
 
 def test_many_models_without_correlation_are_not_too_few() -> None:
@@ -140,7 +143,7 @@ def test_many_models_without_correlation_are_not_too_few() -> None:
 
     found = medsim.correlate(*sides, progress=told)
 
-    assert found["verdict"].to_list() == ["not significant; |r| ≥ 0.43 could show at 80% power"]
+    assert found["verdict"].to_list() == ["not significant; |r| ≥ 0.43 is detectable at 80% power"]
     assert not told.warnings
 
 
@@ -252,7 +255,7 @@ def test_an_evaluation_gives_each_embedding_at_its_best_metric_or_at_one(
         ({"statistic": "threshold"}, "unknown statistic 'threshold'"),
         ({"statistic": "auc"}, "has no auc under a metric"),
         ({"subset": "all"}, "unknown subset 'all'"),
-        ({"intrinsic": TASKS, "metric": "cos"}, "`metric` cos is for the folder of an evaluation"),
+        ({"intrinsic": TASKS, "metric": "cos"}, "`metric` applies to the folder of an evaluation"),
     ],
 )
 def test_unknown_names_are_met_with_suggestions(evaluation, options, message: str) -> None:

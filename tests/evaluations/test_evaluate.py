@@ -315,7 +315,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metrics": ["cos"]}, "no metric fits one; those that do: avg_cos"),
+        ({"metrics": ["cos"]}, "none of `metrics` fits one; add one of avg_cos"),
         ({"metrics": ["avg_coz"]}, "did you mean avg_cos"),
         ({"index": "ifv", "retrieval": True}, "unknown index"),
         ({"index": "ivf"}, "`index` ivf needs `retrieval`"),

@@ -77,7 +77,7 @@ def test_metrics_that_do_not_fit_are_refused_beside_those_of_before(
     rated: Path, tmp_path: Path
 ) -> None:
     evaluated(rated, {"model": lengths}, tmp_path)
-    with pytest.raises(OptionError, match="no metric fits model; those that do: cos"):
+    with pytest.raises(OptionError, match="none of `metrics` fits model; add one of cos"):
         medsim.evaluate(rated, {"model": lengths}, tmp_path / "out", metrics=["avg_cos"])
 
 

@@ -97,8 +97,8 @@ def test_what_is_no_number_is_refused_with_its_line_and_value(tmp_path, cell):
     [
         # Lines are counted as an editor counts them.
         (b'a,b,r\r\n\r\n"x\r\nx",y,1\r\n\r\nx,z,high\r\n', "line 6: rating 'high'"),
-        (b"a,b,r\nx,y\n", "line 2: 2 cells, and the first line has 3"),
-        (b"a,b,r\nx,y,z,1\n", "line 2: 4 cells, and the first line has 3"),
+        (b"a,b,r\nx,y\n", "line 2: 2 cells, but the first line has 3"),
+        (b"a,b,r\nx,y,z,1\n", "line 2: 4 cells, but the first line has 3"),
         (b'a,b,r\n"x" z,y,1\n', "line 2 cannot be cut"),
         (b'a,b,r\n"x,y,1\nu,v,2\n', "line 2 cannot be cut"),
     ],
@@ -117,7 +117,7 @@ def test_lines_that_are_none_are_refused_with_their_number(tmp_path, content, sa
         (b"{}", "is in no known layout"),
         (b'[{"term1": "a", "term2": "b", "rating": 1}]', "is JSON over several lines or a list"),
         (b'{\n"term1": "a"\n}', "is JSON over several lines or a list"),
-        (b"Mean,CUI1,CUI2,TERM1,TERM2\n", "has a header and no pair"),
+        (b"Mean,CUI1,CUI2,TERM1,TERM2\n", "has a header but no pairs"),
         (b"Mean,CUI1,CUI2,TERM1,TERM2\n,C1,C2,a,b\n", r"a rating is missing \(1\)"),
     ],
 )

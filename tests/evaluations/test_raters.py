@@ -125,7 +125,7 @@ def test_quotes_of_sentences_between_tabs_are_of_the_text(tmp_path: Path, text, 
 def test_a_line_of_the_benchmark_may_have_more_cells_but_not_fewer(tmp_path: Path) -> None:
     line = "main-news\tx\t2012\t1\t3\tOne.\tTwo.\n"
     assert sentences(tmp_path, line + line.replace("Two.\n", "2.\tmore\n")).pairs.height == 2
-    with pytest.raises(InputError, match="line 2: 6 cells, and the first line has 7"):
+    with pytest.raises(InputError, match="line 2: 6 cells, but the first line has 7"):
         sentences(tmp_path, line + "main-news\tx\t2012\t1\t3\tOne.\n")
 
 

@@ -160,7 +160,7 @@ def test_topics_domains_and_associations_make_parts(tmp_path: Path, bins, of_top
 
     assert parts_of(read, Stratification(topic_bins=bins)) == of_topics | OF_PAIRS
     _, (by_topics, *others) = strata_of(read, Stratification())
-    assert by_topics.startswith("2 of 5 pairs left out of parts by topics: a word has none, or")
+    assert by_topics.startswith("2 of 5 pairs left out of parts by topics: a word has no value, or")
     assert [said.split(":")[0] for said in others] == [
         f"1 of 5 pairs left out of parts by {name}" for name in ("domain", "associated")
     ]
@@ -197,7 +197,7 @@ def test_parts_are_by_what_is_known_of_both_words(
 def test_what_has_too_many_values_is_no_domain(tmp_path: Path) -> None:
     read = rated(tmp_path, ",domain", *(f"a{n},b{n},{n},{n}" for n in range(21)))
 
-    with pytest.raises(InputError, match="has 21 domains, and at most 20 make parts"):
+    with pytest.raises(InputError, match="has 21 domains, but at most 20 are allowed"):
         strata_of(read, Stratification())
 
 
@@ -330,7 +330,7 @@ def test_other_words_make_the_parts_anew_and_compare_nothing_again(made: Path) -
 
     second = run(made, made / "again", words=made / "words.csv", bins=[1, 5], progress=progress)
 
-    assert {"one was compared before", "two was compared before"} <= set(said)
+    assert {"one was evaluated before", "two was evaluated before"} <= set(said)
     parts = second.manifest.inputs["rated"]["parts"]
     assert (parts["words"]["name"], parts["bins"]) == ("words.csv", [1, 5])
     names = parts_of_sets(second.results())["dataset"].unique().sort().to_list()
