@@ -227,7 +227,7 @@ def _fingerprint(splits: dict[str, Split], hashes: Hashes) -> str:
     """Return a hash of the content of all splits' mentions, in their order."""
     digest = hashlib.sha256()
     for split in splits.values():
-        digest.update(hashes[split.drawn.mentions].tobytes())
+        digest.update(hashes[split.selection.mentions].tobytes())
     return digest.hexdigest()[:16]
 
 

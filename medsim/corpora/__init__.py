@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENGLISH = "en"
-"""The language of BioWiC, and of corpora and benchmarks that do not say theirs."""
+"""The language of BioWiC, and of corpora and benchmarks that do not name one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +24,10 @@ class Annotation:
         start: its first code point, counted in title, a space, abstract.
         end: one past its last.
         text: of the document at these offsets.
-        kind: its type as the corpus has it, such as "Disease" or "T047".
-        codes: of the concepts that it is linked to, as (vocabulary, code), vocabularies as in UMLS,
-            such as ("MSH", "D003920"), ("OMIM", "217000"), ("UMLS", "C0011849"); empty where it
-            is linked to nothing, several where it stands for several concepts, with ("", "") for a
-            part that is linked to nothing.
+        kind: its type as named in the corpus, such as "Disease" or "T047".
+        codes: of its concepts, as (vocabulary, code), with vocabularies named as in UMLS, such as
+            ("MSH", "D003920"), ("OMIM", "217000"), ("UMLS", "C0011849"); empty if it is not linked,
+            several if it stands for several concepts, with ("", "") for an unlinked part.
     """
 
     start: int
@@ -54,7 +53,7 @@ class Document:
 
 
 def corpus_names(paths: Sequence[Path]) -> list[str]:
-    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is in use."""
+    """Return a name per file: the file name without .gz and .txt, or NAME-2 if NAME is in use."""
     if not paths:
         raise OptionError("name at least one corpus")
     names: list[str] = []

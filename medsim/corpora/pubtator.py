@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 _LONGEST_VALUE = 100
 
 UNLINKED = ("", "")
-"""The code of a part of a mention that is linked to nothing."""
+"""The code of an unlinked part of a mention."""
 
 _SHOWN = 60
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _OF_FBK = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
 _OFFSET = re.compile(r"[0-9]{1,9}")
-_FORMLESS = "line has no known form"
+_FORMLESS = "line has an unknown format"
 _NOTHING = {"", "-", "-1"}
 _FORMS = (
     ("MSH", re.compile(r"(?:(?:MESH|MSH): *)?([CD][0-9]{6}(?:[0-9]{3})?)", re.IGNORECASE)),
@@ -80,10 +80,10 @@ class Problems:
 def open_corpus(path: Path) -> HashedReader:
     """Return a reader of the raw bytes of a file.
 
-    Only text is accepted, packed by gzip or not.
+    Only text is accepted, plain or compressed by gzip.
     """
     if path.is_dir():
-        raise InputError(f"{path} is a folder; give the files of corpora in it")
+        raise InputError(f"{path} is a folder; give the corpus files in it")
     with reading(path):
         file = open_hashed(path)
         error = other_kind(path, file.peek(BEGINNING), "lines of text", reads={GZIP})
@@ -133,28 +133,28 @@ def documents_of(
     """Yield the documents of an open file, plain or compressed by gzip, in their order.
 
     A document is a line ``ID|t|title``, a line ``ID|a|abstract`` (none for no abstract), and lines
-    of ``ID, start, end, text, type, codes`` with tabs between, maybe with further columns, or as
-    FBK's corpora have them ``ID, T1, type, start, end, text``; blank lines mean nothing. Other
-    lines whose second column is a word, such as ``CID``, state relations and are passed over. The
-    text that offsets count in, in code points, is title, a space, abstract.
+    of ``ID, start, end, text, type, codes`` separated by tabs, perhaps with more columns, or as
+    FBK's corpora have them ``ID, T1, type, start, end, text``; blank lines are skipped. Other
+    lines whose second column is a word, such as ``CID``, state relations and are skipped. Offsets
+    count the code points of title, a space, abstract.
 
-    MedMentions' README describes the format; ``codes_of`` has that of codes.
+    MedMentions' README describes the format, and ``codes_of`` the format of codes.
 
-    ``problems`` are told of every annotation, abstract and document that is left out. Of documents
-    with one id the first is kept. The text at the offsets of a mention must be its own. Codes are
-    read where ``linked`` is True; else annotations have none, whatever stands there.
+    ``problems`` counts every annotation, abstract and document that is left out. If documents share
+    an id, the first is kept. The text of a mention must be at its offsets. Codes are read only if
+    ``linked`` is True; else annotations have none.
     """
-    seen: set[str] = set()
+    document_ids: set[str] = set()
     for draft in _drafts(file, path, problems):
-        if draft.document_id in seen:
+        if draft.document_id in document_ids:
             problems.add("document occurs again", f"{path}: line {draft.line}", draft.document_id)
             continue
-        seen.add(draft.document_id)
+        document_ids.add(draft.document_id)
         yield _document(draft, path, problems, linked=linked)
 
 
 def is_pubtator(path: Path) -> bool:
-    """Return whether a file begins as a document in the PubTator format does."""
+    """Return whether a file begins like a document in PubTator format."""
     with open_corpus(path) as file:
         first = next((line for _, line in lines_of(file, path)), "")
     return _TEXT.fullmatch(first) is not None
@@ -199,31 +199,31 @@ def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) ->
     annotations: list[Annotation] = []
     for number, line in draft.lines:
         columns = line.split("\t", 3)
-        if own := _OF_FBK.fullmatch(line):
-            document_id, kind, start, end, rest = own.groups()
+        if match := _OF_FBK.fullmatch(line):
+            document_id, kind, start, end, rest = match.groups()
             term, *codes = rest.split("\t")
             columns = [document_id, start, end, "\t".join([term, kind, *codes])]
         if columns[1][:1].isalpha():
             problems.count("line states a relation")
             continue
-        found = _annotation(columns, text, linked=linked)
-        if isinstance(found, Annotation):
-            annotations.append(found)
+        parsed = _annotation(columns, text, linked=linked)
+        if isinstance(parsed, Annotation):
+            annotations.append(parsed)
         else:
-            reason, value = found
+            reason, value = parsed
             problems.add(reason, f"{path}: line {number}", value)
     return Document(
         document_id=draft.document_id,
         title=draft.title,
         abstract=abstract,
-        annotations=tuple(sorted(annotations, key=lambda one: (one.start, one.end))),
+        annotations=tuple(sorted(annotations, key=lambda item: (item.start, item.end))),
     )
 
 
 def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | tuple[str, str]:
-    """Return the annotation of a text in a line: its id, start, end, and the rest of the line.
+    """Return the annotation in a line of a text: its id, start, end, and the rest of the line.
 
-    For an invalid one, return the reason and the value.
+    If it is invalid, return the reason and the value.
     """
     if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as above
         return _FORMLESS, repr("\t".join(columns)[:_SHOWN])
@@ -235,31 +235,30 @@ def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | 
         return "offsets are out of range", f"{start} to {end} in a text of {len(text)}"
     term = text[start:end]
     if not rest.startswith(f"{term}\t"):  # not split before, as a term may have a tab
-        found = f"{rest.partition(chr(9))[0][:_SHOWN]!r}, where {term[:_SHOWN]!r} stands"
-        return "mention is not in the text at its offsets", found
+        difference = f"{rest.partition(chr(9))[0][:_SHOWN]!r}, but the text has {term[:_SHOWN]!r}"
+        return "mention is not in the text at its offsets", difference
     kind, _, others = rest[len(term) + 1 :].partition("\t")
     column = others.partition("\t")[0]
     if (codes := codes_of(column) if linked else ()) is None:
-        return "code is in an unknown form", repr(column)
+        return "code has an unknown format", repr(column)
     return Annotation(start=start, end=end, text=term, kind=kind, codes=codes)
 
 
 def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
     """Return the codes that a mention is linked to, each once, in their order.
 
-    Several are joined by a bar, a plus, a comma or a semicolon. MeSH's ids stand with their prefix
-    or without: D, or C for supplementary concepts, and six or nine digits; a C and seven digits is
-    a concept of UMLS; OMIM's ids, and those of any other vocabulary, have a prefix, such as
-    "HP:0001658". "-1", "-" and nothing link to nothing.
-    So the codes are empty if all parts link to nothing, and ``UNLINKED`` is among them if some
-    do. It is None for a code in no such form.
+    Several are joined by a bar, a plus, a comma or a semicolon. MeSH's ids may have a prefix or
+    not: D, or C for supplementary concepts, and six or nine digits; a C and seven digits is a
+    concept of UMLS; ids of OMIM and of all other vocabularies have a prefix, such as "HP:0001658".
+    An empty part, "-" and "-1" are not linked. The result is empty if no part is linked, has
+    ``UNLINKED`` if only some are, and is None if a code has an unknown format.
     """
-    found: dict[tuple[str, str], None] = {}
+    codes: dict[tuple[str, str], None] = {}
     for part in re.split(r"[|+,;]", column):
         if (code := _code(part.strip())) is None:
             return None
-        found[code] = None
-    return () if list(found) == [UNLINKED] else tuple(found)
+        codes[code] = None
+    return () if list(codes) == [UNLINKED] else tuple(codes)
 
 
 def _code(part: str) -> tuple[str, str] | None:

@@ -39,10 +39,10 @@ _SLACK = 16
 def sentences_of(text: str, language: str = ENGLISH) -> Spans:
     """Return the offsets of the sentences of a text, in order, without outer white space.
 
-    PySBD (Sadvilkar and Neumann 2020) finds the sentences. Its own places are not used, since it
-    looks for a sentence from the beginning of the text each time and drops those that it changed;
-    here each is looked for where the one before ended, and the text between two that are found is a
-    sentence of its own. So every character other than white space is in a sentence.
+    PySBD (Sadvilkar and Neumann 2020) finds the sentences. Its offsets are not used, since it
+    searches for every sentence from the beginning of the text, and drops sentences that it changed.
+    Here the search begins at the end of the previous sentence, and text between two sentences is
+    also a sentence. So every character other than white space is in a sentence.
     """
     if not text.strip():
         return []
@@ -51,7 +51,7 @@ def sentences_of(text: str, language: str = ENGLISH) -> Spans:
 
 
 def sentences_of_document(title: str, abstract: str, language: str = ENGLISH) -> Spans:
-    """Return the places of the sentences of title, a space, abstract; none has parts of both."""
+    """Return the offsets of sentences in title, a space, abstract; none has parts of both."""
     shift = len(title) + 1
     later = [(start + shift, end + shift) for start, end in sentences_of(abstract, language)]
     return sentences_of(title, language) + later
@@ -60,16 +60,16 @@ def sentences_of_document(title: str, abstract: str, language: str = ENGLISH) ->
 def short_enough(
     documents: Iterable[Document], corpus: str, problems: Problems
 ) -> Iterator[Document]:
-    """Yield the documents that can be cut into sentences; ``problems`` are told of the others."""
+    """Yield the documents that can be split into sentences; ``problems`` counts the others."""
     for document in documents:
         length = max(len(document.title), len(document.abstract))
         if length <= LONGEST_TEXT:
             yield document
         else:
             problems.add(
-                "document is too long to be cut into sentences",
+                "document is too long to be split into sentences",
                 f"{corpus}: document {document.document_id}",
-                f"{length:,} characters, where {LONGEST_TEXT:,} are the most",
+                f"{length:,} characters; the limit is {LONGEST_TEXT:,}",
             )
 
 
@@ -80,10 +80,10 @@ def cut_documents(
 
     Args:
         documents: with no title or abstract longer than ``LONGEST_TEXT``; a few batches of them
-            are held at a time.
-        language: of all of them, such as "en".
-        threads: how many processes cut, since PySBD holds Python's lock; it never changes the
-            result. One, or few documents, start none.
+            are in memory at a time.
+        language: of all documents, such as "en".
+        threads: the number of processes, since PySBD holds Python's lock; it never changes the
+            result. With one, or with few documents, no process is started.
     """
     _segmenter(language)
     remaining = iter(documents)
@@ -94,7 +94,7 @@ def cut_documents(
             yield from zip(batch, _cut(_texts(batch), language), strict=True)
         return
     try:
-        # Spawned, not forked: a fork copies the locks of Polars' threads as they happen to be.
+        # Spawned, not forked: a fork copies the locks of Polars' threads in any state.
         with ProcessPoolExecutor(threads, mp_context=get_context("spawn")) as processes:
             ahead: deque[tuple[list[Document], Future[list[Spans]]]] = deque()
             for batch in chain(few, batches):
@@ -120,20 +120,20 @@ def _cut(texts: list[tuple[str, str]], language: str) -> list[Spans]:
 
 
 def _placed(text: str, sentences: Iterable[str]) -> Spans:
-    """Return the places of sentences in a text, in order.
+    """Return the offsets of sentences in a text, in order.
 
-    A sentence must follow the one before, except that those that are not found leave a gap about as
-    long as they are. So one that was changed does not let a later "It." take its place far away.
+    A sentence must follow the previous one, except that sentences that are not found leave a gap of
+    about their length. So after a changed sentence, a short one such as "It." is not found far off.
     """
     spans: Spans = []
     end = missing = 0
-    for given in sentences:
-        sentence = given.strip()
+    for piece in sentences:
+        sentence = piece.strip()
         begin = len(text) - len(text[end:].lstrip())
         reach = begin + missing + len(sentence)
         at = text.find(sentence, begin, reach) if sentence else -1
         if at < 0:
-            missing += len(given) + _SLACK
+            missing += len(piece) + _SLACK
             continue
         spans.extend(_trimmed(text, end, at))
         end, missing = at + len(sentence), 0
@@ -143,7 +143,7 @@ def _placed(text: str, sentences: Iterable[str]) -> Spans:
 
 
 def _trimmed(text: str, start: int, end: int) -> Spans:
-    """Return a stretch of text without white space around it; none where it has nothing else."""
+    """Return the offsets of a stretch of text without outer white space; empty if it is blank."""
     inner = text[start:end].strip()
     begin = text.index(inner, start)
     return [(begin, begin + len(inner))] if inner else []
@@ -160,8 +160,8 @@ def _segmenter(language: str) -> Any:
             import pysbd  # noqa: PLC0415 — an extra
             from pysbd.languages import LANGUAGE_CODES  # noqa: PLC0415 — an extra
     if language not in LANGUAGE_CODES:
-        known = ", ".join(sorted(LANGUAGE_CODES))
-        raise OptionError(f"PySBD has no sentence rules for `language` {language}; it has {known}")
+        codes = ", ".join(sorted(LANGUAGE_CODES))
+        raise OptionError(f"PySBD has no sentence rules for `language` {language}; it has {codes}")
     return pysbd.Segmenter(language=language, clean=False)
 
 
@@ -170,9 +170,9 @@ def check_language(language: str) -> None:
     with needing("sentences and lemmas need PySBD and simplemma", "wic"):
         from pysbd.languages import LANGUAGE_CODES  # noqa: PLC0415 — an extra
         from simplemma.strategies.dictionaries import dictionary_factory  # noqa: PLC0415 — as above
-    known = sorted(LANGUAGE_CODES.keys() & dictionary_factory.SUPPORTED_LANGUAGES)
-    if language not in known:
+    languages = sorted(LANGUAGE_CODES.keys() & dictionary_factory.SUPPORTED_LANGUAGES)
+    if language not in languages:
         raise OptionError(
             f"PySBD has no sentence rules for `language` {language}, or simplemma no lemmas; both "
-            f"have {', '.join(known)}"
+            f"have {', '.join(languages)}"
         )

@@ -107,7 +107,7 @@ NAMED_BY = (
 """The texts and objects by which an embedding is named, for the help of options."""
 
 EMBEDDINGS = Option(
-    f"Embedding: file, folder, hf:MODEL or api:URL. {NAMED_BY}",
+    f"Embedding: file, folder, hf:MODEL or api:URL; then options such as ,case=lower. {NAMED_BY}",
     ("--embedding", "-e"),
     metavar="NAME=PATH",
 )

@@ -23,14 +23,14 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
     from medsim.tagging.scores import readable_results
     from medsim.tagging.tag import tag as run
 
-    made = call(run, options)
-    print_table(made.results(), form, readable=lambda frame: [readable_results(frame)])
+    tagging = call(run, options)
+    print_table(tagging.results(), form, readable=lambda frame: [readable_results(frame)])
     tell_signs(
         options.progress,
         form,
-        "F1 in percent: mean ± standard deviation of trials [95% interval of the mean]",
+        "F1 in percent: mean ± standard deviation of trials [95% confidence interval of the mean]",
     )
-    if made.results().filter(statistic="f1")["value"].null_count():
+    if tagging.results().filter(statistic="f1")["value"].null_count():
         why = "the test split has no entity of the type, and none was found"
         tell_missing(options.progress, form, why)
     tell_next(

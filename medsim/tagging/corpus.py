@@ -57,36 +57,36 @@ def entities_of(tags: Sequence[str]) -> list[Entity]:
     """Return the entities of a sentence in their order, for tags in any scheme.
 
     The rules are those of conlleval, the script of CoNLL's shared tasks, and of the package
-    seqeval. An entity begins at B and S; and at any other tag except O if the previous word is in
-    no entity, ends one by E or S, or has another type. It ends before O, before the next entity,
-    and at the end of the sentence. So an I after O begins an entity, as does an I-X after B-Y.
+    seqeval. An entity begins at B and S, and at any other tag except O if the previous word is
+    in no entity, is the last of one (E or S), or has another type. It ends before O, before the
+    next entity, and at the end of the sentence. So I after O begins an entity, as I-X after B-Y.
 
     Args:
         tags: of one sentence: O, or a letter of ``PREFIXES``, a hyphen and a type.
     """
-    found: list[Entity] = []
+    entities: list[Entity] = []
     begun = -1  # the first word of an open entity
     before, kind = OUTSIDE, ""
     for at, tag in enumerate(tags):
-        letter, _, own = tag.partition("-")
+        letter, _, tag_kind = tag.partition("-")
         letter = PREFIXES.get(letter, OUTSIDE)
-        begins = letter in _BEGINNING or before == OUTSIDE or before in _ENDING or own != kind
+        begins = letter in _BEGINNING or before == OUTSIDE or before in _ENDING or tag_kind != kind
         if begun >= 0 and (letter == OUTSIDE or begins):
-            found.append(Entity(kind, begun, at))
+            entities.append(Entity(kind, begun, at))
             begun = -1
         if letter != OUTSIDE and begins:
             begun = at
-        before, kind = letter, own
+        before, kind = letter, tag_kind
     if begun >= 0:
-        found.append(Entity(kind, begun, len(tags)))
-    return found
+        entities.append(Entity(kind, begun, len(tags)))
+    return entities
 
 
 def tags_of(entities: Iterable[Entity], n_words: int) -> list[str]:
     """Return the tags of a sentence in the scheme BIO: B for the first word of each entity.
 
     Args:
-        entities: that share no word.
+        entities: of the sentence, which share no word.
         n_words: of the sentence.
     """
     tags = [OUTSIDE] * n_words
@@ -107,7 +107,7 @@ class Sentence:
     Attributes:
         document_id: of its document; unique if files name no documents.
         words: in their order, at least one.
-        entities: that share no word, in their order.
+        entities: in their order; they share no word.
     """
 
     document_id: str
@@ -131,7 +131,7 @@ def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
     Raises:
         InputError: a line has no tag, or the file has no sentence.
     """
-    found: list[tuple[int, tuple[str, ...], tuple[Entity, ...]]] = []
+    parsed: list[tuple[int, tuple[str, ...], tuple[Entity, ...]]] = []
     words: list[str] = []
     tags: list[str] = []
     n_documents = 0
@@ -149,13 +149,13 @@ def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
             words.append(cells[0].strip())
             tags.append(cells[-1].strip())
         elif words:
-            found.append((n_documents, tuple(words), tuple(entities_of(tags))))
+            parsed.append((n_documents, tuple(words), tuple(entities_of(tags))))
             words, tags = [], []
-    if not found:
+    if not parsed:
         raise InputError(f"{path} has no sentence; lines are a word, a tab and a tag")
     return [
-        Sentence(document_id=str(at if n_documents else alone), words=own, entities=entities)
-        for alone, (at, own, entities) in enumerate(found, start=1)
+        Sentence(document_id=str(at if n_documents else alone), words=words, entities=entities)
+        for alone, (at, words, entities) in enumerate(parsed, start=1)
     ]
 
 
@@ -165,18 +165,19 @@ def conll_text(sentences: Sequence[Sentence]) -> str:
     Documents of several sentences begin with a line -DOCSTART-.
     """
     parts, before = [], None
-    has_documents = len({one.document_id for one in sentences}) < len(sentences)
-    for one in sentences:
-        if has_documents and one.document_id != before:
-            before = one.document_id
+    has_documents = len({sentence.document_id for sentence in sentences}) < len(sentences)
+    for sentence in sentences:
+        if has_documents and sentence.document_id != before:
+            before = sentence.document_id
             parts.append(f"{_DOCUMENT}\t{OUTSIDE}\n\n")
-        parts += [f"{word}\t{tag}\n" for word, tag in zip(one.words, one.tags, strict=True)]
+        pairs = zip(sentence.words, sentence.tags, strict=True)
+        parts += [f"{word}\t{tag}\n" for word, tag in pairs]
         parts.append("\n")
     return "".join(parts)
 
 
 WHOLE = "all"
-"""The name of the only file of a corpus that is split by medsim."""
+"""The name of the only file of a corpus that medsim splits."""
 
 ONE_TYPE = "entity"
 """The type of entities if all types are merged."""
@@ -205,13 +206,12 @@ class Corpus:
 
     def merged(self) -> Corpus:
         """Return the corpus with all its entities of one type, ``ONE_TYPE``."""
-        splits = {
-            split: tuple(
-                replace(one, entities=tuple(each._replace(kind=ONE_TYPE) for each in one.entities))
-                for one in found
-            )
-            for split, found in self.splits.items()
-        }
+
+        def merge(sentence: Sentence) -> Sentence:
+            entities = tuple(entity._replace(kind=ONE_TYPE) for entity in sentence.entities)
+            return replace(sentence, entities=entities)
+
+        splits = {split: tuple(map(merge, part)) for split, part in self.splits.items()}
         return replace(self, splits=splits)
 
     def described(self) -> dict[str, object]:
@@ -221,20 +221,20 @@ class Corpus:
             "types": self.kinds(),
             "splits": {
                 split: {
-                    "documents": len({one.document_id for one in sentences}),
+                    "documents": len({sentence.document_id for sentence in sentences}),
                     "sentences": len(sentences),
-                    "words": sum(len(one.words) for one in sentences),
-                    "entities": sum(len(one.entities) for one in sentences),
+                    "words": sum(len(sentence.words) for sentence in sentences),
+                    "entities": sum(len(sentence.entities) for sentence in sentences),
                 }
                 for split, sentences in self.splits.items()
             },
-            "skipped": [asdict(one) for one in self.skipped],
+            "skipped": [asdict(item) for item in self.skipped],
         }
 
     def kinds(self) -> list[str]:
         """Return the types of its entities, in order."""
         sentences = chain.from_iterable(self.splits.values())
-        return sorted({entity.kind for one in sentences for entity in one.entities})
+        return sorted({entity.kind for sentence in sentences for entity in sentence.entities})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,19 +265,19 @@ class Cutting:
 def read_corpora(paths: Sequence[Path], cutting: Cutting, progress: Progress) -> list[Corpus]:
     """Return corpora, each from one file in PubTator format or a folder with one file per split."""
     corpora = []
-    paths = [one if one.name not in {"", ".."} else one.resolve() for one in paths]
+    paths = [path if path.name not in {"", ".."} else path.resolve() for path in paths]
     for path, name in zip(paths, corpus_names(paths), strict=True):
         with progress.stage(f"read {name}") as stage:
-            one = _read(path, name, cutting)
-            sizes = (f"{len(one.splits[split]):,} {split}" for split in SPLITS)
-            stage.found(f"{', '.join(sizes)} sentences of {', '.join(one.kinds())}")
-        for warning in one.warnings:
+            corpus = _read_corpus(path, name, cutting)
+            sizes = (f"{len(corpus.splits[split]):,} {split}" for split in SPLITS)
+            stage.found(f"{', '.join(sizes)} sentences of {', '.join(corpus.kinds())}")
+        for warning in corpus.warnings:
             progress.warn(warning)
-        corpora.append(one)
+        corpora.append(corpus)
     return corpora
 
 
-def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
+def _read_corpus(path: Path, name: str, cutting: Cutting) -> Corpus:
     problems = Problems()
     splits: dict[str, list[Sentence]] = {split: [] for split in SPLITS}
     files: dict[str, dict[str, str]] = {}
@@ -291,19 +291,20 @@ def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
             elif split == WHOLE:
                 raise InputError(
                     f"{file} is not in PubTator format, which begins with ID|t|title; for CoNLL's "
-                    "layout name a folder with train, dev and test files"
+                    "layout give a folder with train, dev and test files"
                 )
             else:
                 sentences = read_conll(stream, file)
             files[split] = {"path": str(file), "sha256": digest_of(stream, file)}
-        for one in sentences:
-            splits[cutting.split_of(one.document_id) if split == WHOLE else split].append(one)
-    for split, found in splits.items():
-        if not any(one.entities for one in found):
+        for sentence in sentences:
+            part = cutting.split_of(sentence.document_id) if split == WHOLE else split
+            splits[part].append(sentence)
+    for split, sentences in splits.items():
+        if not any(sentence.entities for sentence in sentences):
             raise InputError(f"{path} has no entity in its {split} split, so nothing can be scored")
     warnings = [*problems.warnings()]
-    ids = chain.from_iterable({one.document_id for one in found} for found in splits.values())
-    shared = sorted(one for one, times in Counter(ids).items() if times > 1)
+    ids = (key for part in splits.values() for key in {sentence.document_id for sentence in part})
+    shared = sorted(document_id for document_id, times in Counter(ids).items() if times > 1)
     if shared and n_pubtator > 1:
         warnings.append(
             f"{name}: {counted(len(shared), 'document is', 'documents are')} in several splits, "
@@ -311,7 +312,7 @@ def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
         )
     return Corpus(
         name=name,
-        splits={split: tuple(found) for split, found in splits.items()},
+        splits={split: tuple(sentences) for split, sentences in splits.items()},
         files=files,
         skipped=problems.skipped(),
         warnings=tuple(warnings),
@@ -322,24 +323,24 @@ def _files_of(path: Path) -> dict[str, Path]:
     """Return the files of a corpus by split, or a single file."""
     if not path.is_dir():
         return {WHOLE: path}
-    found: dict[str, Path] = {}
+    file_of: dict[str, Path] = {}
     with reading(path):
-        files = sorted(one for one in path.iterdir() if one.is_file())
+        files = sorted(file for file in path.iterdir() if file.is_file())
     for file in files:
         named = {split for name, split in _NAMES.items() if name in file.name.lower()}
         if len(named) != 1 or is_left_behind(file.name):  # such as README, or train_dev.tsv
             continue
         (split,) = named
-        if split in found:
+        if split in file_of:
             raise InputError(
-                f"{path} has two {split} files, {found[split].name} and {file.name}; remove one"
+                f"{path} has two {split} files, {file_of[split].name} and {file.name}; remove one"
             )
-        found[split] = file
-    if missing := [split for split in SPLITS if split not in found]:
+        file_of[split] = file
+    if missing := [split for split in SPLITS if split not in file_of]:
         raise InputError(
             f"{path} has no {missing[0]} file; file names must contain train, dev and test"
         )
-    return {split: found[split] for split in SPLITS}
+    return {split: file_of[split] for split in SPLITS}
 
 
 def tagged_sentences(
@@ -348,20 +349,20 @@ def tagged_sentences(
     """Yield the sentences of documents with their entities, which share no word.
 
     A word is a run of letters and digits, or any other character that is not white space. A mention
-    that begins or ends within a word includes the whole word. Of mentions that share a word the one
-    that begins first is kept, of these the longest; a mention that crosses a sentence boundary is
-    left out. ``problems`` counts those left out.
+    that begins or ends within a word includes the whole word. If mentions share a word, the first
+    is kept, or the longest of several first ones; a mention that crosses a sentence boundary is
+    left out. ``problems`` counts what is left out.
     """
     short = short_enough(documents, corpus, problems)
     for document, spans in cut_documents(short, language=cutting.language, threads=cutting.threads):
         text = f"{document.title} {document.abstract}"
         mentions = _by_sentence(document, spans, problems)
-        for span, own in zip(spans, mentions, strict=True):
+        for span, sentence_mentions in zip(spans, mentions, strict=True):
             places = [match.span() for match in _WORD.finditer(text, *span)]
             yield Sentence(
                 document_id=document.document_id,
                 words=tuple(text[start:end] for start, end in places),
-                entities=tuple(_entities(own, places, problems)),
+                entities=tuple(_entities(sentence_mentions, places, problems)),
             )
 
 
@@ -369,14 +370,15 @@ def _by_sentence(
     document: Document, spans: Spans, problems: Problems
 ) -> list[list[tuple[int, int, str]]]:
     """Return the positions of mentions in the document, and their types, by sentence."""
-    found: list[list[tuple[int, int, str]]] = [[] for _ in spans]
-    for one in document.annotations:
-        at = bisect_right(spans, one.start, key=lambda span: span[0]) - 1
-        if at < 0 or one.end > spans[at][1]:
+    by_sentence: list[list[tuple[int, int, str]]] = [[] for _ in spans]
+    for mention in document.annotations:
+        at = bisect_right(spans, mention.start, key=lambda span: span[0]) - 1
+        if at < 0 or mention.end > spans[at][1]:
             problems.count("mention crosses a sentence boundary")
         else:
-            found[at].append((one.start, one.end, re.sub(r"\s+", "_", one.kind) or ONE_TYPE))
-    return found
+            kind = re.sub(r"\s+", "_", mention.kind) or ONE_TYPE
+            by_sentence[at].append((mention.start, mention.end, kind))
+    return by_sentence
 
 
 def _entities(
@@ -384,7 +386,7 @@ def _entities(
 ) -> Iterator[Entity]:
     """Yield the entities of a sentence, whose words are at ``places`` in the document."""
     free = 0
-    for start, end, kind in sorted(mentions, key=lambda one: (one[0], -one[1])):
+    for start, end, kind in sorted(mentions, key=lambda mention: (mention[0], -mention[1])):
         first = bisect_right(places, start, key=lambda place: place[1])
         last = bisect_right(places, end - 1, key=lambda place: place[0])
         if first < free:

@@ -15,7 +15,7 @@ from medsim.embeddings.given import EmbeddingLike, wrapped_by_name
 from medsim.embeddings.options import EMBEDDINGS
 
 RANDOM = "random"
-"""The name of vectors that are drawn."""
+"""The name of random vectors in the results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FEW = 4  # names that a summary lists
 
-_text, _whole, _number = (partial(Column, one) for one in (pl.String, pl.Int64, pl.Float64))
+_text, _whole, _number = (partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Float64))
 
 _GROUP = {
     "corpus": _text("Name of the corpus."),
@@ -44,7 +44,7 @@ RESULTS = Table(
         "deviation": _number("Standard deviation over trials (n - 1); null for one trial."),
         "low": _number(
             "Lower end of the mean's 95% confidence interval, by a bootstrap over documents; null "
-            "where there is none."
+            "if there is none."
         ),
         "high": _number("Upper end of the mean's 95% confidence interval; null if there is none."),
         "n_trials": _whole("Number of trials."),

@@ -31,12 +31,13 @@ PAPER = (
 """The paper with the tagging task."""
 
 
-def tagging_page(made: Tagging) -> Page:
+def tagging_page(tagging: Tagging) -> Page:
     """Return the report of a tagging: F1 of each embedding on each corpus, and all scores."""
-    manifest = made.manifest
-    results = made.results()
-    name = f"{made.folder.name}@{content_digest(manifest)}"
+    manifest = tagging.manifest
+    results = tagging.results()
+    name = f"{tagging.folder.name}@{content_digest(manifest)}"
     trials = manifest.options.get("trials")
+    corpora, embeddings = manifest.corpora.items(), manifest.embeddings.items()
     return Page(
         title="Named entities by word vectors",
         lead=f"{counted(len(manifest.embeddings), 'embedding')} on "
@@ -48,16 +49,13 @@ def tagging_page(made: Tagging) -> Page:
             Section(
                 title="Taggers",
                 prose="Each was kept after the epoch with the best F1 of dev.",
-                parts=[PageTable(caption="Scores of each tagger", frame=made.trials())],
+                parts=[PageTable(caption="Scores of each tagger", frame=tagging.trials())],
             ),
             closing(
                 manifest,
                 [
-                    *(facts(f"Corpus {one}", own.items()) for one, own in manifest.corpora.items()),
-                    *(
-                        facts(f"Embedding {one}", own.items())
-                        for one, own in manifest.embeddings.items()
-                    ),
+                    *(facts(f"Corpus {key}", about.items()) for key, about in corpora),
+                    *(facts(f"Embedding {key}", about.items()) for key, about in embeddings),
                     facts("Options", manifest.options.items()),
                     *warnings_of(manifest.warnings),
                 ],
@@ -74,8 +72,8 @@ def _scores(results: pl.DataFrame) -> Section:
     whole = results.filter(type=ALL, statistic="f1")
     chart = Chart(
         title="F1 of all entities",
-        says="Points are means of the trials, lines their 95% intervals by a bootstrap over the "
-        "documents of the test split. An entity counts if its words and its type are right.",
+        says="Points are means of the trials, lines 95% confidence intervals by a bootstrap over "
+        "the documents of the test split. An entity counts if its words and its type are right.",
         spec=charts.dots(
             embeddings, x=charts.ValueAxis(title="F1"), y=corpora, names=("embedding", "corpus")
         ),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.statistics.entity_scores import EntityCounts
 
 ALL = "all"
-"""The type that stands for entities of any."""
+"""The type for the entities of all types together."""
 
 
 def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
@@ -45,9 +45,9 @@ def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
         "gold", "predicted"
     )
     for trial, document, _, gold, predicted in sentences.iter_rows():
-        there, found = set(entities_of(gold)), set(entities_of(predicted))
-        for column, entities in enumerate((there & found, found, there)):
-            for kind, number in Counter(one.kind for one in entities).items():
+        expected, tagged = set(entities_of(gold)), set(entities_of(predicted))
+        for column, entities in enumerate((expected & tagged, tagged, expected)):
+            for kind, number in Counter(entity.kind for entity in entities).items():
                 counts[row_of[document], [0, at_kind[kind]], trial - 1, column] += number
     return counts
 
@@ -57,12 +57,12 @@ def trials_of(
 ) -> pl.DataFrame:
     """Return the scores of each trial: ``TRIALS``."""
     whole = counts[:, 0].sum(axis=0)
-    found = epochs.with_columns(
+    scores = epochs.with_columns(
         pl.lit(corpus).alias("corpus"),
         pl.lit(embedding).alias("embedding"),
         *(pl.Series(name, statistic(whole)) for name, statistic in STATISTICS.items()),
     )
-    return found.select(list(TRIALS.dtypes)).cast(pl.Schema(TRIALS.dtypes))
+    return scores.select(list(TRIALS.dtypes)).cast(pl.Schema(TRIALS.dtypes))
 
 
 def results_of(
@@ -79,10 +79,10 @@ def results_of(
     every = np.concatenate(list(counts.values()), axis=1)
     estimates = iter(estimates_of(every, seed=seed))
     rows = []
-    for embedding, own in counts.items():
+    for embedding, embedding_counts in counts.items():
         for at, kind in enumerate((ALL, *kinds)):
-            whole = own[:, at].sum(axis=0)
-            n_trials = own.shape[2]
+            whole = embedding_counts[:, at].sum(axis=0)
+            n_trials = embedding_counts.shape[2]
             for name, estimate in next(estimates).items():
                 values = STATISTICS[name](whole)
                 deviation = defined(float(np.std(values, ddof=1))) if n_trials > 1 else None
@@ -96,7 +96,7 @@ def results_of(
                         "deviation": deviation,
                         "n_trials": n_trials,
                         "n_entities": int(whole[0, 2]),
-                        "n_documents": len(own),
+                        "n_documents": len(embedding_counts),
                     }
                 )
     return pl.DataFrame(rows, RESULTS.dtypes)
@@ -104,8 +104,8 @@ def results_of(
 
 def tasks_of(results: pl.DataFrame) -> pl.DataFrame:
     """Return F1 of all entities: a row per embedding, a column per corpus."""
-    found = results.filter(type=ALL, statistic="f1").select("corpus", "embedding", "value")
-    table = found.pivot("corpus", index="embedding", values="value")
+    f1 = results.filter(type=ALL, statistic="f1").select("corpus", "embedding", "value")
+    table = f1.pivot("corpus", index="embedding", values="value")
     return table.rename({"embedding": TASK_MODEL})
 
 

@@ -52,12 +52,12 @@ class _Run:
 
 @public(TagOptions)
 def tag(options: TagOptions) -> Tagging:
-    """Return the scores of small taggers of named entities that only see an embedding's words.
+    """Train small taggers of named entities on each embedding's word vectors; return the scores.
 
     For each corpus and embedding some window taggers are trained (Collobert et al. 2011; Chiu et
     al. 2018), each from different initial weights: the vectors of five words go through one hidden
     layer to the tag of the word in the middle; the vectors are not trained. Scores are of the
-    entities of the test split, counted as by the script conlleval. An interrupted run leaves
+    entities of the test split, counted as in the script conlleval. An interrupted run leaves
     ``out`` as it was; the same call continues it.
 
     Raises:
@@ -70,22 +70,22 @@ def tag(options: TagOptions) -> Tagging:
     out, progress = Path(options.out), progress_of(options.progress)
     threads = checked_threads(options.threads)
     with claimed(out, TAGGING, overwrite=options.overwrite, read=options.paths_read()) as output:
-        corpora = [encoded(one) for one in _corpora(options, threads, progress)]
-        words = sorted({word for one in corpora for word in one.vocabulary})
+        corpora = [encoded(corpus) for corpus in _corpora(options, threads, progress)]
+        words = sorted({word for corpus in corpora for word in corpus.vocabulary})
         embeddings: list[NamedEmbedding | None] = [
             settled(
-                identify(embedding_spec(given, name), progress), words, progress, threads=threads
+                identify(embedding_spec(source, name), progress), words, progress, threads=threads
             )
-            for name, given in options.embeddings.items()
+            for name, source in options.embeddings.items()
         ]
-        about = {one.spec.name: one.provenance() for one in embeddings if one}
+        about = {named.spec.name: named.provenance() for named in embeddings if named}
         if options.random is not None:
             embeddings.append(None)
             about[RANDOM] = {"dimensions": options.random, "seed": options.seed}
         output.resume(
             {
                 "options": options.recorded(),
-                "corpora": {one.corpus.name: dict(one.corpus.files) for one in corpora},
+                "corpora": {data.corpus.name: dict(data.corpus.files) for data in corpora},
                 "embeddings": about,
             }
         )
@@ -103,7 +103,7 @@ def tag(options: TagOptions) -> Tagging:
         }
         _write_scores(run, list(about))
         TaggingManifest(
-            corpora={one.corpus.name: one.corpus.described() for one in corpora},
+            corpora={data.corpus.name: data.corpus.described() for data in corpora},
             embeddings=about,
             options=options.recorded(),
             **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS, "pysbd"),
@@ -113,22 +113,22 @@ def tag(options: TagOptions) -> Tagging:
 
 
 def _corpora(options: TagOptions, threads: int, progress: Progress) -> list[Corpus]:
-    given = options.corpora if isinstance(options.corpora, tuple) else (options.corpora,)
+    paths = options.corpora if isinstance(options.corpora, tuple) else (options.corpora,)
     cutting = Cutting(
         language=options.language, dev=options.dev_share, test=options.test_share, threads=threads
     )
-    found = read_corpora([Path(str(one)) for one in given], cutting, progress)
+    corpora = read_corpora([Path(str(path)) for path in paths], cutting, progress)
     if options.one_type:
-        found = [one.merged() for one in found]
-    for one in found:
-        if one.name in {TASK_MODEL, "embedding"}:
-            raise InputError(f"{one.name!r} is a column of the results; rename the corpus")
-        if ALL in one.kinds():
+        corpora = [corpus.merged() for corpus in corpora]
+    for corpus in corpora:
+        if corpus.name in {TASK_MODEL, "embedding"}:
+            raise InputError(f"{corpus.name!r} is a column of the results; rename the corpus")
+        if ALL in corpus.kinds():
             raise InputError(
-                f"{one.name} has the entity type {ALL!r}, which stands for any type; rename it, or "
-                "use `one_type`"
+                f"{corpus.name} has the entity type {ALL!r}, which stands for any type; rename it, "
+                "or use `one_type`"
             )
-    return found
+    return corpora
 
 
 def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, float]:
@@ -143,26 +143,26 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
     else:
         cache = cache_folder(options.cache)
         table = word_table(named, run.words, run.progress, run.threads, cache)
-    for one in run.corpora:
-        if not table.knows(one.vocabulary).any():
-            raise InputError(f"{name} has no vector of any word of {one.corpus.name}")
+    for data in run.corpora:
+        if not table.knows(data.vocabulary).any():
+            raise InputError(f"{name} has no vector of any word of {data.corpus.name}")
     shares = {}
-    for one in run.corpora:
-        if not all(map(run.output.is_complete, _paths(one, name))):
-            _tag_one(run, name, one, table.scaled(one.vocabulary))
+    for data in run.corpora:
+        if not all(map(run.output.is_complete, _paths(data, name))):
+            _tag_one(run, name, data, table.scaled(data.vocabulary))
         # of the words of the test split, with repetitions
-        at = one.splits["test"].windows[:, WINDOW]
-        shares[one.corpus.name] = round(float(table.knows(one.vocabulary)[at].mean()), 6)
+        at = data.splits["test"].windows[:, WINDOW]
+        shares[data.corpus.name] = round(float(table.knows(data.vocabulary)[at].mean()), 6)
     return shares
 
 
-def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None:
+def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> None:
     """Train the taggers of one corpus and embedding, and write what they predict."""
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 — an extra
 
     options = run.options
     trials = range(1, options.trials + 1)
-    with run.progress.stage(f"tag {one.corpus.name} by {name}") as stage:
+    with run.progress.stage(f"tag {data.corpus.name} by {name}") as stage:
         stage.total(options.trials * options.epochs)
 
         def attempt(trial: int) -> tuple[pl.DataFrame, tuple[int, int, float]]:
@@ -171,42 +171,42 @@ def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None
             def score(network: Network) -> float:
                 if surroundings.interrupted():  # else the program would wait for all epochs
                     raise KeyboardInterrupt
-                scores.append(one.f1("dev", network.tags(vectors, one.splits["dev"].windows)))
+                scores.append(data.f1("dev", network.tags(vectors, data.splits["dev"].windows)))
                 stage.advance()
                 return scores[-1]
 
             network, epoch = trained(
                 vectors,
-                one.splits["train"],
+                data.splits["train"],
                 np.random.default_rng([options.seed, trial]),
                 score,
-                n_tags=len(one.tags),
+                n_tags=len(data.tags),
                 epochs=options.epochs,
             )
             stage.advance(options.epochs - len(scores))
-            return _predicted(one, trial, network, vectors), (trial, epoch, scores[epoch - 1])
+            return _predicted(data, trial, network, vectors), (trial, epoch, scores[epoch - 1])
 
-        with threadpool_limits(1):  # else the order of sums would depend on how many there are
-            found = in_threads(min(run.threads, options.trials), attempt, trials)
-        epochs = pl.DataFrame([row for _, row in found], EPOCH.dtypes, orient="row")
-        stage.found(f"F1 of dev {', '.join(f'{each:.3f}' for each in epochs['dev_f1'])}")
-    predictions, stops = _paths(one, name)
-    run.write(predictions, pl.concat([frame for frame, _ in found]))
+        with threadpool_limits(1):  # else the order of sums would depend on the number of threads
+            results = in_threads(min(run.threads, options.trials), attempt, trials)
+        epochs = pl.DataFrame([row for _, row in results], EPOCH.dtypes, orient="row")
+        stage.found(f"F1 of dev {', '.join(f'{f1:.3f}' for f1 in epochs['dev_f1'])}")
+    predictions, stops = _paths(data, name)
+    run.write(predictions, pl.concat([frame for frame, _ in results]))
     run.write(stops, epochs)
 
 
-def _predicted(one: EncodedCorpus, trial: int, network: Network, vectors: Vectors) -> pl.DataFrame:
+def _predicted(data: EncodedCorpus, trial: int, network: Network, vectors: Vectors) -> pl.DataFrame:
     """Return the tags of the test split: ``PREDICTION``."""
-    sentences = one.corpus.splits["test"]
-    found = one.tags_by_sentence("test", network.tags(vectors, one.splits["test"].windows))
+    sentences = data.corpus.splits["test"]
+    tags = data.tags_by_sentence("test", network.tags(vectors, data.splits["test"].windows))
     frame = pl.DataFrame(
         {
             "trial": [trial] * len(sentences),
-            "document_id": [each.document_id for each in sentences],
+            "document_id": [sentence.document_id for sentence in sentences],
             "sentence": range(1, len(sentences) + 1),
-            "word": [list(range(1, len(each.words) + 1)) for each in sentences],
-            "gold": [each.tags for each in sentences],
-            "predicted": list(found),
+            "word": [list(range(1, len(sentence.words) + 1)) for sentence in sentences],
+            "gold": [sentence.tags for sentence in sentences],
+            "predicted": list(tags),
         }
     )
     return frame.explode("word", "gold", "predicted").cast(pl.Schema(PREDICTION.dtypes))
@@ -216,25 +216,25 @@ def _write_scores(run: _Run, names: Sequence[str]) -> None:
     """Write the scores of all embeddings, and the corpora if requested."""
     trials, results = [], []
     with run.progress.stage("score"):
-        for one in run.corpora:
+        for data in run.corpora:
             counts = {}
-            corpus, kinds = one.corpus.name, one.corpus.kinds()
+            corpus, kinds = data.corpus.name, data.corpus.kinds()
             for name in names:
-                predictions, stops = map(run.output.load, _paths(one, name))
+                predictions, stops = map(run.output.load, _paths(data, name))
                 counts[name] = counts_of(predictions, kinds)
                 trials.append(trials_of(corpus, name, stops, counts[name]))
             results.append(results_of(corpus, kinds, counts, run.options.seed))
-    found = pl.concat(results)
-    tables = {"results": found, "trials": pl.concat(trials), "tasks": tasks_of(found)}
+    scores = pl.concat(results)
+    tables = {"results": scores, "trials": pl.concat(trials), "tasks": tasks_of(scores)}
     for name, frame in tables.items():
         run.write(f"{name}.parquet", frame)
-    for one in run.corpora if run.options.conll else ():
-        for split, sentences in one.corpus.splits.items():
-            path = f"conll/{one.corpus.name}/{split}.tsv"
+    for data in run.corpora if run.options.conll else ():
+        for split, sentences in data.corpus.splits.items():
+            path = f"conll/{data.corpus.name}/{split}.tsv"
             run.output.write_text(path, conll_text(sentences), len(sentences))
 
 
-def _paths(one: EncodedCorpus, embedding: str) -> tuple[str, str]:
+def _paths(data: EncodedCorpus, embedding: str) -> tuple[str, str]:
     """Return the paths of predictions, and of the epochs after which trials stopped."""
-    folder = f"predictions/corpus={one.corpus.name}/embedding={embedding}"
+    folder = f"predictions/corpus={data.corpus.name}/embedding={embedding}"
     return f"{folder}/words.parquet", f"{folder}/epochs.parquet"

@@ -57,32 +57,32 @@ class WordTable:
     Attributes:
         rows: the row of each word.
         vectors: float32[n_words, n_dimensions].
-        known: bool[n_words], whether the embedding has a word.
+        covered: bool[n_words], whether the embedding has a word.
     """
 
     rows: dict[str, int]
     vectors: Vectors
-    known: Flags
+    covered: Flags
 
     def knows(self, words: Iterable[str]) -> Flags:
         """Return a mask of the words that the embedding has."""
-        return self.known[[self.rows[word] for word in words]]
+        return self.covered[[self.rows[word] for word in words]]
 
     def scaled(self, words: Sequence[str]) -> Vectors:
         """Return the vectors of some words for a tagger: float32[n_words + 1, n].
 
         All are scaled by one number so that the values of known words have the standard deviation
-        ``SPREAD``: so the scale of an embedding does not matter. An unknown word has the mean of
-        the known ones. The last row, zeros, is for positions beyond the ends of sentences.
+        ``SPREAD``; so the scale of an embedding does not matter. An unknown word has the mean of
+        the known words. The last row, zeros, is for positions beyond the ends of sentences.
         """
-        own = [self.rows[word] for word in words]
-        vectors = np.zeros((len(own) + 1, self.vectors.shape[1]), np.float32)
-        is_known = self.known[own]
+        rows = [self.rows[word] for word in words]
+        vectors = np.zeros((len(rows) + 1, self.vectors.shape[1]), np.float32)
+        is_known = self.covered[rows]
         if is_known.any():
-            known = self.vectors[own][is_known]
-            vectors[:-1] = known.mean(axis=0, dtype=np.float64)
-            vectors[:-1][is_known] = known
-            vectors *= np.float32(SPREAD / max(float(known.std(dtype=np.float64)), 1e-30))
+            known_vectors = self.vectors[rows][is_known]
+            vectors[:-1] = known_vectors.mean(axis=0, dtype=np.float64)
+            vectors[:-1][is_known] = known_vectors
+            vectors *= np.float32(SPREAD / max(float(known_vectors.std(dtype=np.float64)), 1e-30))
         return vectors
 
 
@@ -95,9 +95,9 @@ def word_table(
 ) -> WordTable:
     """Return an embedding's vectors of words, which are distinct and in order.
 
-    A word is looked up as those of terms are, under the embedding's options; but punctuation, which
-    is not a word of a term, is looked up unchanged. A word that is split at inner punctuation has
-    the mean of its parts. ``cache`` keeps the vectors of encoders.
+    Words are looked up like the words of terms, with the embedding's options; but punctuation,
+    which terms do not count as words, is looked up unchanged. A word that is split at inner
+    punctuation has the mean of its parts. ``cache`` keeps the vectors of encoders.
     """
     options = named.spec.options
     with progress.stage(f"embed {len(words):,} words by {named.spec.name}") as stage:
@@ -109,13 +109,13 @@ def word_table(
             cache=cache,
             stage=stage,
         )
-        found = read_vectors(named, request, progress)
-        if isinstance(found, WordVectors):
-            vectors, known = _of_words(found, request)
+        embedded = read_vectors(named, request, progress)
+        if isinstance(embedded, WordVectors):
+            vectors, covered = _word_vectors(embedded, request)
         else:
-            vectors, known = found.vectors, found.covered
-        stage.found(f"{int(known.sum()):,} known, {vectors.shape[1]} dimensions")
-    return WordTable(rows=_rows(words), vectors=vectors, known=known)
+            vectors, covered = embedded.vectors, embedded.covered
+        stage.found(f"{int(covered.sum()):,} known, {vectors.shape[1]} dimensions")
+    return WordTable(rows=_rows(words), vectors=vectors, covered=covered)
 
 
 def drawn_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable:
@@ -125,26 +125,26 @@ def drawn_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable
         digest = hashlib.sha256(f"{seed}\0{word}".encode()).digest()
         rng = np.random.default_rng(int.from_bytes(digest, "big"))
         vectors[row] = rng.standard_normal(n_dimensions, np.float32)
-    return WordTable(rows=_rows(words), vectors=vectors, known=np.ones(len(words), np.bool_))
+    return WordTable(rows=_rows(words), vectors=vectors, covered=np.ones(len(words), np.bool_))
 
 
 def _rows(words: Iterable[str]) -> dict[str, int]:
     return {word: row for row, word in enumerate(words)}
 
 
-def _of_words(found: WordVectors, request: Request) -> tuple[Vectors, Flags]:
+def _word_vectors(embedded: WordVectors, request: Request) -> tuple[Vectors, Flags]:
     """Return the vector of each word, and whether there is one."""
-    bags = words_of(request.terms, found, request.options)
-    embedded = WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts)
+    words = words_of(request.terms, embedded, request.options)
+    bags = WordBags(vectors=embedded.vectors, words=words.word_ids, starts=words.starts)
     every = np.arange(len(request.terms), dtype=np.int32)
-    vectors = points_of(embedded, every, Workers(threads=request.threads)).astype(np.float32)
-    known = bags.covered.copy()
-    rows = _rows(found.words)
-    for at in np.flatnonzero(bags.n_words == 0).tolist():
+    vectors = points_of(bags, every, Workers(threads=request.threads)).astype(np.float32)
+    covered = words.covered.copy()
+    rows = _rows(embedded.words)
+    for at in np.flatnonzero(words.n_words == 0).tolist():
         row = rows.get(request.terms[at])
-        if row is not None and found.in_vocabulary[row]:
-            vectors[at], known[at] = found.vectors[row], True
-    return vectors, known
+        if row is not None and embedded.in_vocabulary[row]:
+            vectors[at], covered[at] = embedded.vectors[row], True
+    return vectors, covered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +152,8 @@ class Words:
     """The words of a split.
 
     Attributes:
-        windows: int32[n_words, 2 * WINDOW + 1], rows of the table of vectors: of each word those
-            of the words around it in its sentence, itself in the middle.
+        windows: int32[n_words, 2 * WINDOW + 1], rows of the table of vectors: for each word the
+            words around it in its sentence, with the word in the middle.
         tags: int32[n_words].
     """
 
@@ -162,7 +162,7 @@ class Words:
 
 
 class Network:
-    """The weights of a tagger, which are parts of one array.
+    """The weights of a tagger, as parts of one array.
 
     Args:
         sizes: the numbers of inputs, hidden units and tags.
@@ -182,18 +182,18 @@ class Network:
         """Return the weights and biases of both layers, as views of an array of all."""
         ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])
         pieces = np.split(values, ends[:-1])
-        return [one.reshape(shape) for one, shape in zip(pieces, self._shapes, strict=True)]
+        return [piece.reshape(shape) for piece, shape in zip(pieces, self._shapes, strict=True)]
 
     def tags(self, vectors: Vectors, windows: Windows) -> Ids:
         """Return the most probable tag of each word: int32[n_words]."""
         weights1, biases1, weights2, biases2 = self.parts(self.values)
-        found = np.empty(len(windows), np.int32)
+        tags = np.empty(len(windows), np.int32)
         for first in range(0, len(windows), _WORDS_A_STEP):
             part = slice(first, first + _WORDS_A_STEP)
-            seen = vectors[windows[part]].reshape(-1, weights1.shape[0])
-            hidden = np.clip(seen @ weights1 + biases1, -1, 1)
-            found[part] = (hidden @ weights2 + biases2).argmax(axis=1)
-        return found
+            inputs = vectors[windows[part]].reshape(-1, weights1.shape[0])
+            hidden = np.clip(inputs @ weights1 + biases1, -1, 1)
+            tags[part] = (hidden @ weights2 + biases2).argmax(axis=1)
+        return tags
 
 
 def trained(
@@ -226,11 +226,11 @@ def trained(
         order = rng.permutation(len(words.tags))
         for first in range(0, len(order), BATCH):
             rows = order[first : first + BATCH]
-            seen = vectors[words.windows[rows]].reshape(len(rows), n_in)
-            descent.step(seen, words.tags[rows])
-        found = score(network)
-        if found > best_score:
-            best[:], best_epoch, best_score = network.values, epoch, found
+            inputs = vectors[words.windows[rows]].reshape(len(rows), n_in)
+            descent.step(inputs, words.tags[rows])
+        epoch_score = score(network)
+        if epoch_score > best_score:
+            best[:], best_epoch, best_score = network.values, epoch, epoch_score
         if epoch - best_epoch >= PATIENCE:
             break
     network.values[:] = best
@@ -248,10 +248,10 @@ class _Adam:
         self._buffer = np.empty_like(self._gradient)
         self._n_steps = 0
 
-    def step(self, seen: Vectors, tags: Ids) -> None:
+    def step(self, inputs: Vectors, tags: Ids) -> None:
         """Change the weights by one batch."""
         weights1, biases1, weights2, biases2 = self._weights
-        hidden = np.clip(seen @ weights1 + biases1, -1, 1)
+        hidden = np.clip(inputs @ weights1 + biases1, -1, 1)
         errors = hidden @ weights2 + biases2  # the softmax of these gives the probabilities
         errors -= errors.max(axis=1, keepdims=True)
         np.exp(errors, out=errors)
@@ -261,7 +261,7 @@ class _Adam:
         of_hidden = errors @ weights2.T
         of_hidden *= np.abs(hidden) < 1
         slopes1, slopes_biases1, slopes2, slopes_biases2 = self._slopes
-        np.matmul(seen.T, of_hidden, out=slopes1)
+        np.matmul(inputs.T, of_hidden, out=slopes1)
         np.sum(of_hidden, axis=0, out=slopes_biases1)
         np.matmul(hidden.T, errors, out=slopes2)
         np.sum(errors, axis=0, out=slopes_biases2)
@@ -289,9 +289,9 @@ class EncodedCorpus:
 
     Attributes:
         corpus: the original.
-        vocabulary: its words, distinct, in order of code points; a row of word vectors each.
+        vocabulary: its words, distinct, in order of code points; each has a row of vectors.
         tags: of the corpus, O first.
-        splits: the words of each split, those of sentences one after the other.
+        splits: the words of each split, sentence after sentence.
     """
 
     corpus: Corpus
@@ -299,45 +299,45 @@ class EncodedCorpus:
     tags: tuple[str, ...]
     splits: Mapping[str, Words]
 
-    def tags_by_sentence(self, split: str, found: Ids) -> Iterator[list[str]]:
-        """Yield the tags of each sentence of a split, given those of all its words."""
+    def tags_by_sentence(self, split: str, tag_ids: Ids) -> Iterator[list[str]]:
+        """Yield the tags of each sentence of a split, given the tags of all its words."""
         at = 0
-        for one in self.corpus.splits[split]:
-            end = at + len(one.words)
-            yield [self.tags[tag] for tag in found[at:end].tolist()]
+        for sentence in self.corpus.splits[split]:
+            end = at + len(sentence.words)
+            yield [self.tags[tag] for tag in tag_ids[at:end].tolist()]
             at = end
 
-    def f1(self, split: str, found: Ids) -> float:
-        """Return F1 of the entities that the tags of a split's words make; see ``entities_of``."""
-        n_right = n_found = n_gold = 0
-        by_sentence = self.tags_by_sentence(split, found)
-        for one, tags in zip(self.corpus.splits[split], by_sentence, strict=True):
+    def f1(self, split: str, tag_ids: Ids) -> float:
+        """Return F1 of the entities in the tags of a split's words; see ``entities_of``."""
+        n_right = n_predicted = n_gold = 0
+        by_sentence = self.tags_by_sentence(split, tag_ids)
+        for sentence, tags in zip(self.corpus.splits[split], by_sentence, strict=True):
             entities = set(entities_of(tags))
-            n_right += len(entities.intersection(one.entities))
-            n_found += len(entities)
-            n_gold += len(one.entities)
-        return 2 * n_right / (n_found + n_gold)
+            n_right += len(entities.intersection(sentence.entities))
+            n_predicted += len(entities)
+            n_gold += len(sentence.entities)
+        return 2 * n_right / (n_predicted + n_gold)
 
 
 def encoded(corpus: Corpus) -> EncodedCorpus:
     """Return a corpus encoded for a tagger."""
     vocabulary = sorted(
-        {word for split in corpus.splits.values() for one in split for word in one.words}
+        {word for split in corpus.splits.values() for sentence in split for word in sentence.words}
     )
     tags = (OUTSIDE, *(f"{prefix}-{kind}" for kind in corpus.kinds() for prefix in "BI"))
     rows, numbers = _rows(vocabulary), _rows(tags)
-    splits = {split: _words(found, rows, numbers) for split, found in corpus.splits.items()}
+    splits = {split: _words(sentences, rows, numbers) for split, sentences in corpus.splits.items()}
     return EncodedCorpus(corpus=corpus, vocabulary=tuple(vocabulary), tags=tags, splits=splits)
 
 
 def _words(
     sentences: Sequence[Sentence], rows: Mapping[str, int], numbers: Mapping[str, int]
 ) -> Words:
-    """Return the words of a split; beyond the ends of a sentence is the row after the last word."""
+    """Return the words of a split; positions beyond a sentence have the row after all words."""
     windows = []
-    for one in sentences:
-        padded = np.full(len(one.words) + 2 * WINDOW, len(rows), np.int32)
-        padded[WINDOW:-WINDOW] = [rows[word] for word in one.words]
+    for sentence in sentences:
+        padded = np.full(len(sentence.words) + 2 * WINDOW, len(rows), np.int32)
+        padded[WINDOW:-WINDOW] = [rows[word] for word in sentence.words]
         windows.append(sliding_window_view(padded, 2 * WINDOW + 1))
-    tags = [numbers[tag] for one in sentences for tag in one.tags]
+    tags = [numbers[tag] for sentence in sentences for tag in sentence.tags]
     return Words(windows=np.concatenate(windows), tags=np.array(tags, np.int32))

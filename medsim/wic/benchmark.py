@@ -33,13 +33,13 @@ class Benchmark(Opened[WicManifest]):
     """A finished benchmark of words in context; its tables are read when they are needed.
 
     Args:
-        folder: that holds it.
+        folder: of the benchmark.
 
     Raises:
-        InputError: the folder holds none.
+        InputError: the folder does not hold a benchmark.
 
     Attributes:
-        folder: that holds it.
+        folder: of the benchmark.
         manifest: of the folder.
     """
 
@@ -67,8 +67,8 @@ class Benchmark(Opened[WicManifest]):
         """
         if split is not None and split not in SPLITS:
             raise OptionError(unknown_name("split", split, list(SPLITS)))
-        found = self.read(INSTANCE.files)
-        return found if split is None else found.filter(pl.col("split") == split)
+        instances = self.read(INSTANCE.files)
+        return instances if split is None else instances.filter(pl.col("split") == split)
 
     def mentions(self) -> pl.DataFrame:
         """Return the mention of every sentence: ``MENTION``."""
@@ -76,8 +76,8 @@ class Benchmark(Opened[WicManifest]):
 
     def semantic_types(self) -> pl.DataFrame | None:
         """Return the types of its concepts, ``SEMANTIC_TYPE``; None where unknown."""
-        known = SEMANTIC_TYPE.files in self.manifest.outputs
-        return self.read(SEMANTIC_TYPE.files) if known else None
+        has_types = SEMANTIC_TYPE.files in self.manifest.outputs
+        return self.read(SEMANTIC_TYPE.files) if has_types else None
 
 
 def read_instances(path: Path) -> pl.DataFrame:
@@ -104,24 +104,24 @@ class BenchmarkFiles:
     """The files of a benchmark.
 
     Attributes:
-        name: of its folder or file.
-        splits: instances by split, ``WIC_COLUMNS`` in the order of their file; existing splits, in
-            the order of ``SPLITS``.
-        made: the folder of ``medsim wic build``, with its manifest; None for other benchmarks.
+        name: of the folder or file.
+        splits: the instances of each existing split, in the order of ``SPLITS``: ``WIC_COLUMNS`` in
+            the order of the file.
+        build: the folder that ``medsim wic build`` wrote; None for other benchmarks.
     """
 
     name: str
     splits: Mapping[str, pl.DataFrame]
-    made: Benchmark | None
+    build: Benchmark | None
 
     @property
     def options(self) -> Mapping[str, Any]:
         """The options of ``medsim wic build``; empty for other benchmarks."""
-        return self.made.manifest.options if self.made else {}
+        return self.build.manifest.options if self.build else {}
 
     def being_read(self) -> AbstractContextManager[object]:
         """Return a context that reports damage of a folder; see ``reading_output``."""
-        return nullcontext() if self.made is None else reading_output(self.made)
+        return nullcontext() if self.build is None else reading_output(self.build)
 
 
 def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
@@ -132,11 +132,11 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
     if not data.is_dir():
         paths = {split or _split_of(data): data}
     elif split is not None:
-        raise OptionError(f"`split` {split} is for one file; {data} is a folder")
+        raise OptionError(f"`split` {split} applies to a single file; {data} is a folder")
     else:
-        paths = {one: data / f"{one}.json" for one in SPLITS if (data / f"{one}.json").exists()}
+        paths = {name: data / f"{name}.json" for name in SPLITS if (data / f"{name}.json").exists()}
         if not paths:
-            names = ", ".join(f"{one}.json" for one in SPLITS)
+            names = ", ".join(f"{name}.json" for name in SPLITS)
             raise InputError(f"{data} is not a benchmark of words in context: it has no {names}")
     for name, path in options.given().items():
         if name in SPLITS and path is not None:
@@ -144,15 +144,16 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
                 raise OptionError(f"`{name}` {path}: {paths[name]} is the {name} split already")
             paths[name] = Path(path)
     splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
-    made = (data / MANIFEST).exists()
-    if not made and (data / INSTANCE.files).exists():
+    is_build = (data / MANIFEST).exists()
+    if not is_build and (data / INSTANCE.files).exists():
         raise InputError(f"{data} has no {MANIFEST}; check its JSON files one by one")
-    return BenchmarkFiles(name=data.name, splits=splits, made=Benchmark(data) if made else None)
+    build = Benchmark(data) if is_build else None
+    return BenchmarkFiles(name=data.name, splits=splits, build=build)
 
 
 def _split_of(path: Path) -> str:
-    """Return the split in the name of a file."""
+    """Return the split that the name of a file contains."""
     named = [split for split in SPLITS if split in _LETTERS.findall(path.stem.lower())]
     if len(named) != 1:
-        raise OptionError(f"the name of {path} says no split; add `split` {'|'.join(SPLITS)}")
+        raise OptionError(f"the name of {path} has no split; add `split` {'|'.join(SPLITS)}")
     return named[0]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @public(WicBuildOptions)
 def build_wic(options: WicBuildOptions) -> Benchmark:
-    """Return the benchmark that it writes to ``out``, as Rouhizadeh et al. (2024) built BioWiC.
+    """Build a benchmark in ``out``, as Rouhizadeh et al. (2024) built BioWiC, and return it.
 
     Raises:
         InputError: a corpus or the terminology is missing or damaged, or no mention of a corpus is
@@ -75,8 +75,8 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         instances = _split(options, mentions, blocks, progress)
         quotas = _quotas(instances, progress)
         for split in SPLITS:
-            own = instances.filter(split=split)
-            output.write_text(f"{split}.json", instances_text(own) + "\n", own.height)
+            rows = instances.filter(split=split)
+            output.write_text(f"{split}.json", instances_text(rows) + "\n", rows.height)
         metadata = _metadata(options, corpora, terminology)
         output.write(INSTANCE.files, instances, metadata)
         output.write(MENTION.files, benchmark_mentions(mentions), metadata)
@@ -86,11 +86,11 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
             output.write(SEMANTIC_TYPE.files, types, metadata)
         skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
         WicManifest(
-            corpora=[one.facts(path) for one, path in zip(corpora.corpora, paths, strict=True)],
+            corpora=[part.facts(path) for part, path in zip(corpora.corpora, paths, strict=True)],
             terminology=terminology.to_json(),
             options=options.recorded(),
             quotas=quotas,
-            skipped=[asdict(one) for one in skipped],
+            skipped=[asdict(item) for item in skipped],
             **run_facts(progress, output.outputs, threads, "pysbd", "simplemma"),
         ).write(output.folder)
         output.publish()
@@ -100,7 +100,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
 def _n_known(store: Store, codes: pl.DataFrame, vocabulary: str | None) -> int:
     """Return the number of the corpora's codes that are linked to a concept of the terminology.
 
-    It is called before the slowest step, splitting into sentences. It leaves the table cited_code.
+    This runs before the slowest step, splitting into sentences, and leaves the table cited_code.
     """
     store.put("corpus_code", codes)
     prefixes = {"prefix": list(VOCABULARIES), "vocabulary": list(VOCABULARIES.values())}
@@ -115,14 +115,14 @@ def _read_corpora(
     options: WicBuildOptions, paths: list[Path], threads: int, progress: Progress
 ) -> Corpora:
     with progress.stage("read corpora") as stage:
-        found = read_corpora(
+        corpora = read_corpora(
             paths, language=options.language, threads=threads, advance=stage.advance
         )
-        n_sentences = sum(one.n_sentences for one in found.corpora)
-        stage.found(f"{found.mentions.height:,} mentions in {n_sentences:,} sentences")
-    for warning in found.warnings:
+        n_sentences = sum(corpus.n_sentences for corpus in corpora.corpora)
+        stage.found(f"{corpora.mentions.height:,} mentions in {n_sentences:,} sentences")
+    for warning in corpora.warnings:
         progress.warn(warning)
-    return found
+    return corpora
 
 
 def _link(
@@ -190,8 +190,8 @@ def _quotas(instances: pl.DataFrame, progress: Progress) -> dict[str, dict[str, 
     """
     counts = Counter(instances.select("split", "cat").iter_rows())
     quotas = {split: {cat: counts[split, cat] // 2 for cat in GROUPS} for split in SPLITS}
-    wanted, own = QUOTAS["test"].items(), quotas["test"]
-    small = [f"{cat} {2 * own[cat]} of {2 * n}" for cat, n in wanted if own[cat] < n]
+    published, in_test = QUOTAS["test"].items(), quotas["test"]
+    small = [f"{cat} {2 * in_test[cat]} of {2 * n}" for cat, n in published if in_test[cat] < n]
     if small:
         progress.warn(
             f"the corpora give fewer instances than BioWiC has; in test {', '.join(small)}; "
@@ -203,13 +203,13 @@ def _quotas(instances: pl.DataFrame, progress: Progress) -> dict[str, dict[str, 
 def _metadata(
     options: WicBuildOptions, corpora: Corpora, terminology: Terminology
 ) -> dict[str, str]:
-    """Return the provenance that every Parquet file carries, and whether it may be passed on.
+    """Return the provenance for every Parquet file, and whether it may be redistributed.
 
-    Corpora do not state it, so the permission of a terminology is not enough.
+    Corpora do not say whether they may, so the permission of a terminology is not enough.
     """
     return {
         "medsim": medsim_version(),
-        "corpora": json.dumps(sorted(one.corpus for one in corpora.corpora)),
+        "corpora": json.dumps(sorted(corpus.corpus for corpus in corpora.corpora)),
         "terminology": terminology.name,
         "options": json.dumps(options.recorded()),
         "redistributable": "false" if terminology.redistributable is False else "null",

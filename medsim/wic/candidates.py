@@ -30,7 +30,7 @@ class Blocks:
 
     Attributes:
         places: int64[n_blocks, 4], the start and end of the first run, and of the second; the same
-            run twice means all pairs in it.
+            run twice means all pairs within it.
         groups: int32[n_blocks], the positions in ``medsim.wic.GROUPS``.
         labels: int32[n_blocks], 1 if both runs have the same concept, else 0.
         terms: int32[n_blocks], the number of the pair of lemmas.
@@ -73,7 +73,7 @@ def candidate_blocks(
 ) -> Blocks:
     """Return the blocks of a terminology and the mentions of its concepts.
 
-    Two terms are compared once, however many sentences have them, by lemmas and names in
+    Two terms are compared once, however many sentences contain them, by lemmas and names in
     ``language``. Mentions are those of ``chosen_mentions``, and blocks refer to their rows.
     ``any_depth`` says whether all ancestors of a concept are broader, or only its parents. Leaves
     the tables ``form_name``, ``mentioned`` and ``related_concept`` in the store.
@@ -95,20 +95,20 @@ def blocks_of(store: Store, mentions: pl.DataFrame, forms: pl.DataFrame, *, thre
     store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
     store.run("wic/form_pair")
     store.put("cell", _cells(mentions, forms))
-    found = store.frame("wic/block")
+    blocks = store.frame("wic/block")
     pairs = pl.struct("lemma1", "lemma2").rank("dense").cast(pl.Int32) - 1
     return Blocks(
-        places=found.select(pl.col("begin1", "end1", "begin2", "end2").cast(pl.Int64)).to_numpy(),
-        groups=found["group_rank"].cast(pl.Int32).to_numpy(),
-        labels=found["label"].cast(pl.Int32).to_numpy(),
-        terms=found.select(pairs).to_series().to_numpy(),
+        places=blocks.select(pl.col("begin1", "end1", "begin2", "end2").cast(pl.Int64)).to_numpy(),
+        groups=blocks["group_rank"].cast(pl.Int32).to_numpy(),
+        labels=blocks["label"].cast(pl.Int32).to_numpy(),
+        terms=blocks.select(pairs).to_series().to_numpy(),
     )
 
 
 def names_of_forms(names: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
     """Return the concepts whose names are forms, ignoring case: form_id, concept_id, in order."""
-    found = names.with_columns(lowered_column(names["term"])).join(forms, on="lower_term")
-    return found.select("form_id", "concept_id").unique().sort("form_id", "concept_id")
+    matches = names.with_columns(lowered_column(names["term"])).join(forms, on="lower_term")
+    return matches.select("form_id", "concept_id").unique().sort("form_id", "concept_id")
 
 
 def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
@@ -145,8 +145,8 @@ def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
         n_characters=len(characters),
     )
     tasks = range(int(np.count_nonzero(lengths == 0)), len(terms), _TERMS_A_TASK)
-    found = in_threads(threads, partial(_searched, laid), tasks)
-    places = np.concatenate(found) if found else np.empty((0, 2), np.int64)
+    parts = in_threads(threads, partial(_searched, laid), tasks)
+    places = np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
     pairs = np.sort(order[places], axis=1)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 

@@ -43,21 +43,21 @@ PROMISES = {
     "term": "Each sentence has its term at its offsets.",
     "two_sentences": "The two sentences of an instance differ.",
     "group": "An instance is in the first group that applies.",
-    "lemma": "Terms that differ are in term_identity only, and always, if their lemmas are equal.",
+    "lemma": "Different terms are in term_identity exactly if their lemmas are equal.",
     "synonyms": "Synonyms are names of one concept, terms of label_similarity are not.",
     "similarity": "Terms of label_similarity have a ratio above 0.75.",
     "balance": "Half of every group is True.",
-    "quota": "A group has no more instances than it should.",
+    "quota": "A group has no more instances than its quota.",
     "one_mention": "A sentence always has the same mention.",
     "repeated_instance": "No instance occurs twice, in either direction, in any split.",
-    "sentence_limit": f"No sentence occurs in train and dev more than {MOST_REPEATS} times, or as "
-    "often as the manifest allows.",
+    "sentence_limit": f"No sentence occurs in train and dev more than {MOST_REPEATS} times, or the "
+    "limit in the manifest.",
     "repeated_sentence": "No sentence occurs twice.",
-    "repeated_pair": "No two terms occur twice, in either order, ignoring case.",
-    "repeated_lemma_pair": "No two terms occur twice by their lemmas.",
-    "leaked_sentence": "No sentence of test occurs.",
-    "leaked_pair": "No two terms of test occur, in either order, ignoring case.",
-    "leaked_lemma_pair": "No two terms of test occur by their lemmas.",
+    "repeated_pair": "No pair of terms occurs twice, in either order, ignoring case.",
+    "repeated_lemma_pair": "No pair of lemmas occurs twice.",
+    "leaked_sentence": "No sentence of test occurs in this split.",
+    "leaked_pair": "No pair of terms of test occurs in this split, in either order, ignoring case.",
+    "leaked_lemma_pair": "No pair of lemmas of test occurs in this split.",
     "rows": "The JSON file has the rows of instances.parquet.",
     "label": "An instance is True exactly where both mentions have the same concept.",
     "mention": "Both mentions are in mentions.parquet with their concepts.",
@@ -130,17 +130,17 @@ class Breach:
     """One violation of a rule.
 
     Attributes:
-        instance: with the violation; None if it is not in one instance.
+        instance: with the violation; None if it is not in a single instance.
     """
 
     instance: Instance | None = None
-    found: str
+    fault: str
 
     def __str__(self) -> str:
         if self.instance is None:
-            return self.found
+            return self.fault
         term1, term2 = self.instance.terms
-        return f"instance {self.instance.number}, {term1!r} and {term2!r}: {self.found}"
+        return f"instance {self.instance.number}, {term1!r} and {term2!r}: {self.fault}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +180,8 @@ def instances_of(frame: pl.DataFrame) -> list[Instance]:
     sides = [frame.select(f"{name}{side}" for name in Mention._fields).rows() for side in (1, 2)]
     rows = zip(*sides, frame["cat"], frame["label"], strict=True)
     return [
-        Instance(number=number, mentions=(Mention(*one), Mention(*two)), cat=cat, label=label == 1)
-        for number, (one, two, cat, label) in enumerate(rows, start=1)
+        Instance(number=number, mentions=(Mention(*a), Mention(*b)), cat=cat, label=label == 1)
+        for number, (a, b, cat, label) in enumerate(rows, start=1)
     ]
 
 
@@ -190,7 +190,7 @@ def each(
 ) -> SplitFinding:
     """Return the violations of a rule by instances; ``fault`` returns "" if there is none."""
     faults = [(instance, fault(instance)) for instance in instances]
-    breaches = [Breach(instance=instance, found=words) for instance, words in faults if words]
+    breaches = [Breach(instance=instance, fault=words) for instance, words in faults if words]
     return finding(split, check, len(instances), breaches)
 
 
@@ -198,14 +198,14 @@ def breaches_table(findings: Sequence[SplitFinding]) -> pl.DataFrame:
     """Return ``BREACH_COLUMNS``, in the order of the findings and of their files."""
     rows = [
         (
-            one.split,
-            one.check,
+            outcome.split,
+            outcome.check,
             breach.instance.number if breach.instance else None,
             *(breach.instance.terms if breach.instance else (None, None)),
-            breach.found,
+            breach.fault,
         )
-        for one in findings
-        for breach in one.violations
+        for outcome in findings
+        for breach in outcome.violations
     ]
     return pl.DataFrame(rows, schema=BREACH_COLUMNS, orient="row")
 
@@ -227,7 +227,7 @@ def check_instances(
 
     def wrong_term(mention: Mention) -> str:
         there = mention.sentence[mention.start : mention.end]
-        return "" if there == mention.term else f"{there!r} stands there"
+        return "" if there == mention.term else f"the sentence has {there!r} there"
 
     def one_sentence(instance: Instance) -> str:
         first, second = instance.sentences
@@ -255,16 +255,16 @@ def _groups(
     for instance in instances:
         shared = None
         if concepts is not None:
-            one, other = (concepts.get(lower, frozenset()) for lower in lowered(instance.terms))
-            shared = not one.isdisjoint(other)
+            first, second = (concepts.get(lower, frozenset()) for lower in lowered(instance.terms))
+            shared = not first.isdisjoint(second)
         by_rules = group_of(*instance.terms, share_concept=shared, language=language)
-        known = concepts is not None or instance.cat != "synonyms"
-        if by_rules != instance.cat and (known or by_rules not in {None, "label_similarity"}):
-            found = f"in {instance.cat}, by the rules in {by_rules or 'none'}"
+        is_clear = concepts is not None or instance.cat != "synonyms"
+        if by_rules != instance.cat and (is_clear or by_rules not in {None, "label_similarity"}):
+            fault = f"in {instance.cat}, by the rules in {by_rules or 'none'}"
             check = _disagreement(instance, by_rules)
             if check == "similarity":
-                found = f"{found}: the ratio is {float(label_ratio(*instance.terms)):.3g}"
-            breaches[check].append(Breach(instance=instance, found=found))
+                fault = f"{fault}: the ratio is {float(label_ratio(*instance.terms)):.3g}"
+            breaches[check].append(Breach(instance=instance, fault=fault))
     return [
         finding(split, check, 0, breaches[check], "not checked: no terminology was given")
         if check == "synonyms" and concepts is None
@@ -276,7 +276,7 @@ def _groups(
 def _disagreement(instance: Instance, by_rules: str | None) -> str:
     """Return the check for a wrong group.
 
-    Lemmas depend on their library, synonyms on the terminology, other groups on neither.
+    Lemmas depend on the library, synonyms on the terminology, other groups on neither.
     """
     groups = {instance.cat, by_rules}
     if "term_identity" in groups and not equal_ignoring_case(*instance.terms):
@@ -306,18 +306,18 @@ def check_splits(
     mention_of: dict[str, tuple[int, int]] = {}
     place_of: dict[Hashable, str] = {}
     times: Counter[str] = Counter()
-    found = {}
+    findings = {}
     for split, instances in splits.items():
-        found[split] = [
+        findings[split] = [
             _balance(split, instances),
             *_quota(split, instances, quotas),
             _one_mention(split, instances, mention_of),
             _repeated_instance(split, instances, place_of),
         ]
         if split != "test":
-            found[split].append(_sentence_limit(split, instances, most_repeats, times))
-        found[split] += [_shared(split, splits, *part) for part in keys.items()]
-    return found
+            findings[split].append(_sentence_limit(split, instances, most_repeats, times))
+        findings[split] += [_shared(split, splits, *part) for part in keys.items()]
+    return findings
 
 
 def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
@@ -329,7 +329,7 @@ def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
 def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
     counts = _counts(instances)
     breaches = [
-        Breach(found=f"{group} has {n_true:,} True and {n_false:,} False instances")
+        Breach(fault=f"{group} has {n_true:,} True and {n_false:,} False instances")
         for group, (n_true, n_false) in counts.items()
         if n_true != n_false
     ]
@@ -347,8 +347,8 @@ def _quota(
     for group, both in _counts(instances).items():
         quota = of_split[group]
         if max(both) > quota or (quotas is not None and min(both) < quota):
-            found = f"{both[0]:,} True and {both[1]:,} False instances, not {quota:,} each"
-            breaches.append(Breach(found=f"{group} has {found}"))
+            numbers = f"{both[0]:,} True and {both[1]:,} False instances, not {quota:,} each"
+            breaches.append(Breach(fault=f"{group} has {numbers}"))
         elif max(both) < quota:
             smaller.append(f"{group} {both[0]:,} of {quota:,}")
     note = f"smaller than published: {', '.join(smaller)}" if smaller else ""
@@ -358,7 +358,7 @@ def _quota(
 def _one_mention(
     split: str, instances: Sequence[Instance], mention_of: dict[str, tuple[int, int]]
 ) -> SplitFinding:
-    """Return sentences with another mention than before; ``mention_of`` has earlier ones."""
+    """Return sentences with a different mention than before; ``mention_of`` has earlier ones."""
 
     def fault(instance: Instance) -> str:
         for number, mention in enumerate(instance.mentions, start=1):
@@ -389,10 +389,10 @@ def _sentence_limit(
 ) -> SplitFinding:
     """Return sentences that occur too often; ``times`` has earlier counts."""
     times.update(text for instance in instances for text in instance.sentences)
-    first = {text: one for one in reversed(instances) for text in one.sentences}
+    first = {text: instance for instance in reversed(instances) for text in instance.sentences}
     breaches = [
-        Breach(instance=one, found=f"one of its sentences occurs {times[text]:,} times")
-        for text, one in first.items()
+        Breach(instance=instance, fault=f"one of its sentences occurs {times[text]:,} times")
+        for text, instance in first.items()
         if times[text] > most
     ]
     return finding(split, "sentence_limit", len(first), breaches)
@@ -405,9 +405,9 @@ def _shared(split: str, splits: Splits, part: str, keys: Keys) -> SplitFinding:
     if "test" not in splits:
         return finding(split, check, 0, note="not checked: no test split")
     first: dict[Hashable, int] = {}
-    for one in splits["test"]:
-        for key in keys(one):
-            first.setdefault(key, one.number)
+    for instance in splits["test"]:
+        for key in keys(instance):
+            first.setdefault(key, instance.number)
 
     def fault(instance: Instance) -> str:
         there = [first[key] for key in keys(instance) if key in first]

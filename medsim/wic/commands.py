@@ -17,17 +17,15 @@ from medsim.wic.options import (
     WicVerifyOptions,
 )
 
-wic = subcommands(
-    "wic", "Terms in sentences: benchmarks that ask whether two have the same meaning."
-)
+wic = subcommands("wic", "Words in context: do two terms have the same meaning in their sentences?")
 
 
 @command(wic, WicBuildOptions, then=("wic eval", "wic verify", "wic stats", "study instances"))
 def build(options: WicBuildOptions, *, form: Format = "table") -> None:
-    """Build a benchmark of words in context from corpora, and print the paper's table 3 of it.
+    """Build a benchmark of words in context from corpora, and print the sizes of its splits.
 
-    Writes OUT with train.json, dev.json and test.json in the layout of BioWiC, the same with its
-    provenance as Parquet, and manifest.json.
+    Writes OUT with train.json, dev.json and test.json in the layout of BioWiC, the instances with
+    their provenance as Parquet, and manifest.json. The sizes are table 3 of the BioWiC paper.
 
     Example: medsim wic build BC5CDR.txt NCBI.txt --terminology mesh -o wic
     """
@@ -43,9 +41,9 @@ def build(options: WicBuildOptions, *, form: Format = "table") -> None:
 
 @command(wic, WicStatsOptions)
 def stats(options: WicStatsOptions, *, form: Format = "table") -> None:
-    """Print a table or figure of the BioWiC paper for any such benchmark.
+    """Print a table or figure of the BioWiC paper for any benchmark in its layout.
 
-    Writes nothing. The tables have their numbers in Rouhizadeh et al. (2024). Published files lack
+    Writes nothing. Tables are numbered as in Rouhizadeh et al. (2024). Published files do not name
     their corpora and concepts, so table 1, figures 3 and 4, and the columns on concepts of table 3
     need a folder of medsim wic build.
 
@@ -81,11 +79,11 @@ def evaluate(
 
     if table not in {"accuracy", "comparisons"}:  # before models are scored, which is slow
         raise OptionError(unknown_name("table", table, ["accuracy", "comparisons"]))
-    found = call(evaluate_wic, options)
+    scores = call(evaluate_wic, options)
     if table == "accuracy":
-        rows, shown = found.results, readable_accuracies(found.results, found.people)
+        rows, shown = scores.results, readable_accuracies(scores.results, scores.people)
     else:
-        rows, shown = found.comparisons, readable_comparisons(found.comparisons)
+        rows, shown = scores.comparisons, readable_comparisons(scores.comparisons)
     print_table(rows, form, readable=lambda _: [shown])
     tell_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     tell_next(
@@ -113,6 +111,6 @@ def verify(
     """
     from medsim.wic.verify import verify_wic as run
 
-    found = call(run, options)
-    print_table(found.breaches if list_all else found.findings, form)
-    print_outcome(found, options.data, options.progress)
+    outcome = call(run, options)
+    print_table(outcome.breaches if list_all else outcome.findings, form)
+    print_outcome(outcome, options.data, options.progress)

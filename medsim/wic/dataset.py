@@ -43,7 +43,7 @@ N_FOLDS = 10
 """The number of folds, if instances have at least as many connected components."""
 
 DATA, GOLD = ".data.txt", ".gold.txt"
-"""The ends of the names of WiC's files, of instances and of their labels."""
+"""The suffixes of WiC's files with instances, and with their labels."""
 
 _LABELS = {"T": 1, "F": 0}
 _LINE = re.compile(r"[^\t]*\t[^\t]*\t[^\S\t]*(\d{1,5})-(\d{1,5})[^\S\t]*\t([^\t]*)\t([^\t]*)")
@@ -99,13 +99,13 @@ class WicDataset:
 
     @property
     def is_crossed(self) -> bool:
-        """Whether every instance is tested, with models fitted on the others."""
+        """Whether every instance is tested, with models fitted on other folds."""
         return self.rounds[0].fold is not None
 
     @property
-    def asked(self) -> Rows:
+    def answered_rows(self) -> Rows:
         """The rows for testing or for choosing thresholds, in order."""
-        return np.unique(np.concatenate([[*one.dev, *one.test] for one in self.rounds]))
+        return np.unique(np.concatenate([[*round_.dev, *round_.test] for round_ in self.rounds]))
 
     def quoted(self, side: int, rows: Rows | None = None) -> list[str]:
         """Return the sentences of a side, each with its target in double quotes."""
@@ -124,14 +124,14 @@ class WicDataset:
         there are no such instances.
         """
         pairs = self._pairs()
-        found: list[int | None] = [None] * len(pairs)
-        for one in self.rounds:
-            known = {term for row in one.train for term in pairs[row]}
-            for row in one.test if known else ():
-                found[row] = sum(term in known for term in pairs[row])
-        return [found[row] for row in self.tested]
+        n_seen: list[int | None] = [None] * len(pairs)
+        for round_ in self.rounds:
+            train_terms = {term for row in round_.train for term in pairs[row]}
+            for row in round_.test if train_terms else ():
+                n_seen[row] = sum(term in train_terms for term in pairs[row])
+        return [n_seen[row] for row in self.tested]
 
-    def n_known(self) -> int:
+    def n_leaked(self) -> int:
         """Return the number of tested instances with data leakage from train or dev.
 
         That is a shared sentence, or a shared pair of terms in either order and ignoring case.
@@ -139,18 +139,18 @@ class WicDataset:
         """
         sentences = self.instances.select("sentence1", "sentence2").rows()
         pairs = self._pairs()
-        n_known = 0
-        for one in self.rounds:
-            known = {*one.train.tolist(), *one.dev.tolist()}
+        n_leaked = 0
+        for round_ in self.rounds:
+            fitted_rows = {*round_.train.tolist(), *round_.dev.tolist()}
             if self.is_crossed:
-                known.difference_update(self.tested.tolist())
-            known_sentences = {text for row in known for text in sentences[row]}
-            known_pairs = {pairs[row] for row in known}
-            n_known += sum(
+                fitted_rows.difference_update(self.tested.tolist())
+            known_sentences = {text for row in fitted_rows for text in sentences[row]}
+            known_pairs = {pairs[row] for row in fitted_rows}
+            n_leaked += sum(
                 pairs[row] in known_pairs or not known_sentences.isdisjoint(sentences[row])
-                for row in one.test.tolist()
+                for row in round_.test.tolist()
             )
-        return n_known
+        return n_leaked
 
     def _pairs(self) -> list[tuple[str, str]]:
         """Return both terms of each instance in lower case, in order."""
@@ -182,16 +182,16 @@ def read_dataset(
     if not parts["test"].height:
         raise InputError(f"{files['test']} has no instance")
     crossed = data.is_file() and train is None and dev is None
-    own = pl.concat(parts.values())
-    instances = pl.concat([own, *(part for _, part in more)])
+    benchmark = pl.concat(parts.values())
+    instances = pl.concat([benchmark, *(part for _, part in more)])
     order = np.lexsort((instances["label"], drawn_order(instances, seed)))
     split_of = np.repeat(
         [*parts, "train"],
-        [*(part.height for part in parts.values()), instances.height - own.height],
+        [*(part.height for part in parts.values()), instances.height - benchmark.height],
     )
     of_train, of_dev, of_test = (order[split_of[order] == split] for split in SPLITS)
-    one = Round(fold=None, train=of_train, dev=of_dev, held_back=of_dev, test=of_test)
-    rounds = _crossed(own, order, seed) if crossed else (one,)
+    only_round = Round(fold=None, train=of_train, dev=of_dev, held_back=of_dev, test=of_test)
+    rounds = _crossed(benchmark, order, seed) if crossed else (only_round,)
     return WicDataset(
         name=data.name,
         instances=instances,
@@ -203,7 +203,7 @@ def read_dataset(
             name: {"path": str(path), "fingerprint": fingerprint(part)}
             for name, path, part in (
                 *((split, files[split], part) for split, part in parts.items()),
-                *((f"more_train {n}", *one) for n, one in enumerate(more, start=1)),
+                *((f"more_train {n}", *pair) for n, pair in enumerate(more, start=1)),
             )
         },
     )
@@ -213,17 +213,17 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
     """Return the file of each existing split."""
     if not data.exists():
         raise InputError(f"{data} does not exist")
-    own = {split: data / f"{split}.json" for split in SPLITS} if data.is_dir() else {"test": data}
-    found = {split: path for split, path in own.items() if path.exists()}
-    if "test" not in found:
+    paths = {split: data / f"{split}.json" for split in SPLITS} if data.is_dir() else {"test": data}
+    files = {split: path for split, path in paths.items() if path.exists()}
+    if "test" not in files:
         raise InputError(f"{data} has no test.json; give a folder with one, or a file")
-    given = {"train": train, "dev": dev}
-    found |= {split: Path(path) for split, path in given.items() if path is not None}
-    return {split: found[split] for split in SPLITS if split in found}
+    options = {"train": train, "dev": dev}
+    files |= {split: Path(path) for split, path in options.items() if path is not None}
+    return {split: files[split] for split in SPLITS if split in files}
 
 
 def _fitting(path: Path) -> pl.DataFrame:
-    """Return the instances of a training file, which may be one of WiC."""
+    """Return the instances of a training file, which may be a file of WiC."""
     return read_wic(path) if path.name.endswith(DATA) else _checked(path)
 
 
@@ -234,16 +234,16 @@ def _checked(path: Path) -> pl.DataFrame:
     return instances
 
 
-def _crossed(own: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
+def _crossed(benchmark: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
     """Return a round per fold; the next fold is held back.
 
-    Rows after those of ``own`` are in no fold, but in the training data of every round.
+    Rows after those of ``benchmark`` are in no fold, but in the training data of every round.
     """
     folds = np.full(len(order), -1, np.int32)
-    folds[: own.height] = folds_of(own, seed)
+    folds[: benchmark.height] = folds_of(benchmark, seed)
     fold_of = folds[order]
     n_folds = int(fold_of.max()) + 1
-    if n_folds < 3:  # noqa: PLR2004 — to fit on, to choose a threshold on, to ask
+    if n_folds < 3:  # noqa: PLR2004 — for fitting, for the threshold, for testing
         raise InputError(
             "the instances cannot be split into three folds that share no sentence or pair of "
             "terms; give files with `train` and `dev`"
@@ -280,11 +280,11 @@ def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     """
     parts, part_of = np.unique(linked(instances), return_inverse=True)
     sizes = np.bincount(part_of)
-    drawn = np.full(len(parts), np.iinfo(np.uint64).max, np.uint64)
-    np.minimum.at(drawn, part_of, drawn_order(instances, seed))
+    keys = np.full(len(parts), np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(keys, part_of, drawn_order(instances, seed))
     loads = np.zeros(min(n_folds, len(parts)), np.int64)
     fold_of = np.empty(len(parts), np.int32)
-    for part in np.lexsort((drawn, -sizes)):
+    for part in np.lexsort((keys, -sizes)):
         fold_of[part] = np.argmin(loads)
         loads[fold_of[part]] += sizes[part]
     return fold_of[part_of]
@@ -299,14 +299,14 @@ def linked(instances: pl.DataFrame) -> Ids:
     left: list[int] = []
     right: list[int] = []
     names = ("term1", "term2", "sentence1", "sentence2")
-    for row, (term1, term2, one, other) in enumerate(instances.select(names).iter_rows()):
-        for key in (term_pair(term1, term2), (one,), (other,)):
+    for row, (term1, term2, sentence1, sentence2) in enumerate(instances.select(names).iter_rows()):
+        for key in (term_pair(term1, term2), (sentence1,), (sentence2,)):
             left.append(row)
             right.append(instances.height + nodes.setdefault(key, len(nodes)))
-    found = components(
+    component_of = components(
         instances.height + len(nodes), np.array(left, np.int32), np.array(right, np.int32)
     )
-    return found[: instances.height]
+    return component_of[: instances.height]
 
 
 def read_wic(path: Path) -> pl.DataFrame:
@@ -338,7 +338,7 @@ def read_wic(path: Path) -> pl.DataFrame:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines of a file, without those at its end that are blank."""
+    """Return the lines of a file, without blank lines at the end."""
     lines = read_text(path, guess=False).content.replace("\r\n", "\n").split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
@@ -347,15 +347,15 @@ def _lines(path: Path) -> list[str]:
 
 def _sides(at: str, line: str) -> dict[str, object]:
     """Return sentences, terms and offsets of a line."""
-    found = _LINE.fullmatch(line)
-    if found is None:
+    match = _LINE.fullmatch(line)
+    if match is None:
         raise InputError(
             f"{at} is {line[:60]!r}; expected word, part of speech, places such as 3-1, and two "
             "sentences, separated by tabs"
         )
     row: dict[str, object] = {}
     for side in (1, 2):
-        sentence, place = found[side + 2], int(found[side])
+        sentence, place = match[side + 2], int(match[side])
         tokens = list(_TOKEN.finditer(sentence))
         if place >= len(tokens):
             raise InputError(f"{at}: sentence {side} has no token {place}, counted from 0")

@@ -31,7 +31,7 @@ REPEATS = (1, 2, 5, *range(10, 201, 10))
 _ALL = "all"
 _SIDES = (1, 2)
 _MOST_TOKENS = 4
-_MOST_TYPES = 10  # of a figure
+_MOST_TYPES = 10  # in a figure
 _MOST_NAMED = 3  # kinds of mentions
 
 _TYPES_OF = {
@@ -59,7 +59,7 @@ GROUP_OF = {
 }
 """The semantic group of each type of UMLS by its identifier, such as T047.
 
-McCray, Burgun and Bodenreider, MEDINFO 2001; types that the network had before are included.
+McCray, Burgun and Bodenreider, MEDINFO 2001; types of earlier versions of the network are included.
 """
 
 
@@ -75,140 +75,141 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
         OptionError: the table needs data that the benchmark lacks.
     """
     benchmark = read_benchmark(options)
-    made = benchmark.made
+    build = benchmark.build
     with benchmark.being_read():
-        if made is not None:  # instances with their concepts
-            instances = made.instances()
-            known = {split: instances.filter(split=split) for split in benchmark.splits}
-            benchmark = replace(benchmark, splits=known)
+        if build is not None:  # instances with their concepts
+            instances = build.instances()
+            parts = {split: instances.filter(split=split) for split in benchmark.splits}
+            benchmark = replace(benchmark, splits=parts)
         if options.table in _OF_ANY:
             return _OF_ANY[options.table](benchmark)
-        if made is None:
+        if build is None:
             raise OptionError(f"`table` {options.table} needs a folder of medsim wic build")
         if options.table == "figure-3":
-            return curve(made, checked_threads(options.threads))
-        return corpora(made) if options.table == "1" else types(made)
+            return curve(build, checked_threads(options.threads))
+        return corpora(build) if options.table == "1" else types(build)
 
 
-def _parts(found: BenchmarkFiles) -> dict[str, pl.DataFrame]:
+def _parts(files: BenchmarkFiles) -> dict[str, pl.DataFrame]:
     """Return the instances of each split, and of all if there are several."""
-    whole = {_ALL: pl.concat(found.splits.values())} if len(found.splits) > 1 else {}
-    return {**found.splits, **whole}
+    whole = {_ALL: pl.concat(files.splits.values())} if len(files.splits) > 1 else {}
+    return {**files.splits, **whole}
 
 
-def corpora(made: Benchmark) -> pl.DataFrame:
+def corpora(benchmark: Benchmark) -> pl.DataFrame:
     """Return table 1: a row per corpus.
 
-    Its ontologies and semantic types are those of its mentions, with the corpus's names; if there
-    are many types, their number is shown.
+    Ontologies and semantic types are those of its mentions, as the corpus names them. More than
+    three are shown as a number.
     """
-    n_used = dict(made.mentions().group_by("corpus").len().iter_rows())
-    corpora: list[dict[str, Any]] = made.manifest.corpora
+    n_used = dict(benchmark.mentions().group_by("corpus").len().iter_rows())
+    corpora: list[dict[str, Any]] = benchmark.manifest.corpora
     rows = [
         {
-            "corpus": one["name"],
-            "ontologies": _named(one["vocabularies"]),
-            "semantic types": _named(one["kinds"]),
-            "documents": one["n_documents"],
-            "sentences": one["n_sentences"],
-            "sentences with a concept": n_used.get(one["name"], 0),
-            "mentions": one["n_mentions"],
+            "corpus": corpus["name"],
+            "ontologies": _named(corpus["vocabularies"]),
+            "semantic types": _named(corpus["kinds"]),
+            "documents": corpus["n_documents"],
+            "sentences": corpus["n_sentences"],
+            "sentences with a concept": n_used.get(corpus["name"], 0),
+            "mentions": corpus["n_mentions"],
         }
-        for one in corpora
+        for corpus in corpora
     ]
     return pl.DataFrame(rows).sort("corpus")
 
 
-def splits(found: BenchmarkFiles) -> pl.DataFrame:
+def splits(files: BenchmarkFiles) -> pl.DataFrame:
     """Return table 3: a row per split, and one for all.
 
     Means are over both sentences of all instances; words are those of BERT's tokenizer, see
     ``n_words``. Pairs of terms count once in either order, ignoring case.
     """
-    types = found.made.semantic_types() if found.made else None
-    return pl.DataFrame([_split(name, own, types) for name, own in _parts(found).items()])
+    types = files.build.semantic_types() if files.build else None
+    return pl.DataFrame([_split(name, part, types) for name, part in _parts(files).items()])
 
 
-def _split(name: str, own: pl.DataFrame, types: pl.DataFrame | None) -> dict[str, object]:
-    counts = Counter(own["cat"])
-    sentences = _both(own, "sentence")
+def _split(name: str, instances: pl.DataFrame, types: pl.DataFrame | None) -> dict[str, object]:
+    counts = Counter(instances["cat"])
+    sentences, pairs = _both(instances, "sentence"), instances[["term1", "term2"]].rows()
     row: dict[str, object] = {
         "split": name,
         **{group.replace("_", " "): counts[group] for group in GROUPS},
-        _ALL: own.height,
+        _ALL: instances.height,
         "words per sentence": sentences.map_elements(n_words, pl.Int64).mean(),
         "characters per sentence": sentences.str.len_chars().mean(),
         "unique sentences": sentences.n_unique(),
-        "unique term pairs": len({term_pair(*pair) for pair in own[["term1", "term2"]].rows()}),
+        "unique term pairs": len({term_pair(*pair) for pair in pairs}),
     }
-    if "concept1" in own.columns:
-        concepts = _both(own, "concept").unique()
+    if "concept1" in instances.columns:
+        concepts = _both(instances, "concept").unique()
         row["unique concepts"] = len(concepts)
         if types is not None:
-            own_types = types.filter(pl.col("concept_id").is_in(concepts.implode()))["type_id"]
-            row["unique semantic types"] = own_types.n_unique()
-            row["unique semantic groups"] = _groups(own_types).n_unique()
+            type_ids = types.filter(pl.col("concept_id").is_in(concepts.implode()))["type_id"]
+            row["unique semantic types"] = type_ids.n_unique()
+            row["unique semantic groups"] = _groups(type_ids).n_unique()
     return row
 
 
-def tokens(found: BenchmarkFiles) -> pl.DataFrame:
+def tokens(files: BenchmarkFiles) -> pl.DataFrame:
     """Return table 4: target terms by their number of tokens, split at white space."""
     table: dict[str, object] = {"tokens per term": ["1", "2", "3", "4+", _ALL]}
-    for name, own in _parts(found).items():
+    for name, instances in _parts(files).items():
         n_tokens = Counter(
-            min(len(term.split()), _MOST_TOKENS) for term in _both(own, "term").to_list()
+            min(len(term.split()), _MOST_TOKENS) for term in _both(instances, "term").to_list()
         )
         numbers = [n_tokens[number] for number in range(1, _MOST_TOKENS + 1)]
-        table |= _with_shares(name, [*numbers, 2 * own.height], [2 * own.height] * 5)
+        table |= _with_shares(name, [*numbers, 2 * instances.height], [2 * instances.height] * 5)
     return pl.DataFrame(table)
 
 
-def seen(found: BenchmarkFiles) -> pl.DataFrame:
+def seen_terms(files: BenchmarkFiles) -> pl.DataFrame:
     """Return table 5: instances of test by group, seen if train has one of both terms.
 
     Case does not count. Instances with both terms in train also count as seen.
     """
-    if lacking := [name for name in ("train", "test") if name not in found.splits]:
+    if lacking := [name for name in ("train", "test") if name not in files.splits]:
         raise OptionError(
-            f"table 5 needs {lacking[0]}, which {found.name} lacks; add `{lacking[0]}`"
+            f"table 5 needs {lacking[0]}, which {files.name} lacks; add `{lacking[0]}`"
         )
-    known = set(lowered(_both(found.splits["train"], "term").to_list()))
-    test = found.splits["test"]
+    in_train = set(lowered(_both(files.splits["train"], "term").to_list()))
+    test = files.splits["test"]
     pairs = zip(*(lowered(test[f"term{side}"].to_list()) for side in _SIDES), strict=True)
-    n_known = pl.Series([sum(term in known for term in pair) for pair in pairs], dtype=pl.Int8)
+    n_seen = pl.Series([sum(term in in_train for term in pair) for pair in pairs], dtype=pl.Int8)
     parts = [test["cat"] == group for group in GROUPS]
     parts.append(pl.repeat(True, test.height, dtype=pl.Boolean, eager=True))
     totals = [int(part.sum()) for part in parts]
-    table: dict[str, object] = {"group": [*(one.replace("_", " ") for one in GROUPS), _ALL]}
-    kinds = {"seen": n_known > 0, "unseen": n_known == 0, "both seen": n_known == len(_SIDES)}
+    table: dict[str, object] = {"group": [*(group.replace("_", " ") for group in GROUPS), _ALL]}
+    kinds = {"seen": n_seen > 0, "unseen": n_seen == 0, "both seen": n_seen == len(_SIDES)}
     for name, flags in kinds.items():
         table |= _with_shares(name, [int((part & flags).sum()) for part in parts], totals)
     return pl.DataFrame({**table, _ALL: totals})
 
 
-def types(made: Benchmark) -> pl.DataFrame:
+def types(benchmark: Benchmark) -> pl.DataFrame:
     """Return figure 4: the ten most frequent semantic types and groups of target terms.
 
     Concepts may have several types, so shares of target terms and of distinct concepts may sum to
     more than 100%.
     """
-    if (known := made.semantic_types()) is None:
+    if (known_types := benchmark.semantic_types()) is None:
         raise OptionError(
-            f"{made.folder.name} has no semantic types; build it with UMLS and its MRSTY.RRF"
+            f"{benchmark.folder.name} has no semantic types; build it with UMLS and its MRSTY.RRF"
         )
-    terms = _both(made.instances(), "concept")
+    terms = _both(benchmark.instances(), "concept")
     of_terms = terms.value_counts().rename({"concept": "concept_id", "count": "n_terms"})
-    own = of_terms.join(known, on="concept_id").with_columns(group=_groups(pl.col("type_id")))
+    groups = _groups(pl.col("type_id"))
+    typed = of_terms.join(known_types, on="concept_id").with_columns(group=groups)
     frames = []
-    for of, column in (("semantic type", "semantic_type"), ("semantic group", "group")):
+    for level, column in (("semantic type", "semantic_type"), ("semantic group", "group")):
         counted = (
-            own.unique(["concept_id", column])
+            typed.unique(["concept_id", column])
             .group_by(pl.col(column).alias("name"))
             .agg(pl.col("n_terms").sum().alias("target terms"), pl.len().alias("concepts"))
             .sort("target terms", "name", descending=[True, False])
             .head(_MOST_TYPES)
         )
-        frames.append(counted.select(pl.lit(of).alias("of"), pl.all()))
+        frames.append(counted.select(pl.lit(level).alias("of"), pl.all()))
     return pl.concat(frames).select(
         *("of", "name", "target terms"),
         (pl.col("target terms") * 100 / terms.len()).alias("target terms %"),
@@ -238,7 +239,7 @@ def _with_shares(name: str, numbers: list[int], totals: list[int]) -> dict[str, 
     return {name: list(numbers), f"{name} %": list(shares)}
 
 
-def curve(made: Benchmark, threads: int) -> pl.DataFrame:
+def curve(benchmark: Benchmark, threads: int) -> pl.DataFrame:
     """Return figure 3: the size of train, its concepts and their semantic types.
 
     There is a row for each number of times that a sentence may occur in train and dev together.
@@ -249,16 +250,16 @@ def curve(made: Benchmark, threads: int) -> pl.DataFrame:
     from medsim.wic.mentions import content_hashes, forms_of  # noqa: PLC0415 — as above
     from medsim.wic.splits import Splitter  # noqa: PLC0415 — as above
 
-    types, kept = made.semantic_types(), made.mentions()
-    options: Mapping[str, Any] = made.manifest.options
-    mentions = kept.rename({"start": "start_at", "end": "end_at"}).with_columns(
-        lowered_column(kept["term"])
+    types, chosen = benchmark.semantic_types(), benchmark.mentions()
+    options: Mapping[str, Any] = benchmark.manifest.options
+    mentions = chosen.rename({"start": "start_at", "end": "end_at"}).with_columns(
+        lowered_column(chosen["term"])
     )
     forms = forms_of(mentions["lower_term"].unique(), options["language"])
-    names = made.read(NAME.files).rename({"term": "lower_term"})
+    names = benchmark.read(NAME.files).rename({"term": "lower_term"})
     with Store(threads=threads) as store:
         store.put("form_name", names.join(forms, on="lower_term").select("form_id", "concept_id"))
-        store.put("related_concept", made.read(RELATED.files))
+        store.put("related_concept", benchmark.read(RELATED.files))
         blocks = blocks_of(store, mentions, forms, threads=threads)
     splitter = Splitter(
         blocks=blocks,
@@ -278,7 +279,7 @@ def curve(made: Benchmark, threads: int) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-_OF_ANY = {"3": splits, "4": tokens, "5": seen}
+_OF_ANY = {"3": splits, "4": tokens, "5": seen_terms}
 """The tables that only need instances."""
 
 _CHINESE = (

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from medsim.core.opened import Opened
-    from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.wic.dataset import WicDataset
     from medsim.wic.models import Model, ModelAnswers
@@ -88,8 +87,8 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
 
     Raises:
         InputError: a file or model is missing, damaged, or does not fit the instances.
-        OptionError: an option is out of range or does not fit, or a split is missing that a model
-            needs.
+        OptionError: an option is out of range or does not fit, or the benchmark lacks a split that
+            a model needs.
         OutputError: ``out`` is taken or cannot be written.
         ServiceError: a service cannot be reached, or gives an invalid answer.
     """
@@ -105,7 +104,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     with claimed(
         folder, WIC_EVALUATION, overwrite=options.overwrite, read=options.paths_read()
     ) as output:
-        dataset = _read(options, context)
+        dataset = _read_dataset(options, context)
         people = _people(options, dataset)
         for model in models:
             for split in model.needs:
@@ -127,7 +126,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
             data=dataset.name,
             fitted=dataset.fitted,
             files=dataset.files,
-            models={one.name: one.recorded(answers[one.name][0], context) for one in models},
+            models={item.name: item.recorded(answers[item.name][0], context) for item in models},
             options={"seed": options.seed, "seeds": options.seeds, "people": people},
             **facts,
         ).write(output.folder)
@@ -137,9 +136,9 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
 
 def _models(options: WicEvaluateOptions) -> list[Model]:
     """Return the models, at least one, with unique names."""
-    given = options.models
-    named = given.items() if isinstance(given, Mapping) else ((None, one) for one in given)
-    models: list[Model] = [model_of(one, name) for name, one in named]
+    items = options.models
+    named = items.items() if isinstance(items, Mapping) else ((None, item) for item in items)
+    models: list[Model] = [model_of(item, name) for name, item in named]
     models += map(LlmModel.parse, options.llms)
     models += map(PredictedModel.parse, options.predictions)
     if not models:
@@ -150,24 +149,24 @@ def _models(options: WicEvaluateOptions) -> list[Model]:
     return models
 
 
-def _read(options: WicEvaluateOptions, context: Context) -> WicDataset:
+def _read_dataset(options: WicEvaluateOptions, context: Context) -> WicDataset:
     data = folder_of(options.data)
     with context.progress.stage(f"read {data.name}") as stage:
-        found = read_dataset(
+        dataset = read_dataset(
             data,
             train=options.train,
             dev=options.dev,
             more_train=options.more_train,
             seed=context.seed,
         )
-        n_tested = len(found.tested)
-        stage.found(f"{n_tested:,} instances to judge, {found.fitted}")
-    if n_known := found.n_known():
+        n_tested = len(dataset.tested)
+        stage.found(f"{n_tested:,} instances to judge, {dataset.fitted}")
+    if n_leaked := dataset.n_leaked():
         context.progress.warn(
-            f"{n_known:,} of {n_tested:,} instances share a sentence or pair of terms with train "
+            f"{n_leaked:,} of {n_tested:,} instances share a sentence or pair of terms with train "
             "or dev: data leakage; medsim wic verify lists them"
         )
-    return found
+    return dataset
 
 
 def _people(options: WicEvaluateOptions, dataset: WicDataset) -> float | None:
@@ -179,24 +178,24 @@ def _people(options: WicEvaluateOptions, dataset: WicDataset) -> float | None:
     if opened.kind.name != _SCORES or _TABLE not in opened.manifest.outputs:
         raise InputError(f"{folder} has no scores of medsim study instances; give its scores")
     if opened.manifest.source["fingerprint"] != test["fingerprint"]:
-        raise InputError(f"{folder} is of other instances than {test['path']}")
-    found = read_table(folder / _TABLE, ("annotator", "accuracy")).frame
-    return float(found.filter(annotator="mean")["accuracy"].item())
+        raise InputError(f"{folder} scores other instances than {test['path']}")
+    table = read_table(folder / _TABLE, ("annotator", "accuracy")).frame
+    return float(table.filter(annotator="mean")["accuracy"].item())
 
 
 def _embeddings(
     models: Sequence[Model], dataset: WicDataset, context: Context
 ) -> dict[str, NamedEmbedding]:
     """Return the embeddings of models with their fingerprints, by the name of the model."""
-    found = {}
-    for model in (one for one in models if isinstance(one, EmbeddedModel)):
+    embeddings = {}
+    for model in (model for model in models if isinstance(model, EmbeddedModel)):
         named = identify(model.embedding, context.progress)
         if not named.fingerprint:
-            rows = dataset.asked
+            rows = dataset.answered_rows
             texts = sorted({*dataset.quoted(1, rows), *dataset.quoted(2, rows)})
             named = settled(named, texts, context.progress, threads=context.threads)
-        found[model.name] = named
-    return found
+        embeddings[model.name] = named
+    return embeddings
 
 
 def _runs(model: Model, dataset: WicDataset, context: Context) -> list[ModelAnswers]:
@@ -227,9 +226,9 @@ def _scores(
             people=people,
             replies=replies_of({name: runs[0] for name, runs in answers.items()}),
         )
-    for name, (one, *_) in answers.items():
-        if n_uncovered := int((~one.covered[dataset.tested]).sum()):
-            fault = "cannot score" if one.replies is None else "gives no clear answer to"
+    for name, (run, *_) in answers.items():
+        if n_uncovered := int((~run.covered[dataset.tested]).sum()):
+            fault = "cannot score" if run.replies is None else "gives no clear answer to"
             progress.warn(
                 f"{name} {fault} {n_uncovered:,} instances, which get the most frequent label"
             )

@@ -37,7 +37,7 @@ _NO_QUERY = np.uint64(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusMentions:
-    """A corpus.
+    """The mentions of a corpus.
 
     Attributes:
         sha256: of the bytes of its file as they were read, in hex; empty without a file.
@@ -83,7 +83,7 @@ class Corpora:
     @property
     def mentions(self) -> pl.DataFrame:
         """The mentions of all of them: ``MENTION_COLUMNS``."""
-        return pl.concat([one.mentions for one in self.corpora])
+        return pl.concat([corpus.mentions for corpus in self.corpora])
 
 
 def read_corpora(
@@ -105,7 +105,7 @@ def read_corpora(
     corpora = []
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
-            found = mentions_in_sentences(
+            mentions = mentions_in_sentences(
                 documents_of(file, path, problems),
                 corpus,
                 problems,
@@ -113,7 +113,7 @@ def read_corpora(
                 threads=threads,
                 advance=advance,
             )
-            corpora.append(replace(found, sha256=digest_of(file, path)))
+            corpora.append(replace(mentions, sha256=digest_of(file, path)))
     return Corpora(corpora=tuple(corpora), skipped=problems.skipped(), warnings=problems.warnings())
 
 
@@ -122,13 +122,14 @@ def codes_of_corpora(paths: Sequence[Path]) -> pl.DataFrame:
 
     It does not split sentences. Mentions that are linked to several codes do not count.
     """
-    found: set[tuple[str, str]] = set()
+    codes: set[tuple[str, str]] = set()
     for path, _ in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
             for document in documents_of(file, path, Problems()):
-                found.update(one.codes[0] for one in document.annotations if len(one.codes) == 1)
+                linked = (mention.codes for mention in document.annotations)
+                codes.update(several[0] for several in linked if len(several) == 1)
     columns = {name: MENTION_COLUMNS[name] for name in ("vocabulary", "code")}
-    return pl.DataFrame(sorted(found), columns, orient="row")
+    return pl.DataFrame(sorted(codes), columns, orient="row")
 
 
 def mentions_in_sentences(
@@ -167,18 +168,19 @@ def mentions_in_sentences(
 def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[_Row]:
     """Yield the rows of a document's mentions, and count mentions without a row."""
     text = f"{document.title} {document.abstract}"
-    for one in document.annotations:
-        at = bisect_right(sentences, one.start, key=lambda span: span[0]) - 1
+    for annotation in document.annotations:
+        at = bisect_right(sentences, annotation.start, key=lambda span: span[0]) - 1
         start, end = sentences[at] if at >= 0 else (0, 0)
-        if not one.codes:
+        if not annotation.codes:
             problems.count("mention has no concept")
-        elif len(one.codes) > 1:
+        elif len(annotation.codes) > 1:
             problems.count("mention has several concepts")
-        elif one.end > end:
+        elif annotation.end > end:
             problems.count("mention crosses a sentence boundary")
         else:
             place = (corpus, document.document_id, start, text[start:end])
-            yield *place, one.start - start, one.end - start, one.text, one.kind, *one.codes[0]
+            offsets = (annotation.start - start, annotation.end - start)
+            yield *place, *offsets, annotation.text, annotation.kind, *annotation.codes[0]
 
 
 def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
@@ -188,8 +190,8 @@ def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
     sentence.
     """
     draws = tie_hashes(np.uint64(seed), _NO_QUERY, content_hashes(linked))
-    drawn = linked.with_columns(draw=pl.Series(draws, dtype=pl.UInt64))
-    chosen = drawn.sort("sentence", "draw", "start_at", "end_at").unique(
+    with_draws = linked.with_columns(draw=pl.Series(draws, dtype=pl.UInt64))
+    chosen = with_draws.sort("sentence", "draw", "start_at", "end_at").unique(
         "sentence", keep="first", maintain_order=True
     )
     with_lower = chosen.drop("draw").with_columns(lowered_column(chosen["term"]))

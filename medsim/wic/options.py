@@ -61,7 +61,7 @@ class WicBuildOptions(ReadingOptions):
     broader: Annotated[
         Broader,
         Option(
-            "Broader concepts never to pair with. direct: the parents, as in the paper; "
+            "Broader concepts that are not paired. direct: the parents, as in the paper; "
             "any: all ancestors.",
             lower=True,
             noun="meaning of broader",
@@ -80,7 +80,7 @@ class WicBuildOptions(ReadingOptions):
     most_repeats: Annotated[
         int,
         Option(
-            "Maximum uses of a sentence. They are counted in train and dev together.",
+            "Maximum uses of a sentence in train and dev together.",
             least=1,
             most=1_000_000,
             key="most_repeats",
@@ -94,7 +94,7 @@ class WicBuildOptions(ReadingOptions):
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkFilesOptions(Options):
-    """The options that name the files of a benchmark, whoever made it."""
+    """The options that name the files of any benchmark."""
 
     data: Annotated[
         str | Path | OpenedFolder,
@@ -104,16 +104,14 @@ class BenchmarkFilesOptions(Options):
     split: Annotated[
         Split | None,
         Option(
-            "Split of a single file. It is needed if the name of the file does not say it.",
+            "Split of a single file. It is needed if the file name does not contain it.",
             noun="split",
             heading="Input",
         ),
     ] = None
-    train: Annotated[str | Path | None, Option("File that belongs to DATA.", heading="Input")] = (
-        None
-    )
-    dev: Annotated[str | Path | None, Option("File that belongs to DATA.", heading="Input")] = None
-    test: Annotated[str | Path | None, Option("File that belongs to DATA.", heading="Input")] = None
+    train: Annotated[str | Path | None, Option("File of the train split.", heading="Input")] = None
+    dev: Annotated[str | Path | None, Option("File of the dev split.", heading="Input")] = None
+    test: Annotated[str | Path | None, Option("File of the test split.", heading="Input")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ class WicStatsOptions(BenchmarkFilesOptions):
     table: Annotated[
         StatisticsTable,
         Option(
-            "Its number in the paper: 1, corpora; 3, splits; 4, tokens per term; 5, seen terms in "
+            "Number in the paper: 1, corpora; 3, splits; 4, tokens per term; 5, seen terms in "
             "test; figure-3, train by repeats of a sentence; figure-4, semantic types.",
             lower=True,
             heading="Main options",
@@ -150,11 +148,11 @@ class WicEvaluateOptions(Options):
     models: Annotated[
         Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
         Option(
-            "random, or an embedding as for medsim eval. Options after the path: "
-            "input=target, sentence or quoted; network=perceptron or bilstm, on word "
-            "vectors; tune=yes and loss=online-contrastive or cosine, to fine-tune "
-            "transformers; epochs=N, rate=N and batch=N of training. In Python also "
-            "functions, models and vectors, each a medsim.Embedding with a name or all of "
+            "random, or an embedding as for medsim eval; after PATH: ,input= ,network= ,tune= "
+            ",loss= ,epochs= ,rate= ,batch=. input=target, sentence or quoted; network=perceptron "
+            "or bilstm, on word vectors; tune=yes and loss=online-contrastive or cosine, to "
+            "fine-tune transformers; epochs=N, rate=N and batch=N of training. In Python also "
+            "functions, models and vectors, each a medsim.Embedding with a name, or a dict of "
             "them by name.",
             ("--model", "-m"),
             metavar="NAME=PATH",
@@ -164,8 +162,8 @@ class WicEvaluateOptions(Options):
     predictions: Annotated[
         Sequence[str],
         Option(
-            "Predictions of another model. A table with a column prediction; or score, "
-            "followed by ,dev=PATH for the scores of dev.",
+            "Predictions of another model; after PATH: ,dev=PATH. A table has a column prediction, "
+            "or a column score; then dev=PATH names the scores on dev.",
             ("--predictions",),
             metavar="NAME=PATH",
             heading="Main options",
@@ -174,8 +172,8 @@ class WicEvaluateOptions(Options):
     llms: Annotated[
         Sequence[str],
         Option(
-            "Language model. Write llama=api:http://localhost:8000/v1 followed by ,model=M "
-            "and optionally ,shots=N for examples from train.",
+            "Language model; after URL: ,model=M and optionally ,shots=N. For example "
+            "llama=api:http://localhost:8000/v1,model=llama,shots=5, with 5 examples from train.",
             ("--llm",),
             metavar="NAME=api:URL",
             heading="Main options",
@@ -197,7 +195,7 @@ class WicEvaluateOptions(Options):
     ] = ()
     dev: Annotated[
         str | Path | None,
-        Option("File to use instead of dev.json. Thresholds are chosen on it.", heading="Input"),
+        Option("Dev file instead of dev.json. Thresholds are chosen on it.", heading="Input"),
     ] = None
     people: Annotated[
         str | Path | float | None,
@@ -232,7 +230,7 @@ class WicEvaluateOptions(Options):
 
     @property
     def accuracy_of_people(self) -> float | None:
-        """The accuracy of people where it is given as a number."""
+        """The accuracy of people if it was given as a number, else None."""
         try:
             return None if self.people is None else float(str(self.people))
         except ValueError:
@@ -244,9 +242,9 @@ class WicEvaluateOptions(Options):
         object.__setattr__(
             self,
             "models",
-            {name: wrapped(given, f"`models` {name!r}") for name, given in models.items()}
+            {name: wrapped(model, f"`models` {name!r}") for name, model in models.items()}
             if isinstance(models, Mapping)
-            else tuple(wrapped(given, "`models`") for given in models),
+            else tuple(wrapped(model, "`models`") for model in models),
         )
         accuracy = self.accuracy_of_people
         if accuracy is not None and not 0 <= accuracy <= 1:

@@ -29,12 +29,12 @@ _PLACE = {
     "term": _text("Term as written in the sentence."),
 }
 
-MENTION_COLUMNS: Columns = {name: one.dtype for name, one in _PLACE.items()} | columns(
+MENTION_COLUMNS: Columns = {name: column.dtype for name, column in _PLACE.items()} | columns(
     pl.String, "kind", "vocabulary", "code"
 )
 """The columns of mentions in sentences of corpora: a row per mention that has one code.
 
-Vocabularies are named as UMLS names them, as MSH.
+Vocabularies are named as in UMLS, such as MSH.
 """
 
 _CAT = _text(
@@ -102,7 +102,7 @@ NAME = Table(
 
 RELATED = Table(
     "relations/related.parquet",
-    "A row per two related concepts of mentions, possibly synonymous; no instance has both.",
+    "A row per pair of related concepts of mentions, possibly synonyms; no instance has both.",
     {
         "concept1": _text("Concept with the smaller identifier."),
         "concept2": _text("Concept with the larger identifier."),
@@ -151,8 +151,8 @@ RESULTS = Table(
         "high": _number("Upper end of the 95% confidence interval of an accuracy; else null."),
         "n_instances": _whole("Number of instances of the subset."),
         "n_uncovered": _whole(
-            "Number of instances without a known word or a clear answer; null unless of accuracy "
-            "or deviation."
+            "Number of instances without a known word or a clear answer; null for other statistics "
+            "than accuracy and deviation."
         ),
     },
     key=("data", "model", "subset", "statistic"),
@@ -161,7 +161,7 @@ RESULTS = Table(
 
 COMPARISONS = Table(
     "comparisons.parquet",
-    "A row per two models, or per model and people or chance.",
+    "A row per pair of models, or per model and people or chance.",
     {
         "data": _DATA,
         "between": _text("models; or reference, for a model against people or chance."),
@@ -202,7 +202,7 @@ PREDICTIONS = Table(
         "covered": Column(
             pl.Boolean, "Whether the model knows words of both sides, or gave a clear answer."
         ),
-        "fold": _small("Fold of the instance, from 1; null where there are splits."),
+        "fold": _small("Fold of the instance, from 1; null without folds."),
         "seed": _whole("Seed from which the model was trained; null if it is not trained."),
     },
     key=("model", "instance", "seed"),
@@ -216,8 +216,8 @@ REPLIES = Table(
         "model": _MODEL,
         "instance": _NUMBER,
         "messages": _text("The chat that was sent, as JSON."),
-        "reply": _text("Text of the reply; null where there is none."),
-        "refusal": _text("Text that the service marks as a refusal; null where there is none."),
+        "reply": _text("Text of the reply; null if there is none."),
+        "refusal": _text("Text that the service marks as a refusal; null if there is none."),
         "finish": _text("Reason for the end of the reply, from the service; null if unknown."),
         "verdict": _text("answered, refused or unclear."),
         "prediction": Column(pl.Boolean, "The answer; null unless the verdict is answered."),

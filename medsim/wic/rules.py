@@ -22,7 +22,7 @@ QUOTAS: dict[str, dict[str, int]] = {
 
 _SIMILAR = Fraction(3, 4)  # exact
 
-# Marks belong to their letters, as vowels do in Hindi, but regular expressions take none for one.
+# Marks, such as vowel signs in Hindi, are parts of letters, but not to regular expressions.
 _MARKS = "".join(chr(at) for at in range(0x300, 0x20000) if unicodedata.category(chr(at))[0] == "M")
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
 
@@ -104,4 +104,4 @@ def lemma_of(term: str, language: str = ENGLISH) -> str:
 def _lemma_of_word(word: str, language: str) -> str:
     with needing("lemmas of terms need simplemma", "wic"):
         import simplemma  # noqa: PLC0415 — an extra
-    return last_lemma(word, lambda one: lowered([simplemma.lemmatize(one, lang=language)])[0])
+    return last_lemma(word, lambda form: lowered([simplemma.lemmatize(form, lang=language)])[0])

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HUMAN = "human"
 """The name of people in comparisons with models."""
 
-_CHANCE = {"chance": 0.5}  # of random answers if half is True
+_CHANCE = {"chance": 0.5}  # the accuracy of random answers if half of the labels are True
 
 ALL = "all"
 ACCURACY, DEVIATION, THRESHOLD = "accuracy", "deviation", "threshold"
@@ -59,9 +59,9 @@ def predictions_of(
     """Return a row per model, seed and instance: ``PREDICTIONS``."""
     tested = dataset.tested
     fold_of = np.zeros(dataset.instances.height, np.int32)
-    for one in dataset.rounds:
-        fold_of[one.test] = one.fold or 0
-    asked = dataset.instances[tested].select(
+    for round_ in dataset.rounds:
+        fold_of[round_.test] = round_.fold or 0
+    instances = dataset.instances[tested].select(
         pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("instance"),
         "cat",
         pl.Series("seen_terms", dataset.seen_terms(), pl.Int8),
@@ -69,15 +69,15 @@ def predictions_of(
         pl.Series("fold", fold_of[tested]).replace(0, None),
     )
     frames = [
-        asked.with_columns(
+        instances.with_columns(
             pl.lit(name).alias("model"),
-            pl.Series("prediction", one.positive[tested].astype(np.int8)),
-            pl.Series("score", one.scores[tested]).fill_nan(None),
-            pl.Series("covered", one.covered[tested]),
-            pl.lit(one.seed, pl.Int64).alias("seed"),
+            pl.Series("prediction", run.positive[tested].astype(np.int8)),
+            pl.Series("score", run.scores[tested]).fill_nan(None),
+            pl.Series("covered", run.covered[tested]),
+            pl.lit(run.seed, pl.Int64).alias("seed"),
         )
         for name, runs in answers.items()
-        for one in runs
+        for run in runs
     ]
     return pl.concat(frames).select(list(PREDICTIONS.dtypes)).cast(pl.Schema(PREDICTIONS.dtypes))
 
@@ -92,8 +92,8 @@ def results_of(
     """
     rows: list[_Row] = []
     for name, runs in answers.items():
-        own = predictions.filter(model=name)
-        for subset, part in _subsets(own):
+        model_predictions = predictions.filter(model=name)
+        for subset, part in _subsets(model_predictions):
             correct = _correct(part)
             of_part: _Row = {
                 "model": name,
@@ -105,14 +105,14 @@ def results_of(
             if len(correct) > 1:
                 deviation = float(correct.mean(axis=1).std(ddof=1))
                 rows.append(of_part | {"statistic": DEVIATION, "value": deviation})
-        for one in runs:
-            for at, threshold in zip(dataset.rounds, one.thresholds.tolist(), strict=False):
-                parts = {"seed": one.seed if len(runs) > 1 else None, "fold": at.fold}
-                said = [f"{part} {n}" for part, n in parts.items() if n is not None]
+        for run in runs:
+            for round_, threshold in zip(dataset.rounds, run.thresholds.tolist(), strict=False):
+                parts = {"seed": run.seed if len(runs) > 1 else None, "fold": round_.fold}
+                names = [f"{part} {n}" for part, n in parts.items() if n is not None]
                 of_round: _Row = {
                     "model": name,
-                    "subset": ", ".join(said) or ALL,
-                    "n_instances": len(at.test),
+                    "subset": ", ".join(names) or ALL,
+                    "n_instances": len(round_.test),
                 }
                 rows.append(of_round | {"statistic": THRESHOLD, "value": defined(threshold)})
         if (replies := runs[0].replies) is not None:
@@ -143,15 +143,16 @@ def comparisons_of(
 
 def _between_models(correct: Mapping[str, FlagTable]) -> Iterator[_Row]:
     pairs = list(combinations(correct, 2))
-    tests = [mcnemar_of_runs(correct[one], correct[other]) for one, other in pairs]
+    tests = [mcnemar_of_runs(correct[model1], correct[model2]) for model1, model2 in pairs]
     p = np.array([test.p for test in tests], np.float64)
     corrected = zip(bonferroni(p).tolist(), holm(p).tolist(), strict=True)
-    for (one, other), test, (by_bonferroni, by_holm) in zip(pairs, tests, corrected, strict=True):
-        first, second = float(correct[one].mean()), float(correct[other].mean())
+    rows = zip(pairs, tests, corrected, strict=True)
+    for (model1, model2), test, (by_bonferroni, by_holm) in rows:
+        first, second = float(correct[model1].mean()), float(correct[model2].mean())
         yield {
             "between": "models",
-            "model1": one,
-            "model2": other,
+            "model1": model1,
+            "model2": model2,
             "accuracy1": first,
             "accuracy2": second,
             "difference": first - second,
@@ -160,7 +161,7 @@ def _between_models(correct: Mapping[str, FlagTable]) -> Iterator[_Row]:
             "p": defined(test.p),
             "p_bonferroni": defined(by_bonferroni),
             "p_holm": defined(by_holm),
-            "n_instances": correct[one].shape[1],
+            "n_instances": correct[model1].shape[1],
         }
 
 
@@ -169,15 +170,15 @@ def _from_references(
 ) -> Iterator[_Row]:
     for name, flags in correct.items():
         accuracy = accuracy_of(flags)
-        for reference, known in references.items():
-            low, high = accuracy.low - known, accuracy.high - known
+        for reference, value in references.items():
+            low, high = accuracy.low - value, accuracy.high - value
             yield {
                 "between": "reference",
                 "model1": name,
                 "model2": reference,
                 "accuracy1": accuracy.value,
-                "accuracy2": known,
-                "difference": accuracy.value - known,
+                "accuracy2": value,
+                "difference": accuracy.value - value,
                 "low": defined(low),
                 "high": defined(high),
                 "within": None if math.isnan(low) else low <= 0 <= high,
@@ -219,8 +220,8 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
     of_seeds = dict(whole_only.filter(statistic=DEVIATION).select("model", "value").rows())
     parts = [part for part in _PARTS if part in accuracies["subset"]]
     table = []
-    for (model,), own in accuracies.group_by("model", maintain_order=True):
-        by_part = {row["subset"]: row for row in own.iter_rows(named=True)}
+    for (model,), model_rows in accuracies.group_by("model", maintain_order=True):
+        by_part = {row["subset"]: row for row in model_rows.iter_rows(named=True)}
         whole = by_part[ALL]
         cells = {part.replace("_", " "): _number(by_part[part]["value"]) for part in parts}
         accuracy = _number(whole["value"])
@@ -232,8 +233,9 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
         if people is not None:
             is_near = whole["low"] is not None and whole["low"] <= people <= whole["high"]
             row["to people"] = f"{'≈ ' if is_near else ''}{_signed(whole['value'] - people)}"
-        said = dict(whole_only.filter(model=model).select("statistic", "value").iter_rows())
-        replies = {label: f"{said[one]:,.0f}" for one, label in _OF_REPLIES.items() if one in said}
+        values = dict(whole_only.filter(model=model).select("statistic", "value").iter_rows())
+        columns = [(name, label) for name, label in _OF_REPLIES.items() if name in values]
+        replies = {label: f"{values[name]:,.0f}" for name, label in columns}
         table.append(row | cells | replies)
     labels = [label for label in _OF_REPLIES.values() if any(label in row for row in table)]
     rows = [row | {label: row.get(label, MISSING) for label in labels} for row in table]

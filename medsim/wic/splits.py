@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _DRAWS = 1 << 64
 _FIRST_WINDOW, _LAST_WINDOW = 1 << 14, 1 << 21  # expected pairs; a pair takes 32 bytes
-_DEVIATIONS = 8  # standard deviations of spare room
+_DEVIATIONS = 8  # the spare room, in standard deviations
 
 LABELS = (0, 1)
 """The labels of instances."""
@@ -30,7 +30,8 @@ LABELS = (0, 1)
 _ALL = 1 << 62
 _SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
 
-_Classes: TypeAlias = "dict[tuple[int, int], Selection]"  # by group and label
+_Class: TypeAlias = tuple[int, int]  # a group and a label
+_Classes: TypeAlias = "dict[_Class, Selection]"
 
 _SIDES, _ONE = np.uint64(2), np.uint64(1)
 
@@ -77,9 +78,9 @@ class Uses:
 def joined(parts: list[Selection]) -> Selection:
     """Return instances one after the other."""
     return Selection(
-        mentions=np.concatenate([np.empty((0, 2), np.int64), *(one.mentions for one in parts)]),
-        terms=np.concatenate([np.empty(0, np.int32), *(one.terms for one in parts)]),
-        draws=np.concatenate([np.empty(0, np.uint64), *(one.draws for one in parts)]),
+        mentions=np.concatenate([np.empty((0, 2), np.int64), *(part.mentions for part in parts)]),
+        terms=np.concatenate([np.empty(0, np.int32), *(part.terms for part in parts)]),
+        draws=np.concatenate([np.empty(0, np.uint64), *(part.draws for part in parts)]),
     )
 
 
@@ -118,9 +119,9 @@ def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> 
     return Selection(mentions=pairs[:, 1:], terms=blocks.terms[pairs[:, 0]], draws=draws[order])
 
 
-def _keys(drawn: Selection, n_mentions: int) -> Counts:
+def _keys(selection: Selection, n_mentions: int) -> Counts:
     """Return a number of each pair of mentions, int64[n]."""
-    return drawn.mentions[:, 0] * n_mentions + drawn.mentions[:, 1]
+    return selection.mentions[:, 0] * n_mentions + selection.mentions[:, 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +132,7 @@ class Split:
         groups: int64[n], the rows of ``medsim.wic.GROUPS``.
     """
 
-    drawn: Selection
+    selection: Selection
     groups: np.ndarray[tuple[int], np.dtype[np.int64]]
     labels: np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -158,7 +159,7 @@ class Splitter:
         """Return the instances of train, dev and test.
 
         Test takes its quota of each group and label, with no repeated sentence or pair of terms;
-        but at most half of the pairs of terms of a group's rarer label, so that some are left. Dev
+        but at most half of the pairs of terms of a group's rarer label, so that some remain. Dev
         takes half as many as test, and train the rest: both without the sentences and the pairs of
         terms of test, and with no sentence more than ``most_repeats`` times in both together. Every
         group of a split has equally many instances of both labels.
@@ -179,12 +180,12 @@ class Splitter:
         uses = Uses(
             mentions=np.zeros(len(self.hashes), np.int64), most=1, terms=np.zeros(n_terms, np.bool_)
         )
-        quotas: dict[tuple[int, int], int] = {}
+        quotas: dict[_Class, int] = {}
         for group, name in enumerate(GROUPS):
-            terms = (self.blocks.terms[_in_class(self.blocks, group, one)] for one in LABELS)
-            n_pairs = min(len(np.unique(one)) for one in terms)  # of terms, of the rarer label
+            terms = (self.blocks.terms[_in_class(self.blocks, group, label)] for label in LABELS)
+            n_pairs = min(len(np.unique(part)) for part in terms)  # of terms, of the rarer label
             quotas |= {(group, label): min(self.quotas[name], n_pairs // 2) for label in LABELS}
-        return self._drawn(self.blocks, uses, quotas)
+        return self._select_all(self.blocks, uses, quotas)
 
     def _others(self, test: _Classes, most_repeats: int) -> tuple[_Classes, _Classes]:
         """Return train and dev, given a test split."""
@@ -192,25 +193,25 @@ class Splitter:
         mentions = np.zeros(len(self.hashes), np.int64)
         mentions[used.mentions.ravel()] = most_repeats
         uses = Uses(mentions=mentions, most=most_repeats, terms=None)
-        left = self.blocks.take(~np.isin(self.blocks.terms, used.terms))
-        halves = {of: len(drawn) // 2 for of, drawn in test.items()}
-        dev = self._drawn(left, uses, halves)
-        return self._train(left, dev, uses), dev
+        remaining = self.blocks.take(~np.isin(self.blocks.terms, used.terms))
+        halves = {key: len(selection) // 2 for key, selection in test.items()}
+        dev = self._select_all(remaining, uses, halves)
+        return self._train(remaining, dev, uses), dev
 
-    def _drawn(self, blocks: Blocks, uses: Uses, wanted: Mapping[tuple[int, int], int]) -> _Classes:
-        """Return the wanted number of instances of each group and label, or fewer."""
+    def _select_all(self, blocks: Blocks, uses: Uses, limits: Mapping[_Class, int]) -> _Classes:
+        """Return instances of each group and label, at most as many as ``limits`` allows."""
         return _balanced(
             {
                 (group, label): self._select(blocks, group, label, uses, number)
-                for (group, label), number in wanted.items()
+                for (group, label), number in limits.items()
             }
         )
 
-    def _train(self, left: Blocks, dev: _Classes, uses: Uses) -> _Classes:
+    def _train(self, blocks: Blocks, dev: _Classes, uses: Uses) -> _Classes:
         """Return the instances of train; the rarer label of each group is served first."""
-        n_pairs = left.n_pairs
+        n_pairs = blocks.n_pairs
         numbers = [
-            [int(n_pairs[_in_class(left, group, label)].sum()) for label in LABELS]
+            [int(n_pairs[_in_class(blocks, group, label)].sum()) for label in LABELS]
             for group in range(len(GROUPS))
         ]
         rarer = np.argmin(numbers, axis=1).tolist()
@@ -218,10 +219,10 @@ class Splitter:
         for group, label in enumerate(rarer):
             before = dev[group, label]
             most = self.most_train or _ALL
-            train[group, label] = self._select(left, group, label, uses, most, before)
+            train[group, label] = self._select(blocks, group, label, uses, most, before)
         for group, label in enumerate(rarer):
-            other, wanted = 1 - label, len(train[group, label])
-            train[group, other] = self._select(left, group, other, uses, wanted, dev[group, other])
+            other, limit = 1 - label, len(train[group, label])
+            train[group, other] = self._select(blocks, group, other, uses, limit, dev[group, other])
         return _balanced(train)
 
     def _select(
@@ -230,54 +231,54 @@ class Splitter:
         group: int,
         label: int,
         uses: Uses,
-        wanted: int,
+        limit: int,
         before: Selection | None = None,
     ) -> Selection:
         """Return the first selectable instances of a group and label, by their draws.
 
         The draw of an instance is a hash of the seed and of the content of its two mentions. So the
-        selection does not depend on the order of rows or on threads. At most ``wanted`` are
-        selected, and none of those ``before``; ``uses`` is updated.
+        selection does not depend on the order of rows or on threads. At most ``limit`` are
+        selected, and none that are in ``before``; ``uses`` is updated.
         """
-        own = blocks.take(_in_class(blocks, group, label))
+        candidates = blocks.take(_in_class(blocks, group, label))
         n_mentions = len(self.hashes)
-        found: list[Selection] = []
-        for window in _windows(own, self.hashes, self.seed, uses):
-            if not wanted:
+        selections: list[Selection] = []
+        for window in _windows(candidates, self.hashes, self.seed, uses):
+            if not limit:
                 break
             fresh = window
             if before is not None:
-                known = np.isin(_keys(window, n_mentions), _keys(before, n_mentions))
-                fresh = window.rows(~known)
+                excluded = np.isin(_keys(window, n_mentions), _keys(before, n_mentions))
+                fresh = window.rows(~excluded)
             terms = fresh.terms if uses.terms is not None else np.full(len(fresh), -1, np.int32)
             used = uses.terms if uses.terms is not None else np.zeros(0, np.bool_)
-            rows = take_in_order(fresh.mentions, terms, uses.mentions, uses.most, used, wanted)
-            found.append(fresh.rows(rows))
-            wanted -= len(rows)
-        return joined(found)
+            rows = take_in_order(fresh.mentions, terms, uses.mentions, uses.most, used, limit)
+            selections.append(fresh.rows(rows))
+            limit -= len(rows)
+        return joined(selections)
 
 
 def _in_class(blocks: Blocks, group: int, label: int) -> Flags:
     """Return a mask of the blocks of one group and label."""
-    found: Flags = (blocks.groups == group) & (blocks.labels == label)
-    return found
+    mask: Flags = (blocks.groups == group) & (blocks.labels == label)
+    return mask
 
 
 def _balanced(classes: _Classes) -> _Classes:
     """Return equally many instances of both labels in every group, the first in order."""
     return {
-        (group, label): drawn.rows(slice(len(classes[group, 1 - label])))
-        for (group, label), drawn in classes.items()
+        (group, label): selection.rows(slice(len(classes[group, 1 - label])))
+        for (group, label), selection in classes.items()
     }
 
 
 def _shuffled(classes: _Classes) -> Split:
     """Return the instances of all groups and labels, in order of a hash of their draws."""
-    drawn = joined(list(classes.values()))
-    numbers = [len(one) for one in classes.values()]
-    order = np.argsort(tie_hashes(_SHUFFLED, _SHUFFLED, drawn.draws), kind="stable")
+    selection = joined(list(classes.values()))
+    numbers = [len(part) for part in classes.values()]
+    order = np.argsort(tie_hashes(_SHUFFLED, _SHUFFLED, selection.draws), kind="stable")
     return Split(
-        drawn=drawn.rows(order),
+        selection=selection.rows(order),
         groups=np.repeat([group for group, _ in classes], numbers)[order],
         labels=np.repeat([label for _, label in classes], numbers)[order],
     )
@@ -288,11 +289,11 @@ def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFra
 
     The order of the two mentions is drawn, so that it carries no information.
     """
-    turned = (tie_hashes(_SIDES, _SIDES, split.drawn.draws) & _ONE).astype(bool)
-    places = split.drawn.mentions
+    turned = (tie_hashes(_SIDES, _SIDES, split.selection.draws) & _ONE).astype(bool)
+    places = split.selection.mentions
     rows = np.where(turned[:, None], places[:, ::-1], places)
-    own = benchmark_mentions(mentions).rename(lambda name: name.removesuffix("_id"))
-    sides = [own[rows[:, side]].select(pl.all().name.suffix(f"{side + 1}")) for side in (0, 1)]
+    renamed = benchmark_mentions(mentions).rename(lambda name: name.removesuffix("_id"))
+    sides = [renamed[rows[:, side]].select(pl.all().name.suffix(f"{side + 1}")) for side in (0, 1)]
     cats = pl.Series(GROUPS, dtype=pl.String)
     instances = pl.concat(sides, how="horizontal").with_columns(
         split=pl.lit(name),

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from medsim.core.manifest import Output
-    from medsim.core.progress import Progress
     from medsim.wic.benchmark import Benchmark, BenchmarkFiles
     from medsim.wic.checks import Instance, SplitFinding
 
@@ -55,7 +54,7 @@ _TABLES = (INSTANCE, MENTION, NAME, RELATED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """The provenance of a benchmark's instances: those of all splits, and the other tables."""
+    """The tables of a benchmark with the provenance of its instances, of all splits."""
 
     instances: pl.DataFrame
     mentions: pl.DataFrame
@@ -81,7 +80,7 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
     """Return the checks of a benchmark by the rules of Rouhizadeh et al. (2024).
 
     Each instance, each split, and all splits together are checked. A folder of ``medsim wic build``
-    has the provenance of its instances; with it labels, concepts and synonyms are checked as well.
+    has the provenance of its instances; with it, labels, concepts and synonyms are checked as well.
 
     Raises:
         InputError: a file cannot be read or has another layout.
@@ -92,15 +91,15 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
     with progress.stage("read instances"):
         benchmark = read_benchmark(options)
     findings: list[SplitFinding] = []
-    made, provenance, names = benchmark.made, None, None
+    build, provenance, names = benchmark.build, None, None
     with benchmark.being_read():
         with progress.stage("compare files with the manifest"):
-            if made is not None:
-                findings, provenance = _of_folder(made)
-        if made is not None and provenance is not None:
+            if build is not None:
+                findings, provenance = _of_folder(build)
+        if build is not None and provenance is not None:
             names = provenance.names
             if source is not None:
-                findings += check_terminology(source, made, provenance, progress)
+                findings += check_terminology(source, build, provenance, progress)
         elif source is not None:
             names = names_of_source(source, ReadingOptions.from_record(benchmark.options), progress)
         with progress.stage("check the rules"):
@@ -110,19 +109,19 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
     )
 
 
-def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
+def _of_folder(build: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
     """Return the findings on the files of a folder, and their provenance if they are intact."""
-    outputs = check_outputs(made)
+    outputs = check_outputs(build)
     try:
         instances, mentions, names, related = (
-            made.read(one.files).select(list(one.dtypes)) for one in _TABLES
+            build.read(table.files).select(list(table.dtypes)) for table in _TABLES
         )
     except (InputError, pl.exceptions.ColumnNotFoundError):
         if not outputs.violations:
             raise
         return [outputs], None
     counts = Counter(mentions["sentence"].to_list())
-    breaches = [Breach(found=f"{n} mentions in {text!r}") for text, n in counts.items() if n > 1]
+    breaches = [Breach(fault=f"{n} mentions in {text!r}") for text, n in counts.items() if n > 1]
     provenance = Provenance(instances=instances, mentions=mentions, names=names, related=related)
     return [outputs, finding("", "one_row", len(counts), breaches)], provenance
 
@@ -130,14 +129,14 @@ def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
 def _of_splits(
     benchmark: BenchmarkFiles, provenance: Provenance | None, names: pl.DataFrame | None
 ) -> list[SplitFinding]:
-    """Return the findings on the instances, split by split; ``names`` are those of concepts."""
+    """Return the findings on the instances, split by split; ``names`` are names of concepts."""
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
     language = str(benchmark.options.get("language", ENGLISH))
-    terms = {term for instances in splits.values() for one in instances for term in one.terms}
+    terms = {term for part in splits.values() for instance in part for term in instance.terms}
     concepts = None if names is None else concepts_by_name(terms, names)
     together = check_splits(
         splits,
-        benchmark.made.manifest.quotas if benchmark.made else None,
+        benchmark.build.manifest.quotas if benchmark.build else None,
         language=language,
         most_repeats=int(str(benchmark.options.get("most_repeats", MOST_REPEATS))),
     )
@@ -149,24 +148,24 @@ def _of_splits(
     return findings
 
 
-def check_outputs(made: Benchmark) -> SplitFinding:
+def check_outputs(build: Benchmark) -> SplitFinding:
     """Return the check of the files of a folder against its manifest."""
-    known = made.manifest.outputs
-    paths = {*known, *(one.files for one in _TABLES), *(f"{split}.json" for split in SPLITS)}
-    faults = [_fault(made, path, known.get(path)) for path in sorted(paths)]
-    return finding("", "outputs", len(paths), [Breach(found=words) for words in faults if words])
+    outputs = build.manifest.outputs
+    paths = {*outputs, *(table.files for table in _TABLES), *(f"{split}.json" for split in SPLITS)}
+    faults = [_fault(build, path, outputs.get(path)) for path in sorted(paths)]
+    return finding("", "outputs", len(paths), [Breach(fault=words) for words in faults if words])
 
 
-def _fault(made: Benchmark, path: str, known: Output | None) -> str:
+def _fault(build: Benchmark, path: str, output: Output | None) -> str:
     """Return the fault of a file: Parquet is compared by rows, all else by bytes."""
-    if known is None:
+    if output is None:
         return f"{path} is not in the manifest"
     try:
         is_table = path.endswith(".parquet")
-        found = fingerprint(made.read(path)) if is_table else digest_of(made.folder / path)
+        actual = fingerprint(build.read(path)) if is_table else digest_of(build.folder / path)
     except (InputError, OSError) as error:
         return f"{path} cannot be read ({error})"
-    return "" if found == known.fingerprint else f"{path} is not what the manifest says"
+    return "" if actual == output.fingerprint else f"{path} differs from the manifest"
 
 
 def check_provenance(
@@ -176,13 +175,13 @@ def check_provenance(
     rows = provenance.instances.filter(split=split)
     pairs = zip(instances_of(instances), instances_of(rows), strict=False)
     breaches = [
-        Breach(instance=one, found="instances.parquet has another")
-        for one, other in pairs
-        if one != other
+        Breach(instance=instance, fault="it differs in instances.parquet")
+        for instance, other in pairs
+        if instance != other
     ]
     if instances.height != rows.height:
-        text = f"{instances.height:,} instances, and {rows.height:,} in instances.parquet"
-        breaches.append(Breach(found=text))
+        text = f"{instances.height:,} instances, but {rows.height:,} in instances.parquet"
+        breaches.append(Breach(fault=text))
     return [
         finding(split, "rows", instances.height, breaches),
         _mentions(split, rows, provenance),
@@ -200,7 +199,7 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Sp
         concept1, concept2 = concepts[instance.number - 1]
         if instance.label == (concept1 == concept2):
             return ""
-        return f"{instance.label}, and the concepts are {concept1} and {concept2}"
+        return f"{instance.label}, but the concepts are {concept1} and {concept2}"
 
     def left_out(instance: Instance) -> str:
         concept1, concept2 = concepts[instance.number - 1]
@@ -215,13 +214,13 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Sp
 
 
 def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFinding:
-    """Return the check that all mentions of a split are among those of the corpora."""
-    known = set(provenance.mentions.select(list(MENTION.dtypes)).rows())
+    """Return the check that mentions.parquet has all mentions of a split."""
+    mentions = set(provenance.mentions.select(list(MENTION.dtypes)).rows())
     names = [name.removesuffix("_id") for name in MENTION.dtypes]
     sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
 
     def unknown(instance: Instance) -> str:
-        wrong = [n for n, of in enumerate(sides, 1) if of[instance.number - 1] not in known]
+        wrong = [n for n, side in enumerate(sides, 1) if side[instance.number - 1] not in mentions]
         return f"mention {wrong[0]} is not in {MENTION.files}" if wrong else ""
 
     return each(split, "mention", instances_of(rows), unknown)
@@ -236,26 +235,26 @@ def names_of_source(location: str, options: ReadingOptions, progress: Progress) 
 
 def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByName:
     """Return the concepts of terms that are names, ignoring case."""
-    wanted = pl.DataFrame({"lower_term": lowered(list(terms))}, {"lower_term": pl.String})
-    known = names.with_columns(lowered_column(names["term"])).join(
-        wanted, on="lower_term", how="semi"
+    lower_terms = pl.DataFrame({"lower_term": lowered(list(terms))}, {"lower_term": pl.String})
+    matches = names.with_columns(lowered_column(names["term"])).join(
+        lower_terms, on="lower_term", how="semi"
     )
-    found = known.group_by("lower_term").agg("concept_id")
-    return {name: frozenset(concepts) for name, concepts in found.iter_rows()}
+    grouped = matches.group_by("lower_term").agg("concept_id")
+    return {name: frozenset(concepts) for name, concepts in grouped.iter_rows()}
 
 
 def check_terminology(
-    location: str, made: Benchmark, provenance: Provenance, progress: Progress
+    location: str, build: Benchmark, provenance: Provenance, progress: Progress
 ) -> list[SplitFinding]:
     """Return the checks of names, related and mentioned concepts against the terminology."""
-    mentions, options = provenance.mentions, made.manifest.options
+    mentions, options = provenance.mentions, build.manifest.options
     with Store(threads=available_threads()) as store:
         reading = ReadingOptions.from_record(options)
         terminology = read_terminology(location, store, reading, progress)
         forms = forms_of(set(lowered(mentions["term"].to_list())), reading.language)
         store.put("form", forms)
-        known = store.frame("wic/name", language=reading.language)
-        store.put("form_name", names_of_forms(known, forms))
+        names = store.frame("wic/name", language=reading.language)
+        store.put("form_name", names_of_forms(names, forms))
         store.put("mentioned", mentions.select("concept_id").unique())
         store.run(
             "wic/related_concept",
@@ -270,11 +269,10 @@ def check_terminology(
         ]
 
 
-def _compared(check: str, own: pl.DataFrame, theirs: pl.DataFrame) -> SplitFinding:
+def _compared(check: str, benchmark: pl.DataFrame, terminology: pl.DataFrame) -> SplitFinding:
     """Return the rows that differ between a benchmark and its terminology."""
-    columns = [name for name in theirs.columns if name in own.columns]
-    kept, expected = (set(frame.select(columns).iter_rows()) for frame in (own, theirs))
-    faults = [f"{row} is not in the terminology" for row in sorted(kept - expected)]
-    faults += [f"{row} is missing" for row in sorted(expected - kept)]
-    breaches = [Breach(found=words) for words in faults]
-    return finding("", check, theirs.height, breaches)
+    columns = [name for name in terminology.columns if name in benchmark.columns]
+    actual, expected = (set(table.select(columns).rows()) for table in (benchmark, terminology))
+    faults = [f"{row} is not in the terminology" for row in sorted(actual - expected)]
+    faults += [f"{row} is missing" for row in sorted(expected - actual)]
+    return finding("", check, terminology.height, [Breach(fault=fault) for fault in faults])

@@ -23,13 +23,13 @@ TEXT = "7|t|Orl and dup\n7|a|Bim of dup.\n"
 NOT_THERE = "mention is not in the text at its offsets"
 
 
-def read(path: Path, content: str | bytes) -> tuple[list[Document], dict[str, int], list[str]]:
+def parse(path: Path, content: str | bytes) -> tuple[list[Document], dict[str, int], list[str]]:
     """Return the documents of a file with this content, counts by reason, and warnings."""
     data = content.encode() if isinstance(content, str) else content
     path.write_bytes(data)
     problems = Problems()
     documents = list(read_pubtator(path, problems))
-    counts = {one.reason: one.n_rows for one in problems.skipped()}
+    counts = {item.reason: item.n_rows for item in problems.skipped()}
     return documents, counts, list(problems.warnings())
 
 
@@ -38,10 +38,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "orl.txt"
 
 
-def test_a_document_has_its_texts_and_its_mentions_in_order_of_place(path: Path) -> None:
+def test_a_document_has_its_texts_and_its_mentions_in_order(path: Path) -> None:
     lines = "7\t19\t22\tdup\tDisease\tD000001\n7\t0\t3\tOrl\tT116,T123\tUMLS:C0000001\n"
 
-    documents, counts, warnings = read(path, TEXT + lines)
+    documents, counts, warnings = parse(path, TEXT + lines)
 
     mentions = (
         Annotation(start=0, end=3, text="Orl", kind="T116,T123", codes=(("UMLS", "C0000001"),)),
@@ -60,10 +60,10 @@ def test_annotations_with_a_number_and_the_type_first_are_read(path: Path) -> No
         "7\tCID\tT1\tT2\n"
     )
 
-    (document,), counts, _ = read(path, TEXT + lines)
+    (document,), counts, _ = parse(path, TEXT + lines)
 
     assert [
-        (one.start, one.end, one.text, one.kind, one.codes) for one in document.annotations
+        (item.start, item.end, item.text, item.kind, item.codes) for item in document.annotations
     ] == [(8, 11, "dup", "SpecificDisease", ()), (19, 22, "dup", "Modifier", (("MSH", "D000001"),))]
     assert counts == {"line states a relation": 1}
 
@@ -77,15 +77,15 @@ def test_annotations_with_a_number_and_the_type_first_are_read(path: Path) -> No
     ],
 )
 def test_a_mention_may_have_no_code_or_several(path: Path, end: str, codes: object) -> None:
-    (document,), counts, _ = read(path, f"{TEXT}7\t8\t11\tdup{end}\n")
+    (document,), counts, _ = parse(path, f"{TEXT}7\t8\t11\tdup{end}\n")
 
     assert document.annotations[0].codes == codes
     assert counts == {}
 
 
-def test_relations_are_counted_and_passed_over(path: Path) -> None:
+def test_relations_are_counted_and_skipped(path: Path) -> None:
     lines = "7\tCID\tD000001\tD000002\n7\tAssociation\tD1\tD2\tNovel\n7\tx\n"
-    (document,), counts, warnings = read(path, f"{TEXT}{lines}7\t8\t11\tdup\tDisease\tD000001\n")
+    (document,), counts, warnings = parse(path, f"{TEXT}{lines}7\t8\t11\tdup\tDisease\tD000001\n")
 
     assert len(document.annotations) == 1
     assert counts == {"line states a relation": 3}
@@ -93,10 +93,10 @@ def test_relations_are_counted_and_passed_over(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "reason", "said"),
+    ("line", "reason", "expected"),
     [
-        ("7\t9\t12\tdup\tX\tD000001", NOT_THERE, "'dup', where 'up '"),
-        ("7\t8\t11\tDup\tX\tD000001", NOT_THERE, "'Dup', where 'dup'"),
+        ("7\t9\t12\tdup\tX\tD000001", NOT_THERE, "'dup', but the text has 'up '"),
+        ("7\t8\t11\tDup\tX\tD000001", NOT_THERE, "'Dup', but the text has 'dup'"),
         ("7\t8\t11\tdup a\tX\tD000001", NOT_THERE, "'dup a'"),
         ("7\t20\t24\tup.\tX\tD000001", "offsets are out of range", "20 to 24 in a text of 23"),
         ("7\t8\t8\t\tX\tD000001", "offsets are out of range", "8 to 8"),
@@ -104,35 +104,35 @@ def test_relations_are_counted_and_passed_over(path: Path) -> None:
         ("7\t-1\t3\tOrl\tX\tD000001", "offsets are not numbers", "'-1' and '3'"),
         ("7\t8\t\u0661\u0661\tdup\tX\tD000001", "offsets are not numbers", "'8' and"),
         ("7\t8\t1" + "0" * 5000 + "\tdup\tX\tD000001", "offsets are not numbers", "'8' and '100"),
-        ("7\t8\t11\tdup\tX\tdup!", "code is in an unknown form", "'dup!'"),
-        ("7\t8\t11\tdup", "line has no known form", "'7\\t8\\t11\\tdup'"),
-        ("7\t8", "line has no known form", "'7\\t8'"),
-        ("dup", "line has no known form", "'dup'"),
+        ("7\t8\t11\tdup\tX\tdup!", "code has an unknown format", "'dup!'"),
+        ("7\t8\t11\tdup", "line has an unknown format", "'7\\t8\\t11\\tdup'"),
+        ("7\t8", "line has an unknown format", "'7\\t8'"),
+        ("dup", "line has an unknown format", "'dup'"),
         ("8\t8\t11\tdup\tX\tD000001", "line belongs to another document", "'8\\t8"),
         ("8|a|Bim.", "abstract has no title", "'8|a|Bim.'"),
         ("7|a|Bim.", "document has a second abstract", "'7|a|Bim.'"),
     ],
 )
-def test_a_line_that_is_wrong_is_left_out_and_named(
-    path: Path, line: str, reason: str, said: str
+def test_an_invalid_line_is_left_out_and_named(
+    path: Path, line: str, reason: str, expected: str
 ) -> None:
-    (document,), counts, warnings = read(path, f"{TEXT}{line}\n7\t0\t3\tOrl\tX\tD000001\n")
+    (document,), counts, warnings = parse(path, f"{TEXT}{line}\n7\t0\t3\tOrl\tX\tD000001\n")
 
     assert [mention.text for mention in document.annotations] == ["Orl"]
     assert document.abstract == "Bim of dup."
     assert counts == {reason: 1}
     (warning,) = warnings
     assert warning.startswith(f"{reason}: 1, first in {path}: line 3: ")
-    assert said in warning
+    assert expected in warning
     assert len(warning) < 400
 
 
-def test_of_documents_with_one_id_the_first_is_kept(path: Path) -> None:
+def test_the_first_document_with_an_id_is_kept(path: Path) -> None:
     again = "7|t|Fen\n7|a|Gul.\n7\tCID\tD1\tD2\n7\t0\t3\tFen\tX\tnone\n"
 
-    documents, counts, warnings = read(path, f"{TEXT}\n8|t|Hok\n\n\n{again}")
+    documents, counts, warnings = parse(path, f"{TEXT}\n8|t|Hok\n\n\n{again}")
 
-    texts = [(one.document_id, one.title, one.abstract) for one in documents]
+    texts = [(document.document_id, document.title, document.abstract) for document in documents]
     assert texts == [("7", "Orl and dup", "Bim of dup."), ("8", "Hok", "")]
     assert counts == {"document occurs again": 1}
     assert warnings == [f"document occurs again: 1, first in {path}: line 7: 7"]
@@ -140,7 +140,7 @@ def test_of_documents_with_one_id_the_first_is_kept(path: Path) -> None:
 
 def test_line_ends_marks_and_compression_make_no_difference(path: Path) -> None:
     content = pubtator_text(invented_names(1, 20), seed=1, n_documents=10)
-    expected = read(path, content)
+    expected = parse(path, content)
     data = content.encode()
     halves = gzip.compress(data[:900]) + gzip.compress(data[900:])
 
@@ -154,8 +154,8 @@ def test_line_ends_marks_and_compression_make_no_difference(path: Path) -> None:
         gzip.compress(data),
         halves,
     ):
-        found = read(path, same)
-        assert found[:2] == expected[:2]
+        result = parse(path, same)
+        assert result[:2] == expected[:2]
 
 
 TITLES = st.text(
@@ -170,34 +170,34 @@ TITLES = st.text(
 @given(
     st.lists(st.tuples(TITLES, TITLES, st.randoms(use_true_random=False)), min_size=1, max_size=4)
 )
-def test_what_is_written_is_read_back(tmp_path_factory, texts) -> None:
+def test_written_documents_are_read_back(tmp_path_factory, texts) -> None:
     documents, lines = [], []
     for number, (title, abstract, rng) in enumerate(texts):
         text = f"{title} {abstract}"
-        found = []
+        parsed = []
         for _ in range(rng.randint(0, 4)):
             start = rng.randrange(len(text))
             end = rng.randint(start + 1, len(text))
             codes = (("MSH", f"D{rng.randrange(1_000_000):06d}"),)
             mention = Annotation(start=start, end=end, text=text[start:end], kind="X", codes=codes)
-            found.append(mention)
-        found.sort(key=lambda one: (one.start, one.end))
+            parsed.append(mention)
+        parsed.sort(key=lambda annotation: (annotation.start, annotation.end))
         written = Document(
-            document_id=f"d{number}", title=title, abstract=abstract, annotations=tuple(found)
+            document_id=f"d{number}", title=title, abstract=abstract, annotations=tuple(parsed)
         )
         documents.append(written)
         lines += [f"d{number}|t|{title}", f"d{number}|a|{abstract}"]
-        lines += [f"d{number}\t{m.start}\t{m.end}\t{m.text}\tX\t{m.codes[0][1]}" for m in found]
+        lines += [f"d{number}\t{m.start}\t{m.end}\t{m.text}\tX\t{m.codes[0][1]}" for m in parsed]
     path = tmp_path_factory.getbasetemp() / "written.txt"
 
-    read_back, counts, _ = read(path, "\n".join(lines) + "\n")
+    read_back, counts, _ = parse(path, "\n".join(lines) + "\n")
 
     assert read_back == documents
     assert counts == {}
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"\n\r\n", "is empty"),
         (b"<html>\n7|a|Orl\n", "is an HTML page"),
@@ -210,14 +210,14 @@ def test_what_is_written_is_read_back(tmp_path_factory, texts) -> None:
         (None, "cannot be read"),
     ],
 )
-def test_what_is_no_such_file_is_refused(path: Path, content: bytes | None, said: str) -> None:
+def test_other_formats_are_refused(path: Path, content: bytes | None, message: str) -> None:
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError) as refused:
         next(read_pubtator(path, Problems()))
 
     assert str(refused.value).startswith(str(path))
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -227,13 +227,13 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(path: Path, mo
 
     with pytest.raises(InputError, match="line 1 has more than 1 MiB"):
         next(read_pubtator(path, Problems()))
-    with pytest.raises(InputError, match="is a folder; give the files of corpora in it"):
+    with pytest.raises(InputError, match="is a folder; give the corpus files in it"):
         next(read_pubtator(path.parent, Problems()))
 
 
 @pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
 def test_published_corpora_are_read_whole() -> None:
-    wanted = {
+    expected_counts = {
         "BC5CDR": (1500, 28785, {"line states a relation": 3116}),
         "NCBI": (
             791,
@@ -241,18 +241,18 @@ def test_published_corpora_are_read_whole() -> None:
             {"document occurs again": 1, NOT_THERE: 1},
         ),
     }
-    for name, expected in wanted.items():
-        problems = Problems()
-        documents = list(read_pubtator(Path(str(DATA)) / "wic" / f"{name}.txt", problems))
-        counts = {one.reason: one.n_rows for one in problems.skipped()}
-        assert (len(documents), sum(len(one.annotations) for one in documents), counts) == expected
+    for name, expected in expected_counts.items():
+        problems, path = Problems(), Path(str(DATA)) / "wic" / f"{name}.txt"
+        sizes = [len(document.annotations) for document in read_pubtator(path, problems)]
+        counts = {item.reason: item.n_rows for item in problems.skipped()}
+        assert (len(sizes), sum(sizes), counts) == expected
 
 
 @pytest.mark.parametrize(
     ("content", "expected"),
     [("17|t|Orl.\n17|a|Dup.\n", True), ("Orl\tB-X\n", False), ("a|t|b\tB-X\n", True), ("", False)],
 )
-def test_pubtator_is_known_by_its_first_line(tmp_path: Path, content: str, expected) -> None:
+def test_pubtator_is_recognised_by_its_first_line(tmp_path: Path, content: str, expected) -> None:
     (tmp_path / "corpus").write_text(content)
 
     assert is_pubtator(tmp_path / "corpus") is expected
@@ -280,20 +280,20 @@ TWO = [("MSH", "D003920"), ("OMIM", "217000")]
         ("HP:0001658", [("HP", "0001658")]),
         ("SNOMEDCT_US:22298006", [("SNOMEDCT_US", "22298006")]),
         # in another form
-        *((one, None) for one in ("217000", "D00392", "D0039200", "C00065724", "MESH:", "MESH:D1")),
-        *((one, None) for one in ("OMIM:x", "D003920 D1", "x|-1")),
+        *((text, None) for text in ("217000", "D00392", "D0039200", "C00065724")),
+        *((text, None) for text in ("MESH:", "MESH:D1", "OMIM:x", "D003920 D1", "x|-1")),
         # linked to nothing, of several each once, and a part that is linked to nothing
-        *((one, []) for one in ("", "-", "-1", " -1 ", "-1|-1")),
-        *((one.join(["D003920", "OMIM:217000", "D003920"]), TWO) for one in [*"|+,;", " | "]),
+        *((text, []) for text in ("", "-", "-1", " -1 ", "-1|-1")),
+        *((text.join(["D003920", "OMIM:217000", "D003920"]), TWO) for text in [*"|+,;", " | "]),
         ("D003920|-1", [("MSH", "D003920"), ("", "")]),
     ],
 )
-def test_codes_are_told_by_their_form(column: str, codes: list[tuple[str, str]] | None) -> None:
+def test_codes_are_known_by_their_format(column: str, codes: list[tuple[str, str]] | None) -> None:
     assert codes_of(column) == (None if codes is None else tuple(codes))
 
 
 @given(st.text("CD0123456789MESHOIUL:|+,- ", max_size=24))
-def test_codes_never_have_what_joins_them(column: str) -> None:
+def test_codes_never_contain_a_separator(column: str) -> None:
     for vocabulary, code in codes_of(column) or ():
         assert not set(code) & set("|+,:")
         assert bool(code) == bool(vocabulary)

@@ -46,7 +46,7 @@ def by_pysbd(text: str) -> list[str]:
     return Segmenter(language="en", clean=False).segment(text)
 
 
-def told(text: str, language: str = "en") -> list[str]:
+def split(text: str, language: str = "en") -> list[str]:
     return [text[start:end] for start, end in sentences_of(text, language)]
 
 
@@ -63,27 +63,27 @@ def test_sentences_have_everything_that_is_not_white_space_in_order(text: str) -
 
 
 @given(st.lists(st.sampled_from(PIECES[:18]), max_size=8).map("".join))
-def test_sentences_are_those_of_pysbd_where_it_loses_nothing(text: str) -> None:
+def test_sentences_match_pysbd_if_it_loses_nothing(text: str) -> None:
     whole = by_pysbd(text)
 
     if "".join(whole) == text.lstrip():
-        assert told(text) == [one.strip() for one in whole]
+        assert split(text) == [sentence.strip() for sentence in whole]
 
 
-def test_sentences_have_places_of_their_own_and_abbreviations_and_numbers_end_none() -> None:
+def test_abbreviations_and_numbers_do_not_end_sentences() -> None:
     text = "  Dr. Orl et al. gave 3.5 mg (p = 0.05).  It fell.\u00a0"
 
     assert sentences_of(text) == [(2, 40), (42, 50)]
-    assert told(text) == ["Dr. Orl et al. gave 3.5 mg (p = 0.05).", "It fell."]
+    assert split(text) == ["Dr. Orl et al. gave 3.5 mg (p = 0.05).", "It fell."]
     assert sentences_of("It fell. It rose. It fell.") == [(0, 8), (9, 17), (18, 26)]
 
 
-def test_what_pysbd_loses_is_a_sentence_of_its_own() -> None:
+def test_text_that_pysbd_loses_is_a_separate_sentence() -> None:
     assert by_pysbd("It fell. ?!") == ["It fell. "]
-    assert told("It fell. ?!") == ["It fell.", "?!"]
+    assert split("It fell. ?!") == ["It fell.", "?!"]
 
 
-def test_a_sentence_that_pysbd_changed_is_what_lies_between_its_neighbours() -> None:
+def test_a_sentence_that_pysbd_changed_lies_between_its_neighbours() -> None:
     whole = ["It fell.", "Then dup rose.", "It fell again.", "It fell."]
     text = " ".join(whole)
 
@@ -92,7 +92,7 @@ def test_a_sentence_that_pysbd_changed_is_what_lies_between_its_neighbours() -> 
     assert [text[start:end] for start, end in spans] == whole
 
 
-def test_a_sentence_is_not_looked_for_far_behind_one_that_is_missing() -> None:
+def test_a_sentence_is_not_searched_far_after_a_missing_one() -> None:
     far = "Then dup rose, and fen and gul and hok and jas and kip and lom fell with it. It fell."
 
     spans = sentences._placed(far, ["Orl.", "It fell."])
@@ -106,21 +106,21 @@ def test_no_sentence_has_parts_of_title_and_abstract() -> None:
     assert sentences_of_document("", "On dup.") == [(1, 8)]
 
 
-def test_documents_are_taken_as_they_are_needed(monkeypatch) -> None:
+def test_documents_are_read_lazily(monkeypatch) -> None:
     monkeypatch.setattr(sentences, "_DOCUMENTS_A_BATCH", 2)
-    taken: list[int] = []
+    consumed: list[int] = []
 
     def endless() -> Iterator[Document]:
         while True:
-            taken.append(1)
+            consumed.append(1)
             yield Document(document_id="7", title="Dup.", abstract="", annotations=())
 
     assert len(list(islice(cut_documents(endless(), threads=1), 5))) == 5
-    assert len(taken) <= 8
+    assert len(consumed) <= 8
 
 
 @pytest.mark.slow
-def test_a_script_that_does_not_expect_processes_is_told(tmp_path: Path) -> None:
+def test_a_script_without_a_main_guard_gets_an_error(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "from medsim.corpora import Document\n"
@@ -144,22 +144,22 @@ def test_a_script_that_does_not_expect_processes_is_told(tmp_path: Path) -> None
         ("hi", ["रोगी को बुखार था।", "उसे दवा दी गई।"]),
     ],
 )
-def test_sentences_end_as_they_do_in_their_language(language: str, expected: list[str]) -> None:
-    assert told(" ".join(expected), language) == expected
+def test_sentences_end_by_the_rules_of_their_language(language: str, expected: list[str]) -> None:
+    assert split(" ".join(expected), language) == expected
 
 
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_documents_are_cut_as_in_their_language_by_any_number_of_processes(threads: int) -> None:
+def test_documents_are_split_alike_by_any_number_of_processes(threads: int) -> None:
     title, other = "Er bekam z. B. Velpin.", "Dr. Orl sah nichts."
-    one = Document(document_id="1", title=title, abstract=f"{title} {other}", annotations=())
+    document = Document(document_id="1", title=title, abstract=f"{title} {other}", annotations=())
 
-    found = list(cut_documents([one] * 70, language="de", threads=threads))
+    cut = list(cut_documents([document] * 70, language="de", threads=threads))
 
     starts = (0, len(title) + 1, 2 * (len(title) + 1))
-    assert [tuple(start for start, _ in spans) for _, spans in found] == [starts] * 70
+    assert [tuple(start for start, _ in spans) for _, spans in cut] == [starts] * 70
 
 
-def test_the_extra_is_asked_for_where_it_is_missing(monkeypatch) -> None:
+def test_a_missing_extra_is_an_error(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pysbd", None)
     sentences._segmenter.cache_clear()
 

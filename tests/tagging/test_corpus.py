@@ -33,20 +33,20 @@ CONLL = "Orl\tB-X\ndup\tO\n\n"
 def document(title: str, abstract: str, *terms: str) -> Document:
     """Return a document with a mention of each term at its first place."""
     text = f"{title} {abstract}"
-    found = [
+    annotations = [
         Annotation(
             start=text.index(term), end=text.index(term) + len(term), text=term, kind="X", codes=()
         )
         for term in terms
     ]
-    return Document(document_id="7", title=title, abstract=abstract, annotations=tuple(found))
+    return Document(document_id="7", title=title, abstract=abstract, annotations=tuple(annotations))
 
 
-def tagged(one: Document) -> tuple[list[str], dict[str, int]]:
+def tagged(source: Document) -> tuple[list[str], dict[str, int]]:
     """Return the sentences of a document as text, entities in brackets, and what is left out."""
     problems = Problems()
     lines = []
-    for sentence in tagged_sentences(iter([one]), "c", CUTTING, problems):
+    for sentence in tagged_sentences(iter([source]), "c", CUTTING, problems):
         words = list(sentence.words)
         for _, start, end in reversed(sentence.entities):
             words[start:end] = [f"[{' '.join(words[start:end])}]"]
@@ -72,7 +72,7 @@ def folder(path: Path, *names: str, content: str = CONLL) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("one", "lines", "left_out"),
+    ("source", "lines", "left_out"),
     [
         (  # words are runs of letters and digits, and single other characters
             document("An IL-2 (5\u00b5g) rise.", "In caf\u00e9_x it fell 3.5%.", "IL-2", "3.5%"),
@@ -92,16 +92,16 @@ def folder(path: Path, *names: str, content: str = CONLL) -> Path:
         ),
     ],
 )
-def test_mentions_are_of_whole_words_of_one_sentence(one, lines, left_out) -> None:
-    assert tagged(one) == (lines, left_out)
+def test_mentions_cover_whole_words_of_one_sentence(source, lines, left_out) -> None:
+    assert tagged(source) == (lines, left_out)
 
 
-def test_documents_are_split_by_their_ids_alone(tmp_path: Path) -> None:
+def test_documents_are_split_only_by_their_ids(tmp_path: Path) -> None:
     few = one_corpus(pubtator(tmp_path / "few.txt", *range(0, 400, 2)))
     all_of_them = one_corpus(pubtator(tmp_path / "all.txt", *reversed(range(400))))
 
     def ids(corpus: Corpus, split: str) -> set[str]:
-        return {one.document_id for one in corpus.splits[split]}
+        return {sentence.document_id for sentence in corpus.splits[split]}
 
     for split, share in (("train", 0.5), ("dev", 0.2), ("test", 0.3)):
         assert ids(few, split) <= ids(all_of_them, split)
@@ -117,15 +117,15 @@ def test_documents_are_split_by_their_ids_alone(tmp_path: Path) -> None:
         ("Train.conll", "valid.conll", "TEST.conll"),
     ],
 )
-def test_splits_are_known_by_the_names_of_files(tmp_path: Path, monkeypatch, names) -> None:
+def test_splits_are_recognised_by_file_names(tmp_path: Path, monkeypatch, names) -> None:
     corpus = one_corpus(folder(tmp_path / "velp", *names))
     monkeypatch.chdir(tmp_path / "velp")
     assert one_corpus(Path()).name == "velp"
 
     assert corpus.name == "velp"
-    sizes = {split: len(found) for split, found in corpus.splits.items()}
+    sizes = {split: len(sentences) for split, sentences in corpus.splits.items()}
     assert sizes == {"train": 1, "dev": 1, "test": 1}
-    assert [Path(one["path"]).name for one in corpus.files.values()] == list(names[:3])
+    assert [Path(file["path"]).name for file in corpus.files.values()] == list(names[:3])
     assert corpus.warnings == ()  # numbers of documents, which splits in CoNLL's layout share
 
 
@@ -136,11 +136,11 @@ def test_files_of_splits_may_be_in_pubtator_format(tmp_path: Path) -> None:
 
     corpus = one_corpus(tmp_path / "cdr")
 
-    assert {one.document_id for one in corpus.splits["test"]} == {"20", "21", "22"}
-    assert [len(found) for found in corpus.splits.values()] == [6, 6, 6]
+    assert {sentence.document_id for sentence in corpus.splits["test"]} == {"20", "21", "22"}
+    assert [len(part) for part in corpus.splits.values()] == [6, 6, 6]
 
 
-def test_a_document_in_two_splits_is_warned_of(tmp_path: Path) -> None:
+def test_a_document_in_two_splits_gives_a_warning(tmp_path: Path) -> None:
     (tmp_path / "cdr").mkdir()
     for name, ids in (("train", (1, 2)), ("dev", (3, 2)), ("test", (4, 1, 2))):
         pubtator(tmp_path / "cdr" / f"{name}.txt", *ids)
@@ -150,11 +150,11 @@ def test_a_document_in_two_splits_is_warned_of(tmp_path: Path) -> None:
     assert "2 documents are in several splits, 1 first" in warning
 
 
-def test_files_that_are_no_splits_with_entities_are_refused(tmp_path: Path) -> None:
+def test_folders_without_splits_or_entities_are_refused(tmp_path: Path) -> None:
     path = folder(tmp_path / "velp", "train.tsv", "dev.tsv", "test.tsv")
     (path / "test.tsv").write_text("Orl\tO\n")
 
-    with pytest.raises(InputError, match="for CoNLL's layout name a folder"):
+    with pytest.raises(InputError, match="for CoNLL's layout give a folder"):
         one_corpus(path / "train.tsv")
     with pytest.raises(InputError, match="has no entity in its test split"):
         one_corpus(path)
@@ -165,7 +165,7 @@ def test_files_that_are_no_splits_with_entities_are_refused(tmp_path: Path) -> N
         one_corpus(folder(tmp_path / "two", "train.tsv", "test.tsv"))
 
 
-def test_types_are_taken_for_one(tmp_path: Path) -> None:
+def test_types_can_be_merged_into_one(tmp_path: Path) -> None:
     path = folder(tmp_path / "velp", "train.tsv", "dev.tsv", "test.tsv")
     (path / "dev.tsv").write_text("Orl\tB-Y\ndup\tI-Y\nrose\tB-X\n")
 
@@ -175,14 +175,14 @@ def test_types_are_taken_for_one(tmp_path: Path) -> None:
     assert merged.splits["dev"][0].tags == ["B-entity", "I-entity", "B-entity"]
 
 
-def test_the_form_of_codes_does_not_count(tmp_path: Path) -> None:
+def test_the_format_of_codes_does_not_matter(tmp_path: Path) -> None:
     path = pubtator(tmp_path / "p.txt", *range(60))
     path.write_text(path.read_text().replace("\tX\t-", "\tGene\tnot:a code?"))
 
-    found = one_corpus(path)
+    corpus = one_corpus(path)
 
-    assert sum(len(one.entities) for split in found.splits.values() for one in split) == 60
-    assert found.skipped == ()
+    assert sum(len(item.entities) for split in corpus.splits.values() for item in split) == 60
+    assert corpus.skipped == ()
 
 
 def sentences(path: Path, content: str | bytes) -> list[Sentence]:
@@ -191,8 +191,8 @@ def sentences(path: Path, content: str | bytes) -> list[Sentence]:
         return read_conll(file, path)
 
 
-def words_and_tags(found: list[Sentence]) -> list[list[tuple[str, str]]]:
-    return [list(zip(one.words, one.tags, strict=True)) for one in found]
+def words_and_tags(parts: list[Sentence]) -> list[list[tuple[str, str]]]:
+    return [list(zip(sentence.words, sentence.tags, strict=True)) for sentence in parts]
 
 
 @pytest.mark.parametrize(
@@ -206,31 +206,31 @@ def words_and_tags(found: list[Sentence]) -> list[list[tuple[str, str]]]:
     ],
 )
 def test_sentences_of_every_scheme_and_form_are_read(tmp_path: Path, content) -> None:
-    found = sentences(tmp_path / "train.tsv", content)
+    parsed = sentences(tmp_path / "train.tsv", content)
 
-    assert words_and_tags(found) == [[("Orl", "B-X"), ("dup", "I-X"), (".", "O")], [("Seen", "O")]]
-    assert [one.document_id for one in found] == ["1", "2"]
+    assert words_and_tags(parsed) == [[("Orl", "B-X"), ("dup", "I-X"), (".", "O")], [("Seen", "O")]]
+    assert [sentence.document_id for sentence in parsed] == ["1", "2"]
     assert sentences(tmp_path / "t", "1 000\tB-X\n")[0].words == ("1 000",)
 
 
-def test_documents_may_have_lines_between_them_alone(tmp_path: Path) -> None:
+def test_documents_may_be_separated_only_by_lines(tmp_path: Path) -> None:
     between = "\n-DOCSTART-\tO\n\n"
     content = f"a\tO\n\nb\tO\n{between}c\tO\n\nd\tB-X\n{between}e\tO\n"
-    found = sentences(tmp_path / "t", content)
-    assert [one.document_id for one in found] == ["0", "0", "1", "1", "2"]
+    parsed = sentences(tmp_path / "t", content)
+    assert [sentence.document_id for sentence in parsed] == ["0", "0", "1", "1", "2"]
 
 
-def test_sentences_of_a_document_are_written_and_read_as_they_are(tmp_path: Path) -> None:
+def test_sentences_of_a_document_are_written_and_read_unchanged(tmp_path: Path) -> None:
     written = [
         Sentence(document_id="17", words=("Orl", "dup"), entities=(Entity("X", 0, 2),)),
         Sentence(document_id="17", words=("Seen",), entities=()),
         Sentence(document_id="4", words=("b\u00e9", "\U0001f600"), entities=(Entity("Y", 1, 2),)),
     ]
 
-    found = sentences(tmp_path / "dev.tsv", conll_text(written))
+    parsed = sentences(tmp_path / "dev.tsv", conll_text(written))
 
-    assert words_and_tags(found) == words_and_tags(written)
-    assert [one.document_id for one in found] == ["1", "1", "2"]
+    assert words_and_tags(parsed) == words_and_tags(written)
+    assert [sentence.document_id for sentence in parsed] == ["1", "1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_sentences_of_a_document_are_written_and_read_as_they_are(tmp_path: Path
         (b"Orl\tB-X\n\xff\tO\n", "line 2 is not UTF-8"),
     ],
 )
-def test_a_faulty_line_is_told_with_its_number(tmp_path: Path, content, fault: str) -> None:
+def test_an_error_names_the_number_of_the_line(tmp_path: Path, content, fault: str) -> None:
     with pytest.raises(InputError, match=fault):
         sentences(tmp_path / "train.tsv", content)
 
@@ -275,12 +275,12 @@ RULES = {
 
 
 @pytest.mark.parametrize(("tags", "expected"), RULES.items())
-def test_entities_begin_and_end_as_conlleval_has_it(tags: str, expected: list) -> None:
+def test_entities_begin_and_end_as_in_conlleval(tags: str, expected: list) -> None:
     assert entities_of(tags.split()) == expected
 
 
 @given(st.lists(TAGS, max_size=12))
-def test_entities_are_those_of_seqeval(tags: list[str]) -> None:
+def test_entities_match_seqeval(tags: list[str]) -> None:
     sequence_labeling = pytest.importorskip(
         "seqeval.metrics.sequence_labeling", reason="seqeval, of the extra dev, is not installed"
     )

@@ -35,7 +35,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def vectors(corpus: Path) -> Path:
     """Vectors that tell words of names from others, with a comma and without the word "seen"."""
     names = {
-        word for own in invented_names(3, 30).values() for name in own for word in name.split()
+        word for names in invented_names(3, 30).values() for name in names for word in name.split()
     }
     words = {*corpus.read_text(encoding="utf-8").lower().split(), ",", "(", ")"} - {"seen"}
     rng = np.random.default_rng(0)
@@ -47,7 +47,7 @@ def vectors(corpus: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(corpus: Path, vectors: Path) -> medsim.Tagging:
+def tagging(corpus: Path, vectors: Path) -> medsim.Tagging:
     return medsim.tag(
         corpus, {"own": vectors}, corpus.with_name("tags"), random=6, conll=True, **OPTIONS
     )
@@ -55,22 +55,22 @@ def made(corpus: Path, vectors: Path) -> medsim.Tagging:
 
 def f1_of(predictions: pl.DataFrame) -> float:
     """Return F1 of the entities of one trial."""
-    found, there = set(), set()
-    for (sentence,), own in predictions.group_by("sentence"):
-        there |= {(sentence, *one) for one in entities_of(own["gold"].to_list())}
-        found |= {(sentence, *one) for one in entities_of(own["predicted"].to_list())}
-    return 2 * len(found & there) / (len(found) + len(there))
+    predicted, gold = set(), set()
+    for (sentence,), rows in predictions.group_by("sentence"):
+        gold |= {(sentence, *entity) for entity in entities_of(rows["gold"].to_list())}
+        predicted |= {(sentence, *entity) for entity in entities_of(rows["predicted"].to_list())}
+    return 2 * len(predicted & gold) / (len(predicted) + len(gold))
 
 
-def test_vectors_that_tell_names_from_other_words_find_them(made: medsim.Tagging) -> None:
-    own, random = made.results().filter(statistic="f1", type="all")["value"]
+def test_vectors_that_separate_names_from_other_words_find_them(tagging: medsim.Tagging) -> None:
+    trained, random = tagging.results().filter(statistic="f1", type="all")["value"]
 
-    assert own > 0.3
-    assert own > random + 0.15
+    assert trained > 0.3
+    assert trained > random + 0.15
 
 
 def test_objects_in_python_are_embeddings(
-    made: medsim.Tagging, corpus: Path, vectors: Path, tmp_path: Path
+    tagging: medsim.Tagging, corpus: Path, vectors: Path, tmp_path: Path
 ) -> None:
     rows = [line.split(" ") for line in vectors.read_text(encoding="utf-8").splitlines()[1:]]
     table = {word: np.array(numbers, np.float32) for word, *numbers in rows}
@@ -80,19 +80,19 @@ def test_objects_in_python_are_embeddings(
         "model": lambda words: np.array([model.get(word.lower(), np.zeros(6)) for word in words]),
     }
 
-    found = medsim.tag(corpus, embeddings, tmp_path / "tags", **OPTIONS).results()
+    results = medsim.tag(corpus, embeddings, tmp_path / "tags", **OPTIONS).results()
 
-    own, of_model = (found.filter(embedding=name).drop("embedding") for name in embeddings)
-    assert_frame_equal(own, made.results().filter(embedding="own").drop("embedding"))
+    by_name, of_model = (results.filter(embedding=name).drop("embedding") for name in embeddings)
+    assert_frame_equal(by_name, tagging.results().filter(embedding="own").drop("embedding"))
     assert of_model.filter(statistic="f1", type="all")["value"].item() > 0.3
 
 
-def test_results_are_those_of_the_predictions(made: medsim.Tagging) -> None:
-    predictions = made.sql("from prediction order by embedding, trial, sentence, word")
-    results = made.results().filter(statistic="f1")
+def test_results_match_the_predictions(tagging: medsim.Tagging) -> None:
+    predictions = tagging.sql("from prediction order by embedding, trial, sentence, word")
+    results = tagging.results().filter(statistic="f1")
 
     for (embedding,), of_one in predictions.group_by("embedding"):
-        scores = [f1_of(own) for _, own in of_one.group_by("trial", maintain_order=True)]
+        scores = [f1_of(rows) for _, rows in of_one.group_by("trial", maintain_order=True)]
         for kind in ("all", "Disease"):
             (row,) = results.filter(embedding=embedding, type=kind).to_dicts()
             assert row["value"] == pytest.approx(np.mean(scores))
@@ -100,72 +100,72 @@ def test_results_are_those_of_the_predictions(made: medsim.Tagging) -> None:
             assert row["low"] < row["value"] < row["high"]
             assert row["n_trials"] == 2
             assert row["n_documents"] == of_one["document_id"].n_unique()
-        trials = made.trials().filter(embedding=embedding)
+        trials = tagging.trials().filter(embedding=embedding)
         assert trials["f1"].to_list() == pytest.approx(scores)
         assert trials["trial"].to_list() == [1, 2]
         assert all(1 <= epoch <= 10 for epoch in trials["epoch"])
 
 
-def test_the_table_of_tasks_is_an_extrinsic_side(made: medsim.Tagging) -> None:
-    tasks = made.tasks()
+def test_the_table_of_tasks_is_an_extrinsic_side(tagging: medsim.Tagging) -> None:
+    tasks = tagging.tasks()
     more = pl.DataFrame({"model": ["x", "y"], "velps": [0.1, 0.3]})
     intrinsic = pl.DataFrame({"model": ["own", "random", "x", "y"], "rated": [0.5, 0.1, 0.2, 0.3]})
 
-    found = medsim.correlate(intrinsic, pl.concat([tasks, more]))
+    correlation = medsim.correlate(intrinsic, pl.concat([tasks, more]))
 
     assert tasks["model"].to_list() == ["own", "random"]
-    assert found.select("set", "task", "n_models").row(0) == ("rated", "velps", 4)
+    assert correlation.select("set", "task", "n_models").row(0) == ("rated", "velps", 4)
 
 
-def test_the_report_has_the_scores(made: medsim.Tagging, tmp_path: Path, monkeypatch) -> None:
+def test_the_report_has_the_scores(tagging: medsim.Tagging, tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("altair", reason="medsim[report] is not installed")
     monkeypatch.setattr("medsim.cli.report._library", lambda *_: "")
 
-    page = medsim.write_report(made, tmp_path / "tags.html").read_text(encoding="utf-8")
+    page = medsim.write_report(tagging, tmp_path / "tags.html").read_text(encoding="utf-8")
 
-    best = made.results().filter(statistic="f1", type="all", embedding="own")["value"][0]
+    best = tagging.results().filter(statistic="f1", type="all", embedding="own")["value"][0]
     assert f"{best:.3f}" in page
     assert "Scores of each tagger" in page
 
 
 def test_the_written_corpus_gives_the_same_scores(
-    made: medsim.Tagging, vectors: Path, tmp_path: Path
+    tagging: medsim.Tagging, vectors: Path, tmp_path: Path
 ) -> None:
-    options = OPTIONS | {"threads": 2}
+    corpus, options = tagging.folder / "conll" / "velps", OPTIONS | {"threads": 2}
 
-    again = medsim.tag(made.folder / "conll" / "velps", {"own": vectors}, tmp_path / "t", **options)
+    again = medsim.tag(corpus, {"own": vectors}, tmp_path / "t", **options)
 
-    expected = made.results().filter(embedding="own")
+    expected = tagging.results().filter(embedding="own")
     assert_frame_equal(again.results(), expected)
 
 
-def test_the_manifest_tells_what_was_read(made: medsim.Tagging) -> None:
-    texts = made.sql("from prediction").select(pl.col(pl.String).unique().implode()).row(0)
+def test_the_manifest_describes_the_inputs(tagging: medsim.Tagging) -> None:
+    texts = tagging.sql("from prediction").select(pl.col(pl.String).unique().implode()).row(0)
     assert {tag[0] for tag in texts[1]} == {"O", "B", "I"}
-    assert all(one.isdigit() for one in texts[0])  # no word of the corpus
-    corpus = made.manifest.corpora["velps"]
-    own = made.manifest.embeddings["own"]
+    assert all(text.isdigit() for text in texts[0])  # no word of the corpus
+    corpus = tagging.manifest.corpora["velps"]
+    facts = tagging.manifest.embeddings["own"]
 
     assert corpus["types"] == ["Disease"]
-    assert sum(one["documents"] for one in corpus["splits"].values()) == 60
-    assert 0.5 < own["known"]["velps"] < 1
+    assert sum(sizes["documents"] for sizes in corpus["splits"].values()) == 60
+    assert 0.5 < facts["known"]["velps"] < 1
     random = {"dimensions": 6, "seed": 0, "known": {"velps": 1.0}}
-    assert made.manifest.embeddings["random"] == random
-    assert made.manifest.options["trials"] == 2
+    assert tagging.manifest.embeddings["random"] == random
+    assert tagging.manifest.options["trials"] == 2
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(
-    made: medsim.Tagging, corpus: Path, vectors: Path, tmp_path: Path, monkeypatch
+def test_an_interrupted_run_continues_where_it_stopped(
+    tagging: medsim.Tagging, corpus: Path, vectors: Path, tmp_path: Path, monkeypatch
 ) -> None:
     tagged: list[str] = []
     whole, interrupts = tag_module._tag_one, ["random"]
 
-    def until_random(run, name: str, *of: object) -> None:
+    def until_random(run, name: str, *rest: object) -> None:
         if name in interrupts:
             interrupts.remove(name)
             raise KeyboardInterrupt
         tagged.append(name)
-        whole(run, name, *of)
+        whole(run, name, *rest)
 
     monkeypatch.setattr(tag_module, "_tag_one", until_random)
     with pytest.raises(KeyboardInterrupt):
@@ -175,10 +175,10 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     again = medsim.tag(corpus, {"own": vectors}, tmp_path / "t", random=6, **OPTIONS)
 
     assert tagged == ["own", "random"]
-    assert_frame_equal(again.results(), made.results())
+    assert_frame_equal(again.results(), tagging.results())
 
 
-def test_the_command_prints_percent_to_be_read_and_values_for_programs(
+def test_the_command_prints_percent_for_readers_and_values_for_programs(
     corpus: Path, vectors: Path, tmp_path: Path
 ) -> None:
     arguments = [corpus, "-e", f"own={vectors},case=lower", "-o", tmp_path / "t", "--trials", "1"]
@@ -205,13 +205,13 @@ def test_the_command_prints_percent_to_be_read_and_values_for_programs(
     ],
 )
 def test_options_that_do_not_fit_are_refused(tmp_path: Path, options, fault: str) -> None:
-    given = {"embeddings": {"own": "x.txt"}} | options
+    settings = {"embeddings": {"own": "x.txt"}} | options
 
     with pytest.raises(OptionError, match=fault):
-        medsim.tag("corpus.txt", out=tmp_path / "t", **given)
+        medsim.tag("corpus.txt", out=tmp_path / "t", **settings)
 
 
-def test_an_embedding_that_knows_no_word_is_refused(corpus: Path, tmp_path: Path) -> None:
+def test_an_embedding_without_any_word_is_refused(corpus: Path, tmp_path: Path) -> None:
     path = write_text(tmp_path / "v.txt", {"\u5fc3\u81d3": [1.0, 2.0]}, header=True)
 
     with pytest.raises(InputError, match="own has no vector of any word of velps"):
@@ -227,20 +227,20 @@ def test_a_warning_of_a_corpus_reaches_the_manifest(corpus: Path, tmp_path: Path
     again.write_text(f"{text}\n1000|t|Orl again.\n", encoding="utf-8")
     options = OPTIONS | {"epochs": 1, "progress": progress}
 
-    made = medsim.tag(again, {}, tmp_path / "t", random=2, **options)
+    tagging = medsim.tag(again, {}, tmp_path / "t", random=2, **options)
 
     assert any("document occurs again" in line for line in progress.warnings)
-    assert made.manifest.warnings == progress.warnings
+    assert tagging.manifest.warnings == progress.warnings
 
 
-def test_sentences_are_resampled_where_there_is_one_document(tmp_path: Path) -> None:
+def test_sentences_are_resampled_if_there_is_one_document(tmp_path: Path) -> None:
     for split, tag in {"train": "B-Name", "dev": "B-Name", "test": "O"}.items():
         lines = ["-DOCSTART-\tO\n", *(["velp\tB-Name\n", f"velp\t{tag}\n"] * 6)]
         (tmp_path / f"{split}.tsv").write_text("\n".join(lines), encoding="utf-8")
 
-    made = medsim.tag(tmp_path, {}, tmp_path / "tags", random=4, trials=1, epochs=1)
+    tagging = medsim.tag(tmp_path, {}, tmp_path / "tags", random=4, trials=1, epochs=1)
 
-    (row,) = made.results().filter(type="all", statistic="precision").to_dicts()
+    (row,) = tagging.results().filter(type="all", statistic="precision").to_dicts()
     assert row["value"] == 0.5
     assert row["n_documents"] == 12
     assert row["low"] < row["high"]
@@ -250,12 +250,12 @@ def test_vectors_of_any_size_are_scaled(corpus: Path, tmp_path: Path) -> None:
     def large(texts: list[str]) -> np.ndarray:
         return np.array([[1e38 * (-1) ** len(text), 3e37 * len(text[:5])] for text in texts])
 
-    made = medsim.tag(corpus, {"large": large}, tmp_path / "tags", **OPTIONS | {"epochs": 1})
+    scores = medsim.tag(corpus, {"large": large}, tmp_path / "tags", **OPTIONS | {"epochs": 1})
 
-    assert made.trials().height == OPTIONS["trials"]
+    assert scores.trials().height == OPTIONS["trials"]
 
 
-def test_names_that_tables_have_are_refused(corpus: Path, tmp_path: Path) -> None:
+def test_names_of_columns_are_refused_for_corpora(corpus: Path, tmp_path: Path) -> None:
     named = tmp_path / "embedding.txt"
     named.write_bytes(corpus.read_bytes())
     with pytest.raises(InputError, match="'embedding' is a column of the results; rename"):

@@ -21,14 +21,14 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def loss(values: np.ndarray, seen: np.ndarray, tags: np.ndarray) -> float:
+def loss(values: np.ndarray, inputs: np.ndarray, tags: np.ndarray) -> float:
     """Return the mean cross entropy of a network whose weights lie one after the other."""
     n_in, n_hidden, n_out = SIZES
     weights1, biases1, weights2, biases2 = np.split(
         values, np.cumsum([n_in * n_hidden, n_hidden, n_hidden * n_out])
     )
     total = 0.0
-    for row, tag in zip(seen, tags, strict=True):
+    for row, tag in zip(inputs, tags, strict=True):
         hidden = [
             min(1.0, max(-1.0, row @ weights1.reshape(n_in, n_hidden)[:, unit] + biases1[unit]))
             for unit in range(n_hidden)
@@ -38,17 +38,17 @@ def loss(values: np.ndarray, seen: np.ndarray, tags: np.ndarray) -> float:
     return total / len(tags)
 
 
-def gradient(values: np.ndarray, seen: np.ndarray, tags: np.ndarray) -> np.ndarray:
+def gradient(values: np.ndarray, inputs: np.ndarray, tags: np.ndarray) -> np.ndarray:
     """Return the gradient of the loss by central differences."""
-    found = np.empty_like(values)
+    slopes = np.empty_like(values)
     for at in range(len(values)):
         step = np.zeros_like(values)
         step[at] = 1e-6
-        found[at] = (loss(values + step, seen, tags) - loss(values - step, seen, tags)) / 2e-6
-    return found
+        slopes[at] = (loss(values + step, inputs, tags) - loss(values - step, inputs, tags)) / 2e-6
+    return slopes
 
 
-def test_weights_change_as_adam_has_it() -> None:
+def test_weights_change_as_in_adam() -> None:
     rng = np.random.default_rng(3)
     network = Network(SIZES, rng)
     network.values[:] *= 2  # so that some hidden units are at their ends
@@ -57,14 +57,14 @@ def test_weights_change_as_adam_has_it() -> None:
     descent = tagger._Adam(network)
 
     for step in range(1, 6):
-        seen = rng.normal(0, 1, (7, 6)).astype(np.float32)
+        inputs = rng.normal(0, 1, (7, 6)).astype(np.float32)
         tags = rng.integers(0, 3, 7).astype(np.int32)
-        slope = gradient(values, seen.astype(np.float64), tags)
+        slope = gradient(values, inputs.astype(np.float64), tags)
         mean = 0.9 * mean + 0.1 * slope
         square = 0.999 * square + 0.001 * slope**2
         unbiased = mean / (1 - 0.9**step), square / (1 - 0.999**step)
         values -= 0.001 * unbiased[0] / (np.sqrt(unbiased[1]) + 1e-8)
-        descent.step(seen, tags)
+        descent.step(inputs, tags)
 
     clear = np.abs(mean) > 1e-4  # elsewhere rounding decides
     assert clear.sum() > 25
@@ -95,14 +95,14 @@ def learnt(seed: int, epochs: int) -> tuple[Network, int, list[float]]:
     return network, epoch, scores[:-1]
 
 
-def test_training_is_decided_by_its_seed() -> None:
-    one, again, other = (learnt(seed, 1)[0].values for seed in (1, 1, 2))
+def test_training_depends_on_the_seed() -> None:
+    first, again, other = (learnt(seed, 1)[0].values for seed in (1, 1, 2))
 
-    assert np.array_equal(one, again)
-    assert not np.array_equal(one, other)
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
 
 
-def test_it_learns_until_dev_gains_no_more_and_keeps_the_best() -> None:
+def test_training_stops_without_gain_on_dev_and_keeps_the_best() -> None:
     _, epoch, scores = learnt(1, 40)
 
     assert scores[epoch - 1] > 0.99  # it learns what the words around a word say
@@ -110,7 +110,7 @@ def test_it_learns_until_dev_gains_no_more_and_keeps_the_best() -> None:
     assert len(scores) == epoch + tagger.PATIENCE
 
 
-def test_words_are_tagged_alike_however_many_at_once(monkeypatch) -> None:
+def test_tags_do_not_depend_on_the_batch_size(monkeypatch) -> None:
     rng = np.random.default_rng(5)
     vectors = rng.normal(0, 0.5, (20, 8)).astype(np.float32)
     windows = windows_of(rng, 100).windows

@@ -1,4 +1,4 @@
-"""Instances and their splits are those of comparing every sentence with every other."""
+"""Instances and splits equal a comparison of every sentence with every other."""
 
 import polars as pl
 import pytest
@@ -12,10 +12,10 @@ from medsim.wic.mentions import chosen_mentions, content_hashes
 from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter
 
-Found = dict[str, list[tuple[frozenset[str], str, int]]]
+Instances = dict[str, list[tuple[frozenset[str], str, int]]]
 
 
-def made(rows, terminology, seed: int, **limits: int) -> Found:
+def instances_of(rows, terminology, seed: int, **limits: int) -> Instances:
     """Return the instances of every split: their sentences, group and label, in their order."""
     splitter, mentions = splitter_of(rows, terminology, seed, **limits)
     sentences = mentions["sentence"].to_list()
@@ -23,7 +23,7 @@ def made(rows, terminology, seed: int, **limits: int) -> Found:
         name: [
             (frozenset(sentences[row] for row in pair), GROUPS[group], int(label))
             for pair, group, label in zip(
-                split.drawn.mentions, split.groups, split.labels, strict=True
+                split.selection.mentions, split.groups, split.labels, strict=True
             )
         ]
         for name, split in splitter.split().items()
@@ -33,7 +33,7 @@ def made(rows, terminology, seed: int, **limits: int) -> Found:
 def splitter_of(
     rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 << 40, most_repeats=100
 ) -> tuple[Splitter, pl.DataFrame]:
-    """Return what makes splits, and the mentions that they are made of."""
+    """Return a splitter of invented sentences, and their mentions."""
     with Store(threads=threads) as store:
         put_tables(store, rows, terminology)
         store.run("wic/cited_code", vocabulary=terminology.vocabulary)
@@ -60,38 +60,38 @@ def splitter_of(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "n_sentences"), [(0, 80), (2, 160), (4, 400)])
-def test_splits_are_those_of_comparing_all_with_all(seed: int, n_sentences: int) -> None:
+def test_splits_equal_those_of_all_pairs_compared(seed: int, n_sentences: int) -> None:
     rows, terminology = invented(seed, n_sentences)
     mentions = mentions_of(rows, terminology, seed)
     expected = splits_of(candidates_of(mentions, terminology, seed), QUOTAS["test"])
-    found = made(rows, terminology, seed)
-    assert {group for _, group, _ in found["test"]} >= {"term_identity", "abbreviations"}
+    splits = instances_of(rows, terminology, seed)
+    assert {group for _, group, _ in splits["test"]} >= {"term_identity", "abbreviations"}
     for split in SPLITS:
-        own = {(one.sentences, one.group, one.label) for one in expected[split]}
-        assert len(found[split]) == len(expected[split])
-        assert set(found[split]) == own
+        expected_rows = {(item.sentences, item.group, item.label) for item in expected[split]}
+        assert len(splits[split]) == len(expected[split])
+        assert set(splits[split]) == expected_rows
 
 
 def test_every_split_of_an_invented_benchmark_has_every_group_with_both_labels() -> None:
     rows, terminology = invented(3, 1_500)
-    found = made(rows, terminology, 3)
+    splits = instances_of(rows, terminology, 3)
     for split in SPLITS:
-        assert {(group, label) for _, group, label in found[split]} == {
+        assert {(group, label) for _, group, label in splits[split]} == {
             (group, label) for group in GROUPS for label in (0, 1)
         }
 
 
-def test_train_has_at_most_what_is_asked_for() -> None:
+def test_train_has_at_most_the_requested_size() -> None:
     rows, terminology = invented(2, 150)
-    everything = made(rows, terminology, 2)["train"]
-    few = made(rows, terminology, 2, most_train=3)["train"]
+    everything = instances_of(rows, terminology, 2)["train"]
+    few = instances_of(rows, terminology, 2, most_train=3)["train"]
     for group in GROUPS:
-        n_all = sum(one[1] == group for one in everything)
-        assert sum(one[1] == group for one in few) == min(6, n_all)
+        n_all = sum(row[1] == group for row in everything)
+        assert sum(row[1] == group for row in few) == min(6, n_all)
 
 
 @pytest.mark.parametrize("most_repeats", [1, pytest.param(5, marks=pytest.mark.slow)])
-def test_a_sentence_is_repeated_as_often_as_is_asked_for(most_repeats: int) -> None:
+def test_a_sentence_is_repeated_at_most_the_requested_times(most_repeats: int) -> None:
     rows, terminology = invented(1, 120)
     mentions = mentions_of(rows, terminology, 1)
     candidates = candidates_of(mentions, terminology, 1)
@@ -99,11 +99,11 @@ def test_a_sentence_is_repeated_as_often_as_is_asked_for(most_repeats: int) -> N
 
     splitter, linked = splitter_of(rows, terminology, 1)
     (train,) = splitter.trains([most_repeats])
-    splits = made(rows, terminology, 1, most_repeats=most_repeats)
+    splits = instances_of(rows, terminology, 1, most_repeats=most_repeats)
 
     for split in SPLITS:
-        own = {(one.sentences, one.group, one.label) for one in expected[split]}
-        assert set(splits[split]) == own
+        expected_rows = {(item.sentences, item.group, item.label) for item in expected[split]}
+        assert set(splits[split]) == expected_rows
     sentences = linked["sentence"].to_list()
     pairs = {frozenset(sentences[row] for row in pair) for pair in train.mentions}
-    assert pairs == {one.sentences for one in expected["train"]}
+    assert pairs == {candidate.sentences for candidate in expected["train"]}

@@ -20,49 +20,49 @@ from medsim.wic.output import MENTION_COLUMNS
 def document(title: str, abstract: str, *terms: tuple[str, int]) -> Document:
     """Return a document in which each term is mentioned at its nth occurrence, from 0."""
     text = f"{title} {abstract}"
-    found = []
+    annotations = []
     for number, (term, nth) in enumerate(terms):
         start = -1
         for _ in range(nth + 1):
             start = text.index(term, start + 1)
         codes = (("MSH", f"D{number:06d}"),)
-        found.append(
+        annotations.append(
             Annotation(start=start, end=start + len(term), text=term, kind="X", codes=codes)
         )
-    return Document(document_id="7", title=title, abstract=abstract, annotations=tuple(found))
+    return Document(document_id="7", title=title, abstract=abstract, annotations=tuple(annotations))
 
 
 def test_a_mention_keeps_its_place_in_its_sentence() -> None:
-    one = document(
+    source = document(
         "Orl \U0001f600 dup.", " It fell. B\u00e9b\u00e9 dup rose.", ("dup", 0), ("dup", 1)
     )
 
-    found = mentions_in_sentences([one], "c", Problems())
+    corpus = mentions_in_sentences([source], "c", Problems())
 
     expected = [
         ("c", "7", 0, "Orl \U0001f600 dup.", 6, 9, "dup", "X", "MSH", "D000000"),
         ("c", "7", 21, "B\u00e9b\u00e9 dup rose.", 5, 8, "dup", "X", "MSH", "D000001"),
     ]
-    assert found.mentions.rows() == expected
-    assert found.mentions.schema == pl.Schema(MENTION_COLUMNS)
-    assert (found.n_documents, found.n_sentences, found.n_mentions) == (1, 3, 2)
+    assert corpus.mentions.rows() == expected
+    assert corpus.mentions.schema == pl.Schema(MENTION_COLUMNS)
+    assert (corpus.n_documents, corpus.n_sentences, corpus.n_mentions) == (1, 3, 2)
 
 
 def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
-    one = document(
+    source = document(
         "Dup.",
         "It fell. Orl rose.",
         *((term, 0) for term in ("fell. Orl", "Dup. It", " It", "It", "rose.")),
     )
     codes = [(), (("MSH", "D000001"), ("MSH", "D000002")), (("MSH", "D000001"), ("", ""))]
-    others = tuple(replace(one.annotations[4], codes=several) for several in codes)
+    others = tuple(replace(source.annotations[4], codes=several) for several in codes)
     problems = Problems()
 
-    found = mentions_in_sentences(
-        [replace(one, annotations=one.annotations + others)], "c", problems
+    corpus = mentions_in_sentences(
+        [replace(source, annotations=source.annotations + others)], "c", problems
     )
 
-    assert found.mentions["term"].to_list() == ["It", "rose."]
+    assert corpus.mentions["term"].to_list() == ["It", "rose."]
     assert {each.reason: each.n_rows for each in problems.skipped()} == {
         "mention crosses a sentence boundary": 3,
         "mention has no concept": 1,
@@ -75,13 +75,13 @@ def test_a_document_that_is_too_long_is_left_out_and_named(monkeypatch) -> None:
     monkeypatch.setattr(sentences, "LONGEST_TEXT", 9)
     problems = Problems()
 
-    found = mentions_in_sentences(
+    corpus = mentions_in_sentences(
         [document("Dup.", "It fell.."), document("Dup.", "It fell...")], "c", problems
     )
 
-    assert found.n_documents == 1
+    assert corpus.n_documents == 1
     (warning,) = problems.warnings()
-    assert "c: document 7: 10 characters, where 9 are the most" in warning
+    assert "c: document 7: 10 characters; the limit is 9" in warning
 
 
 @pytest.mark.slow
@@ -95,19 +95,19 @@ def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
     paths = [tmp_path / "orl.txt", tmp_path / "dup.txt.gz"]
     done: list[int] = []
 
-    one = read_corpora(paths, threads=1, advance=done.append)
-    two = read_corpora(paths, threads=2)
+    single = read_corpora(paths, threads=1, advance=done.append)
+    several = read_corpora(paths, threads=2)
 
-    assert_frame_equal(one.mentions, two.mentions)
-    assert (one.skipped, one.warnings) == (two.skipped, two.warnings)
+    assert_frame_equal(single.mentions, several.mentions)
+    assert (single.skipped, single.warnings) == (several.skipped, several.warnings)
     assert sum(done) == 140
-    assert one.mentions["corpus"].unique(maintain_order=True).to_list() == ["orl", "dup"]
-    assert one.mentions["document_id"].unique().len() == 70
-    for row in one.mentions.iter_rows(named=True):
+    assert single.mentions["corpus"].unique(maintain_order=True).to_list() == ["orl", "dup"]
+    assert single.mentions["document_id"].unique().len() == 70
+    for row in single.mentions.iter_rows(named=True):
         assert row["sentence"][row["start"] : row["end"]] == row["term"]
     n_left_out = sum(
         each.n_rows
-        for each in one.skipped
+        for each in single.skipped
         if each.reason.startswith("mention ") and "offsets" not in each.reason
     )
-    assert sum(each.n_mentions for each in one.corpora) == one.mentions.height + n_left_out
+    assert sum(each.n_mentions for each in single.corpora) == single.mentions.height + n_left_out

@@ -28,10 +28,10 @@ def by_networkx(instances: pl.DataFrame) -> list[set[int]]:
     graph = nx.Graph()
     rows = list(instances.iter_rows(named=True))
     graph.add_nodes_from(range(len(rows)))
-    for one, left in enumerate(rows):
-        for other, right in enumerate(rows[:one]):
-            if keys_of(left) & keys_of(right):
-                graph.add_edge(one, other)
+    for row, first in enumerate(rows):
+        for other, right in enumerate(rows[:row]):
+            if keys_of(first) & keys_of(right):
+                graph.add_edge(row, other)
     return list(nx.connected_components(graph))
 
 
@@ -42,10 +42,10 @@ def test_instances_are_linked_by_sentences_and_pairs_of_terms(
 ) -> None:
     instances = invented_instances(seed, n, reuse=reuse)
 
-    found = linked(instances)
+    component_of = linked(instances)
 
     for part in by_networkx(instances):
-        assert {int(found[row]) for row in part} == {min(part)}
+        assert {int(component_of[row]) for row in part} == {min(part)}
 
 
 def test_the_case_and_the_sides_of_a_pair_of_terms_do_not_matter() -> None:
@@ -60,7 +60,7 @@ def test_the_case_and_the_sides_of_a_pair_of_terms_do_not_matter() -> None:
     assert linked(pl.concat([plain, mirrored])).tolist() == [0, 1, 0, 1]
 
 
-def test_folds_are_of_one_size_and_a_large_part_is_placed_first() -> None:
+def test_folds_have_one_size_and_a_large_part_is_placed_first() -> None:
     folds = folds_of(invented_instances(1, 83, reuse=0), 0)
     assert sorted(np.bincount(folds).tolist()) == [8] * 7 + [9] * 3
 
@@ -79,7 +79,7 @@ def test_folds_do_not_depend_on_the_order_of_instances(order: list[int]) -> None
     assert not np.array_equal(folds_of(instances, 1), folds_of(instances, 2))
 
 
-def test_fewer_parts_make_fewer_folds_and_two_parts_none(tmp_path: Path) -> None:
+def test_fewer_parts_make_fewer_folds_and_two_parts_are_refused(tmp_path: Path) -> None:
     instances = invented_instances(1, 3, reuse=0)
 
     assert sorted(folds_of(instances, 0).tolist()) == [0, 1, 2]
@@ -88,7 +88,7 @@ def test_fewer_parts_make_fewer_folds_and_two_parts_none(tmp_path: Path) -> None
         read_dataset(path, seed=0)
 
 
-def test_a_coin_is_fair_and_knows_nothing_of_labels() -> None:
+def test_a_coin_is_fair_and_ignores_labels() -> None:
     instances = invented_instances(4, 1600, reuse=0)
 
     flips = coin_flips(instances, 3)
@@ -125,7 +125,7 @@ def as_wic(folder: Path, instances: pl.DataFrame) -> Path:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_terms_are_the_tokens_at_their_places(end: str, tmp_path: Path) -> None:
+def test_terms_are_the_tokens_at_the_positions(end: str, tmp_path: Path) -> None:
     path = written(tmp_path, LINES.replace("\n", end), f"T{end}F{end}{end}")
 
     first, second = read_wic(path).to_dicts()
@@ -152,7 +152,7 @@ def test_terms_are_the_tokens_at_their_places(end: str, tmp_path: Path) -> None:
         ("orl\tN\t1-2\tThe orl\tThe orl\n", "T\n", r"line 1: sentence 2 has no token 2"),
     ],
 )
-def test_faults_are_named_by_their_line(data, gold, message: str, tmp_path: Path) -> None:
+def test_errors_name_the_line(data, gold, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read_wic(written(tmp_path, data, gold))
     (tmp_path / "train.gold.txt").unlink()
@@ -160,7 +160,7 @@ def test_faults_are_named_by_their_line(data, gold, message: str, tmp_path: Path
         read_wic(tmp_path / "train.data.txt")
 
 
-def test_it_is_fitted_on_as_the_same_instances_in_train_are(tmp_path: Path) -> None:
+def test_more_train_is_used_like_instances_of_train(tmp_path: Path) -> None:
     pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
     data = write_benchmark(tmp_path / "data")
     more = invented_instances(77, 40)
@@ -169,36 +169,36 @@ def test_it_is_fitted_on_as_the_same_instances_in_train_are(tmp_path: Path) -> N
     train = read_instances(data / "train.json")
     for name, instances in (("both", pl.concat([train, more])), ("alone", more)):
         for split in ("dev", "test"):
-            own = read_instances(data / f"{split}.json")
-            write_instances(tmp_path / f"{name}/{split}.json", own)
+            rows = read_instances(data / f"{split}.json")
+            write_instances(tmp_path / f"{name}/{split}.json", rows)
         write_instances(tmp_path / f"{name}/train.json", instances)
 
     both = evaluate_wic(data, tmp_path / "1", models=model, more_train=[general])
     alone = evaluate_wic(data, tmp_path / "2", models=model, train=general)
 
-    for found, name in ((both, "both"), (alone, "alone")):
+    for dataset, name in ((both, "both"), (alone, "alone")):
         expected = evaluate_wic(tmp_path / name, tmp_path / f"of {name}", models=model)
-        assert found.predictions.equals(expected.predictions)
+        assert dataset.predictions.equals(expected.predictions)
     assert not both.predictions["score"].equals(alone.predictions["score"])
 
 
-def test_it_is_in_no_fold_of_one_file(tmp_path: Path) -> None:
-    own = invented_instances(9, 64, reuse=0.1)
-    path = write_instances(tmp_path / "one.json", own)
+def test_more_train_is_in_no_fold_of_a_single_file(tmp_path: Path) -> None:
+    benchmark = invented_instances(9, 64, reuse=0.1)
+    path = write_instances(tmp_path / "one.json", benchmark)
     general = as_wic(tmp_path / "wic", invented_instances(5, 12))
 
     plain = read_dataset(path, seed=3)
-    found = read_dataset(path, more_train=[general], seed=3)
+    dataset = read_dataset(path, more_train=[general], seed=3)
 
     further = set(range(64, 76))
-    assert found.instances.height == 76
-    assert found.tested.tolist() == found.dev.tolist() == list(range(64))
-    for one, other in zip(found.rounds, plain.rounds, strict=True):
-        assert set(one.train) == set(other.train) | further
-        assert set(one.dev) == set(other.dev)
-        assert np.array_equal(one.test, other.test)
-        assert np.array_equal(one.held_back, other.held_back)
-    assert found.fitted == "cross-fitted in 10 folds and train.data.txt"
-    assert found.files["more_train 1"]["path"] == str(general)
-    assert found.n_known() == 0
-    assert read_dataset(path, more_train=[path], seed=3).n_known() == 64
+    assert dataset.instances.height == 76
+    assert dataset.tested.tolist() == dataset.dev.tolist() == list(range(64))
+    for round_, other in zip(dataset.rounds, plain.rounds, strict=True):
+        assert set(round_.train) == set(other.train) | further
+        assert set(round_.dev) == set(other.dev)
+        assert np.array_equal(round_.test, other.test)
+        assert np.array_equal(round_.held_back, other.held_back)
+    assert dataset.fitted == "cross-fitted in 10 folds and train.data.txt"
+    assert dataset.files["more_train 1"]["path"] == str(general)
+    assert dataset.n_leaked() == 0
+    assert read_dataset(path, more_train=[path], seed=3).n_leaked() == 64

@@ -35,7 +35,7 @@ def sides(rows: list[dict[str, object]], column: str) -> list[str]:
     return [str(row[f"{column}{side}"]) for row in rows for side in (1, 2)]
 
 
-def test_table_3_counts_what_the_files_hold(built: Benchmark) -> None:
+def test_table_3_counts_the_instances_of_the_files(built: Benchmark) -> None:
     table = describe_wic(built)
 
     assert table["split"].to_list() == [*SPLITS, "all"]
@@ -43,19 +43,19 @@ def test_table_3_counts_what_the_files_hold(built: Benchmark) -> None:
         rows = built.instances(split).to_dicts()
         assert row["all"] == len(rows) > 0
         for group in GROUPS:
-            assert row[group.replace("_", " ")] == sum(one["cat"] == group for one in rows)
+            assert row[group.replace("_", " ")] == sum(each["cat"] == group for each in rows)
         sentences, concepts = sides(rows, "sentence"), set(sides(rows, "concept"))
         assert row["characters per sentence"] == sum(map(len, sentences)) / len(sentences)
         assert row["unique sentences"] == len(set(sentences))
-        pairs = {frozenset((one["term1"].lower(), one["term2"].lower())) for one in rows}
+        pairs = {frozenset(each[f"term{n}"].lower() for n in (1, 2)) for each in rows}
         assert row["unique term pairs"] == len(pairs)
         assert row["unique concepts"] == len(concepts)
-        types = {type_id for one in concepts for type_id, _ in TYPES[one]}
+        types = {type_id for concept in concepts for type_id, _ in TYPES[concept]}
         assert row["unique semantic types"] == len(types)
-        assert row["unique semantic groups"] == len({GROUP_OF[one] for one in types})
+        assert row["unique semantic groups"] == len({GROUP_OF[type_id] for type_id in types})
 
 
-def test_table_1_tells_of_the_corpora(built: Benchmark) -> None:
+def test_table_1_describes_the_corpora(built: Benchmark) -> None:
     assert describe_wic(built, table="1").to_dicts() == [
         {
             "corpus": "cases",
@@ -70,10 +70,10 @@ def test_table_1_tells_of_the_corpora(built: Benchmark) -> None:
 
 
 def test_table_4_counts_the_tokens_of_terms_at_white_space(tmp_path: Path, built) -> None:
-    one = built.instances("train").select(list(WIC_COLUMNS)).head(2)
+    instances = built.instances("train").select(list(WIC_COLUMNS)).head(2)
     terms = pl.DataFrame({"term1": ["a-b", "a b  c d"], "term2": ["a b", "a b c d e"]})
     (tmp_path / "train.json").write_text(
-        one.drop("term1", "term2").hstack(terms).write_json(), encoding="utf-8"
+        instances.drop("term1", "term2").hstack(terms).write_json(), encoding="utf-8"
     )
 
     table = describe_wic(tmp_path, table="4")
@@ -81,56 +81,56 @@ def test_table_4_counts_the_tokens_of_terms_at_white_space(tmp_path: Path, built
     assert table.rows() == [("1", 1, 25), ("2", 1, 25), ("3", 0, 0), ("4+", 2, 50), ("all", 4, 100)]
 
 
-def test_table_5_counts_what_has_a_term_in_train(built: Benchmark) -> None:
-    known = {term.lower() for term in sides(built.instances("train").to_dicts(), "term")}
+def test_table_5_counts_instances_with_a_term_in_train(built: Benchmark) -> None:
+    in_train = {term.lower() for term in sides(built.instances("train").to_dicts(), "term")}
     expected = dict.fromkeys([*GROUPS, "all"], (0, 0, 0, 0))
     for row in built.instances("test").to_dicts():
-        n_known = (row["term1"].lower() in known) + (row["term2"].lower() in known)
-        found = (n_known > 0, n_known == 0, n_known == 2, 1)
+        n_seen = (row["term1"].lower() in in_train) + (row["term2"].lower() in in_train)
+        flags = (n_seen > 0, n_seen == 0, n_seen == 2, 1)
         for group in (row["cat"], "all"):
-            expected[group] = tuple(map(sum, zip(expected[group], found, strict=True)))
+            expected[group] = tuple(map(sum, zip(expected[group], flags, strict=True)))
 
     table = describe_wic(built, table="5")
 
-    found = table.select("seen", "unseen", "both seen", "all").rows()
-    assert found == list(expected.values())
+    counts = table.select("seen", "unseen", "both seen", "all").rows()
+    assert counts == list(expected.values())
     assert table["seen %"].last() == 100 * table["seen"].last() / table["all"].last()
-    one = built.folder / "test.json"
-    files = describe_wic(one, table="5", train=built.folder / "train.json")
+    test = built.folder / "test.json"
+    files = describe_wic(test, table="5", train=built.folder / "train.json")
     assert files.equals(table)
     with pytest.raises(OptionError, match=r"table 5 needs train, which test\.json lacks; add"):
-        describe_wic(one, table="5")
+        describe_wic(test, table="5")
 
 
 def test_figure_4_ranks_the_types_and_groups_of_terms(built: Benchmark) -> None:
     concepts = sides(built.instances().to_dicts(), "concept")
     names: dict[tuple[str, str], set[str]] = {}
-    for one in set(concepts):
-        for type_id, name in TYPES[one]:
-            names.setdefault(("semantic type", name), set()).add(one)
-            names.setdefault(("semantic group", GROUP_OF[type_id]), set()).add(one)
+    for concept in set(concepts):
+        for type_id, name in TYPES[concept]:
+            names.setdefault(("semantic type", name), set()).add(concept)
+            names.setdefault(("semantic group", GROUP_OF[type_id]), set()).add(concept)
 
     table = describe_wic(built, table="figure-4")
 
     assert table.height == len(names) == 5
     for row in table.to_dicts():
-        own = names[row["of"], row["name"]]
-        assert row["concepts"] == len(own)
-        assert row["target terms"] == sum(one in own for one in concepts)
+        concepts_of = names[row["of"], row["name"]]
+        assert row["concepts"] == len(concepts_of)
+        assert row["target terms"] == sum(concept in concepts_of for concept in concepts)
         assert row["target terms %"] == pytest.approx(100 * row["target terms"] / len(concepts))
-        assert row["concepts %"] == pytest.approx(100 * len(own) / len(set(concepts)))
+        assert row["concepts %"] == pytest.approx(100 * len(concepts_of) / len(set(concepts)))
     first = table.filter(of="semantic type")
     assert first["target terms"].is_sorted(descending=True)
 
 
-def test_figure_3_is_the_train_that_a_build_would_have(built: Benchmark, tmp_path: Path) -> None:
+def test_figure_3_matches_builds_with_each_limit(built: Benchmark, tmp_path: Path) -> None:
     curve = describe_wic(built, table="figure-3", threads=1)
 
     assert curve["repeats"].to_list()[:4] == [1, 2, 5, 10]
     assert curve["repeats"].to_list()[-1] == 200
     corpus = built.folder.parent / "cases.txt"
     for repeats in (1, 100):
-        made = build_wic(
+        benchmark = build_wic(
             [corpus],
             built.folder.parent / "META",
             tmp_path / str(repeats),
@@ -138,15 +138,15 @@ def test_figure_3_is_the_train_that_a_build_would_have(built: Benchmark, tmp_pat
             most_train=60,
             most_repeats=repeats,
         )
-        rows = made.instances("train").to_dicts()
+        rows = benchmark.instances("train").to_dicts()
         concepts = set(sides(rows, "concept"))
-        n_types = len({type_id for one in concepts for type_id, _ in TYPES[one]})
-        found = curve.filter(repeats=repeats).row(0)
-        assert found == (repeats, len(rows), len(concepts), n_types)
+        n_types = len({type_id for concept in concepts for type_id, _ in TYPES[concept]})
+        row = curve.filter(repeats=repeats).row(0)
+        assert row == (repeats, len(rows), len(concepts), n_types)
     assert curve["instances"][0] < curve["instances"][-1]
 
 
-def test_files_without_a_manifest_have_what_they_say(built: Benchmark, tmp_path: Path) -> None:
+def test_files_without_a_manifest_have_fewer_columns(built: Benchmark, tmp_path: Path) -> None:
     for split in ("train", "dev"):
         path = tmp_path / f"{split}.json"
         path.write_bytes((built.folder / path.name).read_bytes())

@@ -26,9 +26,9 @@ TERMS = st.text("abcABC é-𝒳ßİ", min_size=1, max_size=12)
 def longest_common_subsequence(a: str, b: str) -> int:
     """Return its length by the table of the textbook."""
     table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
-    for i, one in enumerate(a, start=1):
+    for i, character in enumerate(a, start=1):
         for j, other in enumerate(b, start=1):
-            if one == other:
+            if character == other:
                 table[i][j] = table[i - 1][j - 1] + 1
             else:
                 table[i][j] = max(table[i - 1][j], table[i][j - 1])
@@ -36,7 +36,7 @@ def longest_common_subsequence(a: str, b: str) -> int:
 
 
 @given(TERMS, TERMS)
-def test_the_ratio_is_that_of_the_textbook_in_lower_case(term1: str, term2: str) -> None:
+def test_the_ratio_matches_the_textbook_in_lower_case(term1: str, term2: str) -> None:
     a, b = term1.lower(), term2.lower()
     # With a substitution at 2, d is |a| + |b| - 2 lcs.
     assert label_ratio(term1, term2) == Fraction(
@@ -82,16 +82,16 @@ def test_an_abbreviation_is_the_initials_of_the_other(term1, term2, expected) ->
         ("éabcd", "eabcd", None, "label_similarity"),  # code points, not bytes
     ],
 )
-def test_the_first_group_that_holds_is_the_group(term1, term2, share_concept, expected) -> None:
+def test_the_first_group_that_applies_is_the_group(term1, term2, share_concept, expected) -> None:
     assert group_of(term1, term2, share_concept=share_concept) == expected
 
 
 @given(TERMS, TERMS, st.sampled_from([True, False, None]))
-def test_no_order_of_terms_matters(term1: str, term2: str, share_concept) -> None:
-    one = group_of(term1, term2, share_concept=share_concept)
+def test_the_order_of_terms_does_not_matter(term1: str, term2: str, share_concept) -> None:
+    group = group_of(term1, term2, share_concept=share_concept)
 
-    assert one == group_of(term2, term1, share_concept=share_concept)
-    assert one is None or one in GROUPS
+    assert group == group_of(term2, term1, share_concept=share_concept)
+    assert group is None or group in GROUPS
     assert term_pair(term1, term2) == term_pair(term2, term1)
     assert lemma_pair(term1, term2) == lemma_pair(term2, term1)
 
@@ -101,13 +101,13 @@ def test_pairs_are_equal_ignoring_case_or_by_lemmas() -> None:
     assert lemma_pair("fevers", "Cell") == lemma_pair("cells", "fever")
 
 
-def test_quotas_are_those_of_the_published_splits() -> None:
-    assert {split: sum(of.values()) for split, of in QUOTAS.items()} == {"dev": 500, "test": 1000}
+def test_quotas_match_the_published_splits() -> None:
+    assert [sum(QUOTAS[split].values()) for split in ("dev", "test")] == [500, 1000]
     assert all(2 * QUOTAS["dev"][group] == QUOTAS["test"][group] for group in GROUPS)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("term", "other", "same"),
     [
         ("Review articles", "review article", True),
         ("silenced", "Silencing", True),
@@ -119,17 +119,17 @@ def test_quotas_are_those_of_the_published_splits() -> None:
         ("beta-chain", "alpha-chain", False),
     ],
 )
-def test_forms_of_a_term_have_one_lemma_and_other_terms_others(one, other, same) -> None:
-    assert (lemma_of(one) == lemma_of(other)) == same
+def test_forms_of_a_term_share_a_lemma_and_other_terms_do_not(term, other, same) -> None:
+    assert (lemma_of(term) == lemma_of(other)) == same
 
 
-def test_lemmas_are_those_of_the_language() -> None:
-    one, other = "बीमारियाँ", "बीमारी"  # whose vowels are marks
-    assert lemma_of(one, "hi") == lemma_of(other, "hi")
-    assert lemma_of(one) != lemma_of(other)
+def test_lemmas_depend_on_the_language() -> None:
+    plural, singular = "बीमारियाँ", "बीमारी"  # whose vowels are marks
+    assert lemma_of(plural, "hi") == lemma_of(singular, "hi")
+    assert lemma_of(plural) != lemma_of(singular)
 
 
-def test_a_lemma_is_its_own_lemma() -> None:
+def test_the_lemma_of_a_lemma_is_itself() -> None:
     dictionary = DefaultDictionaryFactory().get_dictionary("en")
     words = [word if isinstance(word, str) else word.decode() for word in dictionary]
     lemmas = {lemma_of(word) for word in [*words[::10], "bacterium", "bacteria", "meetings"]}

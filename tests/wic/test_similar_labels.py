@@ -18,9 +18,9 @@ LONG = st.text("abc", min_size=60, max_size=140)
 
 def by_brute_force(terms: list[str]) -> list[list[int]]:
     return [
-        [one, other]
-        for one, other in combinations(range(len(terms)), 2)
-        if 4 * Indel.distance(terms[one], terms[other]) < len(terms[one]) + len(terms[other])
+        [first, second]
+        for first, second in combinations(range(len(terms)), 2)
+        if 4 * Indel.distance(terms[first], terms[second]) < len(terms[first]) + len(terms[second])
     ]
 
 
@@ -34,12 +34,12 @@ def test_a_ratio_of_exactly_three_quarters_is_not_similar() -> None:
     assert similar_label_pairs(["abcde", "abcdf"]).tolist() == [[0, 1]]
 
 
-def test_threads_do_not_change_what_is_found() -> None:
+def test_threads_do_not_change_the_pairs() -> None:
     rng = np.random.default_rng(5)
     terms = sorted({"".join(rng.choice(list("abcd"), 9)) for _ in range(700)})
-    found = similar_label_pairs(terms)
-    assert len(found) > 4_096  # more than a task has room for at first
-    assert np.array_equal(similar_label_pairs(terms, threads=3), found)
+    pairs = similar_label_pairs(terms)
+    assert len(pairs) > 4_096  # more than a task has room for at first
+    assert np.array_equal(similar_label_pairs(terms, threads=3), pairs)
 
 
 def test_no_terms_have_no_pairs() -> None:

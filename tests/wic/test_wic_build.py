@@ -40,12 +40,12 @@ def built(shared_benchmark: Benchmark) -> Benchmark:
 
 def test_every_rule_holds_for_a_built_benchmark(built: Benchmark, inputs) -> None:
     opened, named = verify(built), verify(built.folder, terminology=str(inputs[1]))
-    for found in (opened, named):
-        assert found.breaches.height == 0
-        assert found.holds
+    for outcome in (opened, named):
+        assert outcome.breaches.height == 0
+        assert outcome.holds
 
 
-def test_what_is_kept_of_the_terminology_is_compared_with_it(
+def test_tables_of_the_terminology_are_compared_with_it(
     built: Benchmark, inputs, tmp_path: Path
 ) -> None:
     _, source = inputs
@@ -60,7 +60,7 @@ def test_what_is_kept_of_the_terminology_is_compared_with_it(
 
 
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_neither_order_nor_threads_nor_a_second_run_change_a_byte(
+def test_order_threads_and_a_second_run_do_not_change_a_byte(
     built: Benchmark, inputs, tmp_path: Path, threads: int
 ) -> None:
     corpora, source = inputs
@@ -77,7 +77,7 @@ def test_neither_order_nor_threads_nor_a_second_run_change_a_byte(
         assert again.read(path).equals(built.read(path))
 
 
-def test_broader_concepts_at_any_depth_are_left_out_when_asked_for(inputs, tmp_path: Path) -> None:
+def test_broader_concepts_at_any_depth_are_left_out_on_request(inputs, tmp_path: Path) -> None:
     _, source = inputs
     few = write_corpus(tmp_path, NAMES, "few", 1, n_documents=40)
     chain = source.read_text(encoding="utf-8")
@@ -88,14 +88,14 @@ def test_broader_concepts_at_any_depth_are_left_out_when_asked_for(inputs, tmp_p
         )
     path = tmp_path / "chain.obo"
     path.write_text(chain, encoding="utf-8")
-    found = {}
+    excluded = {}
     for broader in ("direct", "any"):
-        made = build_wic([few], path, tmp_path / broader, broader=broader, threads=1)
-        related = made.read("relations/related.parquet")
-        found[broader] = set(related.select("concept1", "concept2").iter_rows())
-    assert ("V:0001", "V:0002") in found["direct"]
-    assert ("V:0001", "V:0003") not in found["direct"]
-    assert ("V:0001", "V:0003") in found["any"]
+        benchmark = build_wic([few], path, tmp_path / broader, broader=broader, threads=1)
+        related = benchmark.read("relations/related.parquet")
+        excluded[broader] = set(related.select("concept1", "concept2").iter_rows())
+    assert ("V:0001", "V:0002") in excluded["direct"]
+    assert ("V:0001", "V:0003") not in excluded["direct"]
+    assert ("V:0001", "V:0003") in excluded["any"]
 
 
 def mentioning(code: str, name: str, number: int) -> str:
@@ -104,7 +104,7 @@ def mentioning(code: str, name: str, number: int) -> str:
     return f"{number}|t|Case {number}: {name}.\n{number}|a|\n{line}"
 
 
-def test_codes_of_mesh_and_omim_stand_for_concepts_of_umls(tmp_path: Path) -> None:
+def test_codes_of_mesh_and_omim_link_to_concepts_of_umls(tmp_path: Path) -> None:
     umls = Metathesaurus()
     for cui, name, code in (
         ("C0000001", "velp ache", "D000001"),
@@ -130,22 +130,22 @@ def test_codes_of_mesh_and_omim_stand_for_concepts_of_umls(tmp_path: Path) -> No
     path = tmp_path / "cases.txt"
     path.write_text(text, encoding="utf-8")
 
-    made = build_wic([path], umls.write(tmp_path / "META"), tmp_path / "wic", threads=1)
+    benchmark = build_wic([path], umls.write(tmp_path / "META"), tmp_path / "wic", threads=1)
 
-    mentions = made.mentions()["concept_id"].value_counts().sort("concept_id")
-    found = {"C0000001": 8, "C0000002": 4, "C0000005": 4, "C0000006": 4}
-    assert dict(mentions.iter_rows()) == found
-    skipped = {one["reason"]: one["n_rows"] for one in made.manifest.skipped}
+    mentions = benchmark.mentions()["concept_id"].value_counts().sort("concept_id")
+    expected = {"C0000001": 8, "C0000002": 4, "C0000005": 4, "C0000006": 4}
+    assert dict(mentions.iter_rows()) == expected
+    skipped = {row["reason"]: row["n_rows"] for row in benchmark.manifest.skipped}
     assert skipped["mention has a code of several concepts"] == 4
     assert skipped["mention has a code that the terminology does not know"] == 4
-    assert made.read("relations/related.parquet").rows() == [
+    assert benchmark.read("relations/related.parquet").rows() == [
         ("C0000001", "C0000005", "shared_code"),
         ("C0000001", "C0000006", "broader"),
         ("C0000002", "C0000005", "synonymous"),
     ]
-    pairs = set(made.instances().select("concept1", "concept2").iter_rows())
+    pairs = set(benchmark.instances().select("concept1", "concept2").iter_rows())
     assert not pairs & {("C0000001", "C0000005"), ("C0000006", "C0000001")}
-    assert verify(made.folder).holds
+    assert verify(benchmark.folder).holds
 
 
 def spanish(tmp_path: Path) -> tuple[Path, Path]:
@@ -169,15 +169,15 @@ def spanish(tmp_path: Path) -> tuple[Path, Path]:
     return path, umls.write(tmp_path / "META")
 
 
-def test_sentences_and_lemmas_are_of_the_language_of_the_corpora(tmp_path: Path) -> None:
+def test_sentences_and_lemmas_follow_the_language_option(tmp_path: Path) -> None:
     corpus, source = spanish(tmp_path)
 
-    made = build_wic([corpus], source, tmp_path / "wic", language="es", threads=1)
+    benchmark = build_wic([corpus], source, tmp_path / "wic", language="es", threads=1)
 
-    assert set(made.instances()["cat"]) == {"term_identity"}  # of the singular and the plural
-    assert all(one.startswith("El Dr. Orl vio enfermedad") for one in made.mentions()["sentence"])
-    assert made.manifest.options["language"] == "es"
-    assert verify(made.folder, terminology=str(source)).holds
+    assert set(benchmark.instances()["cat"]) == {"term_identity"}  # of the singular and the plural
+    assert benchmark.mentions()["sentence"].str.starts_with("El Dr. Orl vio enfermedad").all()
+    assert benchmark.manifest.options["language"] == "es"
+    assert verify(benchmark.folder, terminology=str(source)).holds
 
 
 def test_a_language_without_sentences_or_lemmas_is_refused(tmp_path: Path) -> None:
@@ -187,33 +187,33 @@ def test_a_language_without_sentences_or_lemmas_is_refused(tmp_path: Path) -> No
             build_wic([corpus], source, tmp_path / "wic", language=unknown)
 
 
-def test_files_hold_what_their_columns_say_and_whose_terms_of_use_apply(built: Benchmark) -> None:
+def test_files_have_their_columns_and_terms_of_use(built: Benchmark) -> None:
     assert built.instances().schema == pl.Schema(INSTANCE.dtypes)
     assert built.mentions().schema == pl.Schema(MENTION.dtypes)
     for split in SPLITS:
-        own = built.instances(split).select(list(WIC_COLUMNS))
-        assert read_instances(built.folder / f"{split}.json").equals(own)
+        instances = built.instances(split).select(list(WIC_COLUMNS))
+        assert read_instances(built.folder / f"{split}.json").equals(instances)
     for path in built.manifest.outputs:
         if path.endswith(".parquet"):
-            said = pl.read_parquet_metadata(built.folder / path)
-            assert said["terms_of_use"].startswith("those of the corpora, and of the terminology: ")
-            assert json.loads(said["redistributable"]) is None
-            assert json.loads(said["corpora"]) == ["one", "two"]
+            facts = pl.read_parquet_metadata(built.folder / path)
+            assert facts["terms_of_use"].startswith("those of the corpora, and of the terminology")
+            assert json.loads(facts["redistributable"]) is None
+            assert json.loads(facts["corpora"]) == ["one", "two"]
 
 
-def test_the_manifest_says_what_was_read_and_left_out(built: Benchmark) -> None:
+def test_the_manifest_lists_corpora_and_skipped_mentions(built: Benchmark) -> None:
     manifest = built.manifest
-    assert [one["name"] for one in manifest.corpora] == ["one", "two"]
-    reasons = {one["reason"] for one in manifest.skipped}
+    assert [item["name"] for item in manifest.corpora] == ["one", "two"]
+    reasons = {item["reason"] for item in manifest.skipped}
     assert "mention is not in the text at its offsets" in reasons
     assert manifest.quotas["test"]["term_identity"] * 2 == (
         built.instances("test").filter(pl.col("cat") == "term_identity").height
     )
-    (warning,) = (one for one in manifest.warnings if "fewer instances than BioWiC" in one)
+    (warning,) = (line for line in manifest.warnings if "fewer instances than BioWiC" in line)
     assert "in test" in warning
 
 
-def test_a_terminology_that_knows_no_code_is_refused_before_sentences_are_cut(
+def test_a_terminology_without_any_code_is_refused_before_sentences_are_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "read_corpora", lambda *_, **__: pytest.fail("cuts sentences"))
@@ -242,7 +242,7 @@ def test_ids_of_mesh_in_an_ontology_link_mentions(tmp_path: Path) -> None:
     assert set(concepts) <= {f"MESH:{code}" for code in NAMES}
 
 
-def test_one_sentence_makes_no_benchmark(inputs, tmp_path: Path) -> None:
+def test_one_sentence_is_not_enough_for_a_benchmark(inputs, tmp_path: Path) -> None:
     _, source = inputs
     name = NAMES["D900000"][0]
     text = f"1|t|On {name}.\n1|a|\n1\t3\t{3 + len(name)}\t{name}\tDisease\tD900000\n"

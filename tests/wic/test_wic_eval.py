@@ -134,28 +134,28 @@ def cosines_by_hand(instances: pl.DataFrame, encoder: Path) -> np.ndarray:
         ]
         return hidden_of(tokens.ids)[inside].mean(axis=0).astype(float)
 
-    found = []
+    cosines = []
     for row in instances.iter_rows(named=True):
         a = vector(row["sentence1"], row["start1"], row["end1"])
         b = vector(row["sentence2"], row["start2"], row["end2"])
-        found.append(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
-    return np.array(found)
+        cosines.append(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    return np.array(cosines)
 
 
 def test_an_encoder_answers_by_the_threshold_that_is_best_on_dev(
     place: Path, tmp_path: Path
 ) -> None:
-    found = evaluate_wic(place / "data", tmp_path / "out", models=[f"targets={place / 'encoder'}"])
+    scores = evaluate_wic(place / "data", tmp_path / "out", models=[f"targets={place / 'encoder'}"])
 
     dev, test = (read_instances(place / f"data/{name}.json") for name in ("dev", "test"))
-    of_dev, of_test = (cosines_by_hand(one, place / "encoder") for one in (dev, test))
+    of_dev, of_test = (cosines_by_hand(rows, place / "encoder") for rows in (dev, test))
     labels = (dev["label"] == 1).to_numpy()
-    threshold = found.results.filter(statistic="threshold")["value"].item()
+    threshold = scores.results.filter(statistic="threshold")["value"].item()
     right = [((of_dev >= at) == labels).sum() for at in [*of_dev, np.inf]]
     assert ((of_dev >= threshold) == labels).sum() == max(right)
-    own = found.predictions
-    assert np.allclose(own["score"], of_test, atol=1e-5)
-    assert own["prediction"].to_list() == (of_test >= threshold).astype(int).tolist()
+    predictions = scores.predictions
+    assert np.allclose(predictions["score"], of_test, atol=1e-5)
+    assert predictions["prediction"].to_list() == (of_test >= threshold).astype(int).tolist()
 
 
 def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
@@ -172,42 +172,42 @@ def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
 
     assert scored.results.equals(again.results)
     assert scored.comparisons.equals(again.comparisons)
-    for (_, one), (_, other) in zip(
+    for (_, first), (_, second) in zip(
         scored.predictions.group_by("model", maintain_order=True),
         again.predictions.group_by("model", maintain_order=True),
         strict=True,
     ):
-        assert one[order].drop("instance").equals(other.drop("instance"))
+        assert first[order].drop("instance").equals(second.drop("instance"))
 
 
-def test_labels_of_test_are_never_looked_at(place: Path, tmp_path: Path) -> None:
+def test_labels_of_test_are_never_used(place: Path, tmp_path: Path) -> None:
     write_benchmark(tmp_path / "data")
     test = read_instances(tmp_path / "data/test.json")
     write_instances(
         tmp_path / "data/test.json", test.with_columns(label=(1 - pl.col("label")).cast(pl.Int8))
     )
 
-    found, other = (
+    first, second = (
         evaluate_wic(folder / "data", tmp_path / folder.name, models=all_models(place)[1:4])
         for folder in (place, tmp_path)
     )
 
-    assert found.predictions.drop("label").equals(other.predictions.drop("label"))
-    assert np.isclose(accuracy(other.results, "words"), 1 - accuracy(found.results, "words"))
+    assert first.predictions.drop("label").equals(second.predictions.drop("label"))
+    assert np.isclose(accuracy(second.results, "words"), 1 - accuracy(first.results, "words"))
 
 
-def test_labels_of_a_fold_do_not_decide_what_is_said_of_it(place: Path, tmp_path: Path) -> None:
+def test_labels_of_a_fold_do_not_change_its_predictions(place: Path, tmp_path: Path) -> None:
     instances, models = read_instances(place / "one.json"), all_models(place)[1:4:2]
-    found = evaluate_wic(place / "one.json", tmp_path / "out", models=models).predictions
-    is_first = pl.Series(found.filter(model="words")["fold"] == 1)
+    predictions = evaluate_wic(place / "one.json", tmp_path / "out", models=models).predictions
+    is_first = pl.Series(predictions.filter(model="words")["fold"] == 1)
     label = pl.when(is_first).then(1 - pl.col("label")).otherwise("label").cast(pl.Int8)
     write_instances(tmp_path / "one.json", instances.with_columns(label=label))
 
     again = evaluate_wic(tmp_path / "one.json", tmp_path / "again", models=models).predictions
 
-    kept = ("model", "instance", "prediction", "score")
-    assert found.filter(fold=1).select(kept).equals(again.filter(fold=1).select(kept))
-    assert not found["score"].equals(again["score"])
+    columns = ("model", "instance", "prediction", "score")
+    assert predictions.filter(fold=1).select(columns).equals(again.filter(fold=1).select(columns))
+    assert not predictions["score"].equals(again["score"])
 
 
 def test_rounds_of_one_file_share_no_sentence_and_no_pair_of_terms(place: Path) -> None:
@@ -216,20 +216,20 @@ def test_rounds_of_one_file_share_no_sentence_and_no_pair_of_terms(place: Path) 
     rows = list(benchmark.instances.iter_rows(named=True))
 
     def keys(row: int) -> set[object]:
-        one = rows[row]
-        pair = frozenset((one["term1"].lower(), one["term2"].lower()))
-        return {pair, one["sentence1"], one["sentence2"]}
+        instance = rows[row]
+        pair = frozenset((instance["term1"].lower(), instance["term2"].lower()))
+        return {pair, instance["sentence1"], instance["sentence2"]}
 
-    asked = np.concatenate([one.test for one in benchmark.rounds])
-    assert sorted(asked.tolist()) == list(range(len(rows)))
+    tested = np.concatenate([round_.test for round_ in benchmark.rounds])
+    assert sorted(tested.tolist()) == list(range(len(rows)))
     assert len(benchmark.rounds) == 10
-    for one in benchmark.rounds:
-        known = {key for row in one.train for key in keys(row)}
-        assert not known & {key for row in one.test for key in keys(row)}
-        assert set(one.held_back) < set(one.train) == set(one.dev)
-        fitted = set(one.train) - set(one.held_back)
-        known = {key for row in fitted for key in keys(row)}
-        assert not known & {key for row in one.held_back for key in keys(row)}
+    for round_ in benchmark.rounds:
+        known_keys = {key for row in round_.train for key in keys(row)}
+        assert not known_keys & {key for row in round_.test for key in keys(row)}
+        assert set(round_.held_back) < set(round_.train) == set(round_.dev)
+        fitted = set(round_.train) - set(round_.held_back)
+        known_keys = {key for row in fitted for key in keys(row)}
+        assert not known_keys & {key for row in round_.held_back for key in keys(row)}
 
 
 def written(path: Path, *pairs: tuple[str, str, int]) -> Path:
@@ -248,15 +248,15 @@ def written(path: Path, *pairs: tuple[str, str, int]) -> Path:
     return path
 
 
-def test_terms_are_seen_where_train_has_them_in_any_case(tmp_path: Path) -> None:
+def test_terms_are_seen_if_train_has_them_in_any_case(tmp_path: Path) -> None:
     written(tmp_path / "train.json", ("Fever", "pain", 1), ("gout", "ache", 0))
     tested = [("fever", "ACHE", 1), ("fever", "rash", 0), ("rash", "pains", 0)]
     written(tmp_path / "test.json", *tested)
 
-    found = evaluate_wic(tmp_path, tmp_path / "out", models=["random"])
+    scores = evaluate_wic(tmp_path, tmp_path / "out", models=["random"])
 
-    assert found.predictions["seen_terms"].to_list() == [2, 1, 0]
-    parts = found.results.filter(statistic="accuracy").select("subset", "n_instances").rows()
+    assert scores.predictions["seen_terms"].to_list() == [2, 1, 0]
+    parts = scores.results.filter(statistic="accuracy").select("subset", "n_instances").rows()
     assert parts == [
         *[("all", 3), ("synonyms", 3)],
         *[("any_seen", 2), ("both_seen", 1), ("unseen", 1)],
@@ -266,24 +266,24 @@ def test_terms_are_seen_where_train_has_them_in_any_case(tmp_path: Path) -> None
     assert alone["seen_terms"].null_count() == 3
 
 
-def test_what_a_model_cannot_see_is_answered_as_most_labels_are(tmp_path: Path) -> None:
+def test_uncovered_instances_get_the_most_frequent_label(tmp_path: Path) -> None:
     pairs = [("fever", "pain", 1), ("pain", "gout", 0), ("fever", "gout", 1), ("pain", "pain", 1)]
     written(tmp_path / "train.json", *pairs)
     written(tmp_path / "test.json", ("zzz", "pain", 0), ("fever", "yyy", 1), ("pain", "fever", 1))
     rows = {"fever": [1, 0], "pain": [0.5, 1], "gout": [0, -1]}
     model = f"words={write_text(tmp_path / 'words.txt', rows, header=True)}"
 
-    found = evaluate_wic(tmp_path, tmp_path / "out", models=[model])
+    scores = evaluate_wic(tmp_path, tmp_path / "out", models=[model])
 
-    assert found.predictions["covered"].to_list() == [False, False, True]
-    assert found.predictions["prediction"].to_list()[:2] == [1, 1]
-    assert found.predictions["score"].null_count() == 2
-    assert found.results.filter(subset="all")["n_uncovered"].to_list() == [2]
+    assert scores.predictions["covered"].to_list() == [False, False, True]
+    assert scores.predictions["prediction"].to_list()[:2] == [1, 1]
+    assert scores.predictions["score"].null_count() == 2
+    assert scores.results.filter(subset="all")["n_uncovered"].to_list() == [2]
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
     assert "words cannot score 2 instances" in manifest["warnings"][-1]
 
 
-def test_every_two_models_are_compared_by_mcnemar(scored: WicScores) -> None:
+def test_every_pair_of_models_is_compared_by_mcnemar(scored: WicScores) -> None:
     right = {
         name: (part["prediction"] == part["label"]).to_numpy()
         for (name,), part in scored.predictions.group_by("model", maintain_order=True)
@@ -291,16 +291,16 @@ def test_every_two_models_are_compared_by_mcnemar(scored: WicScores) -> None:
     between = scored.comparisons.filter(between="models")
     assert between.height == len(right) * (len(right) - 1) / 2 >= 3
     for row in between.iter_rows(named=True):
-        one, other = right[row["model1"]], right[row["model2"]]
-        expected = mcnemar(one, other)
+        first, second = right[row["model1"]], right[row["model2"]]
+        expected = mcnemar(first, second)
         assert (row["test"], row["p"]) == (expected.method, expected.p)
-        assert np.isclose(row["difference"], one.mean() - other.mean())
+        assert np.isclose(row["difference"], first.mean() - second.mean())
     for correct in (bonferroni, holm):
         corrected = correct(between["p"].to_numpy())
         assert between[f"p_{correct.__name__}"].to_list() == corrected.tolist()
 
 
-def test_models_are_held_against_people_and_chance(scored: WicScores) -> None:
+def test_models_are_compared_with_people_and_chance(scored: WicScores) -> None:
     rows = scored.comparisons.filter(between="reference")
     assert rows.height == 2 * scored.results["model"].n_unique()
     assert set(rows.select("model2", "accuracy2").iter_rows()) == {("human", 0.8), ("chance", 0.5)}
@@ -312,37 +312,37 @@ def test_models_are_held_against_people_and_chance(scored: WicScores) -> None:
         assert row["within"] == (row["low_right"] <= row["accuracy2"] <= row["high_right"])
 
 
-def test_the_accuracy_of_people_is_that_of_a_study_of_the_same_instances(
+def test_human_accuracy_comes_from_a_study_of_the_same_instances(
     place: Path, tmp_path: Path
 ) -> None:
     study = medsim.instances_study(place / "data", tmp_path / "study", size=12, common=4)
     wrong = set(study.items()["item_id"][:3])
 
-    def said(_: str, item: dict) -> str:
+    def reply(_: str, item: dict) -> str:
         return ("not_same", "same")[item["label"] ^ (item["item_id"] in wrong)]
 
-    answer(study, tmp_path / "answers", said)
-    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
-    expected = scores.table("accuracy").filter(annotator="mean")["accuracy"].item()
+    answer(study, tmp_path / "answers", reply)
+    people = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+    expected = people.table("accuracy").filter(annotator="mean")["accuracy"].item()
 
-    found = evaluate_wic(
+    scores = evaluate_wic(
         place / "data", tmp_path / "out", models=["random"], people=tmp_path / "scores"
     )
 
-    assert found.people == expected < 1
-    human = found.comparisons.filter(model2="human").row(0, named=True)
+    assert scores.people == expected < 1
+    human = scores.comparisons.filter(model2="human").row(0, named=True)
     assert human["accuracy2"] == expected
-    assert human["difference"] == pytest.approx(accuracy(found.results, "random") - expected)
+    assert human["difference"] == pytest.approx(accuracy(scores.results, "random") - expected)
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
     assert manifest["options"]["people"] == expected
-    with pytest.raises(InputError, match="is of other instances than"):
+    with pytest.raises(InputError, match="scores other instances than"):
         evaluate_wic(
             place / "one.json", tmp_path / "b", models=["random"], people=tmp_path / "scores"
         )
 
 
 @pytest.mark.parametrize(
-    ("people", "kind", "said"),
+    ("people", "kind", "message"),
     [
         (80, OptionError, "`people` 80 is not an accuracy between 0 and 1"),
         ("nan", OptionError, "`people` nan is not an accuracy"),
@@ -350,27 +350,27 @@ def test_the_accuracy_of_people_is_that_of_a_study_of_the_same_instances(
         ("scored", InputError, "has no scores of medsim study instances"),
     ],
 )
-def test_what_is_no_accuracy_of_people_is_refused(
-    scored: WicScores, place: Path, tmp_path: Path, people, kind, said: str
+def test_an_invalid_human_accuracy_is_refused(
+    scored: WicScores, place: Path, tmp_path: Path, people, kind, message: str
 ) -> None:
-    given = scored.folder if people == "scored" else people
-    with pytest.raises(kind, match=said):
-        evaluate_wic(place / "data", tmp_path / "out", models=["random"], people=given)
+    value = scored.folder if people == "scored" else people
+    with pytest.raises(kind, match=message):
+        evaluate_wic(place / "data", tmp_path / "out", models=["random"], people=value)
 
 
-def test_predictions_of_a_file_are_taken_as_they_are(place: Path, tmp_path: Path) -> None:
+def test_predictions_of_a_file_are_used_unchanged(place: Path, tmp_path: Path) -> None:
     test = read_instances(place / "data/test.json")
     labels = test["label"].to_numpy()
     wrong = tmp_path / "wrong.csv"
     test.select(prediction=1 - pl.col("label")).write_csv(wrong)
 
-    found = evaluate_wic(place / "data", tmp_path / "out", predictions=[f"llm={wrong}"])
+    scores = evaluate_wic(place / "data", tmp_path / "out", predictions=[f"llm={wrong}"])
 
-    assert found.predictions["prediction"].to_list() == (1 - labels).tolist()
+    assert scores.predictions["prediction"].to_list() == (1 - labels).tolist()
     with pytest.raises(OptionError, match=r"wrong\.csv does not apply: .* has predictions"):
         evaluate_wic(place / "data", tmp_path / "b", predictions=[f"llm={wrong},dev={wrong}"])
-    assert accuracy(found.results, "llm") == 0
-    ends = found.results.filter(subset="all").select("low", "high").row(0)
+    assert accuracy(scores.results, "llm") == 0
+    ends = scores.results.filter(subset="all").select("low", "high").row(0)
     assert ends == (0, pytest.approx(wilson(0, len(labels)).high))
 
 
@@ -381,63 +381,63 @@ def scores_of(instances: pl.DataFrame, path: Path) -> Path:
     return path
 
 
-def test_scores_of_a_file_need_those_of_dev(place: Path, tmp_path: Path) -> None:
+def test_scores_of_a_file_need_scores_on_dev(place: Path, tmp_path: Path) -> None:
     data = place / "data"
     test, dev = (
         scores_of(read_instances(data / f"{name}.json"), tmp_path / f"{name}.csv")
         for name in ("test", "dev")
     )
 
-    found = evaluate_wic(data, tmp_path / "out", predictions=[f"llm={test},dev={dev}"])
+    scores = evaluate_wic(data, tmp_path / "out", predictions=[f"llm={test},dev={dev}"])
 
-    assert accuracy(found.results, "llm") == 1
+    assert accuracy(scores.results, "llm") == 1
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
     assert manifest["models"]["llm"]["files"] == {
         str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (test, dev)
     }
-    assert 3.1 < found.results.filter(statistic="threshold")["value"].item() < 7
+    assert 3.1 < scores.results.filter(statistic="threshold")["value"].item() < 7
     with pytest.raises(OptionError, match=r"has only scores; .*`predictions` llm=.*,dev=PATH"):
         evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test}"])
-    said = tmp_path / "said.csv"
-    read_instances(data / "dev.json").select(prediction="label").write_csv(said)
+    predictions = tmp_path / "said.csv"
+    read_instances(data / "dev.json").select(prediction="label").write_csv(predictions)
     with pytest.raises(OptionError, match=r"said\.csv has no column 'score'"):
-        evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test},dev={said}"])
+        evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test},dev={predictions}"])
 
 
-def test_a_score_at_the_threshold_that_dev_gives_is_true(tmp_path: Path) -> None:
+def test_a_score_equal_to_the_threshold_from_dev_is_true(tmp_path: Path) -> None:
     written(tmp_path / "dev.json", ("a", "b", 0), ("c", "d", 1))
     written(tmp_path / "test.json", ("a", "b", 1), ("c", "d", 1), ("e", "f", 1))
     for name, scores in (("dev", ["-1", "2"]), ("test", ["0.5", "0.49", "3"])):
         (tmp_path / f"{name}.csv").write_text("\n".join(["score", *scores]), encoding="utf-8")
     files = f"llm={tmp_path / 'test.csv'},dev={tmp_path / 'dev.csv'}"
 
-    found = evaluate_wic(tmp_path, tmp_path / "out", predictions=[files])
+    scores = evaluate_wic(tmp_path, tmp_path / "out", predictions=[files])
 
-    assert found.results.filter(statistic="threshold")["value"].to_list() == [0.5]
-    assert found.predictions["prediction"].to_list() == [1, 0, 1]
+    assert scores.results.filter(statistic="threshold")["value"].to_list() == [0.5]
+    assert scores.predictions["prediction"].to_list() == [1, 0, 1]
 
 
 def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -> None:
     path = scores_of(read_instances(place / "one.json"), tmp_path / "scores.csv")
 
-    found = evaluate_wic(place / "one.json", tmp_path / "out", predictions=[f"llm={path}"])
+    scores = evaluate_wic(place / "one.json", tmp_path / "out", predictions=[f"llm={path}"])
 
-    assert accuracy(found.results, "llm") == 1
-    folds = found.results.filter(statistic="threshold")["subset"].to_list()
+    assert accuracy(scores.results, "llm") == 1
+    folds = scores.results.filter(statistic="threshold")["subset"].to_list()
     assert folds == [f"fold {number}" for number in range(1, 11)]
     other = scores_of(read_instances(place / "one.json"), tmp_path / "other.csv")
     with pytest.raises(OptionError, match=r"other\.csv does not apply: .*one.json no dev split"):
         evaluate_wic(place / "one.json", tmp_path / "b", predictions=[f"llm={path},dev={other}"])
 
 
-def test_a_bilstm_that_knows_no_word_to_fit_on_sees_nothing(
+def test_a_bilstm_without_known_words_in_train_covers_nothing(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bilstm, "prepare_torch", lambda _name, _threads: None)
     (tmp_path / "few.txt").write_text("velp 1 2\norl 2 1\n", encoding="utf-8")
     test = written(tmp_path / "test.json", ("velp", "orl", 1), ("velp", "orl", 0))
 
-    found = evaluate_wic(
+    scores = evaluate_wic(
         test,
         tmp_path / "out",
         models=[f"lstm={tmp_path / 'few.txt'},input=target,network=bilstm"],
@@ -445,16 +445,16 @@ def test_a_bilstm_that_knows_no_word_to_fit_on_sees_nothing(
         dev=place / "data" / "dev.json",
     )
 
-    assert found.predictions["score"].null_count() == found.predictions.height
+    assert scores.predictions["score"].null_count() == scores.predictions.height
 
 
 @pytest.mark.parametrize("data", ["data", "one.json"])
-def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
+def test_fine_tuning_uses_no_instance_for_testing_or_thresholds(
     place: Path, tmp_path: Path, monkeypatch, data: str
 ) -> None:
     folder = stand_in(tmp_path / "model", monkeypatch)
 
-    found = evaluate_wic(
+    scores = evaluate_wic(
         place / data, tmp_path / "out", models=[f"tuned={folder},tune=yes,epochs=2"]
     )
 
@@ -464,37 +464,37 @@ def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
         [term.partition("-")[0] for term in benchmark.instances[benchmark.tested][f"term{side}"]]
         for side in "12"
     ]
-    alike = [float(one == other) for one, other in zip(*kinds, strict=True)]
-    assert found.predictions["score"].to_list() == alike
+    alike = [float(first == second) for first, second in zip(*kinds, strict=True)]
+    assert scores.predictions["score"].to_list() == alike
     assert len(TunableModel.made) == len(benchmark.rounds)
-    thresholds = found.results.filter(statistic="threshold")["value"].to_list()
+    thresholds = scores.results.filter(statistic="threshold")["value"].to_list()
     every_kind = [benchmark.instances[f"term{side}"].str.head(2).to_list() for side in "12"]
-    for model, one, threshold in zip(TunableModel.made, benchmark.rounds, thresholds, strict=True):
-        scores = np.array([every_kind[0][row] == every_kind[1][row] for row in one.held_back])
-        labels = benchmark.labels[one.held_back]
-        n_right = [((scores >= at) == labels).sum() for at in (-np.inf, 0.5, np.inf)]
-        assert threshold == (-np.inf, 0.5, np.inf)[int(np.argmax(n_right))]
+    for model, round_, cut in zip(TunableModel.made, benchmark.rounds, thresholds, strict=True):
+        alike = np.array([every_kind[0][row] == every_kind[1][row] for row in round_.held_back])
+        labels = benchmark.labels[round_.held_back]
+        n_right = [((alike >= at) == labels).sum() for at in (-np.inf, 0.5, np.inf)]
+        assert cut == (-np.inf, 0.5, np.inf)[int(np.argmax(n_right))]
         assert model.tuning == ("online-contrastive", training, 0)
         assert model.held_back.labels.tolist() == labels.tolist()
-        fitted = set(one.train) - set(one.held_back)
+        fitted = set(round_.train) - set(round_.held_back)
         rows = benchmark.instances[sorted(fitted)]
         truth = sorted(zip(rows["sentence1"], rows["sentence2"], rows["label"], strict=True))
-        seen = [(a.replace('"', ""), b.replace('"', ""), int(c)) for a, b, c in model.pairs]
-        assert sorted(seen) == truth
+        pairs = [(a.replace('"', ""), b.replace('"', ""), int(c)) for a, b, c in model.pairs]
+        assert sorted(pairs) == truth
 
 
-def test_a_bilstm_is_fitted_on_nothing_that_it_is_asked_or_chosen_on(
+def test_fitting_a_bilstm_uses_no_instance_for_testing_or_thresholds(
     place: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    rounds, asked = read_dataset(place / "one.json", seed=0).rounds, []
+    rounds, calls = read_dataset(place / "one.json", seed=0).rounds, []
 
-    def by_shared_words(pairs, labels, one, training, seed, advance) -> tuple[np.ndarray, int]:
+    def by_shared_words(pairs, labels, round_, training, seed, advance) -> tuple[np.ndarray, int]:
         assert training == Training(epochs=3, rate=0.01, batch=8)
-        advance(training.epochs * len(one.train))
-        asked.append((one, seed, labels))
+        advance(training.epochs * len(round_.train))
+        calls.append((round_, seed, labels))
         bags, starts = pairs.bags, pairs.bags.starts
         words = [set(bags.words[starts[n] : starts[n + 1]]) for n in range(len(starts) - 1)]
-        rows = np.concatenate([one.held_back, one.test])
+        rows = np.concatenate([round_.held_back, round_.test])
         sides = zip(pairs.left[rows], pairs.right[rows], strict=True)
         return np.array([float(not words[a].isdisjoint(words[b])) for a, b in sides]), 1
 
@@ -502,7 +502,7 @@ def test_a_bilstm_is_fitted_on_nothing_that_it_is_asked_or_chosen_on(
     monkeypatch.setattr(bilstm, "bilstm_scores", by_shared_words)
     options = "input=target,network=bilstm,epochs=3,rate=1e-2,batch=8"
 
-    found = evaluate_wic(
+    scores = evaluate_wic(
         place / "one.json",
         tmp_path / "out",
         models=[f"lstm={place / 'kinds.txt'},{options}", "random"],
@@ -510,58 +510,58 @@ def test_a_bilstm_is_fitted_on_nothing_that_it_is_asked_or_chosen_on(
         seeds=2,
     )
 
-    assert [seed for _, seed, _ in asked] == [0] * len(rounds) + [1] * len(rounds)
-    for (one, _, _), expected in zip(asked, [*rounds, *rounds], strict=True):
+    assert [seed for _, seed, _ in calls] == [0] * len(rounds) + [1] * len(rounds)
+    for (round_, _, _), expected in zip(calls, [*rounds, *rounds], strict=True):
         held_back, test = set(expected.held_back), set(expected.test)
-        assert set(one.train) == set(expected.train) - held_back
-        assert set(one.held_back) == held_back
-        assert set(one.test) == test
-    assert accuracy(found.results, "lstm") > 0.6
-    kept = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))["models"]
-    assert kept["lstm"]["way"] == "bilstm"
-    assert kept["lstm"]["options"] == {"epochs": "3", "rate": "0.01", "batch": "8"}
+        assert set(round_.train) == set(expected.train) - held_back
+        assert set(round_.held_back) == held_back
+        assert set(round_.test) == test
+    assert accuracy(scores.results, "lstm") > 0.6
+    models = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))["models"]
+    assert models["lstm"]["way"] == "bilstm"
+    assert models["lstm"]["options"] == {"epochs": "3", "rate": "0.01", "batch": "8"}
 
 
 def test_seeds_give_a_mean_accuracy_and_its_deviation(place: Path, tmp_path: Path) -> None:
     models = [f"words={place / 'kinds.txt'},input=sentence", "random"]
     alone = evaluate_wic(place / "data", tmp_path / "alone", models=models[:1], seed=4)
 
-    found = evaluate_wic(place / "data", tmp_path / "out", models=models, seed=4, seeds=3)
+    scores = evaluate_wic(place / "data", tmp_path / "out", models=models, seed=4, seeds=3)
 
-    own = found.predictions.filter(model="words")
-    assert own.filter(seed=4).equals(alone.predictions)
-    right = own.with_columns(right=pl.col("prediction") == pl.col("label"))
+    predictions = scores.predictions.filter(model="words")
+    assert predictions.filter(seed=4).equals(alone.predictions)
+    right = predictions.with_columns(right=pl.col("prediction") == pl.col("label"))
     each = [right.filter(seed=seed)["right"].mean() for seed in (4, 5, 6)]
     assert len(set(each)) > 1
-    assert accuracy(found.results, "words") == pytest.approx(np.mean(each))
-    deviations = found.results.filter(statistic="deviation", subset="all")
+    assert accuracy(scores.results, "words") == pytest.approx(np.mean(each))
+    deviations = scores.results.filter(statistic="deviation", subset="all")
     assert deviations["model"].to_list() == ["words"]
     assert deviations["value"].item() == pytest.approx(np.std(each, ddof=1))
-    assert found.predictions.filter(model="random")["seed"].null_count() == len(own) // 3
-    test = found.comparisons.filter(between="models").row(0, named=True)
+    assert scores.predictions.filter(model="random")["seed"].null_count() == len(predictions) // 3
+    test = scores.comparisons.filter(between="models").row(0, named=True)
     assert test["test"] == "mcnemar_runs"
     assert test["accuracy1"] == pytest.approx(np.mean(each))
-    readable = readable_accuracies(found.results)
+    readable = readable_accuracies(scores.results)
     assert readable["over seeds"].to_list() == [f"± {np.std(each, ddof=1):.3f}", MISSING]
     assert why_missing(readable, WHY_MISSING) == (
         "no over seeds where a model is fitted from one seed, or not fitted"
     )
 
 
-def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
-    one = json.loads((scored.folder / "manifest.json").read_text(encoding="utf-8"))
+def test_the_manifest_records_data_models_and_options(scored: WicScores) -> None:
+    manifest = json.loads((scored.folder / "manifest.json").read_text(encoding="utf-8"))
 
-    assert one["kind"] == "wic_evaluation"
-    assert (one["data"], one["fitted"], set(one["files"])) in (
+    assert manifest["kind"] == "wic_evaluation"
+    assert (manifest["data"], manifest["fitted"], set(manifest["files"])) in (
         ("one.json", "cross-fitted in 10 folds", {"test"}),
         ("data", "models fitted on train, thresholds chosen on dev", {"train", "dev", "test"}),
     )
-    assert one["options"] == {"seed": 0, "seeds": 1, "people": 0.8}
-    assert one["models"]["targets"]["input"] == "target"
-    assert one["models"]["targets"]["way"] == "cosine"
-    assert len(one["models"]["words"]["fingerprint"]) == 64
+    assert manifest["options"] == {"seed": 0, "seeds": 1, "people": 0.8}
+    assert manifest["models"]["targets"]["input"] == "target"
+    assert manifest["models"]["targets"]["way"] == "cosine"
+    assert len(manifest["models"]["words"]["fingerprint"]) == 64
     names = {"comparisons", "predictions", "results"}
-    assert set(one["outputs"]) == {f"{name}.parquet" for name in names}
+    assert set(manifest["outputs"]) == {f"{name}.parquet" for name in names}
 
 
 @pytest.mark.parametrize(
@@ -600,7 +600,7 @@ def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
         ("random random", "two models are named 'random'"),
     ],
 )
-def test_what_is_no_model_is_refused(place, tmp_path: Path, monkeypatch, model, says) -> None:
+def test_invalid_models_are_refused(place, tmp_path: Path, monkeypatch, model, says) -> None:
     tunable = stand_in(tmp_path / "model", monkeypatch)
     models = model.format(place, tunable=tunable).split()
     with pytest.raises(OptionError, match=says):
@@ -608,7 +608,7 @@ def test_what_is_no_model_is_refused(place, tmp_path: Path, monkeypatch, model, 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_split_that_a_model_needs_is_asked_for(place: Path, tmp_path: Path) -> None:
+def test_a_missing_split_that_a_model_needs_is_an_error(place: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     write_instances(data / "test.json", invented_instances(1, 16))
     words, encoder = f"words={place / 'kinds.txt'}", f"encoder={place / 'encoder'}"
@@ -623,7 +623,7 @@ def test_a_split_that_a_model_needs_is_asked_for(place: Path, tmp_path: Path) ->
     assert again.predictions["fold"].null_count() == 32
 
 
-def test_files_without_instances_or_with_a_term_elsewhere_are_refused(tmp_path: Path) -> None:
+def test_files_without_instances_or_with_a_misplaced_term_are_refused(tmp_path: Path) -> None:
     rows = invented_instances(1, 3).to_dicts()
     rows[1] |= {"start2": 0}
     (tmp_path / "one.json").write_text(json.dumps(rows), encoding="utf-8")
@@ -658,11 +658,11 @@ def test_the_command_prints_comparisons_and_values(place: Path, tmp_path: Path) 
     assert "unknown table 'accuracies'; did you mean accuracy?" in wrong.stderr
 
 
-def test_what_models_may_know_already_is_warned_of(place: Path, tmp_path: Path) -> None:
-    said = evaluate_wic(
+def test_data_leakage_gives_a_warning(place: Path, tmp_path: Path) -> None:
+    warnings = evaluate_wic(
         place / "data", tmp_path / "known", models=["random"], train=place / "data" / "test.json"
     )
-    manifest = json.loads((said.folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest = json.loads((warnings.folder / "manifest.json").read_text(encoding="utf-8"))
     n_instances = len(read_instances(place / "data" / "test.json"))
     assert manifest["warnings"][0].startswith(f"{n_instances} of {n_instances} instances share")
     fresh = evaluate_wic(place / "data", tmp_path / "fresh", models=["random"]).folder

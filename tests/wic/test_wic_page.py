@@ -30,7 +30,7 @@ def page(shared_benchmark: Benchmark) -> Page:
     return benchmark_page(shared_benchmark)
 
 
-def test_its_tables_and_charts_are_those_of_the_paper(
+def test_the_report_has_the_tables_and_charts_of_the_paper(
     shared_benchmark: Benchmark, page: Page
 ) -> None:
     titles = [section.title for section in page.sections]
@@ -43,16 +43,16 @@ def test_its_tables_and_charts_are_those_of_the_paper(
     assert isinstance(chart, Chart)
     curve = describe_wic(shared_benchmark, table="figure-3")
     for name in ("instances", "concepts"):
-        drawn = chart.rows.filter(panel=name).select("x", "value").rows()
-        assert drawn == curve.select("repeats", name).rows()
+        points = chart.rows.filter(panel=name).select("x", "value").rows()
+        assert points == curve.select("repeats", name).rows()
 
 
 def test_the_report_is_one_file(
     shared_benchmark: Benchmark, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("medsim.cli.report._library", lambda *_: "")
-    made = {shared_benchmark.folder: page}
-    monkeypatch.setattr("medsim.wic.page.benchmark_page", lambda opened: made[opened.folder])
+    pages = {shared_benchmark.folder: page}
+    monkeypatch.setattr("medsim.wic.page.benchmark_page", lambda opened: pages[opened.folder])
     text = write_report(shared_benchmark, tmp_path / "wic.html").read_text(encoding="utf-8")
     assert "Figure 3: train by how often a sentence may be repeated" in text
     assert "Scientific Data" in text
@@ -86,33 +86,33 @@ def test_the_surest_wrong_answers_have_their_sentences(scored: WicEvaluation) ->
     assert folded.summary == "Wrong answers of words"
     for table, label in zip(folded.tables, (0, 1), strict=True):
         wrong = predictions.filter(label=label, prediction=1 - label).to_dicts()
-        wrong.sort(key=lambda one: (one["score"] * (-1 if label == 0 else 1), one["instance"]))
-        assert table.frame["score"].to_list() == [one["score"] for one in wrong[:5]]
-        for row, one in zip(table.frame.iter_rows(named=True), wrong, strict=False):
-            asked = instances[one["instance"] - 1]
+        wrong.sort(key=lambda row: (row["score"] * (-1 if label == 0 else 1), row["instance"]))
+        assert table.frame["score"].to_list() == [row["score"] for row in wrong[:5]]
+        for row, answer in zip(table.frame.iter_rows(named=True), wrong, strict=False):
+            instance = instances[answer["instance"] - 1]
             for side in "12":
-                assert row[f"term {side}"] == asked[f"term{side}"]
+                assert row[f"term {side}"] == instance[f"term{side}"]
                 assert (
                     row[f"sentence {side}"].strip("\N{HORIZONTAL ELLIPSIS}")
-                    in (asked[f"sentence{side}"])
+                    in (instance[f"sentence{side}"])
                 )
 
 
-def test_of_instances_that_are_gone_or_changed_no_sentence_is_shown(scored: WicEvaluation) -> None:
-    asked = scored.folder.parent / "one.json"
-    before = asked.read_bytes()
-    for change in (asked.unlink, lambda: write_instances(asked, invented_instances(8, 64))):
+def test_sentences_of_missing_or_changed_instances_are_not_shown(scored: WicEvaluation) -> None:
+    file = scored.folder.parent / "one.json"
+    before = file.read_bytes()
+    for change in (file.unlink, lambda: write_instances(file, invented_instances(8, 64))):
         change()
 
         section = worst_errors(scored, ["words"])
 
         assert section is not None
         assert section.parts == []
-        assert f"as {asked} is missing or has changed" in section.prose
-    asked.write_bytes(before)
+        assert f"as {file} is missing or has changed" in section.prose
+    file.write_bytes(before)
 
 
-def test_of_a_long_sentence_the_part_around_its_term_is_shown() -> None:
+def test_a_long_sentence_is_shown_around_its_term() -> None:
     sentence = "abc " * 50 + "TERM" + " def" * 50
     before, after = "abc " * 19, " def" * 19
 

@@ -26,7 +26,7 @@ DATA = os.environ.get("MEDSIM_DATA")
 FIRST = ("sentence1", "term1", "start1", "end1")
 
 
-def test_a_folder_that_obeys_every_rule_passes_with_provenance_and_without(tmp_path: Path) -> None:
+def test_a_correct_folder_passes_with_and_without_provenance(tmp_path: Path) -> None:
     built = verify(WicFolder().write(tmp_path / "built"))
     published = verify(WicFolder().write_json(tmp_path / "published"))
 
@@ -92,9 +92,9 @@ has_more_true_instances = with_values("train", 3, label=1)
 def has_more_than_published(folder: WicFolder) -> None:
     for n in range(200):
         stem = f"quarn{chr(97 + n // 20)}{chr(97 + n % 20)}k"  # no two with one lemma
-        one = side(1, f"{stem} of the far end", 1000 + n, "c")
+        last = side(1, f"{stem} of the far end", 1000 + n, "c")
         other = side(2, "qotfe", 2000 + n, "c")
-        row = {"split": "test", **one, **other, "cat": "abbreviations", "label": n % 2}
+        row = {"split": "test", **last, **other, "cat": "abbreviations", "label": n % 2}
         folder.splits["test"].append(row)
 
 
@@ -152,7 +152,7 @@ def test_a_sentence_may_be_in_train_a_hundred_times(tmp_path: Path) -> None:
     assert verify(folder.write_json(tmp_path / "out")).holds
 
 
-def test_a_terminology_says_which_terms_are_synonyms(tmp_path: Path) -> None:
+def test_a_terminology_defines_the_synonyms(tmp_path: Path) -> None:
     names = {
         "t1": ("Zirelosis", "Wet lung after ZIREL"),
         "t2": ("Chronic zirelitis", "other"),
@@ -166,16 +166,16 @@ def test_a_terminology_says_which_terms_are_synonyms(tmp_path: Path) -> None:
     (tmp_path / "names.obo").write_text("format-version: 1.2\n" + "".join(terms), encoding="utf-8")
     test = WicFolder().write_json(tmp_path / "out") / "test.json"
 
-    found = verify(test, terminology=str(tmp_path / "names.obo"))
+    outcome = verify(test, terminology=str(tmp_path / "names.obo"))
 
-    assert found.broken == ["synonyms"]
-    (breach,) = found.breaches.iter_rows(named=True)
+    assert outcome.broken == ["synonyms"]
+    (breach,) = outcome.breaches.iter_rows(named=True)
     assert breach["term1"] == "fontarosis"
     assert breach["instance"] == 6
     assert breach["found"] == "in synonyms, by the rules in none"
 
 
-def test_a_file_is_of_the_split_that_its_name_or_the_option_says(tmp_path: Path) -> None:
+def test_the_split_of_a_file_comes_from_its_name_or_the_option(tmp_path: Path) -> None:
     test = WicFolder().write_json(tmp_path / "out") / "test.json"
     named, unnamed = tmp_path / "BioWiC_Test-2.json", tmp_path / "latest.json"
     for path in (named, unnamed):
@@ -183,7 +183,7 @@ def test_a_file_is_of_the_split_that_its_name_or_the_option_says(tmp_path: Path)
 
     assert set(verify(named).findings["split"]) == {"test"}
     assert set(verify(unnamed, split="dev").findings["split"]) == {"dev"}
-    with pytest.raises(OptionError, match=r"latest\.json says no split; add"):
+    with pytest.raises(OptionError, match=r"latest\.json has no split; add"):
         verify(unnamed)
     with pytest.raises(InputError, match=r"it has no train\.json, dev\.json, test\.json"):
         verify(tmp_path)
@@ -207,7 +207,7 @@ def test_further_splits_come_from_options(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"split": "tset"}, "did you mean test"),
-        ({"split": "dev"}, "is for one file"),
+        ({"split": "dev"}, "applies to a single file"),
         ({"dev": Path("other.json")}, "is the dev split already"),
     ],
 )
@@ -233,18 +233,16 @@ def test_the_command_lists_violations_and_ends_with_3(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
-def test_the_published_dev_split_breaks_what_others_decided_otherwise() -> None:
-    found = verify(Path(str(DATA)) / "wic" / "biowic-dev.json")
+def test_the_published_dev_split_has_the_known_violations() -> None:
+    outcome = verify(Path(str(DATA)) / "wic" / "biowic-dev.json")
 
-    assert found.broken == ["group", "lemma", "similarity"]
-    counts = dict(found.findings.select("check", "violations").iter_rows())
+    assert outcome.broken == ["group", "lemma", "similarity"]
+    counts = dict(outcome.findings.select("check", "violations").iter_rows())
     assert counts["group"] == 6  # one letter taken for a synonym of one word
     assert counts["similarity"] == 33  # down to a ratio of 0.70
 
 
-def test_repeats_are_limited_as_the_manifest_says(
-    shared_benchmark: Benchmark, tmp_path: Path
-) -> None:
+def test_repeats_are_limited_by_the_manifest(shared_benchmark: Benchmark, tmp_path: Path) -> None:
     folder = shutil.copytree(shared_benchmark.folder, tmp_path / "wic")
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["options"]["most_repeats"] == 100
@@ -256,7 +254,7 @@ def test_repeats_are_limited_as_the_manifest_says(
 
 def labels_one_concept_false(folder: WicFolder) -> None:
     row = folder.splits["dev"][1]
-    (mention,) = (one for one in folder.mentions if one["concept_id"] == row["concept2"])
+    (mention,) = (each for each in folder.mentions if each["concept_id"] == row["concept2"])
     row["concept2"] = mention["concept_id"] = row["concept1"]
 
 
@@ -270,7 +268,7 @@ def pairs_concepts_that_are_left_out(folder: WicFolder) -> None:
 
 
 def has_synonyms_that_none_bears(folder: WicFolder) -> None:
-    folder.names = [one for one in folder.names if one["term"] != "zirelosis"]
+    folder.names = [name for name in folder.names if name["term"] != "zirelosis"]
 
 
 def has_similar_labels_that_one_bears(folder: WicFolder) -> None:
@@ -316,47 +314,47 @@ OF_FOLDERS = [
 
 @pytest.mark.parametrize(
     ("write", "change", "broken"),
-    [(WicFolder.write_json, *one) for one in OF_FILES]
-    + [(WicFolder.write, *one) for one in OF_FOLDERS],
+    [(WicFolder.write_json, *case) for case in OF_FILES]
+    + [(WicFolder.write, *case) for case in OF_FOLDERS],
 )
 def test_a_broken_rule_is_named(write, change, broken: list[str], tmp_path: Path) -> None:
     folder = WicFolder()
     change(folder)
 
-    found = verify(write(folder, tmp_path / "out"))
+    outcome = verify(write(folder, tmp_path / "out"))
 
-    assert found.broken == broken
-    assert found.findings["violations"].sum() == found.breaches.height
+    assert outcome.broken == broken
+    assert outcome.findings["violations"].sum() == outcome.breaches.height
 
 
-def test_a_file_that_was_changed_afterwards_is_named(tmp_path: Path) -> None:
+def test_a_changed_file_is_named(tmp_path: Path) -> None:
     folder = WicFolder()
     out = folder.write(tmp_path / "out")
     path = out / "dev.json"
     path.write_text(path.read_text().replace("on day", "in May"), encoding="utf-8")
 
-    found = verify(out)
+    outcome = verify(out)
 
-    assert found.broken == ["outputs", "rows"]
-    (outputs,) = found.breaches.filter(check="outputs")["found"]
-    assert outputs == "dev.json is not what the manifest says"
+    assert outcome.broken == ["outputs", "rows"]
+    (outputs,) = outcome.breaches.filter(check="outputs")["found"]
+    assert outputs == "dev.json differs from the manifest"
     del folder.splits["dev"][-1]
     path.write_bytes((folder.write_json(tmp_path / "shorter") / "dev.json").read_bytes())
     rows = verify(out).breaches.filter(check="rows")["found"].to_list()
-    assert rows == ["7 instances, and 8 in instances.parquet"]
+    assert rows == ["7 instances, but 8 in instances.parquet"]
 
 
 @pytest.mark.parametrize("name", ["instances.parquet", "relations/name.parquet", "train.json"])
-def test_a_file_that_is_missing_or_not_in_the_manifest_is_named(name: str, tmp_path: Path) -> None:
+def test_a_file_missing_from_the_folder_or_manifest_is_named(name: str, tmp_path: Path) -> None:
     out = WicFolder().write(tmp_path / "out")
     manifest = json.loads((out / "manifest.json").read_text())
     del manifest["outputs"]["relations/related.parquet"]
     (out / "manifest.json").write_text(json.dumps(manifest))
     (out / name).unlink()
 
-    found = verify(out)
+    outcome = verify(out)
 
-    assert found.broken == ["outputs"]
-    missing, unknown = sorted(found.breaches["found"], key=lambda said: "is not in" in said)
+    assert outcome.broken == ["outputs"]
+    missing, unknown = sorted(outcome.breaches["found"], key=lambda fault: "is not in" in fault)
     assert missing.startswith(f"{name} cannot be read")
     assert unknown == "relations/related.parquet is not in the manifest"

@@ -70,7 +70,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswers:
-    """The answers of a model; only tested rows have a meaning.
+    """The answers of a model; only tested rows are meaningful.
 
     Attributes:
         positive: bool[n_instances], whether both terms have one meaning. For an instance that is
@@ -81,7 +81,7 @@ class ModelAnswers:
             there are none, NaN if there was no data to choose one.
         replies: the chats with a language model, a row per tested instance; None for any other
             model.
-        digests: SHA-256 of the files that it answers from, in hex, by their path.
+        digests: SHA-256 of the files with its answers, in hex, by path.
         seed: from which the model was fitted; None if it was not fitted.
     """
 
@@ -96,7 +96,7 @@ class ModelAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model(ABC):
-    """A model under the name that results have; each class is registered in ``MODELS``.
+    """A model with its name in the results; each class is registered in ``MODELS``.
 
     Attributes:
         way: the method, as manifests name it.
@@ -114,7 +114,7 @@ class Model(ABC):
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
         """Return its answers to the tested instances."""
 
-    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002 — of others
+    def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002 — for subclasses
         """Return the facts that decide its answers, and its path, for the manifest."""
         return {"way": self.way, "files": dict(answers.digests)}
 
@@ -126,8 +126,8 @@ class EmbeddedModel(Model):
     Attributes:
         gives: whether the embedding has vectors of ``WORDS`` or of ``TERMS``.
         accepts: the options that it has besides those of its embedding.
-        inputs: that it can read, the default first.
-        reads: the chosen one of ``inputs``.
+        inputs: the kinds of input that it can read, the default first.
+        reads: the chosen input.
     """
 
     gives: ClassVar[str]
@@ -155,7 +155,7 @@ class TrainedModel(EmbeddedModel):
     Attributes:
         default: the options of training by default.
         losses: the names of the losses to choose from, the default first; empty if it has only one.
-        loss: the chosen one, or "".
+        loss: the chosen loss, or "".
     """
 
     is_fitted: ClassVar[bool] = True
@@ -178,8 +178,8 @@ MODELS: Registry[type[Model]] = Registry("model of words in context", "medsim.wi
 """The classes of models by method."""
 
 
-def model_of(given: EmbeddingLike, name: str | None = None) -> Model:
-    """Return the model that a caller gives, with a name if the text has none.
+def model_of(source: EmbeddingLike, name: str | None = None) -> Model:
+    """Return the model of an item of ``models``; ``name`` is for texts without a name, and objects.
 
     An example of a text is "minilm=model.onnx,input=quoted". A perceptron or a BiLSTM reads word
     vectors of the target or of the sentence. Vectors of an encoder are compared by cosine; they are
@@ -187,8 +187,8 @@ def model_of(given: EmbeddingLike, name: str | None = None) -> Model:
     ``inputs`` that a model can read is the default.
     """
     place: Any
-    if isinstance(given, (str, Path)):
-        text = str(given) if name is None else f"{name}={given}"
+    if isinstance(source, (str, Path)):
+        text = str(source) if name is None else f"{name}={source}"
         if text == RANDOM:
             return MODELS.get("coin")(name=RANDOM)
         named = parse_named(text, "`models`", f"minilm=model.onnx,input=quoted, or {RANDOM}")
@@ -196,67 +196,68 @@ def model_of(given: EmbeddingLike, name: str | None = None) -> Model:
         if named.path == RANDOM and not options:
             return MODELS.get("coin")(name=name)
     else:
-        place = as_embedding(given)
+        place = as_embedding(source)
         name, options, text = name or place.name or DEFAULT_NAME, place.options, repr(place)
         check_name(name, f"`models` {name!r}")
     try:
         if place == Path(RANDOM):
             _check_options(options, ())
-        return _made_of(name, place, options)
+        return _embedded_model(name, place, options)
     except OptionError as error:
         raise OptionError(f"`models` {text!r}: {error}") from error
 
 
-def _made_of(name: str, place: Any, options: dict[str, str]) -> EmbeddedModel:
+def _embedded_model(name: str, place: Any, options: dict[str, str]) -> EmbeddedModel:
     """Return a model with an embedding."""
-    known = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
-    for one in options:
-        _choice("option of models", one, known)
-    is_own = {
-        one: one in _OWN and not (one == "batch" and str(place).startswith(SERVICE))
-        for one in options
+    names = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
+    for option in options:
+        _choice("option of models", option, names)
+    is_of_model = {
+        option: option in _OWN and not (option == "batch" and str(place).startswith(SERVICE))
+        for option in options
     }
-    own = {one: value for one, value in options.items() if is_own[one]}
+    settings = {option: value for option, value in options.items() if is_of_model[option]}
     embedding = EmbeddingSpec(
         name=name,
         place=place,
-        options=parse_options({one: v for one, v in options.items() if not is_own[one]}),
+        options=parse_options({name: v for name, v in options.items() if not is_of_model[name]}),
     )
     source = open_source(embedding)
-    kinds = {way: one for way, one in MODELS.all().items() if issubclass(one, EmbeddedModel)}
-    networks = [way for way, one in kinds.items() if one.gives == WORDS]
-    is_tuned = _choice("tune", own.get("tune", "no"), ("no", "yes")) == "yes"
-    way = _choice("network", own.get("network", "perceptron"), networks)
+    kinds = {way: model for way, model in MODELS.all().items() if issubclass(model, EmbeddedModel)}
+    networks = [way for way, model in kinds.items() if model.gives == WORDS]
+    is_tuned = _choice("tune", settings.get("tune", "no"), ("no", "yes")) == "yes"
+    way = _choice("network", settings.get("network", "perceptron"), networks)
     if is_tuned or source.gives == TERMS:
         way = "fine-tuned" if is_tuned else "cosine"
     kind = kinds[way]
     readable = kind.readable(source)
-    _check_options(own, kind.accepts)
-    reads = own.get("input", readable[0])
+    _check_options(settings, kind.accepts)
+    reads = settings.get("input", readable[0])
     if reads not in readable:
         raise OptionError(
             f"input={reads} does not fit ({source.describes}); accepted: {', '.join(readable)}"
         )
     if not issubclass(kind, TrainedModel):
         return kind(name=name, reads=reads, embedding=embedding)
-    loss = _choice("loss", own.get("loss", kind.losses[0]), kind.losses) if kind.losses else ""
-    training = training_of(own, kind.default)
+    losses = kind.losses
+    loss = _choice("loss", settings.get("loss", losses[0]), losses) if losses else ""
+    training = training_of(settings, kind.default)
     return kind(name=name, reads=reads, embedding=embedding, training=training, loss=loss)
 
 
 def _choice(name: str, value: str, choices: Sequence[str]) -> str:
-    """Return the value of an option, which is one of its choices."""
+    """Return the value of an option; raise OptionError if it is not one of the choices."""
     if value not in choices:
         raise OptionError(unknown_name(name, value, list(choices)))
     return value
 
 
-def _check_options(given: Mapping[str, str], accepted: tuple[str, ...]) -> None:
+def _check_options(options: Mapping[str, str], accepted: tuple[str, ...]) -> None:
     """Raise OptionError for an option that does not fit a model."""
-    for name, value in given.items():
+    for name, value in options.items():
         if name not in accepted:
-            known = ", ".join(accepted) or "none"
-            raise OptionError(f"{name}={value} does not fit; accepted: {known}")
+            names = ", ".join(accepted) or "none"
+            raise OptionError(f"{name}={value} does not fit; accepted: {names}")
 
 
 def threshold_answers(
@@ -272,28 +273,28 @@ def threshold_answers(
     labels = dataset.labels
     positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
     thresholds = []
-    for one in dataset.rounds:
-        found, rows = scores_in(one), chosen_on(one)
-        known = rows[~np.isnan(found[rows])]
-        distinct, ranks = ranked(found[known])
+    for round_ in dataset.rounds:
+        round_scores, rows = scores_in(round_), chosen_on(round_)
+        scored = rows[~np.isnan(round_scores[rows])]
+        distinct, ranks = ranked(round_scores[scored])
         n_positive, n_negative = (
-            np.bincount(ranks[labels[known] == label], minlength=len(distinct))
+            np.bincount(ranks[labels[scored] == label], minlength=len(distinct))
             for label in (True, False)
         )
         threshold = best_threshold(distinct, n_positive, n_negative)
-        asked = found[one.test]
-        is_known = ~np.isnan(asked) & (not math.isnan(threshold))
-        positive[one.test] = np.where(is_known, asked >= threshold, majority(labels[rows]))
-        scores[one.test] = asked
+        test_scores = round_scores[round_.test]
+        is_known = ~np.isnan(test_scores) & (not math.isnan(threshold))
+        positive[round_.test] = np.where(is_known, test_scores >= threshold, majority(labels[rows]))
+        scores[round_.test] = test_scores
         thresholds.append(threshold)
     return ModelAnswers(
         positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
     )
 
 
-def round_name(name: str, one: Round) -> str:
+def round_name(name: str, round_: Round) -> str:
     """Return the name of a model in a round, for the progress."""
-    return name if one.fold is None else f"{name} for fold {one.fold}"
+    return name if round_.fold is None else f"{name} for fold {round_.fold}"
 
 
 def majority(labels: Flags) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 N_UNITS = 128
 """Hidden units in either direction (Rouhizadeh et al. 2024)."""
 
-_ASKED_AT_ONCE = 256  # instances, whose words are padded to the longest side
+_SCORED_AT_ONCE = 256  # instances, whose words are padded to the longest side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,25 +46,25 @@ class BilstmModel(TrainedModel):
         prepare_torch("a BiLSTM over word vectors", context.threads)
         words, covered = word_pairs(self, dataset, context)
 
-        def scores_in(one: Round) -> Values:
-            train = one.train[~np.isin(one.train, one.held_back)]
+        def scores_in(round_: Round) -> Values:
+            train = round_.train[~np.isin(round_.train, round_.held_back)]
             train, held_back, test = (
-                rows[covered[rows]] for rows in (train, one.held_back, one.test)
+                rows[covered[rows]] for rows in (train, round_.held_back, round_.test)
             )
-            own = replace(one, train=train, held_back=held_back, test=test)
+            covered_round = replace(round_, train=train, held_back=held_back, test=test)
             scores = np.full(len(covered), np.nan)
             if not len(train):
                 return scores
-            with context.progress.stage(f"fit {round_name(self.name, one)}") as stage:
+            with context.progress.stage(f"fit {round_name(self.name, round_)}") as stage:
                 stage.total(self.training.epochs * len(train))
-                found, kept = bilstm_scores(
-                    words, dataset.labels, own, self.training, context.seed, stage.advance
+                log_odds, epoch = bilstm_scores(
+                    words, dataset.labels, covered_round, self.training, context.seed, stage.advance
                 )
-                stage.found(f"{len(train):,} instances, epoch {kept} kept")
-            scores[np.concatenate([held_back, test])] = found
+                stage.found(f"{len(train):,} instances, epoch {epoch} kept")
+            scores[np.concatenate([held_back, test])] = log_odds
             return scores
 
-        return threshold_answers(dataset, scores_in, lambda one: one.held_back)
+        return threshold_answers(dataset, scores_in, lambda round_: round_.held_back)
 
 
 MODELS.register(BilstmModel.way, BilstmModel)
@@ -73,7 +73,7 @@ MODELS.register(BilstmModel.way, BilstmModel)
 def bilstm_scores(
     pairs: WordPairs,
     labels: Flags,
-    one: Round,
+    round_: Round,
     training: Training,
     seed: int,
     advance: Callable[[int], None],
@@ -110,21 +110,21 @@ def bilstm_scores(
             [vectors[words[starts[at] : starts[at + 1]]] for at in side[rows]]
             for side in (pairs.left, pairs.right)
         )
-        both = [torch.cat([one, gap, other]) for one, other in zip(left, right, strict=True)]
+        both = [torch.cat([first, gap, second]) for first, second in zip(left, right, strict=True)]
         _, (states, _) = module["lstm"](pack_sequence(both, enforce_sorted=False))
         return module["output"](torch.cat([states[0], states[1]], dim=1))[:, 0]
 
     def loss(rows: Rows) -> Any:
-        own = one.train[rows]
-        return torch.nn.functional.binary_cross_entropy_with_logits(log_odds(own), truth[own])
+        chosen = round_.train[rows]
+        return torch.nn.functional.binary_cross_entropy_with_logits(log_odds(chosen), truth[chosen])
 
     def scores(rows: Rows) -> Values:
-        batches = np.split(rows, range(_ASKED_AT_ONCE, len(rows), _ASKED_AT_ONCE))
+        batches = np.split(rows, range(_SCORED_AT_ONCE, len(rows), _SCORED_AT_ONCE))
         with torch.no_grad():
-            found = [log_odds(batch).numpy() for batch in batches if len(batch)]
-        return np.concatenate([np.zeros(0), *found])
+            parts = [log_odds(batch).numpy() for batch in batches if len(batch)]
+        return np.concatenate([np.zeros(0), *parts])
 
-    check, truths = one.held_back, labels[one.held_back]
+    check, truths = round_.held_back, labels[round_.held_back]
     fitted = Fitted(module=module, loss=loss, scores=lambda: scores(check), labels=truths)
-    kept = train(fitted, len(one.train), training, seed=seed, advance=advance)
-    return scores(np.concatenate([one.held_back, one.test])), kept
+    epoch = train(fitted, len(round_.train), training, seed=seed, advance=advance)
+    return scores(np.concatenate([round_.held_back, round_.test])), epoch

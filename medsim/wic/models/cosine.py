@@ -48,7 +48,7 @@ class CosineModel(EmbeddedModel):
         A side is the mean vector of the target's tokens in its sentence; or the encoder's vector of
         the sentence with its target in double quotes.
         """
-        rows = dataset.asked
+        rows = dataset.answered_rows
         if self.reads == TARGET:
             left, right = (
                 [Target(sentence=s, start=at, end=end) for s, at, end in dataset.sentences(n, rows)]
@@ -56,24 +56,24 @@ class CosineModel(EmbeddedModel):
             )
             # in order of length, so that the targets of a batch have similar lengths
             targets, first, second = numbered(
-                left, right, lambda one: (len(one.sentence), one.sentence, one.start, one.end)
+                left, right, lambda side: (len(side.sentence), side.sentence, side.start, side.end)
             )
             vectors, covered = self._target_vectors(targets, context)
         else:
             texts, first, second = numbered(dataset.quoted(1, rows), dataset.quoted(2, rows), str)
-            found = embed_terms(
+            result = embed_terms(
                 context.embeddings[self.name],
                 texts,
                 context.progress,
                 threads=context.threads,
                 cache=context.cache,
             )
-            embedded: Any = found.embedded  # vectors of terms, by its source
-            vectors, covered = embedded.vectors, found.covered
+            embedded: Any = result.embedded  # vectors of terms, by its source
+            vectors, covered = embedded.vectors, result.covered
         scores = np.full(dataset.instances.height, np.nan)
-        known = covered[first] & covered[second]
-        scores[rows[known]] = cosines(vectors, first[known], second[known], context.threads)
-        return threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
+        both = covered[first] & covered[second]
+        scores[rows[both]] = cosines(vectors, first[both], second[both], context.threads)
+        return threshold_answers(dataset, lambda _round: scores, lambda round_: round_.dev)
 
     def _target_vectors(self, targets: Sequence[Target], context: Context) -> tuple[Vectors, Flags]:
         """Return the vectors of targets, and whether each has one."""
@@ -85,10 +85,10 @@ class CosineModel(EmbeddedModel):
             for at in range(0, len(targets), A_BATCH):
                 parts.append(encoder.encode_targets(targets[at : at + A_BATCH]))
                 stage.advance(len(parts[-1].covered))
-            vectors = np.concatenate([one.vectors for one in parts])
-            covered = np.concatenate([one.covered for one in parts])
+            vectors = np.concatenate([part.vectors for part in parts])
+            covered = np.concatenate([part.covered for part in parts])
             stage.found(f"{np.count_nonzero(covered):,} covered, {vectors.shape[1]} dimensions")
-        if n_cut := sum(int(one.cut.sum()) for one in parts):
+        if n_cut := sum(int(part.cut.sum()) for part in parts):
             progress.warn(f"{self.name} truncates {n_cut:,} targets")
         return vectors, covered
 
@@ -101,9 +101,9 @@ def numbered(
 ) -> tuple[list[T], Ids, Ids]:
     """Return the items of both sides, each once and in order, and the item of each row."""
     distinct = sorted({*left, *right}, key=key)
-    places = {one: place for place, one in enumerate(distinct)}
-    first = np.array([places[one] for one in left], np.int32)
-    return distinct, first, np.array([places[one] for one in right], np.int32)
+    places = {item: place for place, item in enumerate(distinct)}
+    first = np.array([places[item] for item in left], np.int32)
+    return distinct, first, np.array([places[item] for item in right], np.int32)
 
 
 def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:

@@ -32,7 +32,7 @@ ONLINE_CONTRASTIVE, COSINE = "online-contrastive", "cosine"  # losses
 MARGIN = 0.5
 """The cosine distance above which a pair with two meanings does not contribute to the loss.
 
-It is that of the code of Rouhizadeh et al. (2024).
+The code of Rouhizadeh et al. (2024) has the same margin.
 """
 
 
@@ -41,7 +41,7 @@ _TEXTS_A_RUN = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPairs:
-    """Pairs of texts that mean the same or do not."""
+    """Pairs of texts, and whether both mean the same."""
 
     left: Sequence[str]
     right: Sequence[str]
@@ -83,22 +83,22 @@ class TunedModel(TrainedModel):
             sides = [[side[row] for row in rows] for side in (left, right)]
             return TextPairs(left=sides[0], right=sides[1], labels=labels[rows])
 
-        def scores_in(one: Round) -> Values:
+        def scores_in(round_: Round) -> Values:
             encoder = SentenceEncoder(path, named.spec.options, context.threads)
-            train = pairs_of(one.train[~np.isin(one.train, one.held_back)])
-            with context.progress.stage(f"fine-tune {round_name(self.name, one)}") as stage:
+            train = pairs_of(round_.train[~np.isin(round_.train, round_.held_back)])
+            with context.progress.stage(f"fine-tune {round_name(self.name, round_)}") as stage:
                 stage.total(self.training.epochs * len(train.labels))
-                kept = tune(
+                epoch = tune(
                     encoder,
                     train,
-                    pairs_of(one.held_back),
+                    pairs_of(round_.held_back),
                     self.loss,
                     self.training,
                     seed=context.seed,
                     advance=stage.advance,
                 )
-                stage.found(f"{len(train.labels):,} instances, epoch {kept} kept")
-            rows = np.concatenate([one.held_back, one.test])
+                stage.found(f"{len(train.labels):,} instances, epoch {epoch} kept")
+            rows = np.concatenate([round_.held_back, round_.test])
             texts, first, second = numbered(
                 [left[row] for row in rows],
                 [right[row] for row in rows],
@@ -111,7 +111,7 @@ class TunedModel(TrainedModel):
             scores[rows] = cosines(np.concatenate(parts), first, second, context.threads)
             return scores
 
-        return threshold_answers(dataset, scores_in, lambda one: one.held_back)
+        return threshold_answers(dataset, scores_in, lambda round_: round_.held_back)
 
 
 MODELS.register(TunedModel.way, TunedModel)
@@ -160,7 +160,7 @@ def contrastive_loss(cosines: Any, labels: Any) -> Any:
     Only hard pairs count: negatives nearer than the farthest positive, and positives farther apart
     than the nearest negative. The loss is the sum over them of the squared cosine distance for
     positives, and of the squared difference from ``MARGIN`` for negatives. If a batch has no pair
-    of one label, those of the other are compared with their own mean. It is defined as in
+    of one label, the pairs of the other are compared with their mean. It is defined as in
     sentence-transformers, and Rouhizadeh et al. (2024) fine-tuned with it.
 
     Args:
@@ -198,8 +198,8 @@ def _embedded(encoder: SentenceEncoder, texts: Sequence[str]) -> Any:
     for at in range(0, len(order), _TEXTS_A_RUN):
         run = [encoder.before + texts[row] for row in order[at : at + _TEXTS_A_RUN]]
         features = {
-            name: one.to(model.device) if isinstance(one, torch.Tensor) else one
-            for name, one in cut(run).items()
+            name: value.to(model.device) if isinstance(value, torch.Tensor) else value
+            for name, value in cut(run).items()
         }
         parts.append(model(features)["sentence_embedding"])
     return torch.cat(parts)[torch.tensor(np.argsort(order).tolist())]

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
@@ -57,7 +58,7 @@ quotation marks and both sentences after it; the paper prints no instruction.
 
 _LAYOUT = "1"  # the version of requests and of the cache
 _BYTES_AN_ANSWER, _BYTES_A_TOKEN = 1 << 20, 1 << 6
-_LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"  # as newer models of OpenAI name it
+_LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"  # the name in newer models of OpenAI
 
 FILTERED = "content_filter"
 """The reason of services for a withheld reply."""
@@ -130,7 +131,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmOptions(ServiceOptions):
-    """The options of asking a language model."""
+    """The options of a language model."""
 
     shots: Annotated[
         int, Option("Examples from train before each instance.", least=0, most=100)
@@ -172,22 +173,22 @@ class LlmModel(Model):
         chats = self._chats(dataset)
         service = self.service
         decisive = [_LAYOUT, service.url, service.model, self.options.tokens]
-        kept = ReplyCache(context.cache and context.cache / canonical_digest(decisive))
+        cache = ReplyCache(context.cache and context.cache / canonical_digest(decisive))
         with context.progress.stage(f"ask {self.name} about {len(chats):,} instances") as stage:
             stage.total(len(chats))
-            waiting = {json.dumps(chat): chat for chat in chats.values() if kept.get(chat) is None}
+            waiting = {json.dumps(chat): chat for chat in chats.values() if cache.get(chat) is None}
             stage.advance(len(chats) - len(waiting))
-            for arrived in self._asked(list(waiting.values()), stage):
-                kept.add(arrived)
+            for arrived in self._ask(list(waiting.values()), stage):
+                cache.add(arrived)
                 stage.advance(len(arrived))
-            replies = {row: kept.get(chat) or Reply(text=None) for row, chat in chats.items()}
-            verdicts = [one.verdict for one in replies.values()]
-            stage.found(", ".join(f"{verdicts.count(one):,} {one}" for one in sorted({*verdicts})))
+            replies = {row: cache.get(chat) or Reply(text=None) for row, chat in chats.items()}
+            verdicts = Counter(reply.verdict for reply in replies.values())
+            stage.found(", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items())))
         labels = dataset.labels
         positive, covered = np.zeros((2, len(labels)), np.bool_)
-        for one in dataset.rounds:
-            positive[one.test] = majority(labels[one.train])
-            for row in one.test.tolist():
+        for round_ in dataset.rounds:
+            positive[round_.test] = majority(labels[round_.train])
+            for row in round_.test.tolist():
                 answer = replies[row].answer
                 if answer is not None:
                     positive[row], covered[row] = answer, True
@@ -214,15 +215,16 @@ class LlmModel(Model):
         left, right = (dataset.quoted(side) for side in (1, 2))
         labels = dataset.labels
         chats: dict[int, Messages] = {}
-        for one in dataset.rounds:
+        for round_ in dataset.rounds:
             shots = [
                 ((left[row], right[row]), bool(labels[row]))
-                for row in shots_of(one, labels, self.options.shots)
+                for row in shots_of(round_, labels, self.options.shots)
             ]
-            chats |= {row: messages_of((left[row], right[row]), shots) for row in one.test.tolist()}
+            for row in round_.test.tolist():
+                chats[row] = messages_of((left[row], right[row]), shots)
         return chats
 
-    def _asked(self, chats: list[Messages], stage: Stage) -> Iterator[list[tuple[Messages, Reply]]]:
+    def _ask(self, chats: list[Messages], stage: Stage) -> Iterator[list[tuple[Messages, Reply]]]:
         """Yield chats with their replies as they arrive.
 
         The endpoint is OpenAI's for chats, which many servers share.
@@ -239,16 +241,16 @@ class LlmModel(Model):
 
         async def reply(messages: Messages) -> Reply:
             nonlocal limit
-            asked = limit
+            key = limit
             body = {"model": self.service.model, "messages": messages, "temperature": 0}
-            body[asked] = self.options.tokens
+            body[key] = self.options.tokens
             most_bytes = _BYTES_AN_ANSWER + self.options.tokens * _BYTES_A_TOKEN
             try:
                 answer = await client.ask("/chat/completions", body, most_bytes)
             except RefusedError as error:
                 if error.code == FILTERED:
                     return Reply(text=None, finish=FILTERED)
-                if asked == _OTHER_LIMIT or _OTHER_LIMIT not in str(error):
+                if key == _OTHER_LIMIT or _OTHER_LIMIT not in str(error):
                     raise
                 limit = _OTHER_LIMIT
                 return await reply(messages)
@@ -288,9 +290,9 @@ def _table(
 def replies_of(answers: Mapping[str, ModelAnswers]) -> pl.DataFrame | None:
     """Return the replies of all language models: ``REPLIES``; None without any."""
     frames = [
-        one.replies.select(pl.lit(name).alias("model"), pl.all())
-        for name, one in answers.items()
-        if one.replies is not None
+        answer.replies.select(pl.lit(name).alias("model"), pl.all())
+        for name, answer in answers.items()
+        if answer.replies is not None
     ]
     return pl.concat(frames) if frames else None
 
@@ -302,7 +304,7 @@ def messages_of(sides: tuple[str, str], shots: Sequence[tuple[tuple[str, str], b
 
     Args:
         sides: both sentences, each with its target in double quotes.
-        shots: those of the examples, with their labels.
+        shots: the same of each example, with its label.
     """
     messages: Messages = []
     for pair, label in shots:
@@ -313,7 +315,7 @@ def messages_of(sides: tuple[str, str], shots: Sequence[tuple[tuple[str, str], b
     return messages
 
 
-def shots_of(one: Round, labels: Flags, n_shots: int) -> list[int]:
+def shots_of(round_: Round, labels: Flags, n_shots: int) -> list[int]:
     """Return the rows of a round's examples, as many True as False, or one more of either.
 
     They are the first of the training instances, whose order is drawn from their content.
@@ -323,10 +325,10 @@ def shots_of(one: Round, labels: Flags, n_shots: int) -> list[int]:
     """
     if not n_shots:
         return []
-    train = one.train
+    train = round_.train
     first = bool(len(train)) and bool(labels[train[0]])
-    wanted = {first: -(-n_shots // 2), not first: n_shots // 2}
-    chosen = [train[labels[train] == label][:n] for label, n in wanted.items()]
+    n_by_label = {first: -(-n_shots // 2), not first: n_shots // 2}
+    chosen = [train[labels[train] == label][:n] for label, n in n_by_label.items()]
     rows = np.concatenate(chosen)
     if len(rows) < n_shots:
         raise InputError(
@@ -356,10 +358,10 @@ def understood(text: str) -> bool | None:
         return answers[first]
     if _NEGATED.search(plain):
         return None
-    for known in (_TRUTHS, _YES_OR_NO):
-        said = {known[word] for word in words if word in known}
-        if said:
-            return said.pop() if len(said) == 1 else None
+    for meanings in (_TRUTHS, _YES_OR_NO):
+        values = {meanings[word] for word in words if word in meanings}
+        if values:
+            return values.pop() if len(values) == 1 else None
     return None
 
 
@@ -424,11 +426,11 @@ class ReplyCache:
 
     def add(self, replies: Sequence[tuple[Messages, Reply]]) -> None:
         """Keep chats with their replies; they are on the disk when this returns."""
-        own = {_key(messages): reply for messages, reply in replies}
-        self._replies.update(own)
+        by_key = {_key(messages): reply for messages, reply in replies}
+        self._replies.update(by_key)
         if self._path is None:
             return
-        contents = [json.dumps([key, asdict(reply)]).encode() for key, reply in own.items()]
+        contents = [json.dumps([key, asdict(reply)]).encode() for key, reply in by_key.items()]
         lines = b"\n".join(b"%b %b" % (_sha256(content), content) for content in contents)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)

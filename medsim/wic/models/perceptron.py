@@ -26,7 +26,7 @@ N_HIDDEN = 128
 
 _EVEN = 0.5
 _MOST_EPOCHS = 200
-_SEEDS = 1 << 32  # of NumPy's generator that scikit-learn takes
+_SEEDS = 1 << 32  # the number of seeds that scikit-learn accepts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class WordPairs:
     Attributes:
         bags: the words of each text in order.
         left: int[n_instances], the text of the first side, with at least one word.
-        right: int[n_instances], that of the second.
+        right: int[n_instances], the text of the second side.
     """
 
     bags: WordBags
@@ -70,13 +70,13 @@ class PerceptronModel(EmbeddedModel):
         positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
         with context.progress.stage(f"fit {self.name}") as stage:
             stage.total(len(dataset.rounds))
-            for one in dataset.rounds:
-                train, asked = one.train[covered[one.train]], one.test[covered[one.test]]
-                positive[one.test] = majority(labels[one.train])
-                scores[asked] = perceptron_scores(
-                    features[train], labels[train], features[asked], context.seed
+            for round_ in dataset.rounds:
+                train, tested = (rows[covered[rows]] for rows in (round_.train, round_.test))
+                positive[round_.test] = majority(labels[round_.train])
+                scores[tested] = perceptron_scores(
+                    features[train], labels[train], features[tested], context.seed
                 )
-                positive[asked] = scores[asked] >= _EVEN
+                positive[tested] = scores[tested] >= _EVEN
                 stage.advance()
             stage.found(f"{dataset.fitted}, {features.shape[1]} features")
         return ModelAnswers(
@@ -90,25 +90,25 @@ MODELS.register(PerceptronModel.way, PerceptronModel)
 def word_pairs(
     model: EmbeddedModel, dataset: WicDataset, context: Context
 ) -> tuple[WordPairs, Flags]:
-    """Return the words of both sides of all instances, and whether both have a known one."""
+    """Return the words of both sides of all instances, and whether both have a known word."""
     column = "sentence" if model.reads == SENTENCE else "term"
     sides = [dataset.instances[f"{column}{side}"].alias("text") for side in "12"]
     texts = pl.concat(sides, rechunk=True).unique().sort()
-    found = embed_terms(
+    result = embed_terms(
         context.embeddings[model.name],
         texts.to_list(),
         context.progress,
         threads=context.threads,
         cache=None,
     )
-    if not isinstance(found.embedded, WordBags):
+    if not isinstance(result.embedded, WordBags):
         raise OptionError(f"{model.name} embeds whole terms; use word vectors or an encoder")
     left, right = (texts.search_sorted(side).to_numpy() for side in sides)
-    covered = found.covered[left] & found.covered[right]
-    return WordPairs(bags=found.embedded, left=left, right=right), covered
+    covered = result.covered[left] & result.covered[right]
+    return WordPairs(bags=result.embedded, left=left, right=right), covered
 
 
-def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -> Values:
+def perceptron_scores(features: Table, labels: Flags, tested: Table, seed: int) -> Values:
     """Return the probability, by a perceptron, that instances are True.
 
     It has one hidden layer, and is fitted by Adam until the training loss stops falling, or for 200
@@ -117,16 +117,16 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
     the order of sums would change the weights.
 
     Args:
-        features: float64[n_fitted, n_features], in an order that does not depend on the file's.
+        features: float64[n_fitted, n_features], in an order that does not depend on the file.
         labels: bool[n_fitted].
-        asked: float64[n_asked, n_features].
+        tested: float64[n_tested, n_features].
         seed: of the first weights and of the order of batches.
 
     Returns:
-        float64[n_asked]; 0 or 1 if all labels are the same, 0 if there are none.
+        float64[n_tested]; 0 or 1 if all labels are the same, 0 if there are none.
     """
-    if not len(asked) or labels.all() or not labels.any():
-        return np.full(len(asked), float(len(labels) > 0 and labels.all()))
+    if not len(tested) or labels.all() or not labels.any():
+        return np.full(len(tested), float(len(labels) > 0 and labels.all()))
     with needing("a perceptron on word vectors needs scikit-learn", "wic"):
         from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 — an extra
         from sklearn.neural_network import MLPClassifier  # noqa: PLC0415 — as above
@@ -137,5 +137,5 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # 200 epochs are the limit
         model.fit((features - mean) / scale, labels)
-        scores: Values = model.predict_proba((asked - mean) / scale)[:, 1]
+        scores: Values = model.predict_proba((tested - mean) / scale)[:, 1]
     return scores

@@ -53,8 +53,8 @@ class PredictedModel(Model):
     """A model whose predictions are in a file.
 
     Attributes:
-        file: of its answers or scores on the test split.
-        dev: of scores on the dev split, besides a file of scores on the test split.
+        file: its answers or scores on the test split.
+        dev: its scores on the dev split, if ``file`` has scores only.
     """
 
     way: ClassVar[str] = "file"
@@ -64,7 +64,7 @@ class PredictedModel(Model):
 
     @classmethod
     def parse(cls, text: str) -> PredictedModel:
-        """Return the model whose predictions a text such as "llm=answers.csv" names."""
+        """Return the model that a text such as "llm=answers.csv" names."""
         named = parse_named(text, "`predictions`", "llm=answers.csv,dev=dev-answers.csv")
         if unknown := [name for name in named.options if name != "dev"]:
             raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
@@ -74,27 +74,27 @@ class PredictedModel(Model):
         )
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:  # noqa: ARG002
-        """Return the answers in the file, or those that follow from its scores."""
-        found = read_predictions(self.file, dataset.instances[dataset.tested])
-        digests = {str(self.file): found.sha256}
+        """Return the answers in the file, or the answers by a threshold on its scores."""
+        predictions = read_predictions(self.file, dataset.instances[dataset.tested])
+        digests = {str(self.file): predictions.sha256}
         scores = np.full(dataset.instances.height, np.nan)
-        if found.scores is not None:
-            scores[dataset.tested] = found.scores
+        if predictions.scores is not None:
+            scores[dataset.tested] = predictions.scores
         if self.dev is not None and (
-            found.answers is not None or dataset.is_crossed or not len(dataset.dev)
+            predictions.answers is not None or dataset.is_crossed or not len(dataset.dev)
         ):
             raise OptionError(
                 f"dev={self.dev} does not apply: {self.file} has predictions, or {dataset.name} no "
                 "dev split; leave it out, or add `dev`"
             )
-        if found.answers is not None:
+        if predictions.answers is not None:
             positive = np.zeros(len(scores), np.bool_)
-            positive[dataset.tested] = found.answers
+            positive[dataset.tested] = predictions.answers
             return replace(unscored(positive, scores), digests=digests)
         if self.dev is not None:
             of_dev = read_predictions(self.dev, dataset.instances[dataset.dev])
             if of_dev.scores is None:
-                raise OptionError(f"{self.dev} has no column 'score', as {self.file} has")
+                raise OptionError(f"{self.dev} has no column 'score', unlike {self.file}")
             scores[dataset.dev] = of_dev.scores
             digests[str(self.dev)] = of_dev.sha256
         elif not dataset.is_crossed:
@@ -102,7 +102,7 @@ class PredictedModel(Model):
                 f"{self.file} has only scores; add those of the dev split to choose a threshold: "
                 f"`predictions` {self.name}={self.file},dev=PATH"
             )
-        answers = threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
+        answers = threshold_answers(dataset, lambda _round: scores, lambda round_: round_.dev)
         return replace(answers, digests=digests)
 
 
@@ -130,7 +130,7 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
 
 def _answers(table: Table) -> Flags:
     answers = [_ANSWERS.get(cell.lower()) for cell in table.frame["prediction"]]
-    wrong = pl.Series([one is None for one in answers], dtype=pl.Boolean)
+    wrong = pl.Series([answer is None for answer in answers], dtype=pl.Boolean)
     table.refuse(wrong, "prediction", "is not 1, 0, T, F, true, false, yes or no")
     return np.array(answers, np.bool_)
 
@@ -150,34 +150,34 @@ def _number(cell: str) -> float:
 
 def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
     """Return the row of each instance in the file: int[n_instances]."""
-    given = [name for name in IDENTITY if name in table.frame.columns]
-    if not given:
+    columns = [name for name in IDENTITY if name in table.frame.columns]
+    if not columns:
         if table.frame.height != instances.height:
             raise InputError(
                 f"{table.path} has {table.frame.height:,} rows for {instances.height:,} instances; "
                 f"give a row for each in order, or columns {', '.join(IDENTITY)}"
             )
         return np.arange(instances.height)
-    if len(given) < len(IDENTITY):
+    if len(columns) < len(IDENTITY):
         raise InputError(
-            f"{table.path} has {', '.join(given)}; give all of {', '.join(IDENTITY)}, or none for "
-            "rows in the order of the instances"
+            f"{table.path} has {', '.join(columns)}; give all of {', '.join(IDENTITY)}, or none "
+            "for rows in the order of the instances"
         )
     as_text = [pl.col(name).cast(pl.String).str.strip_chars() for name in IDENTITY]
-    wanted = list(instances.select(as_text).iter_rows())
-    known = frozenset(wanted)
+    keys = list(instances.select(as_text).iter_rows())
+    expected = frozenset(keys)
     row_of: dict[tuple[str, ...], int] = {}
     for row, cells in enumerate(table.frame.select(IDENTITY).iter_rows()):
         at = f"{table.path}: {table.unit} {table.at[row]}"
-        if cells not in known:
+        if cells not in expected:
             raise InputError(f"{at} is not an instance: {cells[0]!r}, …")
         if cells in row_of:
             raise InputError(f"{at} repeats the instance of {table.at[row_of[cells]]}")
         row_of[cells] = row
-    for number, key in enumerate(wanted, start=1):
+    for number, key in enumerate(keys, start=1):
         if key not in row_of:
             raise InputError(f"{table.path} has no instance {number}: {key[0][:60]!r}, …")
-    return np.array([row_of[key] for key in wanted], np.int64)
+    return np.array([row_of[key] for key in keys], np.int64)
 
 
 def _json_lines(path: Path) -> Table:
@@ -187,10 +187,10 @@ def _json_lines(path: Path) -> Table:
     for number, line in enumerate(text.content.split("\n"), start=1):
         if not line.strip():
             continue
-        found = parsed_json(f"{path}: line {number}", line)
-        if not isinstance(found, dict):
+        record = parsed_json(f"{path}: line {number}", line)
+        if not isinstance(record, dict):
             raise InputError(f"{path}: line {number} is not a JSON object")
-        rows[number] = {name: str(found[name]).strip() for name in _COLUMNS if name in found}
+        rows[number] = {name: str(record[name]).strip() for name in _COLUMNS if name in record}
     columns = [name for name in _COLUMNS if any(name in row for row in rows.values())]
     for number, row in rows.items():
         if lacking := [name for name in columns if name not in row]:

@@ -47,7 +47,7 @@ TRAINING_OPTIONS = {"epochs": (1, 1_000), "rate": (1e-9, 1), "batch": (1, 100_00
 """The options of training, with their minimum and maximum."""
 
 
-def training_of(given: Mapping[str, str], default: Training) -> Training:
+def training_of(options: Mapping[str, str], default: Training) -> Training:
     """Return the options of training that are in ``given``; missing ones have their default.
 
     Raises:
@@ -55,7 +55,7 @@ def training_of(given: Mapping[str, str], default: Training) -> Training:
     """
     values: dict[str, Any] = {}
     for name, (low, high) in TRAINING_OPTIONS.items():
-        if (text := given.get(name)) is None:
+        if (text := options.get(name)) is None:
             continue
         pattern = _REAL if name == "rate" else _WHOLE
         if not pattern.fullmatch(text) or not low <= float(text) <= high:
@@ -70,8 +70,8 @@ class Fitted:
 
     Attributes:
         module: of PyTorch.
-        loss: returns the loss of some of the instances to train on, given their numbers.
-        scores: returns float64[n_held_back], the scores of the instances held back.
+        loss: returns the loss of the instances to train on with these numbers.
+        scores: returns float64[n_held_back], the scores of the held-back instances.
         labels: bool[n_held_back], whether they are True.
     """
 
@@ -110,10 +110,10 @@ def train(
     """
     import torch  # noqa: PLC0415 — an extra
 
-    parameters = [one for one in fitted.module.parameters() if one.requires_grad]
+    parameters = [parameter for parameter in fitted.module.parameters() if parameter.requires_grad]
     groups = [
-        {"params": [one for one in parameters if one.ndim > 1], "weight_decay": _DECAY},
-        {"params": [one for one in parameters if one.ndim <= 1], "weight_decay": 0.0},
+        {"params": [part for part in parameters if part.ndim > 1], "weight_decay": _DECAY},
+        {"params": [part for part in parameters if part.ndim <= 1], "weight_decay": 0.0},
     ]
     optimiser = torch.optim.AdamW(groups, lr=training.rate)
     n_steps = training.epochs * math.ceil(n_instances / training.batch)
@@ -121,7 +121,7 @@ def train(
         optimiser, lambda step: relative_rate(step, n_steps)
     )
     draw = np.random.default_rng(seed)
-    best, kept, weights = -math.inf, 0, {}
+    best, best_epoch, weights = -math.inf, 0, {}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         for epoch in range(1, training.epochs + 1):
@@ -137,10 +137,11 @@ def train(
             fitted.module.eval()
             quality = precision_of(fitted.scores(), fitted.labels)
             if not best >= quality:  # also true for NaN
-                best, kept = quality, epoch
-                weights = {name: one.clone() for name, one in fitted.module.state_dict().items()}
+                best, best_epoch = quality, epoch
+                state = fitted.module.state_dict()
+                weights = {name: value.clone() for name, value in state.items()}
     fitted.module.load_state_dict(weights)
-    return kept
+    return best_epoch
 
 
 def relative_rate(step: int, n_steps: int) -> float:

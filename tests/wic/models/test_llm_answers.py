@@ -61,33 +61,33 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
-def statistics(found: WicScores, model: str = "llm") -> dict[str, float]:
-    own = found.results.filter(model=model, subset="all")
-    return dict(own.select("statistic", "value").iter_rows())
+def statistics(scores: WicScores, model: str = "llm") -> dict[str, float]:
+    rows = scores.results.filter(model=model, subset="all")
+    return dict(rows.select("statistic", "value").iter_rows())
 
 
-def test_a_language_model_is_scored_as_any_other(
+def test_a_language_model_is_scored_like_any_other(
     service: LocalService, data: Path, tmp_path: Path
 ) -> None:
     service.chat = by_kind
 
-    found = score(service, data, tmp_path / "out", models=["random"])
+    scores = score(service, data, tmp_path / "out", models=["random"])
 
     test = rows(data / "test.json")
     right = [
-        (one["term1"].split("-")[0] == one["term2"].split("-")[0]) == bool(one["label"])
-        for one in test
+        (row["term1"].split("-")[0] == row["term2"].split("-")[0]) == bool(row["label"])
+        for row in test
     ]
-    assert statistics(found) == {
+    assert statistics(scores) == {
         "accuracy": np.mean(right),
         "refused": 0,
         "unclear": 0,
         "prompt_tokens": 4800,
         "completion_tokens": 96,
     }
-    assert set(found.results.filter(model="llm")["subset"]) > {"all", "synonyms"}
-    assert found.comparisons.filter(between="models").height == 1
-    table = readable_accuracies(found.results)
+    assert set(scores.results.filter(model="llm")["subset"]) > {"all", "synonyms"}
+    assert scores.comparisons.filter(between="models").height == 1
+    table = readable_accuracies(scores.results)
     assert table.filter(model="llm")["tokens in"].item() == "4,800"
     assert table.filter(model="random")["tokens in"].item() == "–"  # noqa: RUF001
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
@@ -101,12 +101,12 @@ def test_a_language_model_is_scored_as_any_other(
         "reported_models": ["m-1"],
     }
     replies = pl.read_parquet(tmp_path / "out/replies.parquet")
-    assert replies.equals(found.replies)
+    assert replies.equals(scores.replies)
     assert replies.schema == pl.Schema(REPLIES.dtypes)
     sent = {json.dumps(body["messages"]): body for _, _, body in service.requests}
-    for one, row in zip(test, replies.iter_rows(named=True), strict=True):
+    for instance, row in zip(test, replies.iter_rows(named=True), strict=True):
         messages = json.loads(row["messages"])
-        assert sides_of(messages[-1]["content"]) == [quoted(one, 1), quoted(one, 2)]
+        assert sides_of(messages[-1]["content"]) == [quoted(instance, 1), quoted(instance, 2)]
         assert messages[0]["content"].startswith(INSTRUCTION)
         body = sent[json.dumps(messages)]
         assert (body["temperature"], body["max_tokens"], body["model"]) == (0, 16, "m")
@@ -120,15 +120,15 @@ def test_shots_are_balanced_training_instances_with_their_labels(
 ) -> None:
     score(service, data, tmp_path / "out", f",shots={n_shots}")
 
-    train = {(quoted(one, 1), quoted(one, 2)): one["label"] for one in rows(data / "train.json")}
+    train = {(quoted(row, 1), quoted(row, 2)): row["label"] for row in rows(data / "train.json")}
     first, *others = [body["messages"] for _, _, body in service.requests]
-    assert [one["role"] for one in first] == ["user", "assistant"] * n_shots + ["user"]
+    assert [message["role"] for message in first] == ["user", "assistant"] * n_shots + ["user"]
     shots = [
-        (tuple(sides_of(one["content"])), two["content"])
-        for one, two in zip(first[:-1:2], first[1::2], strict=True)
+        (tuple(sides_of(question["content"])), answer["content"])
+        for question, answer in zip(first[:-1:2], first[1::2], strict=True)
     ]
-    assert [train[sides] for sides, _ in shots] == [int(said == "TRUE") for _, said in shots]  # type: ignore[index]
-    assert abs(2 * sum(said == "TRUE" for _, said in shots) - n_shots) <= 1
+    assert [train[sides] for sides, _ in shots] == [int(answer == "TRUE") for _, answer in shots]  # type: ignore[index]
+    assert abs(2 * sum(answer == "TRUE" for _, answer in shots) - n_shots) <= 1
     assert len({sides for sides, _ in shots}) == n_shots
     assert all(messages[:-1] == first[:-1] for messages in others)
     assert sum(message["content"].count(INSTRUCTION) for message in first) == 1
@@ -150,41 +150,41 @@ def test_shots_depend_on_the_content_of_train_and_not_on_its_order(
 def test_a_single_file_has_shots_from_other_folds(
     service: LocalService, data: Path, tmp_path: Path
 ) -> None:
-    found = score(service, data / "train.json", tmp_path / "out", ",shots=2")
+    scores = score(service, data / "train.json", tmp_path / "out", ",shots=2")
 
-    assert found.replies is not None
-    own = found.predictions["fold"].to_list()
+    assert scores.replies is not None
+    folds = scores.predictions["fold"].to_list()
     fold_of = {
-        (quoted(one, 1), quoted(one, 2)): fold
-        for one, fold in zip(rows(data / "train.json"), own, strict=True)
+        (quoted(row, 1), quoted(row, 2)): fold
+        for row, fold in zip(rows(data / "train.json"), folds, strict=True)
     }
-    for fold, text in zip(own, found.replies["messages"], strict=True):
-        *shots, asked = [sides_of(one["content"]) for one in json.loads(text)[::2]]
-        assert fold_of[tuple(asked)] == fold  # type: ignore[index]
-        assert all(fold_of[tuple(one)] != fold for one in shots)  # type: ignore[index]
+    for fold, text in zip(folds, scores.replies["messages"], strict=True):
+        *shots, question = [sides_of(message["content"]) for message in json.loads(text)[::2]]
+        assert fold_of[tuple(question)] == fold  # type: ignore[index]
+        assert all(fold_of[tuple(pair)] != fold for pair in shots)  # type: ignore[index]
 
 
-def test_replies_that_are_no_answer_count_as_the_majority_of_train(
+def test_replies_without_an_answer_get_the_majority_of_train(
     service: LocalService, data: Path, tmp_path: Path
 ) -> None:
-    train = [one for one in rows(data / "train.json") if one["label"] == 1]
+    train = [row for row in rows(data / "train.json") if row["label"] == 1]
     mostly_true = tmp_path / "true.json"
     mostly_true.write_text(json.dumps(train), encoding="utf-8")
     replies = [says("I'm sorry, I cannot."), says("Maybe."), says(None), says("", refusal="No.")]
     service.chat = lambda _: replies[len(service.requests) % 4]
 
-    found = score(service, data, tmp_path / "out", ",concurrency=1", train=mostly_true)
+    scores = score(service, data, tmp_path / "out", ",concurrency=1", train=mostly_true)
 
-    assert found.predictions["prediction"].to_list() == [1] * 48
-    assert not found.predictions["covered"].any()
-    counts = statistics(found)
+    assert scores.predictions["prediction"].to_list() == [1] * 48
+    assert not scores.predictions["covered"].any()
+    counts = statistics(scores)
     assert (counts["refused"], counts["unclear"]) == (24, 24)
-    assert found.results.filter(subset="all", statistic="accuracy")["n_uncovered"].item() == 48
+    assert scores.results.filter(subset="all", statistic="accuracy")["n_uncovered"].item() == 48
     (warning,) = open_output(tmp_path / "out").manifest.warnings
     assert warning.startswith("llm gives no clear answer to 48 instances, which get")
 
 
-def test_nothing_is_asked_twice_and_an_interrupted_run_goes_on(
+def test_no_chat_is_sent_twice_and_an_interrupted_run_continues(
     service: LocalService, data: Path, tmp_path: Path
 ) -> None:
     service.chat = by_kind
@@ -196,12 +196,12 @@ def test_nothing_is_asked_twice_and_an_interrupted_run_goes_on(
     with pytest.raises(ServiceError, match="HTTP 402, no more credit"):
         score(service, data, tmp_path / "out")
     service.faults.clear()
-    found = score(service, data, tmp_path / "out")
+    scores = score(service, data, tmp_path / "out")
     n_requests = len(service.requests)
     again = score(service, data, tmp_path / "again")
 
     assert len(service.requests) == n_requests
-    assert again.predictions.equals(found.predictions)
+    assert again.predictions.equals(scores.predictions)
     answered = [json.dumps(body["messages"]) for _, _, body in service.requests[:20]]
     later = [json.dumps(body["messages"]) for _, _, body in service.requests[-28:]]
     assert max(Counter(answered + later).values()) == 1
@@ -209,7 +209,7 @@ def test_nothing_is_asked_twice_and_an_interrupted_run_goes_on(
     assert len(service.requests) == n_requests + 48
 
 
-def test_a_damaged_line_of_the_cache_is_no_reply(tmp_path: Path) -> None:
+def test_a_damaged_line_of_the_cache_is_ignored(tmp_path: Path) -> None:
     chats = [[{"role": "user", "content": f"{number} §"}] for number in range(3)]
     cache = ReplyCache(tmp_path)
     for number, chat in enumerate(chats):
@@ -218,21 +218,21 @@ def test_a_damaged_line_of_the_cache_is_no_reply(tmp_path: Path) -> None:
     first, second, third = path.read_bytes().strip().split(b"\n")
     path.write_bytes(first + b"\n" + second.replace(b"TRUE", b"FALSE") + b"\n" + third[:-9])
 
-    found = ReplyCache(tmp_path)
-    assert [found.get(chat) for chat in chats] == [Reply(text="TRUE 0"), None, None]
-    found.add([(chats[2], Reply(text="no"))])
+    cache = ReplyCache(tmp_path)
+    assert [cache.get(chat) for chat in chats] == [Reply(text="TRUE 0"), None, None]
+    cache.add([(chats[2], Reply(text="no"))])
     assert ReplyCache(tmp_path).get(chats[2]) == Reply(text="no")
 
 
 @pytest.mark.parametrize(
     "n_tokens", [10**30, 10**400, 2**32, -1, True, 1.5, float("nan"), "7", None, [7]], ids=ascii
 )
-def test_a_count_that_cannot_be_is_none(n_tokens: object) -> None:
+def test_an_impossible_count_is_ignored(n_tokens: object) -> None:
     usage = {"prompt_tokens": n_tokens, "completion_tokens": 2}
 
-    found = read_reply(says("TRUE") | {"usage": usage}, "x")
+    reply = read_reply(says("TRUE") | {"usage": usage}, "x")
 
-    assert (found.n_prompt, found.n_completion) == (0, 2)
+    assert (reply.n_prompt, reply.n_completion) == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_count_that_cannot_be_is_none(n_tokens: object) -> None:
     ],
     ids=ascii,
 )
-def test_a_kept_reply_that_no_service_can_have_given_is_asked_for_again(
+def test_an_impossible_reply_in_the_cache_is_requested_again(
     tmp_path: Path, fields: object
 ) -> None:
     chats = [[{"role": "user", "content": "§"}], [{"role": "user", "content": "?"}]]
@@ -260,14 +260,14 @@ def test_a_kept_reply_that_no_service_can_have_given_is_asked_for_again(
     content = json.dumps([key, fields]).encode()
     path.write_bytes(hashlib.sha256(content).hexdigest().encode() + b" " + content + b"\n" + second)
 
-    found = ReplyCache(tmp_path)
+    cache = ReplyCache(tmp_path)
 
-    assert [found.get(chat) for chat in chats] == [None, Reply(text="no")]
+    assert [cache.get(chat) for chat in chats] == [None, Reply(text="no")]
 
 
 @pytest.mark.parametrize("field", ["model", "finish_reason", "refusal"])
 @pytest.mark.parametrize("value", [{"a": 1}, ["m"], 3, True])
-def test_an_answer_with_something_else_than_text_is_refused(field: str, value: object) -> None:
+def test_an_answer_that_is_not_text_is_refused(field: str, value: object) -> None:
     answer: Any = says("TRUE")
     place = {"model": answer, "finish_reason": answer["choices"][0]}
     place.get(field, answer["choices"][0]["message"])[field] = value
@@ -276,7 +276,7 @@ def test_an_answer_with_something_else_than_text_is_refused(field: str, value: o
         read_reply(answer, "x")
 
 
-def test_a_reply_may_be_no_longer_than_its_tokens_can_be(
+def test_a_reply_longer_than_its_tokens_allow_is_refused(
     service: LocalService, data: Path, tmp_path: Path
 ) -> None:
     service.chat = lambda _: says("true" + "/" * (1 << 21))
@@ -337,7 +337,7 @@ def test_verdicts(answer: dict[str, object], verdict: str) -> None:
     assert read_reply(answer, "x").verdict == verdict
 
 
-def test_contents_in_parts_are_joined_and_what_is_no_text_is_replaced() -> None:
+def test_contents_in_parts_are_joined_and_invalid_text_is_replaced() -> None:
     parts = [{"type": "text", "text": "TR"}, {"type": "text", "text": "UE \ud800"}, 3]
     assert read_reply(says(parts), "x").text == "TRUE ?"  # type: ignore[arg-type]
 
@@ -351,7 +351,7 @@ def test_an_answer_without_message_is_refused(answer: dict[str, Any]) -> None:
         read_reply(answer, "x")
 
 
-def test_a_reply_that_a_filter_keeps_back_is_a_refusal(
+def test_a_reply_withheld_by_a_filter_is_a_refusal(
     service: LocalService, data: Path, tmp_path: Path
 ) -> None:
     error = {"error": {"message": "filtered", "code": "content_filter"}}
@@ -360,7 +360,7 @@ def test_a_reply_that_a_filter_keeps_back_is_a_refusal(
     assert statistics(score(service, data, tmp_path / "out"))["refused"] == 1
 
 
-def test_models_that_name_the_limit_of_tokens_otherwise_are_asked_so(
+def test_models_with_another_name_for_the_token_limit_work(
     service: LocalService, data: Path, tmp_path: Path
 ) -> None:
     def strict(handler: Handler, body: dict[str, Any]) -> None:
@@ -372,9 +372,9 @@ def test_models_that_name_the_limit_of_tokens_otherwise_are_asked_so(
 
     service.always = strict
 
-    found = score(service, data, tmp_path / "out", ",concurrency=1,tokens=64")
+    scores = score(service, data, tmp_path / "out", ",concurrency=1,tokens=64")
 
-    assert statistics(found)["completion_tokens"] == 96
+    assert statistics(scores)["completion_tokens"] == 96
     assert len(service.requests) == 49
     assert service.requests[-1][2]["max_completion_tokens"] == 64
     error = {"error": {"message": "Unsupported parameter: temperature."}}
@@ -389,18 +389,18 @@ def test_no_file_has_the_key(
 ) -> None:
     def echo(body: dict[str, Any]) -> object:
         escaped = KEY.replace("s", "\\u0073")
-        said = f"{body['max_tokens']} TRUE {KEY} {base64.b64encode(KEY.encode()).decode()}"
-        answer = json.dumps(says(said, refusal="", note=KEY) | {"model": "KEY"})
+        text = f"{body['max_tokens']} TRUE {KEY} {base64.b64encode(KEY.encode()).decode()}"
+        answer = json.dumps(says(text, refusal="", note=KEY) | {"model": "KEY"})
         return answer.replace('"KEY"', f'"{escaped}"').encode()
 
     monkeypatch.setenv("MEDSIM_API_KEY", KEY)
     service.chat = echo
-    found = score(service, data, tmp_path / "out")
+    scores = score(service, data, tmp_path / "out")
 
     assert service.requests[0][1]["Authorization"] == f"Bearer {KEY}"
-    assert found.replies is not None
-    assert set(found.replies["reported_model"]) == {"…"}
-    assert set(found.replies["reply"]) == {"16 TRUE … …Q=="}
+    assert scores.replies is not None
+    assert set(scores.replies["reported_model"]) == {"…"}
+    assert set(scores.replies["reply"]) == {"16 TRUE … …Q=="}
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 4
     assert not any(KEY.encode() in path.read_bytes() for path in files)
@@ -416,7 +416,7 @@ def test_no_file_has_the_key(
         ("llm=api:http://h/v1,model=m,shots=101", "`shots` 101 is out of range"),
     ],
 )
-def test_a_wrong_model_is_one_line(data: Path, tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_model_is_refused(data: Path, tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(OptionError, match=re.escape(message)):
         evaluate_wic(data, tmp_path / "out", llms=[text])
 

@@ -41,7 +41,7 @@ def quoted_word(texts: Sequence[str]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("way", MODELS.all())
-def test_every_registered_model_says_what_it_needs(way: str) -> None:
+def test_every_registered_model_declares_its_needs(way: str) -> None:
     kind = MODELS.get(way)
 
     assert issubclass(kind, Model)
@@ -55,7 +55,7 @@ def test_every_registered_model_says_what_it_needs(way: str) -> None:
         assert ("epochs" in kind.accepts) == issubclass(kind, TrainedModel)
 
 
-def test_a_text_names_a_model_with_what_it_needs_and_no_more(tmp_path: Path) -> None:
+def test_a_text_names_a_model_and_its_options(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
     words, encoder = tmp_path / "words.vec", tmp_path / "encoder"
     write_words(words, ["fever", "zirel"], seed=1)
@@ -80,15 +80,15 @@ def test_a_text_names_a_model_with_what_it_needs_and_no_more(tmp_path: Path) -> 
     assert PredictedModel.parse("m=a.csv").dev is None
 
 
-def test_objects_are_models_by_what_they_give() -> None:
+def test_objects_become_models_by_the_kind_of_their_vectors() -> None:
     assert isinstance(model_of(VECTORS, "m"), PerceptronModel)
     model = model_of(quoted_word, "m")
     assert isinstance(model, CosineModel)
     assert model.reads == "quoted"
-    given = medsim.Embedding(VECTORS, name="own", input="sentence")
-    assert model_of(given).name == "own"
-    assert model_of(given, "other").name == "other"
-    assert model_of(given).reads == "sentence"  # type: ignore[attr-defined]  # of words
+    embedding = medsim.Embedding(VECTORS, name="own", input="sentence")
+    assert model_of(embedding).name == "own"
+    assert model_of(embedding, "other").name == "other"
+    assert model_of(embedding).reads == "sentence"  # type: ignore[attr-defined]  # of words
     with pytest.raises(OptionError, match=r"medsim.Embedding\(Python function .*input=sentence"):
         model_of(medsim.Embedding(quoted_word, input="sentence"))
 
@@ -105,8 +105,8 @@ def test_an_object_answers_words_in_context(tmp_path: Path) -> None:
         cache=tmp_path / "cache",
     )
 
-    found = scores.results.filter(subset="all", statistic="accuracy")
-    accuracies = dict(found.select("model", "value").iter_rows())
+    shown = scores.results.filter(subset="all", statistic="accuracy")
+    accuracies = dict(shown.select("model", "value").iter_rows())
     assert accuracies["named"] == accuracies["embedding"] > 0.7
     about = WicEvaluation(tmp_path / "out").manifest.models
     assert about["embedding"]["identity"] == "hash of the vectors used"

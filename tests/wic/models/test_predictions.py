@@ -35,7 +35,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "cells",
     [
         [1, 0, 0, 1],
         [True, False, False, True],
@@ -44,11 +44,11 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         ["true", "FALSE", "0", " 1 "],
     ],
 )
-def test_answers_are_read_in_the_order_of_the_instances(path: Path, said: list) -> None:
-    found = read_predictions(write(path, pl.DataFrame({"prediction": said})), INSTANCES)
+def test_answers_are_read_in_the_order_of_the_instances(path: Path, cells: list) -> None:
+    predictions = read_predictions(write(path, pl.DataFrame({"prediction": cells})), INSTANCES)
 
-    assert np.array_equal(found.answers, [True, False, False, True])
-    assert found.scores is None
+    assert np.array_equal(predictions.answers, [True, False, False, True])
+    assert predictions.scores is None
 
 
 def test_rows_that_identify_instances_may_come_in_any_order(path: Path) -> None:
@@ -56,19 +56,19 @@ def test_rows_that_identify_instances_may_come_in_any_order(path: Path) -> None:
         prediction=pl.Series([1, 0, 1, 1]), score=pl.Series([0.5, -1.0, 2.0, 3.0])
     )
 
-    found = read_predictions(write(path, rows[[2, 0, 3, 1]]), INSTANCES)
+    predictions = read_predictions(write(path, rows[[2, 0, 3, 1]]), INSTANCES)
 
-    assert np.array_equal(found.answers, [True, False, True, True])
-    assert np.array_equal(found.scores, [0.5, -1, 2, 3])
+    assert np.array_equal(predictions.answers, [True, False, True, True])
+    assert np.array_equal(predictions.scores, [0.5, -1, 2, 3])
 
 
-def test_an_instance_that_comes_twice_has_one_row(path: Path) -> None:
+def test_a_repeated_instance_has_one_row(path: Path) -> None:
     rows = INSTANCES.select(IDENTITY).with_columns(score=pl.Series([1.0, 2.0, 3.0, 4.0]))
 
-    found = read_predictions(write(path, rows), INSTANCES[[0, 1, 2, 3, 1]])
+    predictions = read_predictions(write(path, rows), INSTANCES[[0, 1, 2, 3, 1]])
 
-    assert found.answers is None
-    assert np.array_equal(found.scores, [1, 2, 3, 4, 2])
+    assert predictions.answers is None
+    assert np.array_equal(predictions.scores, [1, 2, 3, 4, 2])
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_an_instance_that_comes_twice_has_one_row(path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_matched_is_refused(path: Path, frame: pl.DataFrame, says: str) -> None:
+def test_rows_that_do_not_match_are_refused(path: Path, frame: pl.DataFrame, says: str) -> None:
     with pytest.raises(InputError, match=says):
         read_predictions(write(path, frame), INSTANCES)
 
@@ -116,12 +116,12 @@ def test_a_wrong_line_of_json_is_named(tmp_path: Path, line: str, says: str) -> 
         read_predictions(path, INSTANCES)
 
 
-def test_a_line_separator_inside_json_ends_no_line(tmp_path: Path) -> None:
+def test_a_line_separator_inside_json_does_not_end_a_line(tmp_path: Path) -> None:
     instances = INSTANCES[:1].with_columns(sentence1=pl.lit("a\u2028pain"))
     row = instances.select(IDENTITY).row(0, named=True) | {"prediction": "T"}
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
 
-    found = read_predictions(path, instances)
+    predictions = read_predictions(path, instances)
 
-    assert np.array_equal(found.answers, [True])
+    assert np.array_equal(predictions.answers, [True])

@@ -79,7 +79,7 @@ def cosines(encoder: SentenceEncoder, pairs: TextPairs) -> np.ndarray:
 @pytest.mark.parametrize(
     "labels", [[1, 1, 0, 0, 1, 0], [1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1]]
 )
-def test_losses_are_those_of_the_library(labels: list[int]) -> None:
+def test_losses_match_the_library(labels: list[int]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # it has moved within version 6
         losses = importlib.import_module("sentence_transformers.losses")
@@ -93,18 +93,18 @@ def test_losses_are_those_of_the_library(labels: list[int]) -> None:
             return features
 
     sides = [{"sentence_embedding": side} for side in (left, right)]
-    found = torch.nn.functional.cosine_similarity(left, right)
-    contrastive = losses.OnlineContrastiveLoss(Model(), margin=0.5)(sides, truth)
-    assert contrastive_loss(found, truth == 1).item() == pytest.approx(contrastive.item(), rel=1e-5)
+    values = torch.nn.functional.cosine_similarity(left, right)
+    online = losses.OnlineContrastiveLoss(Model(), margin=0.5)(sides, truth)
+    assert contrastive_loss(values, truth == 1).item() == pytest.approx(online.item(), rel=1e-5)
     squared = losses.CosineSimilarityLoss(Model())(sides, truth)
-    assert cosine_loss(found, truth == 1).item() == pytest.approx(squared.item(), rel=1e-5)
+    assert cosine_loss(values, truth == 1).item() == pytest.approx(squared.item(), rel=1e-5)
 
 
 @pytest.mark.parametrize("loss", ["online-contrastive", "cosine"])
-def test_a_fine_tuned_encoder_tells_what_it_was_fitted_on(folders, loss: str) -> None:
+def test_a_fine_tuned_encoder_separates_its_training_pairs(folders, loss: str) -> None:
     train, held_back, test = pairs_of(64, 1), pairs_of(30, 2), pairs_of(60, 3)
     training = Training(epochs=6, rate=3e-3, batch=16)
-    found, epochs, n_seen = [], [], []
+    scores, epochs, n_seen = [], [], []
     before = torch.random.get_rng_state()
     for _ in range(2):
         encoder = SentenceEncoder(folders["saved"], EmbeddingOptions(), 1)
@@ -112,15 +112,15 @@ def test_a_fine_tuned_encoder_tells_what_it_was_fitted_on(folders, loss: str) ->
         epochs.append(
             tune(encoder, train, held_back, loss, training, seed=5, advance=n_seen.append)
         )
-        found.append(cosines(encoder, test))
+        scores.append(cosines(encoder, test))
 
     assert torch.equal(torch.random.get_rng_state(), before)
-    assert np.allclose(found[0], found[1], atol=1e-4)
+    assert np.allclose(scores[0], scores[1], atol=1e-4)
     assert epochs[0] == epochs[1]
     assert sum(n_seen) == 2 * 6 * 64
-    gaps = [one[test.labels].mean() - one[~test.labels].mean() for one in (start, found[0])]
+    gaps = [part[test.labels].mean() - part[~test.labels].mean() for part in (start, scores[0])]
     assert gaps[1] > gaps[0] + 0.01
-    precisions = [precision_of(one.astype(np.float64), test.labels) for one in (start, found[0])]
+    precisions = [precision_of(part.astype(np.float64), test.labels) for part in (start, scores[0])]
     assert precisions[1] > precisions[0]
 
 
@@ -130,21 +130,21 @@ def test_the_weights_of_the_best_epoch_are_kept(folders) -> None:
     training = Training(epochs=3, rate=5e-3, batch=8)
     encoder = SentenceEncoder(folders["saved"], EmbeddingOptions(), 1)
 
-    kept = tune(encoder, wrong, held_back, "cosine", training, seed=0, advance=lambda _n: None)
+    epoch = tune(encoder, wrong, held_back, "cosine", training, seed=0, advance=lambda _n: None)
 
-    assert kept == 1  # it gets worse, the longer it is taught what is wrong
+    assert epoch == 1  # it gets worse, the longer it is taught what is wrong
 
 
-def test_texts_that_run_together_have_the_vectors_of_single_ones(folders) -> None:
+def test_texts_have_the_same_vectors_in_a_batch_and_alone(folders) -> None:
     from medsim.wic.models.fine_tuned import _embedded
 
     encoder = SentenceEncoder(folders["saved"], EmbeddingOptions(prefix="note "), 1)
     texts = pairs_of(20, 4).left
 
     with torch.no_grad():
-        found = _embedded(encoder, texts).cpu().numpy()
+        vectors = _embedded(encoder, texts).cpu().numpy()
 
-    assert np.allclose(found, encoder.encode(texts), atol=1e-5)
+    assert np.allclose(vectors, encoder.encode(texts), atol=1e-5)
 
 
 def pairs_of_words(n: int, seed: int) -> tuple[WordPairs, np.ndarray]:
@@ -163,18 +163,18 @@ def round_of(train: np.ndarray, held_back: np.ndarray, test: np.ndarray) -> Roun
 
 def test_a_bilstm_compares_both_sides() -> None:
     pairs, labels = pairs_of_words(200, 1)
-    one = round_of(np.arange(100), np.arange(100, 150), np.arange(150, 200))
+    round_ = round_of(np.arange(100), np.arange(100, 150), np.arange(150, 200))
     training = Training(epochs=10, rate=2e-2, batch=10)
     n_seen: list[int] = []
 
-    found, kept = bilstm_scores(pairs, labels, one, training, 0, n_seen.append)
+    log_odds, epoch = bilstm_scores(pairs, labels, round_, training, 0, n_seen.append)
 
-    assert precision_of(found[50:], labels[one.test]) > 0.95  # of chance it would be about 0.5
-    assert 1 <= kept <= 10
+    assert precision_of(log_odds[50:], labels[round_.test]) > 0.95  # about 0.5 by chance
+    assert 1 <= epoch <= 10
     assert sum(n_seen) == 10 * 100
 
 
-def test_a_bilstm_is_that_of_pytorch_text_by_text(monkeypatch) -> None:
+def test_a_bilstm_matches_pytorch_text_by_text(monkeypatch) -> None:
     pairs, labels = pairs_of_words(12, 2)
     starts = np.array([0, 1, 3, *range(4, 12), 20, 21])  # of sides of up to eight words
     bags = WordBags(vectors=pairs.bags.vectors, words=pairs.bags.words, starts=starts)
@@ -186,10 +186,10 @@ def test_a_bilstm_is_that_of_pytorch_text_by_text(monkeypatch) -> None:
         return 1
 
     monkeypatch.setattr("medsim.wic.models.bilstm.train", untrained)
-    one = round_of(np.arange(0), np.arange(0), np.arange(6))
+    round_ = round_of(np.arange(0), np.arange(0), np.arange(6))
     training = Training(epochs=1, rate=1e-3, batch=2)
 
-    found, _ = bilstm_scores(pairs, labels, one, training, 7, lambda _n: None)
+    log_odds, _ = bilstm_scores(pairs, labels, round_, training, 7, lambda _n: None)
 
     lstm, output = modules[0]["lstm"], modules[0]["output"]
     for row in range(6):
@@ -200,7 +200,7 @@ def test_a_bilstm_is_that_of_pytorch_text_by_text(monkeypatch) -> None:
         both = torch.from_numpy(np.concatenate([left, np.zeros((1, 2), np.float32), right]))
         steps, _ = lstm(both[:, None])
         last = torch.cat([steps[-1, 0, :N_UNITS], steps[0, 0, N_UNITS:]])
-        assert found[row] == pytest.approx(output(last).item(), abs=1e-5)
+        assert log_odds[row] == pytest.approx(output(last).item(), abs=1e-5)
 
 
 def test_both_are_scored_end_to_end(folders, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_both_are_scored_end_to_end(folders, tmp_path: Path) -> None:
     write_kinds(tmp_path / "kinds.txt")
     options = "network=bilstm,input=target,epochs=2"
 
-    found = evaluate_wic(
+    scores = evaluate_wic(
         tmp_path / "data",
         tmp_path / "out",
         models=[
@@ -219,10 +219,10 @@ def test_both_are_scored_end_to_end(folders, tmp_path: Path) -> None:
         threads=1,
     )
 
-    assert set(found.predictions["seed"]) == {0, 1}
-    whole = found.results.filter(subset="all")
+    assert set(scores.predictions["seed"]) == {0, 1}
+    whole = scores.results.filter(subset="all")
     assert sorted(whole.select("model", "statistic").rows()) == [
         (model, statistic) for model in ("lstm", "tuned") for statistic in ("accuracy", "deviation")
     ]
-    thresholds = found.results.filter(statistic="threshold", model="lstm")
+    thresholds = scores.results.filter(statistic="threshold", model="lstm")
     assert thresholds["subset"].to_list() == ["seed 0", "seed 1"]

@@ -56,7 +56,7 @@ def data(n: int = 80) -> tuple[np.ndarray, np.ndarray]:
     return features, features[:, 0] * (features[:, 1] - 5) > 0
 
 
-def test_scores_are_those_of_scikit_learn_on_standardised_features() -> None:
+def test_scores_match_scikit_learn_on_standardised_features() -> None:
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -66,13 +66,13 @@ def test_scores_are_those_of_scikit_learn_on_standardised_features() -> None:
     with pytest.warns(UserWarning, match="Maximum iterations"):
         pipeline = make_pipeline(StandardScaler(), model).fit(features[:60], labels[:60])
 
-    found = perceptron_scores(features[:60], labels[:60], features[60:], 5)
+    scores = perceptron_scores(features[:60], labels[:60], features[60:], 5)
 
-    assert np.allclose(found, pipeline.predict_proba(features[60:])[:, 1], atol=1e-5)
-    assert ((found >= 0.5) == labels[60:]).mean() > 0.7
+    assert np.allclose(scores, pipeline.predict_proba(features[60:])[:, 1], atol=1e-5)
+    assert ((scores >= 0.5) == labels[60:]).mean() > 0.7
 
 
-def test_a_seed_of_64_bits_is_taken() -> None:
+def test_a_seed_of_64_bits_works() -> None:
     features, labels = data(20)
 
     low, high = (perceptron_scores(features, labels, features, seed) for seed in (1, (1 << 40) + 1))
@@ -81,18 +81,18 @@ def test_a_seed_of_64_bits_is_taken() -> None:
 
 
 @pytest.mark.parametrize(("label", "score"), [(True, 1), (False, 0)])
-def test_of_one_kind_of_label_nothing_else_is_learnt(label, score) -> None:
+def test_with_a_single_label_every_score_is_that_label(label, score) -> None:
     features, _ = data(5)
 
-    found = perceptron_scores(features, np.full(5, label), features[:2], 0)
+    scores = perceptron_scores(features, np.full(5, label), features[:2], 0)
 
-    assert found.tolist() == [score, score]
+    assert scores.tolist() == [score, score]
     of_none = perceptron_scores(features[:0], np.zeros(0, np.bool_), features[:2], 0)
     assert of_none.tolist() == [0, 0]
     assert perceptron_scores(features, np.full(5, label), features[:0], 0).shape == (0,)
 
 
-def test_the_global_random_state_is_left_alone() -> None:
+def test_the_global_random_state_is_unchanged() -> None:
     features, labels = data(20)
     before = np.random.get_state()[1].copy()  # noqa: NPY002 — what must not change
 
