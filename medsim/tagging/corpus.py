@@ -56,10 +56,10 @@ class Entity(NamedTuple):
 def entities_of(tags: Sequence[str]) -> list[Entity]:
     """Return the entities of a sentence in their order, for tags in any scheme.
 
-    The rules are those of conlleval, the script of CoNLL's shared tasks, and of the package
-    seqeval. An entity begins at B and S, and at any other tag except O if the previous word is
-    in no entity, is the last of one (E or S), or has another type. It ends before O, before the
-    next entity, and at the end of the sentence. So I after O begins an entity, as I-X after B-Y.
+    The rules are as in conlleval, the script of CoNLL's shared tasks, and in the package seqeval.
+    An entity begins at B and S, and at any other tag except O if the previous word is outside of
+    entities, ends one (E or S), or has another type. It ends before O, before the next entity, and
+    at the end of the sentence. So I after O begins an entity, as does I-X after B-Y.
 
     Args:
         tags: of one sentence: O, or a letter of ``PREFIXES``, a hyphen and a type.

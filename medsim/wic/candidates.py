@@ -74,7 +74,7 @@ def candidate_blocks(
     """Return the blocks of a terminology and the mentions of its concepts.
 
     Two terms are compared once, however many sentences contain them, by lemmas and names in
-    ``language``. Mentions are those of ``chosen_mentions``, and blocks refer to their rows.
+    ``language``. Mentions come from ``chosen_mentions``, and blocks refer to their rows.
     ``any_depth`` says whether all ancestors of a concept are broader, or only its parents. Leaves
     the tables ``form_name``, ``mentioned`` and ``related_concept`` in the store.
     """

@@ -237,7 +237,7 @@ def _checked(path: Path) -> pl.DataFrame:
 def _crossed(benchmark: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
     """Return a round per fold; the next fold is held back.
 
-    Rows after those of ``benchmark`` are in no fold, but in the training data of every round.
+    Rows after the rows of ``benchmark`` are not in a fold, but in the training data of every round.
     """
     folds = np.full(len(order), -1, np.int32)
     folds[: benchmark.height] = folds_of(benchmark, seed)
@@ -273,9 +273,9 @@ def _fitted(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
 def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     """Return the fold of each instance, from 0: int32[n_instances].
 
-    Connected instances stay together, see ``linked``. The largest components are placed first,
-    those of equal size in an order drawn from their content, each in the smallest fold so far; so
-    folds do not depend on the order of instances. There are fewer than ``n_folds`` if there are
+    Connected instances stay together, see ``linked``. Components are placed from the largest on, in
+    the smallest fold so far. Those of equal size are placed in an order drawn from their content,
+    so folds do not depend on the order of instances. There are fewer than ``n_folds`` if there are
     fewer components.
     """
     parts, part_of = np.unique(linked(instances), return_inverse=True)

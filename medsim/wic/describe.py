@@ -122,7 +122,7 @@ def corpora(benchmark: Benchmark) -> pl.DataFrame:
 def splits(files: BenchmarkFiles) -> pl.DataFrame:
     """Return table 3: a row per split, and one for all.
 
-    Means are over both sentences of all instances; words are those of BERT's tokenizer, see
+    Means are over both sentences of all instances; words are counted as by BERT's tokenizer, see
     ``n_words``. Pairs of terms count once in either order, ignoring case.
     """
     types = files.build.semantic_types() if files.build else None

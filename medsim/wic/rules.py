@@ -32,9 +32,9 @@ def group_of(
 ) -> str | None:
     """Return the group of two terms: the first of ``medsim.wic.GROUPS`` that applies.
 
-    It shares no code with the search that makes a benchmark, so it can check the search. The groups
-    and their order are those of Rouhizadeh et al. (2024). ``share_concept`` says whether both are
-    names of one concept of the terminology, ignoring case; None means unknown, and synonyms are
+    It shares no code with the search that builds a benchmark, so it can check the search. Groups
+    and their order are as in Rouhizadeh et al. (2024). ``share_concept`` says whether both terms
+    are names of one concept of the terminology, ignoring case; if it is None, synonyms are
     skipped. The order of the two terms does not matter.
     """
     lemma1, lemma2 = lemma_pair(term1, term2, language)

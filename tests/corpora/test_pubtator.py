@@ -18,7 +18,7 @@ from medsim.corpora.pubtator import Problems, codes_of, is_pubtator
 DATA = os.environ.get("MEDSIM_DATA")
 
 TEXT = "7|t|Orl and dup\n7|a|Bim of dup.\n"
-"""A document of 23 characters: "dup" stands at 8 and at 19."""
+"""A document of 23 characters, with "dup" at 8 and at 19."""
 
 NOT_THERE = "mention is not in the text at its offsets"
 
@@ -237,7 +237,7 @@ def test_published_corpora_are_read_whole() -> None:
         "BC5CDR": (1500, 28785, {"line states a relation": 3116}),
         "NCBI": (
             791,
-            6882 - 11 - 1,  # the mentions of the document that is there twice, and a wrong one
+            6882 - 11 - 1,  # the mentions of a repeated document, and an invalid one
             {"document occurs again": 1, NOT_THERE: 1},
         ),
     }
@@ -279,10 +279,10 @@ TWO = [("MSH", "D003920"), ("OMIM", "217000")]
         ("MIM:217000", [("OMIM", "217000")]),
         ("HP:0001658", [("HP", "0001658")]),
         ("SNOMEDCT_US:22298006", [("SNOMEDCT_US", "22298006")]),
-        # in another form
+        # in unknown formats
         *((text, None) for text in ("217000", "D00392", "D0039200", "C00065724")),
         *((text, None) for text in ("MESH:", "MESH:D1", "OMIM:x", "D003920 D1", "x|-1")),
-        # linked to nothing, of several each once, and a part that is linked to nothing
+        # unlinked; repeated codes; an unlinked part
         *((text, []) for text in ("", "-", "-1", " -1 ", "-1|-1")),
         *((text.join(["D003920", "OMIM:217000", "D003920"]), TWO) for text in [*"|+,;", " | "]),
         ("D003920|-1", [("MSH", "D003920"), ("", "")]),

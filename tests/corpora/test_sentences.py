@@ -33,14 +33,14 @@ PIECES = [
     "  ",
     *"\u00a0\u2028\r\t\x1c\x1f",
     "E. coli ",
-    "&\u14f4&",  # what PySBD writes for other characters while it works, as the rest
+    "&\u14f4&",  # PySBD uses these as placeholders, like the rest
     *"\u2229\u222f\u0238\u1d14\u266c\u2668\u261d",
 ]
 TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=12).map("".join)
 
 
 def by_pysbd(text: str) -> list[str]:
-    sentences._segmenter("en")  # which knows what Python says when it compiles PySBD
+    sentences._segmenter("en")  # it ignores the warnings when Python compiles PySBD
     from pysbd import Segmenter
 
     return Segmenter(language="en", clean=False).segment(text)

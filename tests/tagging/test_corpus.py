@@ -31,7 +31,7 @@ CONLL = "Orl\tB-X\ndup\tO\n\n"
 
 
 def document(title: str, abstract: str, *terms: str) -> Document:
-    """Return a document with a mention of each term at its first place."""
+    """Return a document with a mention of each term at its first occurrence."""
     text = f"{title} {abstract}"
     annotations = [
         Annotation(
@@ -43,7 +43,7 @@ def document(title: str, abstract: str, *terms: str) -> Document:
 
 
 def tagged(source: Document) -> tuple[list[str], dict[str, int]]:
-    """Return the sentences of a document as text, entities in brackets, and what is left out."""
+    """Return the sentences of a document as text, entities in brackets, and skipped items."""
     problems = Problems()
     lines = []
     for sentence in tagged_sentences(iter([source]), "c", CUTTING, problems):
@@ -262,7 +262,7 @@ RULES = {
     "B-Y I-X": [("Y", 0, 1), ("X", 1, 2)],
     "B-X I-Y I-X": [("X", 0, 1), ("Y", 1, 2), ("X", 2, 3)],
     "I-X I-Y": [("X", 0, 1), ("Y", 1, 2)],
-    "O B-X I-X": [("X", 1, 3)],  # the end of a sentence ends it
+    "O B-X I-X": [("X", 1, 3)],  # ends with the sentence
     "S-X S-X": [("X", 0, 1), ("X", 1, 2)],
     "B-X I-X E-X I-X": [("X", 0, 3), ("X", 3, 4)],
     "B-X E-X E-X": [("X", 0, 2), ("X", 2, 3)],
@@ -271,7 +271,7 @@ RULES = {
     "B-X-1 I-X-1": [("X-1", 0, 2)],
     "B-X L-X O U-Y": [("X", 0, 2), ("Y", 3, 4)],  # as in BILOU
 }
-"""The rules of conlleval (Tjong Kim Sang 2002), and what they make of tags of other schemes."""
+"""The entities of tags in several schemes, by conlleval (Tjong Kim Sang 2002)."""
 
 
 @pytest.mark.parametrize(("tags", "expected"), RULES.items())

@@ -33,7 +33,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def vectors(corpus: Path) -> Path:
-    """Vectors that tell words of names from others, with a comma and without the word "seen"."""
+    """Vectors that separate words of names from others, with a comma, without the word "seen"."""
     names = {
         word for names in invented_names(3, 30).values() for name in names for word in name.split()
     }

@@ -1,4 +1,4 @@
-"""The window tagger against textbook arithmetic, and what it learns."""
+"""The window tagger: textbook arithmetic and learning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def one_thread() -> Iterator[None]:
 
 
 def loss(values: np.ndarray, inputs: np.ndarray, tags: np.ndarray) -> float:
-    """Return the mean cross entropy of a network whose weights lie one after the other."""
+    """Return the mean cross entropy of a network with these weights, in one array."""
     n_in, n_hidden, n_out = SIZES
     weights1, biases1, weights2, biases2 = np.split(
         values, np.cumsum([n_in * n_hidden, n_hidden, n_hidden * n_out])
@@ -51,7 +51,7 @@ def gradient(values: np.ndarray, inputs: np.ndarray, tags: np.ndarray) -> np.nda
 def test_weights_change_as_in_adam() -> None:
     rng = np.random.default_rng(3)
     network = Network(SIZES, rng)
-    network.values[:] *= 2  # so that some hidden units are at their ends
+    network.values[:] *= 2  # so that some hidden units saturate
     values = network.values.astype(np.float64)
     mean, square = np.zeros_like(values), np.zeros_like(values)
     descent = tagger._Adam(network)
@@ -72,7 +72,7 @@ def test_weights_change_as_in_adam() -> None:
 
 
 def windows_of(rng: np.random.Generator, n: int) -> Words:
-    """Return words whose tag is 1 where the word before is one of the first five of twenty."""
+    """Return words with tag 1 if the previous word is one of the first five of twenty."""
     windows = rng.integers(0, 20, (n, 5)).astype(np.int32)
     return Words(windows=windows, tags=(windows[:, 1] < 5).astype(np.int32))
 
@@ -105,7 +105,7 @@ def test_training_depends_on_the_seed() -> None:
 def test_training_stops_without_gain_on_dev_and_keeps_the_best() -> None:
     _, epoch, scores = learnt(1, 40)
 
-    assert scores[epoch - 1] > 0.99  # it learns what the words around a word say
+    assert scores[epoch - 1] > 0.99  # it learns from the words around a word
     assert epoch == int(np.argmax(scores)) + 1
     assert len(scores) == epoch + tagger.PATIENCE
 

@@ -1,4 +1,4 @@
-"""Tables and figures of the paper, counted anew from the instances one by one."""
+"""Tables and figures of the paper, counted again from single instances."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DATA = os.environ.get("MEDSIM_DATA")
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
-    """Return a benchmark of terms of UMLS, each of which stands for any of three concepts."""
+    """Return a benchmark of terms of UMLS; each term stands for any of three concepts."""
     return typed_benchmark(tmp_path_factory.mktemp("described"))
 
 
@@ -166,7 +166,7 @@ def test_files_without_a_manifest_have_fewer_columns(built: Benchmark, tmp_path:
 
 def test_semantic_groups_are_the_fifteen_of_all_types() -> None:
     assert len(set(GROUP_OF.values())) == 15
-    assert len(GROUP_OF) == 127 + 9  # and those that the network had before
+    assert len(GROUP_OF) == 127 + 9  # with types of earlier versions
     assert GROUP_OF["T047"] == "Disorders"
     assert GROUP_OF["T116"] == "Chemicals & Drugs"
 

@@ -24,7 +24,7 @@ TERMS = st.text("abcABC é-𝒳ßİ", min_size=1, max_size=12)
 
 
 def longest_common_subsequence(a: str, b: str) -> int:
-    """Return its length by the table of the textbook."""
+    """Return the length of the subsequence by the textbook's table."""
     table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i, character in enumerate(a, start=1):
         for j, other in enumerate(b, start=1):
@@ -50,7 +50,7 @@ def test_the_ratio_matches_the_textbook_in_lower_case(term1: str, term2: str) ->
         ("MTD", "Morbus tal dovak", True),
         ("Morbus  tal\tdovak", "mtd", True),
         ("MT", "Morbus tal dovak", False),
-        ("MTD", "Morbus tal-dovak", False),  # words are split at white space alone
+        ("MTD", "Morbus tal-dovak", False),  # words are split only at white space
         ("M T D", "Morbus tal dovak", False),
         ("C", "calor", True),
         ("İB", "i̇stan brin", False),  # in lower case, dotted I is two code points
@@ -124,7 +124,7 @@ def test_forms_of_a_term_share_a_lemma_and_other_terms_do_not(term, other, same)
 
 
 def test_lemmas_depend_on_the_language() -> None:
-    plural, singular = "बीमारियाँ", "बीमारी"  # whose vowels are marks
+    plural, singular = "बीमारियाँ", "बीमारी"  # vowels are marks
     assert lemma_of(plural, "hi") == lemma_of(singular, "hi")
     assert lemma_of(plural) != lemma_of(singular)
 

@@ -38,7 +38,7 @@ def test_threads_do_not_change_the_pairs() -> None:
     rng = np.random.default_rng(5)
     terms = sorted({"".join(rng.choice(list("abcd"), 9)) for _ in range(700)})
     pairs = similar_label_pairs(terms)
-    assert len(pairs) > 4_096  # more than a task has room for at first
+    assert len(pairs) > 4_096  # more than the first buffer of a task
     assert np.array_equal(similar_label_pairs(terms, threads=3), pairs)
 
 

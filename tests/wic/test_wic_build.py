@@ -1,4 +1,4 @@
-"""Benchmarks of words in context are built from corpora, and keep what they promise."""
+"""Benchmarks of words in context are built from corpora, and follow all rules."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_broader_concepts_at_any_depth_are_left_out_on_request(inputs, tmp_path:
     _, source = inputs
     few = write_corpus(tmp_path, NAMES, "few", 1, n_documents=40)
     chain = source.read_text(encoding="utf-8")
-    for number in range(3, 120, 7):  # the parent gets a parent of its own
+    for number in range(3, 120, 7):  # the parent gets a parent
         chain = chain.replace(
             f"xref: MSH:D{900000 + number - 1}",
             f"xref: MSH:D{900000 + number - 1}\nis_a: V:{number - 2:04}",
@@ -110,7 +110,7 @@ def test_codes_of_mesh_and_omim_link_to_concepts_of_umls(tmp_path: Path) -> None
         ("C0000001", "velp ache", "D000001"),
         ("C0000002", "velp ache", "D000002"),
         ("C0000003", "velp bloat", "D000003"),
-        ("C0000004", "velp ache of age", "D000003"),  # which thus stands for two concepts
+        ("C0000004", "velp ache of age", "D000003"),  # the code now stands for two concepts
         ("C0000005", "velp aches", "D000005"),
         ("C0000006", "velp ached", "D000006"),
     ):
@@ -121,7 +121,7 @@ def test_codes_of_mesh_and_omim_link_to_concepts_of_umls(tmp_path: Path) -> None
     umls.relation("C0000002", "SY", "C0000005")
     umls.relation("C0000006", "RB", "C0000001")
     codes = ["D000001", "OMIM:100100", "D000002", "MESH:D000003", "UMLS:C0000005", "D000006"]
-    codes.append("OMIM:999999")  # which none has
+    codes.append("OMIM:999999")  # no concept has it
     text = "\n".join(
         mentioning(code, "velp ache", 10 * at + n)
         for at, code in enumerate(codes)

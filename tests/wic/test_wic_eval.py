@@ -62,7 +62,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=["data", "one.json"])
 def scored(request: pytest.FixtureRequest, place: Path) -> WicScores:
-    """Return what was found of every model, by splits and by folds."""
+    """Return the scores of every model, by splits and by folds."""
     out = place / f"scores of {request.param}"
     models = models_for(place, request.param)
     return evaluate_wic(place / request.param, out, models=models, people=0.8, threads=2)
@@ -79,7 +79,7 @@ def all_models(place: Path) -> list[str]:
 
 
 def models_for(place: Path, data: str) -> list[str]:
-    """Return all models, or those of each kind for a file, on which each is fitted ten times."""
+    """Return all models; for a single file one of each kind, since each is fitted ten times."""
     models = all_models(place)
     return models if data == "data" else [*models[:2], models[3]]
 
@@ -89,7 +89,7 @@ def accuracy(results: pl.DataFrame, model: str, subset: str = "all") -> float:
 
 
 def shuffled(path: Path, to: Path) -> np.ndarray:
-    """Return in which order instances of a file stand after writing them to another."""
+    """Write the instances of a file in another order, and return the order."""
     instances = read_instances(path)
     order = np.random.default_rng(5).permutation(instances.height)
     write_instances(to, instances[order])
@@ -375,7 +375,7 @@ def test_predictions_of_a_file_are_used_unchanged(place: Path, tmp_path: Path) -
 
 
 def scores_of(instances: pl.DataFrame, path: Path) -> Path:
-    """Return a file of scores by which instances of label 1 are above 5."""
+    """Return a file of scores; instances with label 1 have scores above 5."""
     scores = pl.col("label") * 4 + 3 + pl.int_range(pl.len()) / 1000
     instances.select(score=scores).write_csv(path)
     return path

@@ -62,7 +62,7 @@ def with_values(split: str, number: int, **values: object) -> Callable[[WicFolde
 
 
 def with_terms(split: str, number: int, *terms: str | None) -> Callable[[WicFolder], None]:
-    """Return a change that gives an instance other terms, but where one is None."""
+    """Return a change that gives an instance other terms; None keeps a term."""
 
     def change(folder: WicFolder) -> None:
         for which, term in enumerate(terms, start=1):
@@ -74,7 +74,7 @@ def with_terms(split: str, number: int, *terms: str | None) -> Callable[[WicFold
 
 def ends_after_its_sentence(folder: WicFolder) -> None:
     rows = folder.splits["dev"]
-    longer = "chronic telorits."  # so that what stands there is still the term
+    longer = "chronic telorits."  # the term is still at its offsets
     sentence = f"Those with {longer}"
     replaced(rows, 6, sentence1=sentence, term1=longer, end1=len(sentence) + 1)
 
@@ -91,7 +91,7 @@ has_more_true_instances = with_values("train", 3, label=1)
 
 def has_more_than_published(folder: WicFolder) -> None:
     for n in range(200):
-        stem = f"quarn{chr(97 + n // 20)}{chr(97 + n % 20)}k"  # no two with one lemma
+        stem = f"quarn{chr(97 + n // 20)}{chr(97 + n % 20)}k"  # all have different lemmas
         last = side(1, f"{stem} of the far end", 1000 + n, "c")
         other = side(2, "qotfe", 2000 + n, "c")
         row = {"split": "test", **last, **other, "cat": "abbreviations", "label": n % 2}
@@ -147,7 +147,7 @@ leaks_terms = with_terms("dev", 2, "ZOTOW", "zirel of the outer wall")
 def test_a_sentence_may_be_in_train_a_hundred_times(tmp_path: Path) -> None:
     folder = WicFolder()
     has_a_sentence_101_times(folder)
-    del folder.splits["train"][107:109]  # the last True one of them, and a False one
+    del folder.splits["train"][107:109]  # the last True instance, and a False one
 
     assert verify(folder.write_json(tmp_path / "out")).holds
 
@@ -238,7 +238,7 @@ def test_the_published_dev_split_has_the_known_violations() -> None:
 
     assert outcome.broken == ["group", "lemma", "similarity"]
     counts = dict(outcome.findings.select("check", "violations").iter_rows())
-    assert counts["group"] == 6  # one letter taken for a synonym of one word
+    assert counts["group"] == 6  # one letter counts as a synonym of a word
     assert counts["similarity"] == 33  # down to a ratio of 0.70
 
 

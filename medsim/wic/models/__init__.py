@@ -125,7 +125,7 @@ class EmbeddedModel(Model):
 
     Attributes:
         gives: whether the embedding has vectors of ``WORDS`` or of ``TERMS``.
-        accepts: the options that it has besides those of its embedding.
+        accepts: the options that it has besides the options of its embedding.
         inputs: the kinds of input that it can read, the default first.
         reads: the chosen input.
     """

@@ -80,8 +80,8 @@ def bilstm_scores(
 ) -> tuple[Values, int]:
     """Return log-odds that instances are True, and the epoch whose weights were kept.
 
-    A bidirectional LSTM reads the word vectors of the first side, a vector of zeros, and those of
-    the second. Its last states in both directions go to one output neuron (Rouhizadeh et al. 2024,
+    A bidirectional LSTM reads the word vectors of the first side, a vector of zeros, and the second
+    side. Its last states in both directions go to one output neuron (Rouhizadeh et al. 2024,
     who do not say how the sides are combined: if each were read separately, a neuron could not
     compare them). Word vectors are not changed. The loss is the binary cross-entropy; see
     ``medsim.wic.models.training.train``.

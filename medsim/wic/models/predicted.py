@@ -99,7 +99,7 @@ class PredictedModel(Model):
             digests[str(self.dev)] = of_dev.sha256
         elif not dataset.is_crossed:
             raise OptionError(
-                f"{self.file} has only scores; add those of the dev split to choose a threshold: "
+                f"{self.file} has only scores; add scores of the dev split to choose a threshold: "
                 f"`predictions` {self.name}={self.file},dev=PATH"
             )
         answers = threshold_answers(dataset, lambda _round: scores, lambda round_: round_.dev)

@@ -1,4 +1,4 @@
-"""Language models on words in context: what they are asked, and what their replies become."""
+"""Language models on words in context: their prompts and their replies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sides_of(content: str) -> list[str]:
-    """Return both sentences of a question, without what stands before them."""
+    """Return both sentences of a question, without the text before them."""
     return [line.partition(": ")[2] for line in content.splitlines()[-2:]]
 
 
@@ -205,7 +205,7 @@ def test_no_chat_is_sent_twice_and_an_interrupted_run_continues(
     answered = [json.dumps(body["messages"]) for _, _, body in service.requests[:20]]
     later = [json.dumps(body["messages"]) for _, _, body in service.requests[-28:]]
     assert max(Counter(answered + later).values()) == 1
-    score(service, data, tmp_path / "longer", ",tokens=64")  # may change what a model replies
+    score(service, data, tmp_path / "longer", ",tokens=64")  # may change replies
     assert len(service.requests) == n_requests + 48
 
 
@@ -381,7 +381,7 @@ def test_models_with_another_name_for_the_token_limit_work(
     service.always = lambda handler, _body: handler.reply(error, 400)
     with pytest.raises(ServiceError, match="Unsupported parameter: temperature"):
         score(service, data, tmp_path / "other", ",concurrency=1")
-    assert "max_tokens" in service.requests[-1][2]  # another refusal: it is not asked again
+    assert "max_tokens" in service.requests[-1][2]  # after another error it is not sent again
 
 
 def test_no_file_has_the_key(

@@ -1,4 +1,4 @@
-"""Models of words in context: what is registered, and what a user names or gives in Python."""
+"""Models of words in context: the registered ones, and models that users name or pass."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_text_names_a_model_and_its_options(tmp_path: Path) -> None:
     )
     service = model_of("m=api:http://localhost:1/v1,model=x,batch=8")
     assert isinstance(service, CosineModel)
-    assert service.embedding.options.batch == 8  # of requests; a trained model has its own
+    assert service.embedding.options.batch == 8  # per request; not the batch of training
     file = PredictedModel.parse("m=a.csv,dev=b.csv")
     assert file == PredictedModel(name="m", file=Path("a.csv"), dev=Path("b.csv"))
     assert PredictedModel.parse("m=a.csv").dev is None

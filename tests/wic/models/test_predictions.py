@@ -18,7 +18,7 @@ IDENTITY = ["sentence1", "sentence2", "start1", "start2"]
 
 
 def write(path: Path, frame: pl.DataFrame) -> Path:
-    """Return the file after writing a frame in the format that its name ends in."""
+    """Return the file after writing a frame in the format of its suffix."""
     if path.suffix == ".parquet":
         frame.write_parquet(path)
     elif path.suffix == ".jsonl":

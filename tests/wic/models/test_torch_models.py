@@ -1,4 +1,4 @@
-"""Models that PyTorch trains, with the libraries themselves."""
+"""Models that PyTorch trains, compared with the libraries."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def pairs_of(n: int, seed: int) -> TextPairs:
-    """Return sentences with a quoted word, which means the same where it is the same."""
+    """Return sentences with a quoted word; equal words have the same meaning."""
     draw = np.random.default_rng(seed)
     first, second = draw.integers(len(KINDS), size=(2, n))
     second = np.where(draw.random(n) < 0.5, first, second)
@@ -132,7 +132,7 @@ def test_the_weights_of_the_best_epoch_are_kept(folders) -> None:
 
     epoch = tune(encoder, wrong, held_back, "cosine", training, seed=0, advance=lambda _n: None)
 
-    assert epoch == 1  # it gets worse, the longer it is taught what is wrong
+    assert epoch == 1  # it gets worse with every epoch on wrong labels
 
 
 def test_texts_have_the_same_vectors_in_a_batch_and_alone(folders) -> None:
@@ -148,7 +148,7 @@ def test_texts_have_the_same_vectors_in_a_batch_and_alone(folders) -> None:
 
 
 def pairs_of_words(n: int, seed: int) -> tuple[WordPairs, np.ndarray]:
-    """Return sides of one word each, which mean the same where it is the same of two."""
+    """Return sides of one of two words each; equal words have the same meaning."""
     words = np.random.default_rng(seed).integers(2, size=2 * n).astype(np.int32)
     bags = WordBags(
         vectors=3 * np.eye(2, dtype=np.float32), words=words, starts=np.arange(2 * n + 1)

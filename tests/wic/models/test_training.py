@@ -1,4 +1,4 @@
-"""What trains models: the learning rate, the choice of an epoch, perceptrons."""
+"""The training of models: the learning rate, the choice of an epoch, perceptrons."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_missing_pytorch_says_how_to_install_it(monkeypatch) -> None:
 
 
 pytestmark = pytest.mark.skipif(
-    find_spec("sklearn") is None,  # which is imported by those alone that run the tests
+    find_spec("sklearn") is None,  # imported only by the tests that need it
     reason="medsim[wic] is not installed",
 )
 
@@ -94,7 +94,7 @@ def test_with_a_single_label_every_score_is_that_label(label, score) -> None:
 
 def test_the_global_random_state_is_unchanged() -> None:
     features, labels = data(20)
-    before = np.random.get_state()[1].copy()  # noqa: NPY002 — what must not change
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 — must not change
 
     perceptron_scores(features, labels, features, 0)
 
