@@ -1,4 +1,4 @@
-"""The categories of a build: what belongs to them, and what is refused."""
+"""The categories of a build: their terms, and options that are refused."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ def copy(build: Build, tmp_path: Path) -> Path:
     return Path(shutil.copytree(build.folder, tmp_path / "copy"))
 
 
-def walked(build: Build, tops: list[str]) -> tuple[dict[str, list[str]], int, int]:
-    """Return the terms of each category, and how many concepts and terms several of them have."""
+def descendant_terms(build: Build, tops: list[str]) -> tuple[dict[str, list[str]], int, int]:
+    """Return the terms of each category, and the numbers of shared concepts and terms."""
     children = build.table("is_a").collect().rows_by_key("parent_id")
     active = set(build.table("concept").filter("active").collect()["concept_id"])
     names = build.table("description").filter("active", kind="fsn").collect()
     fsn = dict(names.select("concept_id", "term").iter_rows())
     below: dict[str, set[str]] = {}
     for top in tops:
-        seen, queue = set(), [top]
+        visited, queue = set(), [top]
         while queue:
             for (child,) in children.get(queue.pop(), []):
-                if child not in seen:
-                    seen.add(child)
+                if child not in visited:
+                    visited.add(child)
                     queue.append(child)
-        below[top] = (seen - {top}) & active
-    shared = [c for c, n in Counter(c for some in below.values() for c in some).items() if n > 1]
+        below[top] = (visited - {top}) & active
+    shared = [c for c, n in Counter(c for group in below.values() for c in group).items() if n > 1]
     terms: dict[str, dict[str, str]] = {}
     for top, concepts in below.items():
         by_lower = terms.setdefault(top, {})
         for term in sorted((fsn[c] for c in concepts if c not in shared), reverse=True):
             by_lower[term.lower()] = term  # the smallest comes last
-    n_having = Counter(lower for some in terms.values() for lower in some)
-    own = {
-        top: sorted(t for x, t in some.items() if n_having[x] == 1) for top, some in terms.items()
+    n_having = Counter(lower for group in terms.values() for lower in group)
+    terms_by_top = {
+        top: sorted(t for x, t in group.items() if n_having[x] == 1) for top, group in terms.items()
     }
-    return own, len(shared), sum(n > 1 for n in n_having.values())
+    return terms_by_top, len(shared), sum(n > 1 for n in n_having.values())
 
 
 @pytest.mark.parametrize(
@@ -70,26 +70,26 @@ def walked(build: Build, tops: list[str]) -> tuple[dict[str, list[str]], int, in
         (["410607006", "a = b=103693007"], ["410607006", "103693007"], ["Organism", "a = b"]),
     ],
 )
-def test_categories_are_those_that_are_named_or_of_the_paper_and_what_is_below_them(
+def test_categories_are_the_named_or_default_concepts_with_their_descendants(
     build: Build, named: list[str] | None, tops: list[str], names: list[str]
 ) -> None:
-    found = categories_of(build, named, len(names))
-    own, n_concepts, n_terms = walked(build, tops)
-    assert {one.concept_id: list(one.terms) for one in found.categories} == own
-    assert (found.n_shared_concepts, found.n_shared_terms) == (n_concepts, n_terms)
+    result = categories_of(build, named, len(names))
+    expected, n_concepts, n_terms = descendant_terms(build, tops)
+    assert {c.concept_id: list(c.terms) for c in result.categories} == expected
+    assert (result.n_shared_concepts, result.n_shared_terms) == (n_concepts, n_terms)
     assert named or (n_concepts > 0 and n_terms > 0)
-    assert [category.name for category in found.categories] == names
-    assert found.terms() == sorted(term for terms in own.values() for term in terms)
+    assert [category.name for category in result.categories] == names
+    assert result.terms() == sorted(term for terms in expected.values() for term in terms)
 
 
-def test_provenance_is_plain_and_tells_other_categories_apart(build: Build) -> None:
-    one, other = (
+def test_provenance_is_plain_json_and_identifies_the_categories(build: Build) -> None:
+    provenance, other = (
         categories_of(build, [first, "277132007"], 1).provenance()
         for first in ("410607006", "103693007")
     )
-    assert json.loads(json.dumps(one)) == one
-    assert one == categories_of(build, ["410607006", "277132007"], 2).provenance()
-    assert one["fingerprint"] != other["fingerprint"]
+    assert json.loads(json.dumps(provenance)) == provenance
+    assert provenance == categories_of(build, ["410607006", "277132007"], 2).provenance()
+    assert provenance["fingerprint"] != other["fingerprint"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_provenance_is_plain_and_tells_other_categories_apart(build: Build) -> N
         ),
     ],
 )
-def test_what_cannot_be_a_category_is_refused(build: Build, named: list[str], says: str) -> None:
+def test_invalid_categories_are_refused(build: Build, named: list[str], says: str) -> None:
     with pytest.raises(OptionError, match=says):
         categories_of(build, named, 1)
 
@@ -124,7 +124,7 @@ def test_a_release_without_the_default_concepts_asks_for_others(build: Build, co
         categories_of(Build(copy), None, 1)
 
 
-def test_other_sources_have_no_default(copy: Path) -> None:
+def test_other_sources_have_no_default_categories(copy: Path) -> None:
     manifest = json.loads((copy / "manifest.json").read_text())
     manifest["source"]["rf2_rules"] = False
     (copy / "manifest.json").write_text(json.dumps(manifest))
@@ -141,40 +141,40 @@ def members_of(store: Store) -> list[tuple[object, ...]]:
     return store.table("category_member").rows()
 
 
-def test_a_category_has_the_active_concepts_strictly_below_its_own(store: Store) -> None:
+def test_a_category_has_the_active_descendants_of_its_concept(store: Store) -> None:
     put(store, "category", (0, "top"))
-    of_top = [(one, "top") for one in ("left", "right", "retired", "no concept")]
+    children = [(child, "top") for child in ("left", "right", "retired", "no concept")]
     diamond = [("both", "left"), ("both", "right")]  # there once
     others = [("top", "root"), ("below retired", "retired"), ("other", "root")]
-    put(store, "is_a", *of_top, *diamond, *others)
+    put(store, "is_a", *children, *diamond, *others)
     names = ["root", "top", "left", "right", "both", "below retired", "other"]
     put(store, "concept", *((name, True, "", "") for name in names), ("retired", False, "", ""))
     expected = ("below retired", "both", "left", "right")
     assert members_of(store) == [(0, name, False) for name in expected]
 
 
-def test_a_cycle_ends_and_its_own_concept_is_no_member(store: Store) -> None:
+def test_a_cycle_ends_and_the_concept_is_not_a_member(store: Store) -> None:
     put(store, "category", (0, "a"))
     put(store, "is_a", ("b", "a"), ("c", "b"), ("a", "c"), ("b", "b"))
     put(store, "concept", *((name, True, "", "") for name in "abc"))
     assert members_of(store) == [(0, "b", False), (0, "c", False)]
 
 
-def test_terms_are_those_of_fully_specified_names_each_once(store: Store) -> None:
+def test_terms_are_fully_specified_names_without_repeats(store: Store) -> None:
     put_terms(store, "ARM", "Arm", "arm", "eye", "leg", "limb")
-    of = {
+    ids = {
         term: (row, node)
         for term, row, node in store.table("term").select("term", "term_id", "node_id").rows()
     }
     put(
         store,
         "name",
-        ("1", *of["arm"], True),
-        ("1", *of["limb"], False),  # a synonym
-        ("2", *of["Arm"], True),  # equal but for case: the smallest by text stays
-        ("3", *of["leg"], True),
-        ("4", *of["eye"], True),
-        ("5", *of["ARM"], True),
+        ("1", *ids["arm"], True),
+        ("1", *ids["limb"], False),  # a synonym
+        ("2", *ids["Arm"], True),  # equal but for case: the smallest by text stays
+        ("3", *ids["leg"], True),
+        ("4", *ids["eye"], True),
+        ("5", *ids["ARM"], True),
     )
     put(
         store,
@@ -186,5 +186,5 @@ def test_terms_are_those_of_fully_specified_names_each_once(store: Store) -> Non
         (1, "4", True),
         (1, "6", False),  # has no name
     )
-    expected = [(0, of["arm"][1], "Arm", False), (0, of["leg"][1], "leg", False)]
+    expected = [(0, ids["arm"][1], "Arm", False), (0, ids["leg"][1], "leg", False)]
     assert store.frame("evaluations/category_term").rows() == expected

@@ -35,19 +35,19 @@ from medsim.evaluations.separation import (
 )
 from medsim.evaluations.targets import Categories, categories_of
 
-Found = tuple[dict[tuple[int, int], tuple[int, int]], dict[tuple[int, int], float]]
+Counts = tuple[dict[tuple[int, int], tuple[int, int]], dict[tuple[int, int], float]]
 
 
-def by_triples(similarities: np.ndarray, categories: list[list[int]]) -> Found:
-    """Return triples and errors, and mean similarities, of every two categories."""
+def by_triples(similarities: np.ndarray, categories: list[list[int]]) -> Counts:
+    """Return the number of triples and errors, and mean similarities, of every two categories."""
     counts, means = {}, {}
     for x, y in product(range(len(categories)), repeat=2):
-        own, other = categories[x], categories[y]
+        first, second = categories[x], categories[y]
         if x == y:
-            pairs = list(combinations(own, 2))
+            pairs = list(combinations(first, 2))
         else:
-            pairs = list(product(own, other))
-            triples = [(a, b, c) for a in own for b in own if b != a for c in other]
+            pairs = list(product(first, second))
+            triples = [(a, b, c) for a in first for b in first if b != a for c in second]
             errors = sum(similarities[a, b] <= similarities[a, c] for a, b, c in triples)
             counts[x, y] = len(triples), int(errors)
         values = [float(similarities[pair]) for pair in pairs]
@@ -56,9 +56,9 @@ def by_triples(similarities: np.ndarray, categories: list[list[int]]) -> Found:
 
 
 def symmetric(n_terms: int, steps: int, seed: int) -> np.ndarray:
-    """Similarities of few steps tie often."""
-    drawn = np.random.default_rng(seed).integers(0, steps, (n_terms, n_terms))
-    return ((drawn + drawn.T) / (2 * steps)).astype(np.float32)
+    """Return symmetric similarities; with few steps there are many ties."""
+    values = np.random.default_rng(seed).integers(0, steps, (n_terms, n_terms))
+    return ((values + values.T) / (2 * steps)).astype(np.float32)
 
 
 def separated(
@@ -72,7 +72,7 @@ def separated(
 @pytest.mark.parametrize("steps", [1, 4, 10**6])
 @pytest.mark.parametrize("sizes", [[5, 7, 6], [9, 1], [2, 3, 4, 5], [0, 4, 3], [1, 1]])
 @pytest.mark.parametrize("n_values", [1, 40, 1 << 24])
-def test_the_error_is_that_of_a_loop_over_triples(
+def test_errors_match_a_loop_over_triples(
     sizes: list[int], steps: int, n_values: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SIMILARITIES_AT_ONCE", n_values)
@@ -80,42 +80,42 @@ def test_the_error_is_that_of_a_loop_over_triples(
     ends = np.cumsum(sizes)
     categories = [list(range(end - size, end)) for size, end in zip(sizes, ends, strict=True)]
 
-    found = separated(similarities, sizes)
+    result = separated(similarities, sizes)
 
     counts, means = by_triples(similarities, categories)
     for (x, y), (n_triples, n_errors) in counts.items():
-        assert (found.n_triples[x, y], found.n_errors[x, y]) == (n_triples, n_errors)
+        assert (result.n_triples[x, y], result.n_errors[x, y]) == (n_triples, n_errors)
     for (x, y), mean in means.items():
-        assert found.mean_similarity[x, y] == pytest.approx(mean, nan_ok=True)
-    assert not found.n_triples.diagonal().any()
-    assert not found.n_errors.diagonal().any()
+        assert result.mean_similarity[x, y] == pytest.approx(mean, nan_ok=True)
+    assert not result.n_triples.diagonal().any()
+    assert not result.n_errors.diagonal().any()
 
 
 @pytest.mark.parametrize("steps", [1, 4, 10**6])
 @pytest.mark.parametrize("sizes", [[5, 7, 6], [3, 2, 4, 5], [1, 1, 1], [0, 4, 3], [4, 0, 3]])
 @pytest.mark.parametrize("n_values", [1, 40, 1 << 24])
-def test_the_error_of_near_categories_is_that_of_a_loop_over_triples(
+def test_errors_of_near_categories_match_a_loop_over_triples(
     sizes: list[int], steps: int, n_values: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SIMILARITIES_AT_ONCE", n_values)
     sim = symmetric(sum(sizes), steps, seed=len(sizes) + steps)
     first, second, *far = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
 
-    found = separated(sim, sizes, near=True)
+    result = separated(sim, sizes, near=True)
 
     for at, others in enumerate(far, start=2):
         errors = [sum(int(sim[i, j] <= sim[i, k]) for j in second for k in others) for i in first]
-        assert found.errors[: len(first), at].tolist() == errors
-        assert found.n_errors[0, at] == sum(errors)
-        assert found.n_triples[0, at] == len(first) * len(second) * len(others)
-    for counts in (found.n_errors, found.n_triples):
+        assert result.errors[: len(first), at].tolist() == errors
+        assert result.n_errors[0, at] == sum(errors)
+        assert result.n_triples[0, at] == len(first) * len(second) * len(others)
+    for counts in (result.n_errors, result.n_triples):
         assert not counts[1:].any()
         assert not counts[:, :2].any()
     means = separated(sim, sizes).mean_similarity
-    assert found.mean_similarity.tobytes() == means.tobytes()
+    assert result.mean_similarity.tobytes() == means.tobytes()
 
 
-def test_the_overlap_error_is_that_of_the_papers_formula() -> None:
+def test_the_overlap_error_follows_the_formula_of_the_paper() -> None:
     # Diagnostic procedures d1, d2; therapeutic t1, t2; organisms o1, o2, o3. Of the 12 triples
     # errors are, for d1: (t1, o2), since 0.4 <= 0.4, and (t1, o3), since 0.4 <= 0.7; for d2:
     # (t1, o1), (t1, o2) and (t2, o1), (t2, o2), since 0.1 and 0.2 <= 0.3 and 0.5. O = 6 / 12.
@@ -124,10 +124,10 @@ def test_the_overlap_error_is_that_of_the_papers_formula() -> None:
     similarities[:2, 2:] = across
     similarities[2:, :2] = np.transpose(across)
 
-    found = separated(similarities, [2, 2, 3], near=True)
+    result = separated(similarities, [2, 2, 3], near=True)
 
-    assert found.errors[:2, 2].tolist() == [2, 4]
-    assert found.n_errors[0, 2] / found.n_triples[0, 2] == 6 / 12
+    assert result.errors[:2, 2].tolist() == [2, 4]
+    assert result.n_errors[0, 2] / result.n_triples[0, 2] == 6 / 12
 
 
 def test_separation_depends_neither_on_threads_nor_on_blocks(
@@ -135,15 +135,16 @@ def test_separation_depends_neither_on_threads_nor_on_blocks(
 ) -> None:
     similarities = symmetric(120, 50, seed=1)
     sizes = [50, 30, 40]
-    one = separated(similarities, sizes)
+    whole = separated(similarities, sizes)
     monkeypatch.setattr(module, "SIMILARITIES_AT_ONCE", 120 * 7)
     monkeypatch.setattr(module, "_ROWS_A_TASK", 2)
-    many = separated(similarities, sizes, threads=5)
-    assert one.n_errors.tolist() == many.n_errors.tolist()
-    assert one.mean_similarity.tobytes() == many.mean_similarity.tobytes()
+    blocks = separated(similarities, sizes, threads=5)
+    assert whole.n_errors.tolist() == blocks.n_errors.tolist()
+    assert whole.mean_similarity.tobytes() == blocks.mean_similarity.tobytes()
 
 
-OF_WORDS = metrics_of(WordBags)
+Metrics = dict[str, Metric]
+WORD_METRICS = metrics_of(WordBags)
 
 
 @pytest.fixture(scope="module")
@@ -155,8 +156,8 @@ def categories(tmp_path_factory: pytest.TempPathFactory) -> Categories:
 
 
 @pytest.fixture(scope="module")
-def has(categories: Categories, tmp_path_factory: pytest.TempPathFactory) -> EmbeddedTerms:
-    """Terms as an embedding has them that knows most words; two of its words are one vector."""
+def embedded(categories: Categories, tmp_path_factory: pytest.TempPathFactory) -> EmbeddedTerms:
+    """Terms in an embedding of most words; two of the words have the same vector."""
     draw = np.random.default_rng(6)
     vectors = {word: draw.normal(size=7).round(3).tolist() for word in WORDS[:-2]}
     vectors["dar"] = vectors["bim"]
@@ -173,7 +174,7 @@ def has(categories: Categories, tmp_path_factory: pytest.TempPathFactory) -> Emb
 def new_run(
     folder: Path, categories: Categories, progress: Progress | None = None
 ) -> Iterator[Run]:
-    """Give the body a run with one build and one embedding, which has written nothing yet."""
+    """Yield a run with one build and one embedding that has not written anything."""
     out = folder / "results"
     with claimed(out, EVALUATION, overwrite=False) as output:
         output.resume({})
@@ -187,19 +188,19 @@ def new_run(
         )
 
 
-def written(
-    categories: Categories, has: EmbeddedTerms, folder: Path, metrics: dict[str, Metric] = OF_WORDS
+def separation_table(
+    categories: Categories, embedded: EmbeddedTerms, folder: Path, metrics: Metrics = WORD_METRICS
 ) -> pl.DataFrame:
-    """Return the table of all metrics."""
+    """Write the separation under all metrics, and return its table."""
     with new_run(folder, categories) as run:
-        write_separation(run, "build", categories, "words", has, metrics)
+        write_separation(run, "build", categories, "words", embedded, metrics)
         return separation_tables(run, "build")["separation.parquet"]
 
 
 @pytest.mark.parametrize("metric", ["avg_cos", "pair_kendall", "max_jaccard"])
 @pytest.mark.parametrize("n_far", [0, 1, 2])
-def test_files_have_the_counts_of_the_terms_that_have_vectors(
-    metric: str, n_far: int, categories: Categories, has: EmbeddedTerms, tmp_path: Path
+def test_files_count_only_terms_with_vectors(
+    metric: str, n_far: int, categories: Categories, embedded: EmbeddedTerms, tmp_path: Path
 ) -> None:
     parts = categories.categories
     if n_far == 2:  # the last category is cut in two
@@ -209,64 +210,65 @@ def test_files_have_the_counts_of_the_terms_that_have_vectors(
             *parts[:2],
             *(replace(parts[2], name=f"{n}", terms=t) for n, t in enumerate(halves)),
         )
-    names = [one.name for one in parts]
-    at = {term: row for row, term in enumerate(has.terms["term"]) if has.covered[row]}
-    known = [[term for term in one.terms if term in at] for one in parts]
-    sizes, rows = list(map(len, known)), [at[term] for terms in known for term in terms]
-    assert sum(sizes) < sum(len(one.terms) for one in parts)
-    table = OF_WORDS[metric].tabulated(has.embedded, np.array(rows, np.int32), Workers(threads=1))
+    names = [category.name for category in parts]
+    at = {term: row for row, term in enumerate(embedded.terms["term"]) if embedded.covered[row]}
+    covered = [[term for term in category.terms if term in at] for category in parts]
+    sizes, rows = list(map(len, covered)), np.array([at[t] for terms in covered for t in terms])
+    assert sum(sizes) < sum(len(category.terms) for category in parts)
+    tabulated = WORD_METRICS[metric].tabulated
+    table = tabulated(embedded.embedded, rows.astype(np.int32), Workers(threads=1))
     expected = separated(table(slice(len(rows))), sizes, near=n_far > 0)
     measure, other = ("overlap_error", "category_error")[:: 1 if n_far else -1]
 
     some = replace(categories, categories=parts, n_far=n_far)
     with new_run(tmp_path, some) as run:
-        write_separation(run, "build", some, "words", has, {metric: OF_WORDS[metric]})
-        found = separation_tables(run, "build")["separation.parquet"]
-        of_terms = run.output.load(path_of(SEPARATED, "build", "words", metric)) if n_far else None
+        write_separation(run, "build", some, "words", embedded, {metric: WORD_METRICS[metric]})
+        table = separation_tables(run, "build")["separation.parquet"]
+        term_rows = run.output.load(path_of(SEPARATED, "build", "words", metric)) if n_far else None
 
-    *pairs, every = found.iter_rows(named=True)
+    *pairs, every = table.iter_rows(named=True)
     assert [(row["category1"], row["category2"]) for row in pairs] == [*product(names, repeat=2)]
     counts = ("n_triples", "n_errors", measure)
     for row, (x, y) in zip(pairs, product(range(len(names)), repeat=2), strict=True):
         n_triples, n_errors = expected.n_triples[x, y], expected.n_errors[x, y]
-        told = (n_triples, n_errors, n_errors / n_triples) if n_triples else (None, None, None)
-        assert tuple(row[name] for name in counts) == told
+        errors = (n_triples, n_errors, n_errors / n_triples) if n_triples else (None, None, None)
+        assert tuple(row[name] for name in counts) == errors
         assert (row["n_terms1"], row["n_terms2"]) == (sizes[x], sizes[y])
         assert row["mean_similarity"] == pytest.approx(expected.mean_similarity[x, y])
     n_triples, n_errors = expected.n_triples.sum(), expected.n_errors.sum()
     assert tuple(every[name] for name in counts) == (n_triples, n_errors, n_errors / n_triples)
     assert (every["n_terms1"], every["n_terms2"]) == (sum(sizes), None)
-    assert found[other].null_count() == found.height
+    assert table[other].null_count() == table.height
     for place in range(len(names) - n_far, len(names)):
-        rows = of_terms.filter(far=names[place])
-        assert rows["term"].to_list() == known[0]
+        rows = term_rows.filter(far=names[place])
+        assert rows["term"].to_list() == covered[0]
         assert rows["n_errors"].to_list() == expected.errors[: sizes[0], place].tolist()
         assert set(rows["n_triples"]) == {sizes[1] * sizes[place]}
 
 
-def test_what_is_there_is_not_made_again(
-    categories: Categories, has: EmbeddedTerms, tmp_path: Path
+def test_existing_files_are_not_computed_again(
+    categories: Categories, embedded: EmbeddedTerms, tmp_path: Path
 ) -> None:
     metric = METRICS.get("avg_cos")
     refusing = replace(metric, similarities=None, tabulate=None)
     with new_run(tmp_path, categories) as run:
-        for one in (metric, refusing):
-            write_separation(run, "build", categories, "words", has, {"avg_cos": one})
+        for version in (metric, refusing):
+            write_separation(run, "build", categories, "words", embedded, {"avg_cos": version})
 
 
 def test_an_embedding_without_any_of_the_terms_has_no_error(
-    categories: Categories, has: EmbeddedTerms, tmp_path: Path
+    categories: Categories, embedded: EmbeddedTerms, tmp_path: Path
 ) -> None:
-    none = replace(has, covered=np.zeros(len(has.covered), np.bool_))
-    table = written(categories, none, tmp_path)
+    none = replace(embedded, covered=np.zeros(len(embedded.covered), np.bool_))
+    table = separation_table(categories, none, tmp_path)
     assert table["n_terms1"].unique().to_list() == [0]
     assert table["n_triples"].sum() == table["n_errors"].sum() == 0
     assert table["category_error"].drop_nulls().is_empty()
     assert table["mean_similarity"].drop_nulls().is_empty()
 
 
-def test_a_similarity_that_is_no_number_is_refused(
-    categories: Categories, has: EmbeddedTerms, tmp_path: Path
+def test_a_similarity_that_is_not_a_number_is_refused(
+    categories: Categories, embedded: EmbeddedTerms, tmp_path: Path
 ) -> None:
     broken = Metric(
         of=WordBags,
@@ -274,11 +276,11 @@ def test_a_similarity_that_is_no_number_is_refused(
         similarities=lambda _embedded, first, _second, _workers: np.full(len(first), np.nan),
     )
     with pytest.raises(InputError, match="under broken a similarity"):
-        written(categories, has, tmp_path, metrics={"broken": broken})
+        separation_table(categories, embedded, tmp_path, metrics={"broken": broken})
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a build and an embedding."""
     folder = tmp_path_factory.mktemp("evaluated")
     release = categorised_release(3, 50).write_zip(folder / "release.zip", "Snapshot")
@@ -287,24 +289,24 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def evaluate(made: Path, name: str, **options) -> medsim.Evaluation:
+def evaluate(data: Path, name: str, **options) -> medsim.Evaluation:
     chosen = {"metrics": ["avg_cos", "max_jaccard"], "resamples": 100, **options}
-    return medsim.evaluate(made / "build", {"words": made / "words.vec"}, made / name, **chosen)
+    return medsim.evaluate(data / "build", {"words": data / "words.vec"}, data / name, **chosen)
 
 
-def test_an_evaluation_has_the_overlap_errors_among_its_results(made: Path) -> None:
-    out = evaluate(made, "results", separation=True)
+def test_an_evaluation_has_the_overlap_errors_among_its_results(data: Path) -> None:
+    out = evaluate(data, "results", separation=True)
 
-    of_all = out.separation().filter(pl.col("category1").is_null())
+    all_triples = out.separation().filter(pl.col("category1").is_null())
     results = out.results().filter(statistic="overlap_error")
     assert (
         results.select("embedding", "metric", "value").rows()
-        == of_all.select("embedding", "metric", "overlap_error").rows()
+        == all_triples.select("embedding", "metric", "overlap_error").rows()
     )
     assert results["dataset"].unique().to_list() == ["separation"]
     about = out.manifest.inputs["build"]["categories"]["categories"]
-    assert results["n_pairs"].unique().to_list() == [sum(one["n_terms"] for one in about)]
-    assert results["n_covered"].to_list() == of_all["n_terms1"].to_list()
+    assert results["n_pairs"].unique().to_list() == [sum(category["n_terms"] for category in about)]
+    assert results["n_covered"].to_list() == all_triples["n_terms1"].to_list()
     assert results["n_covered"][0] < results["n_pairs"][0]
     with pytest.raises(InputError, match="has no rated file among its inputs"):
         medsim.compare(out, "rated")
@@ -318,21 +320,21 @@ def by_hand(out: medsim.Evaluation, far: str, metric: str) -> list[tuple[float, 
     return sorted((n_errors / n_triples, term) for n_errors, n_triples, term in counts)
 
 
-def test_tables_have_the_best_and_the_worst_metrics_and_terms(made: Path) -> None:
+def test_tables_have_the_best_and_the_worst_metrics_and_terms(data: Path) -> None:
     near, far = ["dp=103693007", "277132007"], ["org=410607006"]
-    out = evaluate(made, "near", near=near, far=far)
+    out = evaluate(data, "near", near=near, far=far)
 
     rows = out.separation().filter(category1="dp", category2="org")
     errors = sorted(rows.select("overlap_error", "metric").rows())
-    found = medsim.compare(out, "separation")
-    assert found.select("standing", "far", "value", "metric").rows() == [
+    compared = medsim.compare(out, "separation")
+    assert compared.select("standing", "far", "value", "metric").rows() == [
         ("best", "org", *errors[0]),
         ("worst", "org", *errors[-1]),
     ]
-    (table,) = readable(found)
-    (best, one), (worst, other) = errors[0], errors[-1]
+    (table,) = readable(compared)
+    (best, best_metric), (worst, worst_metric) = errors[0], errors[-1]
     assert table.select("metric", "overlap_error").row(0) == (
-        f"{one}/{other}",
+        f"{best_metric}/{worst_metric}",
         f"{100 * best:.1f}%/{100 * worst:.1f}%",
     )
     assert medsim.compare(out, "all-separation").height == 2
@@ -349,10 +351,10 @@ def test_tables_have_the_best_and_the_worst_metrics_and_terms(made: Path) -> Non
         assert shown == expected[:5] + expected[5:][-5:]
 
 
-def test_several_far_categories_have_an_error_each_and_one_of_all() -> None:
-    of = {"input": "build", "embedding": "words", "category1": "a"}
+def test_far_categories_have_separate_errors_and_a_joint_one() -> None:
+    common = {"input": "build", "embedding": "words", "category1": "a"}
     rows = [
-        of | {"metric": metric, "category2": far, "n_triples": 10, "overlap_error": error}
+        common | {"metric": metric, "category2": far, "n_triples": 10, "overlap_error": error}
         for metric, errors in (("cos", (0.1, 0.4)), ("pearson", (0.3, 0.2)))
         for far, error in [*zip("cd", errors, strict=True), (None, sum(errors) / 2)]
     ]
@@ -360,16 +362,16 @@ def test_several_far_categories_have_an_error_each_and_one_of_all() -> None:
         category1=pl.when(pl.col("category2").is_not_null()).then("category1")
     )
 
-    found = best_and_worst(errors_of(every))
+    standings = best_and_worst(errors_of(every))
 
-    assert found.select("far", "standing", "metric", "value").rows() == [
+    assert standings.select("far", "standing", "metric", "value").rows() == [
         *(("c", "best", "cos", 0.1), ("c", "worst", "pearson", 0.3)),
         *(("d", "best", "pearson", 0.2), ("d", "worst", "cos", 0.4)),
         *((None, "best", "cos", 0.25), (None, "worst", "cos", 0.25)),
     ]
     assert overall_errors(every)["far"].to_list() == [None, None]
-    one = every.filter(pl.col("category2").fill_null("c") == "c")
-    assert errors_of(one)["far"].to_list() == overall_errors(one)["far"].to_list() == ["c", "c"]
+    part = every.filter(pl.col("category2").fill_null("c") == "c")
+    assert errors_of(part)["far"].to_list() == overall_errors(part)["far"].to_list() == ["c", "c"]
 
 
 @pytest.mark.parametrize(
@@ -381,30 +383,30 @@ def test_several_far_categories_have_an_error_each_and_one_of_all() -> None:
         ({"near": ["1", "2"], "far": ["3"], "categories": ["4", "5"]}, "give one or the other"),
     ],
 )
-def test_two_near_categories_and_far_ones_are_due(made: Path, options: dict, says: str) -> None:
+def test_near_and_far_categories_must_be_complete(data: Path, options: dict, says: str) -> None:
     with pytest.raises(OptionError, match=says):
-        evaluate(made, "none", **options)
+        evaluate(data, "none", **options)
 
 
-def test_categories_of_an_earlier_run_are_not_mixed_with_others(made: Path) -> None:
-    first = evaluate(made, "grown")
+def test_categories_of_an_earlier_run_are_not_mixed_with_others(data: Path) -> None:
+    first = evaluate(data, "grown")
     assert first.separation().is_empty()
     chosen = ["one=103693007", "two=277132007"]
 
-    with_them = evaluate(made, "grown", categories=chosen)
-    again = evaluate(made, "grown")
+    with_them = evaluate(data, "grown", categories=chosen)
+    again = evaluate(data, "grown")
 
     assert set(with_them.separation()["category1"].drop_nulls()) == {"one", "two"}
     assert again.separation().equals(with_them.separation())
     for other in ({"separation": True}, {"near": [*chosen], "far": ["410607006"]}):
         with pytest.raises(OutputError, match=r"another input named build \(other categories"):
-            evaluate(made, "grown", **other)
-    assert medsim.Evaluation(made / "grown").separation().equals(with_them.separation())
+            evaluate(data, "grown", **other)
+    assert medsim.Evaluation(data / "grown").separation().equals(with_them.separation())
 
 
-@pytest.mark.parametrize("asked", ["separation", "retrieval"])
-def test_a_build_must_be_among_the_inputs(made: Path, asked: str) -> None:
-    rated = made / "rated.csv"
+@pytest.mark.parametrize("option", ["separation", "retrieval"])
+def test_a_build_must_be_among_the_inputs(data: Path, option: str) -> None:
+    rated = data / "rated.csv"
     rated.write_text("term1,term2,rating\na,b,1\nc,d,2\na,d,3\n", encoding="utf-8")
-    with pytest.raises(OptionError, match=f"`{asked}` needs a build"):
-        medsim.evaluate(rated, {"words": made / "words.vec"}, made / "none", **{asked: True})
+    with pytest.raises(OptionError, match=f"`{option}` needs a build"):
+        medsim.evaluate(rated, {"words": data / "words.vec"}, data / "none", **{option: True})

@@ -25,7 +25,7 @@ MODELS = [f"m{number}" for number in range(8)]
 
 
 def scores(seed: int, *names: str, models: list[str] = MODELS) -> pl.DataFrame:
-    """Return invented scores that all follow, more or less, how good each model is."""
+    """Return invented scores that rise with the number of the model, with noise."""
     rng = np.random.default_rng(seed)
     good = np.arange(len(models))
     return pl.DataFrame(
@@ -33,24 +33,24 @@ def scores(seed: int, *names: str, models: list[str] = MODELS) -> pl.DataFrame:
     )
 
 
-def written(folder: Path, name: str, text: str) -> Path:
+def write(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def test_every_set_and_task_are_correlated_as_by_scipy_and_corrected_as_by_statsmodels() -> None:
+def test_correlations_match_scipy_and_corrections_match_statsmodels() -> None:
     from statsmodels.stats.multitest import multipletests
 
     sets, tasks = scores(1, "simlex", "mayo"), scores(2, "ner", "relations", "pico")
 
-    found = medsim.correlate(sets, tasks.reverse())
+    rows = medsim.correlate(sets, tasks.reverse())
 
-    assert found.schema == pl.Schema(COLUMNS)
-    assert found.select("set", "task").rows() == [
+    assert rows.schema == pl.Schema(COLUMNS)
+    assert rows.select("set", "task").rows() == [
         (a, b) for a in ("simlex", "mayo") for b in ("ner", "relations", "pico")
     ]
-    for row in found.iter_rows(named=True):
+    for row in rows.iter_rows(named=True):
         expected = stats.pearsonr(sets[row["set"]], tasks[row["task"]])
         low, high = expected.confidence_interval(0.95)
         assert row["r"] == pytest.approx(expected.statistic)
@@ -58,77 +58,77 @@ def test_every_set_and_task_are_correlated_as_by_scipy_and_corrected_as_by_stats
         assert (row["low"], row["high"]) == pytest.approx((low, high))
         assert row["t"] == pytest.approx(row["r"] * math.sqrt(6 / (1 - row["r"] ** 2)))
         assert (row["n_models"], row["statistic"]) == (8, None)
-    assert found["p_holm"].to_list() == pytest.approx(
-        multipletests(found["p"].to_numpy(), method="holm")[1]
+    assert rows["p_holm"].to_list() == pytest.approx(
+        multipletests(rows["p"].to_numpy(), method="holm")[1]
     )
 
 
-def test_models_are_in_the_column_of_that_name_or_in_the_first_of_text(tmp_path: Path) -> None:
-    named = written(tmp_path, "1.csv", "note,ner,Model\nx,1,300\ny,2,100\nz,4,200\n")
-    first = written(tmp_path, "2.csv", "size,name,ner\n9,a,1\n8,b,2\n9,c,4\n")
-    told = Progress()
+def test_models_are_in_the_column_named_model_or_the_first_text_column(tmp_path: Path) -> None:
+    named = write(tmp_path, "1.csv", "note,ner,Model\nx,1,300\ny,2,100\nz,4,200\n")
+    first = write(tmp_path, "2.csv", "size,name,ner\n9,a,1\n8,b,2\n9,c,4\n")
+    progress = Progress()
 
     by_name = medsim.correlate(
-        named, pl.DataFrame({"model": ["100", "200", "300"], "t": [1, 2, 4]}), progress=told
+        named, pl.DataFrame({"model": ["100", "200", "300"], "t": [1, 2, 4]}), progress=progress
     )
     by_text = medsim.correlate(first, pl.DataFrame({"model": list("abc"), "t": [1, 2, 4]}))
 
     assert by_name["set"].to_list() == ["ner"]
-    assert any("column 'note' has no number" in line for line in told.warnings)
+    assert any("column 'note' has no number" in line for line in progress.warnings)
     assert by_text["set"].to_list() == ["size", "ner"]
     assert by_text["r"][1] == pytest.approx(1)
 
 
-def test_models_of_one_side_alone_are_left_out_by_name() -> None:
-    told = Progress()
+def test_models_with_scores_on_one_side_only_are_left_out_with_a_warning() -> None:
+    progress = Progress()
     sets, tasks = scores(1, "simlex"), scores(2, "ner", models=[*MODELS[2:], "other"])
 
-    found = medsim.correlate(sets, tasks, progress=told)
+    rows = medsim.correlate(sets, tasks, progress=progress)
 
-    assert found["n_models"].to_list() == [6]
-    assert "only intrinsic scores, so left out: m0 and m1" in told.warnings
-    assert "only extrinsic scores, so left out: other" in told.warnings
+    assert rows["n_models"].to_list() == [6]
+    assert "only intrinsic scores, so left out: m0 and m1" in progress.warnings
+    assert "only extrinsic scores, so left out: other" in progress.warnings
 
 
-def test_missing_scores_are_left_out_where_they_are_missing() -> None:
-    told = Progress()
+def test_missing_scores_are_left_out_of_their_correlations() -> None:
+    progress = Progress()
     sets = scores(1, "simlex").with_columns(hole=pl.Series([1.0, None, 3, 4, 5, math.nan, 1, 2]))
     tasks = scores(2, "ner")
 
-    found = medsim.correlate(sets, tasks, progress=told)
+    rows = medsim.correlate(sets, tasks, progress=progress)
 
-    assert found["n_models"].to_list() == [8, 6]
-    kept = [0, 2, 3, 4, 6, 7]
-    expected = stats.pearsonr(sets["hole"].gather(kept), tasks["ner"].gather(kept))
-    assert found["r"][1] == pytest.approx(expected.statistic)
-    assert "hole: left out 2 of 8 models without a score: m1 and m5" in told.warnings
+    assert rows["n_models"].to_list() == [8, 6]
+    complete = [0, 2, 3, 4, 6, 7]
+    expected = stats.pearsonr(sets["hole"].gather(complete), tasks["ner"].gather(complete))
+    assert rows["r"][1] == pytest.approx(expected.statistic)
+    assert "hole: left out 2 of 8 models without a score: m1 and m5" in progress.warnings
 
 
-def test_what_has_no_correlation_says_why() -> None:
+def test_undefined_correlations_give_the_reason() -> None:
     sets = scores(1, "simlex").with_columns(flat=pl.lit(0.5), few=pl.Series([1, 2] + [None] * 6))
 
-    found = medsim.correlate(sets, scores(2, "ner"))
+    rows = medsim.correlate(sets, scores(2, "ner"))
 
-    assert found["verdict"].to_list()[1:] == [
+    assert rows["verdict"].to_list()[1:] == [
         "undefined: all models have the same score on one side",
         "undefined: 2 models have both scores; 3 are needed",
     ]
-    assert found["r"].null_count() == found["p_holm"].null_count() == 2
-    assert found["p_holm"][0] == found["p"][0]
+    assert rows["r"].null_count() == rows["p_holm"].null_count() == 2
+    assert rows["p_holm"][0] == rows["p"][0]
 
 
-def test_too_few_models_are_said_to_be_too_few() -> None:
-    told = Progress()
+def test_too_few_models_are_reported() -> None:
+    progress = Progress()
     sets = pl.DataFrame({"model": list("abcdef"), "s": [1, 2, 3, 4, 5, 6]})
     tasks = pl.DataFrame(
         {"model": list("abcdef"), "t": [2, 6, 1, 5, 3, 4], "u": [1, 2, 3, 4, 5, 7]}
     )
 
-    found = medsim.correlate(sets, tasks, progress=told)
+    rows = medsim.correlate(sets, tasks, progress=progress)
 
-    said = "too few models: only |r| ≥ 0.92 is detectable at 80% power"
-    assert found["verdict"].to_list() == [f"not significant; {said}", "significant"]
-    assert told.warnings == [said]
+    warning = "too few models: only |r| ≥ 0.92 is detectable at 80% power"
+    assert rows["verdict"].to_list() == [f"not significant; {warning}", "significant"]
+    assert progress.warnings == [warning]
     three = medsim.correlate(sets.head(3), tasks.head(3))
     assert (
         three["verdict"][0]
@@ -137,26 +137,26 @@ def test_too_few_models_are_said_to_be_too_few() -> None:
 
 
 def test_many_models_without_correlation_are_not_too_few() -> None:
-    told, draw = Progress(), np.random.default_rng(5)
+    progress, draw = Progress(), np.random.default_rng(5)
     models = [f"m{number}" for number in range(40)]
     sides = (pl.DataFrame({"model": models, name: draw.normal(size=40)}) for name in "st")
 
-    found = medsim.correlate(*sides, progress=told)
+    rows = medsim.correlate(*sides, progress=progress)
 
-    assert found["verdict"].to_list() == ["not significant; |r| ≥ 0.43 is detectable at 80% power"]
-    assert not told.warnings
+    assert rows["verdict"].to_list() == ["not significant; |r| ≥ 0.43 is detectable at 80% power"]
+    assert not progress.warnings
 
 
-def test_what_is_significant_before_correction_alone_is_said_to_be_so() -> None:
+def test_significance_lost_by_the_correction_is_reported() -> None:
     rows = medsim.correlate(scores(1, *"abcdef"), scores(9, *"uvwxyz"))
 
     between = rows.filter(pl.col("p") < 0.05, pl.col("p_holm") >= 0.05)
     assert between.height > 0
-    for said in between["verdict"]:
-        assert said.startswith("not significant after correction for 36 tests; too few models")
+    for verdict in between["verdict"]:
+        assert verdict.startswith("not significant after correction for 36 tests; too few models")
 
 
-def test_a_readable_table_has_a_row_a_set_and_a_column_a_task() -> None:
+def test_a_readable_table_has_a_row_per_set_and_a_column_per_task() -> None:
     rows = pl.DataFrame(
         [
             ("one", None, "ner", 0.912, 0.1, 0.99, 5.0, 0.0002, 0.0004, 8, 0.85, ""),
@@ -168,10 +168,10 @@ def test_a_readable_table_has_a_row_a_set_and_a_column_a_task() -> None:
         orient="row",
     )
 
-    found = readable_correlations(rows)
+    table = readable_correlations(rows)
 
-    assert found.columns == ["set", "ner", "set (task)", "models", "detectable r"]
-    assert found.rows() == [
+    assert table.columns == ["set", "ner", "set (task)", "models", "detectable r"]
+    assert table.rows() == [
         ("one", "0.912***", "\N{MINUS SIGN}0.500", "7 to 8", "0.89"),
         ("two", "0.800*", "–", "8", "0.85"),  # noqa: RUF001 — an en dash
     ]
@@ -192,10 +192,10 @@ def test_a_readable_table_has_a_row_a_set_and_a_column_a_task() -> None:
         ),
     ],
 )
-def test_tables_that_are_none_are_refused_by_line_and_value(
+def test_invalid_tables_are_refused_with_line_and_value(
     tmp_path: Path, text: str, message: str
 ) -> None:
-    path = written(tmp_path, "tasks.csv", text)
+    path = write(tmp_path, "tasks.csv", text)
 
     with pytest.raises(InputError, match=message):
         medsim.correlate(scores(1, "simlex"), path)
@@ -214,7 +214,7 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> medsim.Evaluation:
     words = [f"{first}{second}" for first in "abcdef" for second in "xyz"]
     domains = ("biomedical", "general")
     lines = [f"{words[i]},{words[i * 7 % 18]},{i * 5 % 9},{domains[i % 2]}" for i in range(1, 18)]
-    rated = written(folder, "rated.csv", "term1,term2,rating,domain\n" + "\n".join(lines) + "\n")
+    rated = write(folder, "rated.csv", "term1,term2,rating,domain\n" + "\n".join(lines) + "\n")
     for name in "pqrs":
         write_words(folder / f"{name}.vec", words, ord(name))
     paths = {name: folder / f"{name}.vec" for name in "pqrs"}
@@ -224,27 +224,25 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> medsim.Evaluation:
 
 
 TASKS = pl.DataFrame({"model": list("pqrs"), "ner": [0.3, 0.1, 0.9, 0.4]})
-
-
 CHOSEN = {"metric": "avg_cos", "statistic": "kendall", "subset": "own"}
 
 
 @pytest.mark.parametrize("options", [{}, CHOSEN], ids=["by default", "as chosen"])
-def test_an_evaluation_gives_each_embedding_at_its_best_metric_or_at_one(
+def test_embeddings_of_an_evaluation_are_at_their_best_or_the_chosen_metric(
     evaluation, options
 ) -> None:
-    found = medsim.correlate(evaluation, TASKS, **options)
+    rows = medsim.correlate(evaluation, TASKS, **options)
 
     whole = evaluation.results().filter(dataset="rating")
-    assert whole.height < evaluation.results().height  # the others are of parts, which do not count
+    assert whole.height < evaluation.results().height  # the others are of parts
     best = whole.filter(**(options or {"statistic": "spearman", "subset": "common"}))
     values = dict(best.group_by("embedding").agg(pl.col("value").max()).iter_rows())
     expected = stats.pearsonr([values[name] for name in "pqrs"], TASKS["ner"])
     statistic = options.get("statistic", "spearman")
-    assert found.select("set", "statistic", "task").rows() == [("rated/rating", statistic, "ner")]
-    assert found["r"][0] == pytest.approx(expected.statistic)
-    assert found["p"][0] == pytest.approx(expected.pvalue)
-    assert_frame_equal(medsim.correlate(evaluation.folder, TASKS, **options), found)
+    assert rows.select("set", "statistic", "task").rows() == [("rated/rating", statistic, "ner")]
+    assert rows["r"][0] == pytest.approx(expected.statistic)
+    assert rows["p"][0] == pytest.approx(expected.pvalue)
+    assert_frame_equal(medsim.correlate(evaluation.folder, TASKS, **options), rows)
 
 
 @pytest.mark.parametrize(
@@ -258,14 +256,12 @@ def test_an_evaluation_gives_each_embedding_at_its_best_metric_or_at_one(
         ({"intrinsic": TASKS, "metric": "cos"}, "`metric` applies to the folder of an evaluation"),
     ],
 )
-def test_unknown_names_are_met_with_suggestions(evaluation, options, message: str) -> None:
+def test_unknown_names_are_refused_with_suggestions(evaluation, options, message: str) -> None:
     with pytest.raises(medsim.MedsimError, match=message):
         medsim.correlate(**{"intrinsic": evaluation, "extrinsic": TASKS, **options})
 
 
-def test_the_command_prints_a_table_to_read_and_one_to_compute_with(
-    evaluation, tmp_path: Path
-) -> None:
+def test_the_command_prints_a_readable_table_or_json(evaluation, tmp_path: Path) -> None:
     TASKS.write_csv(tmp_path / "tasks.csv")
     arguments = ["correlate", str(evaluation.folder), str(tmp_path / "tasks.csv"), "--format"]
 

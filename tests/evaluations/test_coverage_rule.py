@@ -1,4 +1,4 @@
-"""Which terms count as covered: those of which all words have vectors, or any."""
+"""Which terms count as covered: those with vectors for all words, or for any word."""
 
 from __future__ import annotations
 
@@ -27,43 +27,43 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, path: str = "some.txt", **options) -> medsim.Evaluation:
-    given = {"resamples": 100, "metrics": ["avg_cos"], **options}
+    options = {"resamples": 100, "metrics": ["avg_cos"], **options}
     return medsim.evaluate(
-        folder / "rated.csv", {"some": f"{folder}/{path}"}, folder / "out", **given
+        folder / "rated.csv", {"some": f"{folder}/{path}"}, folder / "out", **options
     )
 
 
 def covered(out: medsim.Evaluation) -> set[tuple[str, str]]:
     pairs, scores = out.pairs().collect(), out.scores().collect()
-    found = pairs.join(scores.drop_nulls("similarity"), on="pair_id")
-    return set(found.select("term1", "term2").rows())
+    rows = pairs.join(scores.drop_nulls("similarity"), on="pair_id")
+    return set(rows.select("term1", "term2").rows())
 
 
 def by_hand(needed) -> set[tuple[str, str]]:
-    """Return the pairs of which both terms have vectors of as many words as are needed."""
+    """Return the pairs in which both terms have vectors for enough words."""
     return {
-        (one, other)
-        for one, other, _ in PAIRS
-        if all(needed(word in KNOWN for word in term.split()) for term in (one, other))
+        (term1, term2)
+        for term1, term2, _ in PAIRS
+        if all(needed(word in KNOWN for word in term.split()) for term in (term1, term2))
     }
 
 
 @pytest.mark.parametrize(("options", "rule"), [({}, all), ({"coverage": "any"}, any)])
-def test_all_words_must_have_vectors_unless_any_is_asked_for(folder: Path, options, rule) -> None:
+def test_all_words_need_vectors_unless_coverage_is_any(folder: Path, options, rule) -> None:
     out = run(folder, **options)
 
     assert covered(out) == by_hand(rule)
     assert by_hand(all) != by_hand(any)
     assert out.manifest.options["coverage"] == rule.__name__
-    told = ["coverage of all words" in signature for signature in out.results()["signature"]]
-    assert all(told) if rule is all else not any(told)
+    signed = out.results()["signature"].str.contains("coverage of all words")
+    assert signed.all() if rule is all else not signed.any()
 
 
-@pytest.mark.parametrize(("of_all", "of_one", "rule"), [("all", "any", any), ("any", "all", all)])
-def test_an_embedding_may_have_a_rule_of_its_own(
-    folder: Path, of_all: str, of_one: str, rule
+@pytest.mark.parametrize(("default", "chosen", "rule"), [("all", "any", any), ("any", "all", all)])
+def test_an_embedding_can_have_its_own_coverage_rule(
+    folder: Path, default: str, chosen: str, rule
 ) -> None:
-    out = run(folder, f"some.txt,coverage={of_one}", coverage=of_all)
+    out = run(folder, f"some.txt,coverage={chosen}", coverage=default)
 
     assert covered(out) == by_hand(rule)
-    assert out.manifest.embeddings["some"]["options"] == {"coverage": of_one}
+    assert out.manifest.embeddings["some"]["options"] == {"coverage": chosen}

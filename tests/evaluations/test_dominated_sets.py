@@ -1,4 +1,4 @@
-"""Sets of which one cluster of pairs decides the scores."""
+"""Sets in which one cluster of pairs decides the scores."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from medsim.evaluations.scoring import dominated_sets
 
 
 def labelled(n_chained: int, n_single: int, *, independent: bool = False) -> EvaluationInput:
-    """Return positives of which some share terms, all in a chain, with a negative for each."""
+    """Return positives, some of them in a chain of shared terms, with a negative for each."""
     chained = [(f"chained {at:02}", f"chained {at + 1:02}") for at in range(n_chained)]
     positives = chained + [(f"single {at}", f"other {at}") for at in range(n_single)]
     rows = [(pair_id_of(*pair), *pair, 1) for pair in positives]
-    rows += [(pair_id_of(one, f"not {one}"), one, f"not {one}", 0) for one, _ in positives]
+    rows += [(pair_id_of(term, f"not {term}"), term, f"not {term}", 0) for term, _ in positives]
     frame = pl.DataFrame(rows, schema=["pair_id", "term1", "term2", "label"], orient="row")
     named = {"dataset": "syn_syn", "difficulty": "hard", "negatives": "random"}
     return EvaluationInput(
@@ -35,7 +35,7 @@ def labelled(n_chained: int, n_single: int, *, independent: bool = False) -> Eva
     )
 
 
-def test_a_cluster_of_most_pairs_is_named_with_some_of_its_terms() -> None:
+def test_a_dominant_cluster_is_reported_with_some_of_its_terms() -> None:
     (warning,) = dominated_sets(labelled(n_chained=90, n_single=10))
 
     assert warning == (
@@ -46,7 +46,7 @@ def test_a_cluster_of_most_pairs_is_named_with_some_of_its_terms() -> None:
 
 
 @pytest.mark.parametrize(
-    "one",
+    "pairs",
     [
         labelled(n_chained=2, n_single=20),
         labelled(n_chained=90, n_single=2),  # too few clusters, however large each is
@@ -54,8 +54,8 @@ def test_a_cluster_of_most_pairs_is_named_with_some_of_its_terms() -> None:
     ],
     ids=["small clusters", "few clusters", "independent pairs"],
 )
-def test_other_sets_are_not_warned_of(one: EvaluationInput) -> None:
-    assert list(dominated_sets(one)) == []
+def test_other_sets_give_no_warning(pairs: EvaluationInput) -> None:
+    assert list(dominated_sets(pairs)) == []
 
 
 @pytest.mark.slow
@@ -67,11 +67,11 @@ def test_an_evaluation_warns_and_gives_no_interval(tmp_path: Path) -> None:
     (tmp_path / "release.obo").write_text("format-version: 1.2\n" + "".join(entries))
     build = medsim.build(tmp_path / "release.obo", tmp_path / "build", negatives=["random"])
 
-    found = medsim.evaluate(build, {"one": lengths}, tmp_path / "results", cache="none")
+    evaluation = medsim.evaluate(build, {"one": lengths}, tmp_path / "results", cache="none")
 
-    low = found.results().filter(statistic="auc", dataset="syn_syn")["low"]
+    low = evaluation.results().filter(statistic="auc", dataset="syn_syn")["low"]
     assert low.null_count() == len(low) > 0
-    assert any("decides every score" in one for one in found.manifest.warnings)
+    assert any("decides every score" in warning for warning in evaluation.manifest.warnings)
 
 
 def lengths(terms: list[str]) -> np.ndarray:

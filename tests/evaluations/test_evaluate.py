@@ -1,4 +1,4 @@
-"""Evaluations from end to end: what is written, and that it is what other libraries compute."""
+"""Evaluations from end to end: the files, and scores compared with other libraries."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Evaluation) -> Path:
-    """A folder with a build, a rated file and two word embeddings of which each lacks words."""
+def data(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Evaluation) -> Path:
+    """A folder with a build, a rated file and two word embeddings that each lack words."""
     folder = tmp_path_factory.mktemp("evaluate")
     shutil.copytree(shared_evaluation.folder.parent / "build", folder / "build")
     shutil.copy(shared_evaluation.folder.parent / "release.zip", folder)
@@ -43,22 +43,18 @@ def made(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Eva
     return folder
 
 
-def run(made: Path, out: Path, *names: str, **options) -> medsim.Evaluation:
-    options = {
-        "resamples": 200,
-        "metrics": ["avg_cos", "max_jaccard"],
-        "coverage": "any",
-        **options,
-    }
-    inputs = options.pop("inputs", [made / "build", made / "rated.csv"])
+def run(data: Path, out: Path, *names: str, **options) -> medsim.Evaluation:
+    defaults = {"resamples": 200, "metrics": ["avg_cos", "max_jaccard"], "coverage": "any"}
+    options = defaults | options
+    inputs = options.pop("inputs", [data / "build", data / "rated.csv"])
     return medsim.evaluate(
-        inputs, {name: made / f"{name}.vec" for name in names or ("one", "two")}, out, **options
+        inputs, {name: data / f"{name}.vec" for name in names or ("one", "two")}, out, **options
     )
 
 
 @pytest.fixture(scope="module")
-def out(made: Path) -> medsim.Evaluation:
-    return run(made, made / "results")
+def out(data: Path) -> medsim.Evaluation:
+    return run(data, data / "results")
 
 
 @cache
@@ -69,7 +65,7 @@ def joined(out: medsim.Evaluation, embedding: str, metric: str) -> pl.DataFrame:
     return pairs.sort(*SET, "pair_id")
 
 
-def test_the_folder_has_what_the_readme_tells(out: medsim.Evaluation) -> None:
+def test_the_folder_has_the_documented_files(out: medsim.Evaluation) -> None:
     files = {p.relative_to(out.folder).as_posix() for p in out.folder.rglob("*") if p.is_file()}
     assert {"manifest.json", "results.parquet", "comparisons.parquet"} < files
     assert "scores/input=build/embedding=one/metric=avg_cos/data.parquet" in files
@@ -77,13 +73,13 @@ def test_the_folder_has_what_the_readme_tells(out: medsim.Evaluation) -> None:
     assert not [p for p in out.folder.parent.iterdir() if p.name.startswith(".results")]
 
 
-def test_scores_of_labelled_pairs_are_those_of_scikit_learn(out: medsim.Evaluation) -> None:
+def test_scores_of_labelled_pairs_match_scikit_learn(out: medsim.Evaluation) -> None:
     from sklearn import metrics as sklearn_metrics
 
-    own = out.results().filter(pl.col("input") == "build", pl.col("subset") == "own")
+    results = out.results().filter(pl.col("input") == "build", pl.col("subset") == "own")
     n_seen = 0
-    for (*of_set, embedding, metric), group in own.group_by(*SET, "embedding", "metric"):
-        pairs = joined(out, embedding, metric).filter(**dict(zip(SET, of_set, strict=True)))
+    for (*key, embedding, metric), group in results.group_by(*SET, "embedding", "metric"):
+        pairs = joined(out, embedding, metric).filter(**dict(zip(SET, key, strict=True)))
         covered = pairs.drop_nulls("similarity")
         value = dict(group.select("statistic", "value").iter_rows())
         assert group["n_pairs"].unique().to_list() == [pairs.height]
@@ -105,17 +101,17 @@ def test_scores_of_labelled_pairs_are_those_of_scikit_learn(out: medsim.Evaluati
     assert n_seen > 10
 
 
-def test_scores_of_rated_pairs_are_those_of_scipy(out: medsim.Evaluation) -> None:
+def test_scores_of_rated_pairs_match_scipy(out: medsim.Evaluation) -> None:
     covered = joined(out, "one", "avg_cos").filter(input="rated").drop_nulls("similarity")
-    found = out.results().filter(input="rated", subset="own", embedding="one", metric="avg_cos")
-    value = dict(found.select("statistic", "value").iter_rows())
+    results = out.results().filter(input="rated", subset="own", embedding="one", metric="avg_cos")
+    value = dict(results.select("statistic", "value").iter_rows())
     pair = covered["similarity"].to_numpy(), covered["rating"].to_numpy()
     assert value["spearman"] == pytest.approx(stats.spearmanr(*pair).statistic)
     assert value["pearson"] == pytest.approx(stats.pearsonr(*pair).statistic)
     assert value["kendall"] == pytest.approx(stats.kendalltau(*pair).statistic)
 
 
-def test_comparisons_are_made_on_pairs_that_all_cover(out: medsim.Evaluation) -> None:
+def test_comparisons_use_pairs_that_all_embeddings_cover(out: medsim.Evaluation) -> None:
     covers = [
         joined(out, name, "avg_cos").filter(input="rated")["similarity"].is_not_null()
         for name in ("one", "two")
@@ -140,35 +136,35 @@ def test_every_comparison_is_made_once_and_corrected_in_its_family(out: medsim.E
         ("metrics", "accuracy", 40),
     }
     assert comparisons.filter(input="rated")["of"].unique().to_list() == ["spearman"]
-    told = comparisons.drop_nulls("p")
-    assert told.height > 20
-    assert (told["p_holm"] <= told["p_bonferroni"]).all()
-    assert (told["p"] <= told["p_holm"]).all()
+    tested = comparisons.drop_nulls("p")
+    assert tested.height > 20
+    assert (tested["p_holm"] <= tested["p_bonferroni"]).all()
+    assert (tested["p"] <= tested["p_holm"]).all()
 
 
-def test_values_of_a_comparison_are_those_of_the_results(out: medsim.Evaluation) -> None:
+def test_values_of_comparisons_match_the_results(out: medsim.Evaluation) -> None:
     key = [*SET, "embedding", "metric", "statistic"]
     common = out.results().filter(subset="common").select(*key, "value")
     for side in ("1", "2"):
-        left = [*SET, f"embedding{side}", f"metric{side}", "of"]
-        matched = out.comparisons().join(common, left_on=left, right_on=key, nulls_equal=True)
+        left_key = [*SET, f"embedding{side}", f"metric{side}", "of"]
+        matched = out.comparisons().join(common, left_on=left_key, right_on=key, nulls_equal=True)
         assert matched.height == out.comparisons().height
         assert matched["value"].equals(matched[f"value{side}"].alias("value"), null_equal=True)
 
 
 def test_neither_threads_nor_the_order_of_inputs_and_embeddings_matter(
-    made: Path, out: medsim.Evaluation
+    data: Path, out: medsim.Evaluation
 ) -> None:
-    inputs = [made / "rated.csv", medsim.open(made / "build")]
-    again = run(made, made / "turned", "two", "one", inputs=inputs, threads=1)
+    inputs = [data / "rated.csv", medsim.open(data / "build")]
+    again = run(data, data / "turned", "two", "one", inputs=inputs, threads=1)
     key = [*SET, "subset", "embedding", "metric", "statistic"]
     assert_frame_equal(again.results().sort(key), out.results().sort(key))
 
 
-def test_an_embedding_that_is_added_later_gives_the_same_as_at_once(
-    made: Path, out: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
+def test_adding_an_embedding_later_gives_the_same_results(
+    data: Path, out: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(made, made / "added", "one")
+    run(data, data / "added", "one")
     embedded: list[str] = []
     real = evaluate_module.embed_terms
     monkeypatch.setattr(
@@ -177,41 +173,41 @@ def test_an_embedding_that_is_added_later_gives_the_same_as_at_once(
         lambda named, *rest, **more: embedded.append(named.spec.name) or real(named, *rest, **more),
     )
 
-    added = run(made, made / "added", "two")
-    again = run(made, made / "added", "one")
+    added = run(data, data / "added", "two")
+    again = run(data, data / "added", "one")
 
     assert embedded == ["two"]
     assert again.manifest.outputs == added.manifest.outputs == out.manifest.outputs
     assert_frame_equal(added.results(), out.results())
 
 
-def test_an_input_can_be_added_and_earlier_ones_stay(made: Path, out: medsim.Evaluation) -> None:
-    run(made, made / "grown", inputs=medsim.open(made / "build"))
-    grown = run(made, made / "grown", inputs=made / "rated.csv")
+def test_an_input_can_be_added_and_earlier_ones_stay(data: Path, out: medsim.Evaluation) -> None:
+    run(data, data / "grown", inputs=medsim.open(data / "build"))
+    grown = run(data, data / "grown", inputs=data / "rated.csv")
     assert grown.manifest.outputs == out.manifest.outputs
 
 
-def test_an_opened_output_that_is_no_build_is_refused(
-    made: Path, out: medsim.Evaluation, tmp_path: Path
+def test_an_opened_output_that_is_not_a_build_is_refused(
+    data: Path, out: medsim.Evaluation, tmp_path: Path
 ) -> None:
     with pytest.raises(medsim.MedsimError, match="is an evaluation, not a build"):
-        run(made, tmp_path / "none", inputs=[out, made / "rated.csv"])
+        run(data, tmp_path / "none", inputs=[out, data / "rated.csv"])
 
 
-def test_files_that_a_user_put_there_stay_when_something_is_added(made: Path) -> None:
-    folder = run(made, made / "kept", "one", inputs=made / "rated.csv").folder
+def test_files_of_the_user_stay_when_results_are_added(data: Path) -> None:
+    folder = run(data, data / "kept", "one", inputs=data / "rated.csv").folder
     (folder / "notes.txt").write_text("mine")
-    run(made, folder, "two", inputs=made / "rated.csv")
+    run(data, folder, "two", inputs=data / "rated.csv")
     assert (folder / "notes.txt").read_text() == "mine"
 
 
-def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
-    folder = run(made, made / "named", "one", inputs=made / "rated.csv").folder
+def test_another_embedding_of_the_same_name_is_refused(data: Path) -> None:
+    folder = run(data, data / "named", "one", inputs=data / "rated.csv").folder
     before = (folder / "manifest.json").read_bytes()
     for path, says in (("two.vec", "other content"), ("one.vec,case=keep", "other options")):
         with pytest.raises(medsim.MedsimError, match=rf"another embedding named one \({says}\)"):
             medsim.evaluate(
-                made / "rated.csv", {"one": f"{made}/{path}"}, folder, resamples=200, coverage="any"
+                data / "rated.csv", {"one": f"{data}/{path}"}, folder, resamples=200, coverage="any"
             )
     assert (folder / "manifest.json").read_bytes() == before
 
@@ -225,31 +221,31 @@ def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
     ],
 )
 def test_results_of_other_options_are_not_added_to(
-    made: Path, tmp_path: Path, options, says: str
+    data: Path, tmp_path: Path, options, says: str
 ) -> None:
-    folder = run(made, tmp_path / "out", "one", inputs=made / "rated.csv").folder
+    folder = run(data, tmp_path / "out", "one", inputs=data / "rated.csv").folder
     with pytest.raises(medsim.MedsimError, match=says):
-        run(made, folder, "one", inputs=made / "rated.csv", **options)
-    again = run(made, folder, "one", inputs=made / "rated.csv", **options, overwrite=True)
+        run(data, folder, "one", inputs=data / "rated.csv", **options)
+    again = run(data, folder, "one", inputs=data / "rated.csv", **options, overwrite=True)
     assert again.manifest.options.items() >= options.items()
 
 
-def test_results_of_another_version_are_not_added_to(made: Path, tmp_path: Path) -> None:
-    folder = run(made, tmp_path / "out", "one", inputs=made / "rated.csv").folder
+def test_results_of_another_version_are_not_added_to(data: Path, tmp_path: Path) -> None:
+    folder = run(data, tmp_path / "out", "one", inputs=data / "rated.csv").folder
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     (folder / "manifest.json").write_text(json.dumps(manifest | {"medsim": "0.0.1"}))
     with pytest.raises(medsim.MedsimError, match=r"by medsim 0\.0\.1; .*; add `overwrite`"):
-        run(made, folder, "one", inputs=made / "rated.csv")
+        run(data, folder, "one", inputs=data / "rated.csv")
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(
-    made: Path, out: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
+def test_an_interrupted_run_continues_where_it_stopped(
+    data: Path, out: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = made / "interrupted"
+    place = data / "interrupted"
     with monkeypatch.context() as patched:
         patched.setattr(evaluate_module, "summarize", _interrupt)
         with pytest.raises(KeyboardInterrupt):
-            run(made, place)
+            run(data, place)
     assert not place.exists()
     unfinished = place.with_name(f".{place.name}.unfinished")
     similarities = sorted(unfinished.rglob("metric=*/data.parquet"))
@@ -257,7 +253,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     similarities[0].write_bytes(b"damaged")
     changed = [path.stat().st_mtime_ns for path in similarities]
 
-    again = run(made, place)
+    again = run(data, place)
 
     assert again.manifest.outputs == out.manifest.outputs
     final = [place / path.relative_to(unfinished) for path in similarities]
@@ -268,22 +264,22 @@ def _interrupt(*_arguments: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_pair_ids_are_those_of_a_build(out: medsim.Evaluation, made: Path) -> None:
-    pairs = medsim.open(made / "build").pairs().select("pair_id", "term1", "term2").collect()
+def test_pair_ids_match_those_of_a_build(out: medsim.Evaluation, data: Path) -> None:
+    pairs = medsim.open(data / "build").pairs().select("pair_id", "term1", "term2").collect()
     assert all(pair_id_of(a, b) == pair_id for pair_id, a, b in pairs.iter_rows())
     rated, built = (out.pairs().filter(input=name).collect() for name in ("rated", "build"))
     assert set(rated["pair_id"]) <= set(built["pair_id"])
 
 
-def test_a_signature_tells_what_decided_a_score(out: medsim.Evaluation) -> None:
+def test_a_signature_has_everything_that_determines_a_score(out: medsim.Evaluation) -> None:
     signatures = out.results()["signature"].unique().to_list()
     assert len(signatures) == 2 * 2 * 2 * (20 + 1)
     fingerprint = str(out.manifest.embeddings["one"]["fingerprint"])[:12]
     ending = f"one@{fingerprint}, avg_cos, seed 0, 200 resamples, score, own"
-    assert any(one.startswith("medsim ") and one.endswith(ending) for one in signatures)
+    assert any(line.startswith("medsim ") and line.endswith(ending) for line in signatures)
 
 
-def test_the_manifest_tells_what_was_read(out: medsim.Evaluation) -> None:
+def test_the_manifest_records_the_inputs(out: medsim.Evaluation) -> None:
     manifest = json.loads((out.folder / "manifest.json").read_text())
     assert manifest["embeddings"]["one"]["n_dimensions"] == 6
     assert manifest["inputs"]["rated"]["layout"] == "Hliaoutakis"
@@ -300,11 +296,11 @@ def test_the_manifest_tells_what_was_read(out: medsim.Evaluation) -> None:
         ({"one": "one.vec,pooling=cls"}, "pooling=cls does not fit"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_written(
-    made: Path, tmp_path: Path, embeddings: dict[str, str], message: str
+def test_invalid_embeddings_are_refused_before_anything_is_written(
+    data: Path, tmp_path: Path, embeddings: dict[str, str], message: str
 ) -> None:
     for name in ("one.vec", "rated.csv"):
-        shutil.copy(made / name, tmp_path / name)
+        shutil.copy(data / name, tmp_path / name)
     named = {name: f"{tmp_path}/{path}" for name, path in embeddings.items()}
     with pytest.raises(medsim.MedsimError, match=message) as caught:
         medsim.evaluate(tmp_path / "rated.csv", named, tmp_path / "out", resamples=200)
@@ -324,83 +320,83 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
     ],
 )
 def test_options_that_do_not_fit_are_refused(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options, message: str
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options, message: str
 ) -> None:
-    monkeypatch.chdir(made)
+    monkeypatch.chdir(data)
     with pytest.raises(medsim.MedsimError, match=message):
-        run(made, tmp_path / "out", "one", **options)
+        run(data, tmp_path / "out", "one", **options)
 
 
-def test_a_vocabulary_may_lie_anywhere(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_path_of_a_vocabulary_does_not_matter(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = [line.split()[0] for line in (made / "one.vec").read_text().splitlines()[1:]]
+    words = [line.split()[0] for line in (data / "one.vec").read_text().splitlines()[1:]]
     np.save(tmp_path / "v.npy", np.eye(len(words), 5, dtype=np.float32) + 1)
     (tmp_path / "w.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
     shutil.copy(tmp_path / "w.txt", tmp_path / "moved.txt")
-    shutil.copy(made / "rated.csv", tmp_path)
+    shutil.copy(data / "rated.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
     for vocabulary in ("w.txt", str(tmp_path / "w.txt"), "moved.txt"):
         embeddings = {"x": f"v.npy,vocabulary={vocabulary}"}
-        found = medsim.evaluate("rated.csv", embeddings, "out", resamples=200, coverage="any")
-    assert found.manifest.embeddings["x"]["options"] == {}
-    assert found.manifest.embeddings["x"]["vocabulary"] == "moved.txt"
-    assert not found.results().filter(pl.col("signature").str.contains("txt")).height
+        evaluation = medsim.evaluate("rated.csv", embeddings, "out", resamples=200, coverage="any")
+    assert evaluation.manifest.embeddings["x"]["options"] == {}
+    assert evaluation.manifest.embeddings["x"]["vocabulary"] == "moved.txt"
+    assert not evaluation.results().filter(pl.col("signature").str.contains("txt")).height
 
 
-def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
+def test_builds_and_results_do_not_overwrite_each_other(data: Path, out: medsim.Evaluation) -> None:
     with pytest.raises(medsim.MedsimError, match="holds files, not a build"):
-        medsim.build(made / "release.zip", out.folder, overwrite=True)
+        medsim.build(data / "release.zip", out.folder, overwrite=True)
     with pytest.raises(medsim.MedsimError, match="build is an input of this command"):
-        run(made, made / "build", "one")
+        run(data, data / "build", "one")
     with pytest.raises(medsim.MedsimError, match="holds files, not an evaluation"):
-        run(made, made / "build", "one", inputs=made / "rated.csv")
+        run(data, data / "build", "one", inputs=data / "rated.csv")
 
 
-def test_a_build_whose_rows_are_not_those_of_its_manifest_is_refused(
-    made: Path, tmp_path: Path
+def test_a_build_whose_rows_do_not_match_its_manifest_is_refused(
+    data: Path, tmp_path: Path
 ) -> None:
     build = tmp_path / "build"
-    shutil.copytree(made / "build", build)
+    shutil.copytree(data / "build", build)
     path = next(build.glob("pairs/dataset=syn_syn/difficulty=hard/negatives=random/*.parquet"))
     pl.read_parquet(path, hive_partitioning=False).head(3).write_parquet(path)
     with pytest.raises(medsim.MedsimError, match="does not hold the rows that the manifest record"):
-        run(made, tmp_path / "out", "one", inputs=build)
+        run(data, tmp_path / "out", "one", inputs=build)
     path.write_bytes(b"x")
     with pytest.raises(medsim.MedsimError, match=r"data\.parquet cannot be read"):
-        run(made, tmp_path / "out", "one", inputs=build)
+        run(data, tmp_path / "out", "one", inputs=build)
 
 
-def test_names_that_look_like_patterns_are_names(made: Path, tmp_path: Path) -> None:
+def test_names_with_wildcards_are_taken_literally(data: Path, tmp_path: Path) -> None:
     for name in ("run[1]*", "run1"):
-        shutil.copytree(made / "build", tmp_path / name)
+        shutil.copytree(data / "build", tmp_path / name)
     (tmp_path / "run1" / "manifest.json").unlink()
     name = "run[1]*"
-    found = run(made, tmp_path / f"out {name}", "one", inputs=tmp_path / name)
+    evaluation = run(data, tmp_path / f"out {name}", "one", inputs=tmp_path / name)
     n_pairs = medsim.open(tmp_path / name).pairs().collect().height
-    assert selected(found, "select count(*) as n from pair").item() == n_pairs
-    assert set(found.results()["input"]) == {"run_1__"}
+    assert selected(evaluation, "select count(*) as n from pair").item() == n_pairs
+    assert set(evaluation.results()["input"]) == {"run_1__"}
 
 
-def test_huge_values_give_similarities_all_the_same(made: Path, tmp_path: Path) -> None:
-    lines = (made / "one.vec").read_text().splitlines()
+def test_huge_values_give_the_same_similarities(data: Path, tmp_path: Path) -> None:
+    lines = (data / "one.vec").read_text().splitlines()
     rows = [line.split() for line in lines[1:]]
     huge = [" ".join([word, *(f"{value}e37" for value in values)]) for word, *values in rows]
     (tmp_path / "huge.vec").write_text("\n".join([lines[0], *huge]) + "\n")
-    embeddings = {"usual": made / "one.vec", "huge": tmp_path / "huge.vec"}
-    found = medsim.evaluate(
-        made / "rated.csv", embeddings, tmp_path / "out", resamples=200, coverage="any"
+    embeddings = {"usual": data / "one.vec", "huge": tmp_path / "huge.vec"}
+    evaluation = medsim.evaluate(
+        data / "rated.csv", embeddings, tmp_path / "out", resamples=200, coverage="any"
     )
-    scores = found.scores().collect().pivot("embedding", values="similarity")
+    scores = evaluation.scores().collect().pivot("embedding", values="similarity")
     assert scores["usual"].null_count() == scores["huge"].null_count()
     assert (scores["usual"] - scores["huge"]).abs().max() < 1e-5
 
 
-def test_results_that_were_altered_are_not_added_to(made: Path, tmp_path: Path) -> None:
-    folder = run(made, tmp_path / "out", "one", inputs=made / "rated.csv").folder
+def test_altered_results_cannot_be_added_to(data: Path, tmp_path: Path) -> None:
+    folder = run(data, tmp_path / "out", "one", inputs=data / "rated.csv").folder
     path = next(folder.glob("scores/*/*/metric=avg_cos/data.parquet"))
     changed = pl.read_parquet(path, hive_partitioning=False).with_columns(pl.col("similarity") / 2)
     changed.write_parquet(path)
     with pytest.raises(medsim.MedsimError, match="was changed; add `overwrite`"):
-        run(made, folder, "two", inputs=made / "rated.csv")
-    run(made, folder, "two", inputs=made / "rated.csv", overwrite=True)
+        run(data, folder, "two", inputs=data / "rated.csv")
+    run(data, folder, "two", inputs=data / "rated.csv", overwrite=True)

@@ -1,4 +1,4 @@
-"""Where a score is missing, tables show a dash and say why."""
+"""Tables show a dash for a missing score, and the reason."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def test_a_missing_value_is_a_dash_with_its_reason(evaluation: medsim.Evaluation
     cells = {row["input"]: (row["own"], row["flat"]) for row in table.iter_rows(named=True)}
     for name in ("constant", "single", "unknown"):
         assert cells[name] == (MISSING, MISSING)
-    own, flat = cells["usual"]
-    assert own.startswith("1.000 ")  # cosines 0.45, 0.69, 0.99
+    words, flat = cells["usual"]
+    assert words.startswith("1.000 ")  # cosines 0.45, 0.69, 0.99
     assert flat == MISSING
     assert why_missing(rows) == why_missing_in(rows, [table]) == WHY
     assert rows.filter(pl.col("value").is_null())["among_best"].to_list() == [False] * 7
 
 
-def test_the_command_prints_the_reasons_for_people_alone(evaluation: medsim.Evaluation) -> None:
+def test_the_command_prints_reasons_only_in_readable_formats(evaluation: medsim.Evaluation) -> None:
     def printed(*options: str) -> str:
         return CliRunner().invoke(app, ["compare", str(evaluation.folder), *options]).stderr
 
@@ -69,22 +69,19 @@ def test_the_command_prints_the_reasons_for_people_alone(evaluation: medsim.Eval
     assert f"{MISSING}: no metric differs" in printed("--table", "standings-spearman")
 
 
-def test_ratings_that_are_all_equal_are_warned_of(evaluation: medsim.Evaluation) -> None:
-    said = "constant.csv: every rating is 3, so its correlations are undefined"
+def test_constant_ratings_give_a_warning(evaluation: medsim.Evaluation) -> None:
+    warning = "constant.csv: every rating is 3, so its correlations are undefined"
 
-    assert said in evaluation.manifest.warnings
+    assert warning in evaluation.manifest.warnings
     assert any("no pair of unknown" in line for line in evaluation.manifest.warnings)
     assert sum("correlations are undefined" in line for line in evaluation.manifest.warnings) == 1
 
 
 def test_an_embedding_without_a_value_stays_in_the_standings(evaluation: medsim.Evaluation) -> None:
-    found = medsim.compare(evaluation, "standings")
+    rows = medsim.compare(evaluation, "standings")
 
-    assert found.select("embedding", "n_sets", "mean").rows() == [
-        ("own", 1, 1.0),
-        ("flat", 0, None),
-    ]
-    assert readable(found)[0]["mean"].to_list() == ["1.00", MISSING]
+    assert rows.select("embedding", "n_sets", "mean").rows() == [("own", 1, 1.0), ("flat", 0, None)]
+    assert readable(rows)[0]["mean"].to_list() == ["1.00", MISSING]
 
 
 def test_the_leaderboard_of_a_report_says_what_is_missing(evaluation: medsim.Evaluation) -> None:
@@ -126,7 +123,7 @@ def test_labelled_pairs_of_one_label_have_no_auc() -> None:
     assert why_missing(pl.DataFrame([labelled("one", 0.5, 3)])) == ""
 
 
-def test_of_many_embeddings_one_without_a_value_keeps_its_row() -> None:
+def test_one_of_many_embeddings_without_a_value_keeps_its_row() -> None:
     names = ("a", "b", "c", "d")
     values = (0.5, 0.75, None, 0.25)
     rows = [labelled(name, value, 40) for name, value in zip(names, values, strict=True)]
@@ -159,6 +156,7 @@ def test_standings_count_only_sets_with_a_value() -> None:
     results = results.with_columns(subset=pl.lit("common"))
     best = best_metrics(results, pl.DataFrame(schema=COMPARISONS.dtypes), ("auc",))
 
-    found = embedding_standings(best)
+    standings = embedding_standings(best)
 
-    assert found.select("embedding", "n_sets", "n_among_best").rows() == [("a", 1, 1), ("b", 0, 0)]
+    counts = standings.select("embedding", "n_sets", "n_among_best")
+    assert counts.rows() == [("a", 1, 1), ("b", 0, 0)]

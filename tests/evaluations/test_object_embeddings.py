@@ -29,70 +29,71 @@ def rated(tmp_path: Path) -> Path:
     return path
 
 
-def evaluated(inputs: Any, embeddings: dict[str, Any], tmp_path: Path) -> medsim.Evaluation:
+def evaluate(inputs: Any, embeddings: dict[str, Any], tmp_path: Path) -> medsim.Evaluation:
     return medsim.evaluate(
         inputs, embeddings, tmp_path / "out", resamples=200, cache=tmp_path / "cache", threads=1
     )
 
 
-def test_objects_score_as_the_files_with_the_same_vectors(rated: Path, tmp_path: Path) -> None:
+def test_objects_and_files_of_equal_vectors_score_equally(rated: Path, tmp_path: Path) -> None:
     file = write_text(tmp_path / "words.txt", WORDS, header=False)
 
-    found = evaluated(rated, {"file": file, "object": WORDS, "model": lengths}, tmp_path)
+    evaluation = evaluate(rated, {"file": file, "object": WORDS, "model": lengths}, tmp_path)
 
-    results = found.results().drop("signature")
-    of = {
+    results = evaluation.results().drop("signature")
+    rows = {
         name: results.filter(embedding=name).drop("embedding").sort(pl.all())
         for name in ("file", "object")
     }
-    assert of["file"].height > 0
-    assert of["file"].equals(of["object"])
-    about = found.manifest.embeddings
+    assert rows["file"].height > 0
+    assert rows["file"].equals(rows["object"])
+    about = evaluation.manifest.embeddings
     assert about["object"]["path"] == "Python object dict"
     assert about["model"]["path"] == "Python function lengths"
     for name in ("object", "model"):
         assert about[name]["identity"] == "hash of the vectors used"
     assert "identity" not in about["file"]
     assert str(tmp_path) not in json.dumps([about["object"], about["model"]])
-    signature = found.results().filter(embedding="model")["signature"][0]
+    signature = evaluation.results().filter(embedding="model")["signature"][0]
     assert f"model@{str(about['model']['fingerprint'])[:12]}" in signature
 
 
-def test_the_same_objects_are_compared_once_and_others_are_added(
+def test_the_same_objects_are_evaluated_once_and_others_are_added(
     rated: Path, tmp_path: Path
 ) -> None:
-    first = evaluated(rated, {"model": lengths, "words": WORDS}, tmp_path)
+    first = evaluate(rated, {"model": lengths, "words": WORDS}, tmp_path)
     before = first.results().filter(embedding="model", subset="own").drop("signature")
 
-    both = evaluated(rated, {"model": lambda texts: lengths(texts), "new": WORDS}, tmp_path)  # noqa: PLW0108 — another function with the same vectors
+    both = evaluate(rated, {"model": lambda texts: lengths(texts), "new": WORDS}, tmp_path)  # noqa: PLW0108 — another function with the same vectors
 
     assert set(both.results()["embedding"]) == {"model", "words", "new"}
     again = both.results().filter(embedding="model", subset="own").drop("signature")
     assert again.equals(before)
     with pytest.raises(OutputError, match="another embedding named words"):
-        evaluated(rated, {"words": {**WORDS, "hand": [1.0, 1.0]}}, tmp_path)
+        evaluate(rated, {"words": {**WORDS, "hand": [1.0, 1.0]}}, tmp_path)
 
 
-def test_metrics_that_do_not_fit_are_refused_beside_those_of_before(
+def test_metrics_that_do_not_fit_are_refused_for_existing_results(
     rated: Path, tmp_path: Path
 ) -> None:
-    evaluated(rated, {"model": lengths}, tmp_path)
+    evaluate(rated, {"model": lengths}, tmp_path)
     with pytest.raises(OptionError, match="none of `metrics` fits model; add one of cos"):
         medsim.evaluate(rated, {"model": lengths}, tmp_path / "out", metrics=["avg_cos"])
 
 
-def test_a_model_needs_a_version_where_inputs_are_added(rated: Path, tmp_path: Path) -> None:
+def test_a_model_needs_a_version_to_add_inputs(rated: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
     other.write_text("term1,term2,rating\nknee,foot,4\nknee,toe,1\ntoe,eye,2\n")
     versioned = medsim.Embedding(lengths, version="1")
-    evaluated(rated, {"model": lengths, "versioned": versioned}, tmp_path)
+    evaluate(rated, {"model": lengths, "versioned": versioned}, tmp_path)
 
     with pytest.raises(OutputError, match=r"give models a version: medsim.Embedding\(model, vers"):
-        evaluated([rated, other], {"model": lengths}, tmp_path)
-    found = evaluated([rated, other], {"versioned": versioned}, tmp_path)
+        evaluate([rated, other], {"model": lengths}, tmp_path)
+    evaluation = evaluate([rated, other], {"versioned": versioned}, tmp_path)
 
-    assert set(found.results().filter(embedding="versioned")["input"]) == {"rated", "other"}
-    assert found.manifest.embeddings["versioned"]["identity"] == "versioned, version 1, as given"
+    assert set(evaluation.results().filter(embedding="versioned")["input"]) == {"rated", "other"}
+    about = evaluation.manifest.embeddings["versioned"]
+    assert about["identity"] == "versioned, version 1, as given"
 
 
 def test_a_chart_has_the_best_value_of_each_embedding(shared_evaluation: medsim.Evaluation) -> None:
@@ -106,11 +107,11 @@ def test_a_chart_has_the_best_value_of_each_embedding(shared_evaluation: medsim.
         assert "contender" not in json.dumps(spec)
         (rows,) = spec["datasets"].values()
         best = medsim.compare(shared_evaluation, statistic).drop_nulls("value")
-        drawn = sorted((row["embedding"], row["value"]) for row in rows)
-        assert drawn == sorted(best.select("embedding", "value").iter_rows())
+        points = sorted((row["embedding"], row["value"]) for row in rows)
+        assert points == sorted(best.select("embedding", "value").iter_rows())
 
 
-def test_a_chart_of_what_is_not_there_is_refused(
+def test_a_chart_of_a_missing_statistic_is_refused(
     shared_evaluation: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InputError, match="has no mean reciprocal rank"):

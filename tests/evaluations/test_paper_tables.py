@@ -23,7 +23,7 @@ METRICS = ["avg_cos", "fuzzy_jaccard", "pair_cos", "cos", "kendall"]
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Evaluation) -> Path:
-    """A folder with word embeddings, of which one lacks a word, one of terms, and rated pairs."""
+    """A folder with two word embeddings, one lacking a word, one of terms, and rated pairs."""
     folder = tmp_path_factory.mktemp("paper")
     pairs = medsim.Build(shared_evaluation.folder.parent / "build").pairs().collect()
     terms = sorted({*pairs["term1"], *pairs["term2"]})
@@ -59,12 +59,12 @@ def several(inputs: Path, shared_evaluation: medsim.Evaluation) -> medsim.Evalua
 
 @pytest.fixture(scope="module")
 def alone(inputs: Path, shared_evaluation: medsim.Evaluation) -> medsim.Evaluation:
-    """The same, evaluated under the paper's fixed metrics alone, which so are the best."""
+    """The same, evaluated only under the paper's fixed metrics, which are thus the best."""
     return run(inputs, shared_evaluation, "alone", ["fuzzy_jaccard", "kendall"])
 
 
 @pytest.mark.parametrize("table", ["best", "auc", "accuracy", "spearman"])
-def test_at_fixed_metrics_embeddings_stand_as_if_they_had_no_others(
+def test_fixed_metrics_give_the_same_table_as_an_evaluation_of_only_those(
     several: medsim.Evaluation, alone: medsim.Evaluation, table: str
 ) -> None:
     fixed = medsim.compare(several, table, metrics=["fuzzy_jaccard", "kendall"])
@@ -85,37 +85,37 @@ def test_at_fixed_metrics_embeddings_stand_as_if_they_had_no_others(
         ("Table c.3", "auc", "random", True),
     ],
 )
-def test_a_number_has_what_the_paper_has(
+def test_a_numbered_table_has_the_content_of_the_paper(
     several: medsim.Evaluation, number: str, statistic: str, negatives: str | None, *, fixed: bool
 ) -> None:
-    found = medsim.compare(several, number)
+    rows = medsim.compare(several, number)
 
-    assert set(found["statistic"]) == {statistic}
-    assert set(found["negatives"]) == {negatives}
+    assert set(rows["statistic"]) == {statistic}
+    assert set(rows["negatives"]) == {negatives}
     chosen = ["fuzzy_jaccard", "kendall"] if fixed else None
     named = medsim.compare(several, statistic, metrics=chosen)
     if negatives:
         named = named.filter(negatives=negatives)
-    assert_frame_equal(found.drop("n_in_set"), named)
+    assert_frame_equal(rows.drop("n_in_set"), named)
 
 
 @pytest.mark.parametrize("number", ["B.2", "b.5", "C.4", "C.8"])
-def test_numbers_of_metrics_have_the_standings_of_every_metric(
+def test_numbered_tables_of_metrics_have_the_standings_of_every_metric(
     several: medsim.Evaluation, number: str
 ) -> None:
     statistic = "spearman" if number.upper().startswith("B") else "accuracy"
-    found = medsim.compare(several, number)
+    rows = medsim.compare(several, number)
 
     every = medsim.compare(several, f"all-{statistic}").drop_nulls("value")
     if statistic == "accuracy":
         every = every.filter(negatives="levenshtein")
-    assert_frame_equal(found, every.select(found.columns))
-    (shown,) = readable(found)
+    assert_frame_equal(rows, every.select(rows.columns))
+    (shown,) = readable(rows)
     assert shown["embedding"].to_list() == ["one", "two", "whole"]
 
 
-def test_every_number_stands_for_a_table_that_there_is() -> None:
-    assert {one.table for one in PAPER.values()} - {"rated"} <= set(TABLES)
+def test_every_number_refers_to_an_existing_table() -> None:
+    assert {paper_table.table for paper_table in PAPER.values()} - {"rated"} <= set(TABLES)
     assert [number_of(text) for text in ("table 4", "FIGURE B.1", "figure-c.1", "best")] == [
         "4",
         "figure-B.1",
@@ -147,16 +147,16 @@ def test_every_number_stands_for_a_table_that_there_is() -> None:
         ({"metrics": ["avg_cos", "cos", "tow=avg_cos"]}, "unknown embedding 'tow'; did you mean"),
     ],
 )
-def test_what_cannot_be_printed_is_refused(
+def test_invalid_tables_and_metrics_are_refused(
     several: medsim.Evaluation, options: dict, message: str
 ) -> None:
     with pytest.raises(medsim.MedsimError, match=message):
         medsim.compare(several, **options)
 
 
-def test_one_embedding_can_have_a_metric_of_its_own(several: medsim.Evaluation) -> None:
-    found = medsim.compare(several, "4", metrics=["fuzzy_jaccard", "cos", "two=avg_cos"])
-    assert found.select("embedding", "metric").unique().sort("embedding").rows() == [
+def test_one_embedding_can_have_its_own_metric(several: medsim.Evaluation) -> None:
+    rows = medsim.compare(several, "4", metrics=["fuzzy_jaccard", "cos", "two=avg_cos"])
+    assert rows.select("embedding", "metric").unique().sort("embedding").rows() == [
         ("one", "fuzzy_jaccard"),
         ("two", "avg_cos"),
         ("whole", "cos"),
@@ -168,31 +168,31 @@ def test_the_variance_is_over_the_metrics_of_an_embedding_on_each_set() -> None:
     rows = [
         result(EASY | {"dataset": f"set {at}"}, name, metric, value)
         for name, sets in values.items()
-        for at, of_set in enumerate(sets)
-        for metric, value in zip(("avg_cos", "pair_cos", "max_jaccard"), of_set, strict=False)
+        for at, set_values in enumerate(sets)
+        for metric, value in zip(("avg_cos", "pair_cos", "max_jaccard"), set_values, strict=False)
     ]
     rows.append(result(HARD, "one", "avg_cos", None))
 
-    found = metric_spread(pl.DataFrame(rows, schema=output.RESULTS.dtypes), ["auc"])
+    spreads = metric_spread(pl.DataFrame(rows, schema=output.RESULTS.dtypes), ["auc"])
 
-    variances = [float(np.var(of_set)) for of_set in values["one"]]
-    assert found.select("statistic", "embedding", "n_sets").rows() == [("auc", "one", 3)]
-    spread = found.select("least", "median", "greatest").row(0)
+    variances = [float(np.var(set_values)) for set_values in values["one"]]
+    assert spreads.select("statistic", "embedding", "n_sets").rows() == [("auc", "one", 3)]
+    spread = spreads.select("least", "median", "greatest").row(0)
     assert spread == pytest.approx((0.0, np.median(variances), max(variances)))
 
 
-def test_figures_are_of_the_sets_that_the_paper_draws(several: medsim.Evaluation) -> None:
-    of_rated, of_labelled = (medsim.compare(several, f"figure {name}") for name in ("B.1", "C.1"))
-    assert set(of_rated["statistic"]) == {"spearman"}
-    assert set(of_rated["n_sets"]) == {1}
+def test_figures_use_the_sets_of_the_paper(several: medsim.Evaluation) -> None:
+    rated, labelled = (medsim.compare(several, f"figure {name}") for name in ("B.1", "C.1"))
+    assert set(rated["statistic"]) == {"spearman"}
+    assert set(rated["n_sets"]) == {1}
     every = medsim.compare(several, "all-accuracy").drop_nulls("value").filter(embedding="one")
     assert (
-        of_labelled.filter(embedding="one")["n_sets"].item()
+        labelled.filter(embedding="one")["n_sets"].item()
         == every.select("dataset", "difficulty", "negatives").unique().height
     )
 
 
-def test_a_numbered_table_has_a_row_an_embedding_and_a_column_a_set() -> None:
+def test_a_numbered_table_has_a_row_per_embedding_and_a_column_per_set() -> None:
     rows = pl.DataFrame(
         [
             EASY

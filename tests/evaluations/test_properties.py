@@ -1,4 +1,4 @@
-"""Tests of what rated files, and tables of words, tell of words beside their ratings."""
+"""Tests of the properties of words and pairs in rated files and in tables of words."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def words_of(folder: Path, text: str, name: str = "words.csv") -> WordTable:
     return read_words(folder / name)
 
 
-def test_a_file_tells_properties_in_columns_of_their_own(tmp_path: Path) -> None:
+def test_properties_are_read_from_their_own_columns(tmp_path: Path) -> None:
     lines = "a,b,1,noun,general,true,12,1.5,3,x; y ;x\nc,d,2,noun,,No,,7,NA,\n"
 
-    found = read(tmp_path, PAIRS + lines)
+    rated = read(tmp_path, PAIRS + lines)
 
-    assert found.pairs.columns == ["term1", "term2", "rating"]
-    assert found.properties.rows(named=True) == [
+    assert rated.pairs.columns == ["term1", "term2", "rating"]
+    assert rated.properties.rows(named=True) == [
         {"count1": 12, "count2": 1.5, "topics1": 3, "topics2": 2}
         | {"domain": "general", "associated": "yes"},
         {"count1": None, "count2": 7, "topics1": None, "topics2": None}
@@ -40,21 +40,21 @@ def test_a_file_tells_properties_in_columns_of_their_own(tmp_path: Path) -> None
     ]
 
 
-def test_properties_stay_with_their_pairs_where_lines_are_left_out(tmp_path: Path) -> None:
+def test_properties_stay_with_their_pairs_when_lines_are_left_out(tmp_path: Path) -> None:
     lines = "a,b,1,,one,,,,,\nx,y,,,two,many,,,,\nb,a,1,,three,,,,,\nc,d,1,,four,,,,,\n"
 
-    found = read(tmp_path, PAIRS + lines)
+    rated = read(tmp_path, PAIRS + lines)
 
-    assert found.pairs["term1"].to_list() == ["a", "c"]
-    assert found.properties["domain"].to_list() == ["one", "four"]
+    assert rated.pairs["term1"].to_list() == ["a", "c"]
+    assert rated.properties["domain"].to_list() == ["one", "four"]
 
 
-def test_a_column_that_holds_ratings_is_no_property(tmp_path: Path) -> None:
+def test_a_column_that_holds_ratings_is_not_a_property(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("a,b,count1\nx,y,-3\n", encoding="utf-8")
-    found = read_rated(tmp_path / "pairs.csv", parse_columns("term1=a,term2=b,rating=count1"))
+    rated = read_rated(tmp_path / "pairs.csv", parse_columns("term1=a,term2=b,rating=count1"))
 
-    assert found.properties.width == 0
-    assert found.pairs["count1"].to_list() == [-3]
+    assert rated.properties.width == 0
+    assert rated.pairs["count1"].to_list() == [-3]
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_a_column_that_holds_ratings_is_no_property(tmp_path: Path) -> None:
         (",maybe,,,,", "line 2: associated 'maybe' is not yes or no"),
     ],
 )
-def test_a_cell_that_holds_something_else_is_named(tmp_path: Path, cells: str, says: str) -> None:
+def test_an_invalid_cell_is_named(tmp_path: Path, cells: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         read(tmp_path, f"{PAIRS}a,b,1,noun,{cells}\n")
 
 
-def test_rows_of_one_word_are_taken_together_whatever_their_case(tmp_path: Path) -> None:
+def test_rows_of_a_word_are_combined_ignoring_case(tmp_path: Path) -> None:
     text = (
         "Word\tclass\tcount\ttopics\tdomain\n"
         "Ache\tnoun\t7\theart;skin\tmedical\n"
@@ -81,26 +81,26 @@ def test_rows_of_one_word_are_taken_together_whatever_their_case(tmp_path: Path)
         "calm\tnoun\t\t\t\n"
     )
 
-    found = words_of(tmp_path, text, "words.tsv")
+    table = words_of(tmp_path, text, "words.tsv")
 
-    assert found.name == "words.tsv"
-    assert found.digest == hashlib.sha256(text.encode()).hexdigest()
-    assert found.frame.rows() == [
+    assert table.name == "words.tsv"
+    assert table.digest == hashlib.sha256(text.encode()).hexdigest()
+    assert table.frame.rows() == [
         ("ache", 12.0, 3.0, "medical"),
         ("run", 3.0, 3.0, None),
         ("calm", None, None, None),
     ]
 
 
-def test_parquet_gives_what_text_gives(tmp_path: Path) -> None:
+def test_parquet_and_text_give_the_same_table(tmp_path: Path) -> None:
     frame = pl.DataFrame({"word": ["Ache", "run"], "count": [7, None], "topics": [["a", "b"], []]})
     frame.write_parquet(tmp_path / "words.parquet")
 
-    found = read_words(tmp_path / "words.parquet").frame
+    parquet = read_words(tmp_path / "words.parquet").frame
 
     text = words_of(tmp_path, "word,count,topics\nAche,7,a;b\nrun,,\n").frame
-    assert found.equals(text)
-    assert found.rows() == [("ache", 7.0, 2.0), ("run", None, None)]
+    assert parquet.equals(text)
+    assert parquet.rows() == [("ache", 7.0, 2.0), ("run", None, None)]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +111,6 @@ def test_parquet_gives_what_text_gives(tmp_path: Path) -> None:
         ("word,count\na,x\n", "line 2: count 'x' is not a count"),
     ],
 )
-def test_what_is_no_table_of_words_is_refused(tmp_path: Path, text: str, says: str) -> None:
+def test_invalid_tables_of_words_are_refused(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         words_of(tmp_path, text)

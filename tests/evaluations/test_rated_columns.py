@@ -45,7 +45,7 @@ def test_the_text_names_terms_ratings_separator_and_direction():
         ("separator=tabs", "unknown separator 'tabs'; did you mean tab"),
     ],
 )
-def test_a_text_that_is_wrong_is_refused_with_the_reason(text, says):
+def test_an_invalid_description_of_columns_is_refused_with_the_reason(text, says):
     with pytest.raises(OptionError, match=says):
         parse_columns(text)
 
@@ -53,12 +53,12 @@ def test_a_text_that_is_wrong_is_refused_with_the_reason(text, says):
 @pytest.mark.parametrize(
     "header", ["term1,term2,rating", "Term 1, TERM_2,Rating", "x,term-1,Term2,RATING"]
 )
-def test_terms_and_rating_need_no_naming_in_any_case(tmp_path, header):
+def test_columns_term1_term2_and_rating_are_recognised_in_any_case(tmp_path, header):
     lead = "x," if header.startswith("x") else ""
-    found = read(tmp_path, f"{header}\n{lead}a,b,1\n{lead}c,d,2\n", None)
+    rated = read(tmp_path, f"{header}\n{lead}a,b,1\n{lead}c,d,2\n", None)
 
-    assert found.layout == COLUMNS_AS_NAMED
-    assert found.pairs.rows() == [("a", "b", 1.0), ("c", "d", 2.0)]
+    assert rated.layout == COLUMNS_AS_NAMED
+    assert rated.pairs.rows() == [("a", "b", 1.0), ("c", "d", 2.0)]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_terms_and_rating_need_no_naming_in_any_case(tmp_path, header):
     ],
     ids=["names", "numbers", "separator", "quoted", "exact names win", "ratings without a mean"],
 )
-def test_a_file_is_read_by_the_columns_that_are_named(tmp_path, text, columns, ratings, rows):
+def test_a_file_is_read_by_its_named_columns(tmp_path, text, columns, ratings, rows):
     rated = read(tmp_path, text, columns)
 
     assert rated.layout == COLUMNS_AS_NAMED
@@ -96,7 +96,7 @@ def test_a_file_is_read_by_the_columns_that_are_named(tmp_path, text, columns, r
     [("x,y,", []), ("left,right,score", []), ("x,y,1", [("x", "y", 1.0)])],
     ids=["a missing rating makes no header", "a header", "a number is a position, not a name"],
 )
-def test_a_first_line_is_a_header_if_its_rating_is_no_number(tmp_path, first, rows):
+def test_a_first_line_is_a_header_if_its_rating_is_not_a_number(tmp_path, first, rows):
     rated = read(tmp_path, f"{first}\nu,v,2\n", NUMBERS)
 
     assert rated.pairs.rows() == [*rows, ("u", "v", 2.0)]
@@ -117,9 +117,7 @@ def test_a_first_line_is_a_header_if_its_rating_is_no_number(tmp_path, first, ro
         ("a;b;r,a;b;r\nx;1,y\n", f"{NUMBERS},separator=comma", "no column '3'"),
     ],
 )
-def test_a_file_that_fits_no_columns_is_refused_with_what_helps_and_none_of_its_content(
-    tmp_path, text, columns, says
-):
+def test_a_refused_file_gets_advice_that_does_not_quote_its_content(tmp_path, text, columns, says):
     with pytest.raises((InputError, OptionError), match=says) as caught:
         read(tmp_path, text, columns)
 
@@ -127,7 +125,7 @@ def test_a_file_that_fits_no_columns_is_refused_with_what_helps_and_none_of_its_
     assert str(tmp_path / "pairs.csv") in str(caught.value) or "term2" in str(caught.value)
 
 
-def test_a_file_with_many_columns_shows_some(tmp_path):
+def test_a_message_lists_only_some_of_many_columns(tmp_path):
     header = ",".join(f"c{number}" + "x" * 100 for number in range(30))
 
     with pytest.raises(InputError, match="and 20 more") as caught:

@@ -1,4 +1,4 @@
-"""Tests that files of published sets are recognised and read as they are passed around."""
+"""Tests that files of published datasets are recognised and read in their usual formats."""
 
 import os
 from pathlib import Path
@@ -90,7 +90,7 @@ def test_each_layout_is_recognised_and_its_ratings_are_named_with_their_mean(
         *(HLIAOUTAKIS.replace(",", separator) for separator in "\t;|"),
     ],
 )
-def test_headers_are_compared_without_case_and_spaces_with_any_separator(tmp_path, text):
+def test_headers_match_in_any_case_with_any_spaces_and_separator(tmp_path, text):
     rated = read(tmp_path, text)
 
     assert rated.layout == "Hliaoutakis"
@@ -108,7 +108,7 @@ def test_headers_are_compared_without_case_and_spaces_with_any_separator(tmp_pat
         "a,b,1\n",
     ],
 )
-def test_what_only_resembles_a_layout_is_left_to_the_user(tmp_path, text):
+def test_files_that_only_resemble_a_layout_are_refused(tmp_path, text):
     with pytest.raises(InputError, match="is in no known layout"):
         read(tmp_path, text)
 
@@ -125,7 +125,7 @@ def test_what_only_resembles_a_layout_is_left_to_the_user(tmp_path, text):
     ],
     ids=["trimmed", "quoted", "at the ends of the scale, in the order of the file"],
 )
-def test_terms_and_ratings_are_those_of_the_file(tmp_path, text, rows):
+def test_terms_and_ratings_are_read_as_in_the_file(tmp_path, text, rows):
     assert read(tmp_path, text).pairs.rows() == rows
 
 
@@ -160,12 +160,13 @@ def test_a_user_can_reverse_ratings(tmp_path, text, ratings, scale):
 def test_layouts_differ_in_name_and_have_a_scale_and_a_source():
     assert len({layout.name for layout in LAYOUTS}) == len(LAYOUTS)
     assert COLUMNS_AS_NAMED not in {layout.name for layout in LAYOUTS}
-    for one in LAYOUTS:
-        assert one.scale is None or one.scale[0] < one.scale[1]
-        assert one.ratings or one.raters
-        assert one.source
-        assert not one.header or {one.term1, one.term2, *one.ratings.values()} <= set(one.header)
-        assert set(one.raters) <= set(one.header)
+    for layout in LAYOUTS:
+        assert layout.scale is None or layout.scale[0] < layout.scale[1]
+        assert layout.ratings or layout.raters
+        assert layout.source
+        columns = {layout.term1, layout.term2, *layout.ratings.values()}
+        assert not layout.header or columns <= set(layout.header)
+        assert set(layout.raters) <= set(layout.header)
 
 
 @published
@@ -186,7 +187,7 @@ def test_layouts_differ_in_name_and_have_a_scale_and_a_source():
         ("Bio-SimVerb.txt", "Bio-SimLex", 1000, 0),
     ],
 )
-def test_published_files_are_read_whole(name, layout, n_pairs, n_contradictory):
+def test_published_files_are_read_completely(name, layout, n_pairs, n_contradictory):
     rated = read_rated(Path(FOLDER) / "ratings" / name)
 
     assert (rated.layout, rated.pairs.height, rated.skipped) == (layout, n_pairs, ())
@@ -197,7 +198,7 @@ def test_published_files_are_read_whole(name, layout, n_pairs, n_contradictory):
 
 @published
 @pytest.mark.parametrize("other", ["UMNSRS_sim_mesh.csv", "UMNSRS_rel_mesh.csv"])
-def test_high_ratings_of_mayosrs_mean_related_as_those_of_umnsrs_do(other):
+def test_high_ratings_mean_related_in_mayosrs_as_in_umnsrs(other):
     mayo, umnsrs = (
         {frozenset((a.lower(), b.lower())): mean for a, b, mean in read_rated(path).pairs.rows()}
         for path in (Path(FOLDER) / "ratings" / name for name in ("MayoSRS_mesh.csv", other))

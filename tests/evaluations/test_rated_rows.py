@@ -1,4 +1,4 @@
-"""Tests of which lines of a rated file are taken, left out, or refused."""
+"""Tests of which lines of a rated file are used, left out or refused."""
 
 from pathlib import Path
 
@@ -12,11 +12,11 @@ from medsim.core.manifest import Skipped
 from medsim.evaluations.layouts import parse_columns
 from medsim.evaluations.ratings import RatedPairs, read_rated
 
-OWN = parse_columns("term1=a,term2=b,rating=r")
+COLUMNS = parse_columns("term1=a,term2=b,rating=r")
 REPEATED = "the pair occurs before with the same ratings"
 
 
-def read(folder: Path, content: str | bytes, columns=OWN) -> RatedPairs:
+def read(folder: Path, content: str | bytes, columns=COLUMNS) -> RatedPairs:
     path = folder / "pairs.csv"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read_rated(path, columns)
@@ -56,14 +56,14 @@ def test_lines_without_all_ratings_or_a_term_are_left_out_and_counted(tmp_path):
     ],
     ids=["one rating, either direction", "letter case differs", "one term", "contradictory"],
 )
-def test_a_pair_that_stands_twice_with_one_rating_is_taken_once(
+def test_a_repeated_pair_with_the_same_rating_is_used_once(
     tmp_path, lines, n_pairs, n_repeated, warnings
 ):
     rated = read(tmp_path, "\n".join(["a,b,r", *lines.split()]))
 
     assert rated.pairs.height == n_pairs
-    assert sum(one.n_rows for one in rated.skipped) == n_repeated
-    assert all(one.reason == REPEATED for one in rated.skipped)
+    assert sum(skip.n_rows for skip in rated.skipped) == n_repeated
+    assert all(skip.reason == REPEATED for skip in rated.skipped)
     assert rated.warnings == warnings
 
 
@@ -85,7 +85,7 @@ def test_a_users_own_ratings_may_be_any_numbers(tmp_path, cell, value):
 
 
 @pytest.mark.parametrize("cell", ["high", "1_0", "inf", "1e999", "0x1", "1 2", "٣", "1/2"])
-def test_what_is_no_number_is_refused_with_its_line_and_value(tmp_path, cell):
+def test_a_rating_that_is_not_a_number_is_refused_with_line_and_value(tmp_path, cell):
     with pytest.raises(InputError, match=r"pairs\.csv: line 3: rating ") as caught:
         read(tmp_path, f"a,b,r\nx,y,1\nx,z,{cell}\n")
 
@@ -103,7 +103,7 @@ def test_what_is_no_number_is_refused_with_its_line_and_value(tmp_path, cell):
         (b'a,b,r\n"x,y,1\nu,v,2\n', "line 2 cannot be cut"),
     ],
 )
-def test_lines_that_are_none_are_refused_with_their_number(tmp_path, content, says):
+def test_invalid_lines_are_refused_with_their_number(tmp_path, content, says):
     with pytest.raises(InputError, match=says):
         read(tmp_path, content)
 
@@ -121,7 +121,7 @@ def test_lines_that_are_none_are_refused_with_their_number(tmp_path, content, sa
         (b"Mean,CUI1,CUI2,TERM1,TERM2\n,C1,C2,a,b\n", r"a rating is missing \(1\)"),
     ],
 )
-def test_what_is_no_rated_file_is_refused_with_the_reason(tmp_path, content, says):
+def test_invalid_files_are_refused_with_the_reason(tmp_path, content, says):
     with pytest.raises(InputError, match=says) as caught:
         read(tmp_path, content, None)
 
@@ -136,9 +136,7 @@ def test_what_is_no_rated_file_is_refused_with_the_reason(tmp_path, content, say
         (tables, "LARGEST_FILE", len("a,b,r\nx,y,100\n"), "larger than the limit of 0 MiB"),
     ],
 )
-def test_a_line_and_a_file_may_be_as_long_as_allowed(
-    tmp_path, monkeypatch, module, limit, most, says
-):
+def test_lines_and_files_have_a_maximum_length(tmp_path, monkeypatch, module, limit, most, says):
     content = "a,b,r,longest\nx,y,1,\n" if "line 1" in says else "a,b,r\nx,y,100\n"
     monkeypatch.setattr(module, limit, most)
     assert read(tmp_path, content).pairs.height == 1
@@ -148,7 +146,7 @@ def test_a_line_and_a_file_may_be_as_long_as_allowed(
 
 
 @given(st.binary(max_size=60))
-def test_whatever_bytes_come_are_read_or_refused(tmp_path_factory, content):
+def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
     try:
         rated = read_without_header(tmp_path_factory.getbasetemp(), content)
     except (InputError, OptionError):

@@ -1,4 +1,4 @@
-"""Tests of rated files that tell the ratings of single people."""
+"""Tests of rated files with the ratings of individual raters."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from medsim.evaluations.ratings import RatedPairs, read_rated
 RATERS = [f"rater_{letter}" for letter in "ABCDE"]
 
 
-def written(path: Path, ratings: np.ndarray, header: list[str], *more: str) -> Path:
-    """Write a row per item: its terms, the ratings of each rater, and more cells."""
+def write(path: Path, ratings: np.ndarray, header: list[str], *more: str) -> Path:
+    """Write a row per item: its terms, a rating per rater, and more cells."""
     lines = ["\t".join(header)]
-    for item, given in enumerate(ratings.T):
-        cells = ["" if math.isnan(one) else f"{one:g}" for one in given]
+    for item, item_ratings in enumerate(ratings.T):
+        cells = ["" if math.isnan(rating) else f"{rating:g}" for rating in item_ratings]
         lines.append("\t".join([f"left {item}", f"right {item}", *cells, *more]))
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -37,43 +37,44 @@ def inputs(paths: list[str | Path]) -> list[EvaluationInput]:
 
 def ehr_rel(path: Path, ratings: np.ndarray) -> Path:
     header = ["snomed_label_1", "snomed_label_2", *RATERS, "mean_rating"]
-    return written(path, ratings, header, "2")
+    return write(path, ratings, header, "2")
 
 
-def test_the_agreement_of_raters_is_told_with_what_they_rated(tmp_path: Path) -> None:
+def test_agreement_is_computed_from_individual_ratings(tmp_path: Path) -> None:
     ratings = np.minimum(with_gaps(rated(5, 40, seed=1), seed=2), 3)
 
-    found = read_rated(ehr_rel(tmp_path / "pairs.tsv", ratings)).agreement
+    agreement = read_rated(ehr_rel(tmp_path / "pairs.tsv", ratings)).agreement
 
-    pairs = [spearman(one, other) for one, other in combinations(ratings, 2)]
+    pairs = [spearman(first, second) for first, second in combinations(ratings, 2)]
     with_others = [spearman(ratings[at], mean_of_others(ratings, at)) for at in range(5)]
-    assert len(found.with_mean) == 5
-    assert (found.iaa1.value, found.iaa2.value) == pytest.approx((mean(pairs), mean(with_others)))
+    assert len(agreement.with_mean) == 5
+    assert agreement.iaa1.value == pytest.approx(mean(pairs))
+    assert agreement.iaa2.value == pytest.approx(mean(with_others))
 
 
-def test_without_a_rating_the_mean_of_those_who_rated_is_one(tmp_path: Path) -> None:
+def test_without_a_rating_the_mean_over_raters_is_the_rating(tmp_path: Path) -> None:
     ratings = np.array([[1, 2, math.nan], [math.nan, 4, math.nan], [3, 4, math.nan]])
-    path = written(tmp_path / "own.tsv", ratings, ["a", "b", "one", "two", "three"])
+    path = write(tmp_path / "own.tsv", ratings, ["a", "b", "one", "two", "three"])
 
-    found = read_rated(path, parse_columns("term1=a,term2=b,rater=one,rater=two,rater=three"))
+    file = read_rated(path, parse_columns("term1=a,term2=b,rater=one,rater=two,rater=three"))
 
-    assert found.pairs.rows() == [("left 0", "right 0", 2), ("left 1", "right 1", 10 / 3)]
-    assert [(one.reason, one.n_rows) for one in found.skipped] == [("a rating is missing", 1)]
-    assert len(found.agreement.with_mean) == 3
-    assert math.isnan(found.agreement.iaa2.value)  # of two pairs a correlation says nothing
+    assert file.pairs.rows() == [("left 0", "right 0", 2), ("left 1", "right 1", 10 / 3)]
+    assert [(skip.reason, skip.n_rows) for skip in file.skipped] == [("a rating is missing", 1)]
+    assert len(file.agreement.with_mean) == 3
+    assert math.isnan(file.agreement.iaa2.value)  # undefined for two pairs
 
 
-def test_a_rating_that_is_named_stands_beside_raters(tmp_path: Path) -> None:
-    path = written(tmp_path / "own.tsv", np.ones((2, 1)), ["a", "b", "one", "two", "all"], "7")
+def test_a_named_rating_is_used_beside_raters(tmp_path: Path) -> None:
+    path = write(tmp_path / "own.tsv", np.ones((2, 1)), ["a", "b", "one", "two", "all"], "7")
 
-    found = read_rated(path, parse_columns("term1=a,term2=b,rating=all,rater=one,rater=two"))
+    file = read_rated(path, parse_columns("term1=a,term2=b,rating=all,rater=one,rater=two"))
 
-    assert found.pairs.rows() == [("left 0", "right 0", 7)]
+    assert file.pairs.rows() == [("left 0", "right 0", 7)]
     with pytest.raises(OptionError, match="agreement needs two raters"):
         parse_columns("term1=a,term2=b,rater=one")
 
 
-def test_rows_with_the_same_mean_of_other_ratings_are_other_judgements(tmp_path: Path) -> None:
+def test_rows_with_equal_means_of_different_ratings_are_kept(tmp_path: Path) -> None:
     header = "snomed_label_1\tsnomed_label_2\t" + "\t".join(RATERS) + "\tmean_rating\n"
     rows = ["1\t\t3\t\t\t2", "1\t\t3\t\t\t2", "2\t\t2\t\t\t2"]
     path = tmp_path / "pairs.tsv"
@@ -82,7 +83,7 @@ def test_rows_with_the_same_mean_of_other_ratings_are_other_judgements(tmp_path:
     assert read_rated(path).pairs.rows() == [("a", "b", 2), ("a", "b", 2)]
 
 
-def test_a_rater_s_cell_is_checked_as_a_rating_is(tmp_path: Path) -> None:
+def test_cells_of_raters_are_checked_like_ratings(tmp_path: Path) -> None:
     for value, says in (("4", "rating '4' is outside 0 to 3"), ("x", "rating 'x' is not a number")):
         path = ehr_rel(tmp_path / "pairs.tsv", np.ones((5, 2)))
         path.write_text(path.read_text().replace("left 1\tright 1\t1", f"left 1\tright 1\t{value}"))
@@ -90,11 +91,11 @@ def test_a_rater_s_cell_is_checked_as_a_rating_is(tmp_path: Path) -> None:
             read_rated(path)
 
 
-def test_other_raters_are_another_input(tmp_path: Path) -> None:
-    path = written(tmp_path / "own.tsv", np.ones((3, 1)), ["a", "b", "one", "two", "three"])
+def test_other_raters_change_the_fingerprint(tmp_path: Path) -> None:
+    path = write(tmp_path / "own.tsv", np.ones((3, 1)), ["a", "b", "one", "two", "three"])
     named = [f"{path},term1=a,term2=b,rater=one,rater={other}" for other in ("two", "three")]
 
-    prints = {inputs([one])[0].provenance["fingerprint"] for one in named}
+    prints = {inputs([text])[0].provenance["fingerprint"] for text in named}
 
     assert len(prints) == 2
 
@@ -110,7 +111,7 @@ HEADER = "sentence1\tsentence2\tscore\n"
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
-        # Two rows that quoting would make one of, with as many cells.
+        # Quoting would merge these two rows into one with as many cells.
         ('"A\tb\t1\nc\td"\t2\n', [('"A', "b", 1), ("c", 'd"', 2)]),
         ('"Yes" he said.\tb\t1\n', [('"Yes" he said.', "b", 1)]),
         ('"Oh, ""yes"""\tb\t1\n', [('Oh, "yes"', "b", 1)]),
@@ -118,7 +119,7 @@ HEADER = "sentence1\tsentence2\tscore\n"
     ],
     ids=["across lines", "in a cell", "as spreadsheets write them", "inside"],
 )
-def test_quotes_of_sentences_between_tabs_are_of_the_text(tmp_path: Path, text, rows) -> None:
+def test_quotes_in_sentences_between_tabs_are_kept(tmp_path: Path, text, rows) -> None:
     assert sentences(tmp_path, HEADER + text).pairs.rows() == rows
 
 
@@ -141,34 +142,34 @@ def test_a_line_of_the_benchmark_may_have_more_cells_but_not_fewer(tmp_path: Pat
         ('{"sentence1":"a","sentence2":"b","score":Infinity}', "rating 'Infinity' is not a number"),
     ],
 )
-def test_a_line_that_is_no_pair_in_json_is_named(tmp_path: Path, line: str, says: str) -> None:
+def test_an_invalid_line_of_json_is_named(tmp_path: Path, line: str, says: str) -> None:
     good = '{"sentence1":"a","sentence2":"b","score":1}\n'
     with pytest.raises(InputError, match=says):
         sentences(tmp_path, good + "\n" + line)
 
 
-def test_parquet_is_read_as_its_rows(tmp_path: Path) -> None:
+def test_parquet_files_are_read(tmp_path: Path) -> None:
     scores = pl.Series([3.5, 4], dtype=pl.Float32)
     rows = pl.DataFrame({"sentence1": ["a", 'b "c"'], "sentence2": ["d", "e"], "score": scores})
     rows.write_parquet(tmp_path / "sts.parquet")
 
-    found = read_rated(tmp_path / "sts.parquet")
+    file = read_rated(tmp_path / "sts.parquet")
 
-    assert found.layout == "STS"
-    assert found.pairs.rows() == [("a", "d", 3.5), ('b "c"', "e", 4)]
-    assert len(found.sha256) == 64
+    assert file.layout == "STS"
+    assert file.pairs.rows() == [("a", "d", 3.5), ('b "c"', "e", 4)]
+    assert len(file.sha256) == 64
     rows.clear().write_parquet(tmp_path / "none.parquet")
     with pytest.raises(InputError, match=r"none\.parquet is empty"):
         read_rated(tmp_path / "none.parquet")
 
 
-def test_json_lines_are_read_by_columns_that_are_named(tmp_path: Path) -> None:
+def test_json_lines_are_read_by_named_columns(tmp_path: Path) -> None:
     (tmp_path / "own.jsonl").write_text(
         '{"x":"a","y":"b","s":2}\n{"y":"d","x":"c","s":null}\n{"x":"e","s":4.50}\n'
     )
-    found = read_rated(tmp_path / "own.jsonl", parse_columns("term1=x,term2=y,rating=s"))
-    assert found.pairs.rows() == [("a", "b", 2)]
-    assert {one.reason: one.n_rows for one in found.skipped} == {
+    file = read_rated(tmp_path / "own.jsonl", parse_columns("term1=x,term2=y,rating=s"))
+    assert file.pairs.rows() == [("a", "b", 2)]
+    assert {skip.reason: skip.n_rows for skip in file.skipped} == {
         "a rating is missing": 1,
         "a term is empty": 1,
     }
@@ -176,9 +177,9 @@ def test_json_lines_are_read_by_columns_that_are_named(tmp_path: Path) -> None:
 
 def test_means_of_equal_ratings_tie_in_any_order(tmp_path: Path) -> None:
     ratings = np.array([[0.1, 0.3, 0.2], [0.2, 0.2, 0.2], [0.3, 0.1, 0.2]])
-    path = written(tmp_path / "own.tsv", ratings, ["a", "b", "one", "two", "three"])
-    of_raters = read_rated(path, parse_columns("term1=a,term2=b,rater=one,rater=two,rater=three"))
-    assert of_raters.pairs["mean"].n_unique() == 1
+    path = write(tmp_path / "own.tsv", ratings, ["a", "b", "one", "two", "three"])
+    file = read_rated(path, parse_columns("term1=a,term2=b,rater=one,rater=two,rater=three"))
+    assert file.pairs["mean"].n_unique() == 1
 
     header = "Term1\tTerm2\tPhysicians\tCoders\n"
     published = tmp_path / "published.tsv"
@@ -186,23 +187,23 @@ def test_means_of_equal_ratings_tie_in_any_order(tmp_path: Path) -> None:
     assert read_rated(published).pairs["mean"].n_unique() == 1
 
 
-def test_names_that_are_numbers_are_no_pair_in_json(tmp_path: Path) -> None:
+def test_json_names_that_are_numbers_are_not_a_pair(tmp_path: Path) -> None:
     (tmp_path / "own.jsonl").write_text('{"0":"hand","1":"foot","2":4.0}\n')
-    found = read_rated(tmp_path / "own.jsonl", parse_columns("term1=1,term2=2,rating=3"))
-    assert found.pairs.rows() == [("hand", "foot", 4)]
+    file = read_rated(tmp_path / "own.jsonl", parse_columns("term1=1,term2=2,rating=3"))
+    assert file.pairs.rows() == [("hand", "foot", 4)]
 
 
 @pytest.mark.parametrize("name", ["row", "pair_id", "dataset"])
-def test_a_rating_may_be_named_as_a_column_of_the_result(tmp_path: Path, name: str) -> None:
+def test_a_rating_can_have_the_name_of_a_column_of_results(tmp_path: Path, name: str) -> None:
     path = tmp_path / "own.csv"
     path.write_text(f"a,b,{name}\nx,y,3\n")
-    (found,) = inputs([f"{path},term1=a,term2=b,rating={name}"])
-    assert found.frame.select("dataset", "rating").rows() == [(name, 3)]
+    (input_,) = inputs([f"{path},term1=a,term2=b,rating={name}"])
+    assert input_.frame.select("dataset", "rating").rows() == [(name, 3)]
 
 
-def test_many_raters_make_a_long_text_and_no_path(tmp_path: Path) -> None:
+def test_a_description_of_many_raters_is_not_taken_for_a_path(tmp_path: Path) -> None:
     names = [f"annotator number {number}" for number in range(20)]
-    path = written(tmp_path / "own.tsv", np.ones((20, 2)), ["a", "b", *names])
+    path = write(tmp_path / "own.tsv", np.ones((20, 2)), ["a", "b", *names])
     named = ",".join(f"rater={name}" for name in names)
-    (found,) = inputs([f"{path},term1=a,term2=b,{named}"])
-    assert found.frame.height == 2
+    (input_,) = inputs([f"{path},term1=a,term2=b,{named}"])
+    assert input_.frame.height == 2

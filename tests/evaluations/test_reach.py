@@ -19,12 +19,13 @@ def write_embeddings(
 ) -> dict[str, Path]:
     """Write vectors whose cosines follow ratings from 0 to 1 with noise, and random ones."""
     draw = np.random.default_rng(seed)
-    words = sorted({word for one, other, _ in pairs for word in (one, other)})
+    words = sorted({word for word1, word2, _ in pairs for word in (word1, word2)})
     at = {word: row for row, word in enumerate(words)}
-    wanted = np.eye(len(words))
-    for one, other, rating in pairs:
-        wanted[at[one], at[other]] = wanted[at[other], at[one]] = rating + draw.normal(0, 0.1)
-    values, vectors = np.linalg.eigh(wanted)
+    similarities = np.eye(len(words))
+    for word1, word2, rating in pairs:
+        i, j = at[word1], at[word2]
+        similarities[i, j] = similarities[j, i] = rating + draw.normal(0, 0.1)
+    values, vectors = np.linalg.eigh(similarities)
     embeddings = {"good": vectors * np.sqrt(np.maximum(values, 0))}
     for number in range(N_OTHERS):
         embeddings[f"random{number}"] = draw.normal(size=(len(words), 10))
@@ -53,24 +54,24 @@ def invented(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 
 
 @pytest.mark.slow
-def test_one_that_follows_the_ratings_is_better_than_22_others_by_default(
+def test_an_embedding_that_follows_the_ratings_beats_22_random_ones(
     invented: tuple[Path, dict[str, Path]],
 ) -> None:
     folder, embeddings = invented
     rated = folder / "rated.csv"
 
-    found = medsim.evaluate(rated, embeddings, folder / "usual", metrics=["avg_cos"])
+    evaluation = medsim.evaluate(rated, embeddings, folder / "usual", metrics=["avg_cos"])
 
-    assert standing_of_good(found) == (N_OTHERS, 0)
-    assert medsim.compare(found, "spearman", metrics=["avg_cos"]).equals(
-        medsim.compare(found, "spearman")
+    assert standing_of_good(evaluation) == (N_OTHERS, 0)
+    assert medsim.compare(evaluation, "spearman", metrics=["avg_cos"]).equals(
+        medsim.compare(evaluation, "spearman")
     )
-    assert found.manifest.warnings == []
-    assert found.manifest.options["resamples"] is None
-    assert "10000 resamples" in found.results()["signature"][0]
+    assert evaluation.manifest.warnings == []
+    assert evaluation.manifest.options["resamples"] is None
+    assert "10000 resamples" in evaluation.results()["signature"][0]
 
 
-def test_too_few_resamples_are_warned_of_with_the_number_that_is_enough(
+def test_too_few_resamples_give_a_warning_with_a_sufficient_number(
     invented: tuple[Path, dict[str, Path]],
 ) -> None:
     folder, embeddings = invented

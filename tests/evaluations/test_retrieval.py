@@ -23,7 +23,7 @@ from medsim.evaluations.targets import hashes_of
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 POOLS = pytest.mark.parametrize(
-    "made",
+    "data",
     ["set", pytest.param("terminology", marks=pytest.mark.slow)],
     indirect=True,
     scope="module",
@@ -32,7 +32,7 @@ POOLS = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Return the function that gives the folder of a pool, and makes it when it is first asked."""
+    """Return a function that makes the folder of a pool on its first call."""
 
     @cache
     def folder_of(pool: str) -> Path:
@@ -42,15 +42,15 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         terms = pool_of(folder / "build")
         write_terms(folder / "one.parquet", terms[::2], 1, width=3)
         write_terms(folder / "two.parquet", terms[5:], 2, width=4)
-        evaluate(folder, "found")
+        evaluate(folder, "results")
         return folder
 
     return folder_of
 
 
 @pytest.fixture(scope="module")
-def made(request, make: Callable[[str], Path]) -> Path:
-    """A folder with a build, two embeddings, each of which lacks terms, and what was found."""
+def data(request, make: Callable[[str], Path]) -> Path:
+    """A folder with a build, two embeddings that each lack terms, and their evaluation."""
     return make(getattr(request, "param", "set"))
 
 
@@ -60,16 +60,16 @@ def write_terms(path: Path, terms: list[str], seed: int, width: int) -> None:
     pl.DataFrame({"term": terms, "vector": vectors.astype(np.float32).tolist()}).write_parquet(path)
 
 
-def evaluate(made: Path, name: str, **options) -> medsim.Evaluation:
+def evaluate(data: Path, name: str, **options) -> medsim.Evaluation:
     names = options.pop("names", ("one", "two"))
-    given = {"metrics": ["cos"], "resamples": 100, "retrieval": True}
-    given["embeddings"] = {one: made / f"{one}.parquet" for one in names}
-    return medsim.evaluate(made / "build", out=made / name, **(given | options))
+    defaults = {"metrics": ["cos"], "resamples": 100, "retrieval": True}
+    defaults["embeddings"] = {embedding: data / f"{embedding}.parquet" for embedding in names}
+    return medsim.evaluate(data / "build", out=data / name, **(defaults | options))
 
 
 @pytest.fixture(scope="module")
-def found(made: Path) -> medsim.Evaluation:
-    return medsim.Evaluation(made / "found")
+def evaluation(data: Path) -> medsim.Evaluation:
+    return medsim.Evaluation(data / "results")
 
 
 @cache
@@ -79,7 +79,7 @@ def positives_of(folder: Path) -> pl.DataFrame:
 
 @cache
 def pool_of(folder: Path) -> list[str]:
-    """The terms among which others are looked for, the first spelling of each."""
+    """The terms that are searched, in their first spelling."""
     build = medsim.Build(folder)
     positives = positives_of(folder)
     terms = {*positives["term1"], *positives["term2"]}
@@ -122,10 +122,10 @@ def cosines(vectors: np.ndarray) -> np.ndarray:
 
 @cache
 def cosines_by_term(folder: Path, vectors: Path) -> dict[str, dict[str, np.float32]]:
-    """The cosines of every term of the pool that has a vector, and not a zero one, with others."""
-    known = {term: vector for term, vector in read_vectors(vectors).items() if np.any(vector)}
-    terms = [term for term in pool_of(folder) if term in known]
-    table = cosines(np.array([known[term] for term in terms]))
+    """The cosines between the terms of the pool that have a nonzero vector."""
+    nonzero = {term: vector for term, vector in read_vectors(vectors).items() if np.any(vector)}
+    terms = [term for term in pool_of(folder) if term in nonzero]
+    table = cosines(np.array([nonzero[term] for term in terms]))
     return {
         term: {other: value for other, value in zip(terms, row, strict=True) if other != term}
         for term, row in zip(terms, table, strict=True)
@@ -134,7 +134,7 @@ def cosines_by_term(folder: Path, vectors: Path) -> dict[str, dict[str, np.float
 
 @cache
 def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
-    """The rank of the best linked term of every linked term; None where nothing can be found."""
+    """The rank of the best linked term of every linked term; None if there is none."""
     import networkx as nx
 
     alike = cosines_by_term(folder, vectors)
@@ -158,51 +158,51 @@ def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
     return ranks
 
 
-def rows_of(found: medsim.Evaluation, embedding: str, index: str = "flat") -> pl.DataFrame:
+def rows_of(evaluation: medsim.Evaluation, embedding: str, index: str = "flat") -> pl.DataFrame:
     path = f"retrieval/input=build/embedding={embedding}/metric=cos/index={index}/data.parquet"
-    return found.read(path)
+    return evaluation.read(path)
 
 
 @POOLS
 @pytest.mark.parametrize("embedding", ["one", "two"])
-def test_ranks_are_those_of_a_loop_over_all_terms(
-    made: Path, found: medsim.Evaluation, embedding: str
+def test_ranks_match_a_loop_over_all_terms(
+    data: Path, evaluation: medsim.Evaluation, embedding: str
 ) -> None:
-    expected = ranks_by_hand(made / "build", made / f"{embedding}.parquet")
-    rows = rows_of(found, embedding)
+    expected = ranks_by_hand(data / "build", data / f"{embedding}.parquet")
+    rows = rows_of(evaluation, embedding)
 
     assert dict(rows.select("term", "rank").iter_rows()) == expected
     ranks = [rank for rank in expected.values() if rank]
     assert min(ranks) < 10
-    assert max(ranks) > 20  # beyond the neighbours that are looked at
+    assert max(ranks) > 20  # beyond the neighbours that are searched first
     assert rows["covered"].sum() < rows.height
 
 
-def test_the_nearest_term_is_a_most_similar_one(made: Path, found: medsim.Evaluation) -> None:
-    alike = cosines_by_term(made / "build", made / "one.parquet")
-    for row in rows_of(found, "one").filter("covered").iter_rows(named=True):
-        own = alike[row["term"]]
-        assert row["nearest_similarity"] == max(own.values())
-        assert own[row["nearest_term"]] == max(own.values())
+def test_the_nearest_term_is_most_similar(data: Path, evaluation: medsim.Evaluation) -> None:
+    alike = cosines_by_term(data / "build", data / "one.parquet")
+    for row in rows_of(evaluation, "one").filter("covered").iter_rows(named=True):
+        similarities = alike[row["term"]]
+        assert row["nearest_similarity"] == max(similarities.values())
+        assert similarities[row["nearest_term"]] == max(similarities.values())
         if row["linked_term"] is not None:
-            assert row["linked_similarity"] == own[row["linked_term"]]
+            assert row["linked_similarity"] == similarities[row["linked_term"]]
 
 
 @POOLS
-def test_scores_are_means_over_groups_of_terms(made: Path, found: medsim.Evaluation) -> None:
+def test_scores_are_means_over_groups_of_terms(data: Path, evaluation: medsim.Evaluation) -> None:
     easy = {}
-    for a, b, distance in positives_of(made / "build").select("term1", "term2", "distance").rows():
+    for a, b, distance in positives_of(data / "build").select("term1", "term2", "distance").rows():
         for term in (a.lower(), b.lower()):
             easy[term] = min(distance, easy.get(term, distance))
-    table = found.retrieval()
+    table = evaluation.retrieval()
     n_seen = 0
     for embedding in ("one", "two"):
-        ranks = ranks_by_hand(made / "build", made / f"{embedding}.parquet")
-        own = {term: rank for term, rank in ranks.items() if rank}
+        ranks = ranks_by_hand(data / "build", data / f"{embedding}.parquet")
+        found_ranks = {term: rank for term, rank in ranks.items() if rank}
         for row in table.filter(embedding=embedding).iter_rows(named=True):
             chosen = [
                 rank
-                for term, rank in (ranks if row["subset"] == "common" else own).items()
+                for term, rank in (ranks if row["subset"] == "common" else found_ranks).items()
                 if row["length"] in {None, LENGTHS[min(len(term.split()), 5) - 1]}
                 and row["difficulty"] in {None, "easy" if easy[term.lower()] <= 5 else "hard"}
             ]
@@ -222,15 +222,15 @@ def test_scores_are_means_over_groups_of_terms(made: Path, found: medsim.Evaluat
     assert n_seen > 100
 
 
-def test_results_and_comparisons_have_the_scores_of_all_lengths(found: medsim.Evaluation) -> None:
-    results = found.results().filter(dataset="retrieval", statistic="mrr", subset="common")
+def test_results_and_comparisons_cover_all_lengths(evaluation: medsim.Evaluation) -> None:
+    results = evaluation.results().filter(dataset="retrieval", statistic="mrr", subset="common")
     assert results.select("embedding", "difficulty").rows() == [
         (embedding, difficulty)
         for embedding in ("one", "two")
         for difficulty in (None, "easy", "hard")
     ]
     assert results["n_covered"].to_list() == results["n_pairs"].to_list()
-    (compared,) = found.comparisons().filter(dataset="retrieval", of="mrr").rows(named=True)
+    (compared,) = evaluation.comparisons().filter(dataset="retrieval", of="mrr").rows(named=True)
     value = {
         row["embedding"]: row["value"]
         for row in results.filter(pl.col("difficulty").is_null()).rows(named=True)
@@ -240,26 +240,25 @@ def test_results_and_comparisons_have_the_scores_of_all_lengths(found: medsim.Ev
 
 
 @pytest.mark.slow
-def test_threads_change_nothing_and_what_is_there_is_not_made_again(
-    made: Path, found: medsim.Evaluation
+def test_threads_and_repeated_runs_do_not_change_results(
+    data: Path, evaluation: medsim.Evaluation
 ) -> None:
-    one = evaluate(made, "one-thread", threads=1)
-    many = evaluate(made, "many-threads", threads=4)
-    added = evaluate(made, "added", names=["one"])
-    added = evaluate(made, "added", names=["two"])
-    again = evaluate(made, "added")
+    one_thread = evaluate(data, "one-thread", threads=1)
+    many_threads = evaluate(data, "many-threads", threads=4)
+    _, added = (evaluate(data, "added", names=[name]) for name in ("one", "two"))
+    again = evaluate(data, "added")
 
-    for other in (one, many, added, again):
-        assert other.retrieval().equals(found.retrieval())
-        assert other.comparisons().equals(found.comparisons())
+    for other in (one_thread, many_threads, added, again):
+        assert other.retrieval().equals(evaluation.retrieval())
+        assert other.comparisons().equals(evaluation.comparisons())
 
 
 @pytest.mark.parametrize("index", [pytest.param("ivf", marks=pytest.mark.slow), "hnsw"])
-def test_an_approximate_index_stands_beside_the_exact_one_with_its_recall(
-    made: Path, index: str
+def test_an_approximate_index_is_added_to_the_exact_one_with_its_recall(
+    data: Path, index: str
 ) -> None:
-    evaluate(made, f"beside-{index}")
-    both = evaluate(made, f"beside-{index}", index=index)
+    evaluate(data, f"beside-{index}")
+    both = evaluate(data, f"beside-{index}", index=index)
     table = both.retrieval()
 
     assert table.filter(index="flat")["recall"].null_count() == table.filter(index="flat").height
@@ -270,7 +269,7 @@ def test_an_approximate_index_stands_beside_the_exact_one_with_its_recall(
     assert "retrieved" in both.views()["view"].to_list()
     if find_spec("altair"):
         (rows,) = both.chart("mrr").to_dict()["datasets"].values()
-        names = {f"{name} ({of})" for name in ("one", "two") for of in ("flat", index)}
+        names = {f"{name} ({kind})" for name in ("one", "two") for kind in ("flat", index)}
         assert {row["embedding"] for row in rows} == names
 
 
@@ -283,7 +282,7 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
     linked = pl.DataFrame(
         {"term": terms, "component": component, "is_linked": sizes > 1}
     ).with_columns(difficulty=pl.lit("hard"), n_words=pl.lit(1, pl.Int32))
-    has = EmbeddedTerms(
+    embedded = EmbeddedTerms(
         embedded=TermPoints(vectors=vectors),
         covered=np.ones(600, np.bool_),
         terms=pl.DataFrame({"term": terms, "covered": True}),
@@ -291,17 +290,18 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
         n_dimensions=5,
         n_vocabulary=None,
     )
-    hashes, own = hashes_of(linked["term"]), np.arange(600, dtype=np.int32)
-    search = CosineSearch(vectors, own, hashes, index="ivf", seed=3)
-    given = search.nearest(own, np.full(600, 100, np.int32))
+    hashes, rows = hashes_of(linked["term"]), np.arange(600, dtype=np.int32)
+    search = CosineSearch(vectors, rows, hashes, index="ivf", seed=3)
+    neighbours = search.nearest(rows, np.full(600, 100, np.int32))
 
-    found = retrieve(linked, has, Stage("looking"), SearchSettings(index="ivf", seed=3, threads=2))
+    settings = SearchSettings(index="ivf", seed=3, threads=2)
+    table = retrieve(linked, embedded, Stage("looking"), settings)
 
     n_missed = 0
-    for term, rank, other in found.select("term", "rank", "linked_term").iter_rows():
+    for term, rank, other in table.select("term", "rank", "linked_term").iter_rows():
         at = int(term)
-        ids = given.ids[given.starts[at] : given.starts[at + 1]]
-        alike = given.similarities[given.starts[at] : given.starts[at + 1]]
+        ids = neighbours.ids[neighbours.starts[at] : neighbours.starts[at + 1]]
+        alike = neighbours.similarities[neighbours.starts[at] : neighbours.starts[at + 1]]
         same = component[ids] == component[at]
         if not same.any():
             assert rank is None
@@ -310,34 +310,34 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
         best = alike[same].max()
         assert rank == 1 + np.count_nonzero(~same & (alike >= best))
         assert cosine(*vectors[[at, int(other)]].astype(np.float64)) == best
-    assert 0 < n_missed < found.height
-    assert (found["rank"] == 1).any()
+    assert 0 < n_missed < table.height
+    assert (table["rank"] == 1).any()
 
 
-def test_words_enter_by_their_mean_vectors(made: Path) -> None:
-    pairs = positives_of(made / "build")
+def test_word_vectors_are_averaged(data: Path) -> None:
+    pairs = positives_of(data / "build")
     words = {word for side in ("term1", "term2") for term in pairs[side] for word in term.split()}
-    write_words(made / "words.vec", sorted(words), 7)
-    embeddings = {"words": made / "words.vec"}
-    out = evaluate(made, "of-words", embeddings=embeddings, metrics=["avg_cos"])
+    write_words(data / "words.vec", sorted(words), 7)
+    embeddings = {"words": data / "words.vec"}
+    out = evaluate(data, "of-words", embeddings=embeddings, metrics=["avg_cos"])
     rows = out.read(
         "retrieval/input=build/embedding=words/metric=avg_cos/index=flat/data.parquet"
     ).drop_nulls("linked_term")
     scores = out.pairs().collect().join(out.scores().collect(), on="pair_id").filter(label=1)
     alike = {(a, b): value for a, b, value in scores.select("term1", "term2", "similarity").rows()}
-    known = [
+    similarities = [
         (row["linked_similarity"], alike[pair])
         for row in rows.rows(named=True)
         for pair in ((row["term"], row["linked_term"]), (row["linked_term"], row["term"]))
         if pair in alike
     ]
-    assert len(known) > 20
-    assert all(one == other for one, other in known)
+    assert len(similarities) > 20
+    assert all(linked == scored for linked, scored in similarities)
 
 
-def test_an_embedding_that_knows_nothing_finds_nothing(made: Path) -> None:
-    write_terms(made / "alien.parquet", ["zzzz", "yyyy"], 3, width=2)
-    none = evaluate(made, "none-known", names=["alien"])
+def test_an_embedding_without_the_terms_finds_nothing(data: Path) -> None:
+    write_terms(data / "alien.parquet", ["zzzz", "yyyy"], 3, width=2)
+    none = evaluate(data, "none-known", names=["alien"])
 
     table = none.retrieval().filter(subset="common")
     assert set(none.retrieval()["n_covered"]) == {0}

@@ -1,4 +1,4 @@
-"""A statistic is one declaration, and all that shows statistics shows it."""
+"""One declaration adds a statistic to results, tables, the report and the help."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ json.dump(printed, sys.stdout)
 
 
 def run(*lines: list[str | Path]) -> list[str]:
-    """Return what commands print in a process in which the toy is declared."""
+    """Return the output of commands in a process that declares the toy statistic."""
     done = subprocess.run(
         [sys.executable, "-c", TOY],
         input=json.dumps([[str(word) for word in line] for line in lines]),
@@ -85,9 +85,9 @@ def test_a_declared_statistic_is_in_results_tables_report_and_help(tmp_path: Pat
         ["report", out, "-o", tmp_path / "report.html"],
     )
 
-    found = medsim.Evaluation(out)
-    assert found.results().filter(statistic="gap")["value"].is_not_null().any()
-    assert found.comparisons().filter(of="gap").height > 0
+    evaluation = medsim.Evaluation(out)
+    assert evaluation.results().filter(statistic="gap")["value"].is_not_null().any()
+    assert evaluation.comparisons().filter(of="gap").height > 0
     for printed in compared:
         assert "gap" in {row["statistic"] for row in json.loads(printed)}
     one_line = " ".join(helped.replace("\u2502", " ").split())
@@ -97,7 +97,7 @@ def test_a_declared_statistic_is_in_results_tables_report_and_help(tmp_path: Pat
     assert "mean toy gap" in page
 
 
-def test_a_name_is_declared_once() -> None:
+def test_a_name_can_be_declared_only_once() -> None:
     auc = STATISTICS["auc"]
 
     with pytest.raises(ValueError, match="two statistics are named 'auc'"):

@@ -1,4 +1,4 @@
-"""Strata of rated sets: which pairs they have, and that they are scored as sets of their own."""
+"""Parts of rated sets: which pairs they have, and their scores as separate sets."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def bin_of(count: float | None, begins: list[int]) -> str | None:
     return None
 
 
-def rated(folder: Path, header: str, *lines: str):
+def rated_file(folder: Path, header: str, *lines: str):
     text = "\n".join([f"term1,term2,rating{header}", *lines])
     (folder / "pairs.csv").write_text(text + "\n", encoding="utf-8")
     return read_rated(folder / "pairs.csv")
 
 
-def parts_of(*given: Any) -> dict[str, list[int]]:
+def parts_of(*arguments: Any) -> dict[str, list[int]]:
     members = defaultdict(list)
-    for row, part, value in strata_of(*given)[0].iter_rows():
+    for row, part, value in strata_of(*arguments)[0].iter_rows():
         members[f"{part}={value}"].append(row)
     return {part: sorted(rows) for part, rows in members.items()}
 
@@ -62,11 +62,11 @@ counts = st.one_of(st.none(), st.integers(0, 12), st.integers(0, 10**9), st.floa
 def test_a_pair_is_in_a_bin_of_counts_if_both_words_are(
     tmp_path_factory: pytest.TempPathFactory, pairs: list, bins: list[int]
 ) -> None:
-    told = [tuple("" if one is None else repr(one) for one in pair) for pair in pairs]
-    lines = [f"a{n},b{n},{n},{first},{second}" for n, (first, second) in enumerate(told)]
-    read = rated(tmp_path_factory.getbasetemp(), ",count1,count2", *lines)
+    cells = [tuple("" if number is None else repr(number) for number in pair) for pair in pairs]
+    lines = [f"a{n},b{n},{n},{first},{second}" for n, (first, second) in enumerate(cells)]
+    file = rated_file(tmp_path_factory.getbasetemp(), ",count1,count2", *lines)
 
-    given = read, Stratification(bins=tuple(bins))
+    arguments = file, Stratification(bins=tuple(bins))
 
     begins = bins or [10**power for power in range(12)]
     expected = defaultdict(list)
@@ -74,9 +74,10 @@ def test_a_pair_is_in_a_bin_of_counts_if_both_words_are(
         first, second = (bin_of(count, begins) for count in pair)
         if first is not None and first == second:
             expected[f"count={first}"].append(row)
-    assert parts_of(*given) == expected
+    assert parts_of(*arguments) == expected
     n_none = len(pairs) - sum(map(len, expected.values()))
-    assert [said.split()[0] for said in strata_of(*given)[1]] == ([str(n_none)] if n_none else [])
+    warnings = strata_of(*arguments)[1]
+    assert [line.split()[0] for line in warnings] == ([str(n_none)] if n_none else [])
 
 
 def sizes_of(pairs: list, begins: list[float]) -> list[int]:
@@ -92,7 +93,7 @@ small = st.one_of(st.none(), st.integers(0, 7), st.sampled_from([0.5, 2.5]))
 
 
 @given(st.lists(st.tuples(small, small), max_size=12), st.integers(1, 4))
-def test_the_smallest_of_equal_parts_has_as_many_pairs_as_can_be(pairs: list, n_parts: int) -> None:
+def test_the_smallest_equal_part_has_as_many_pairs_as_possible(pairs: list, n_parts: int) -> None:
     sides = [pl.Series([pair[at] for pair in pairs], dtype=pl.Float64) for at in (0, 1)]
 
     begins = equal_begins(*sides, n_parts)
@@ -109,15 +110,15 @@ def test_the_smallest_of_equal_parts_has_as_many_pairs_as_can_be(pairs: list, n_
         assert min(sizes_of(whole, begins)) == best[possible]
 
 
-def test_equal_parts_are_of_about_the_same_size_and_say_where_they_begin(tmp_path: Path) -> None:
+def test_equal_parts_have_similar_sizes_and_are_named_by_their_limits(tmp_path: Path) -> None:
     draw = np.random.default_rng(2)
     counts = draw.lognormal(6, 2, 600).astype(int)[:, None] + draw.integers(0, 5, (600, 2)) + 1
-    lines = [f"a{n},b{n},{n},{one},{two},{one % 9},7" for n, (one, two) in enumerate(counts)]
-    read = rated(tmp_path, ",count1,count2,topics1,topics2", *lines)
+    lines = [f"a{n},b{n},{n},{i},{j},{i % 9},7" for n, (i, j) in enumerate(counts)]
+    file = rated_file(tmp_path, ",count1,count2,topics1,topics2", *lines)
 
-    found, _ = strata_of(read, Stratification(equal_parts=3))
+    parts, _ = strata_of(file, Stratification(equal_parts=3))
 
-    of_counts = found.filter(part="count")
+    of_counts = parts.filter(part="count")
     sizes = dict(of_counts.group_by("part_value").len().iter_rows())
     assert len(sizes) == 3
     assert min(sizes.values()) > 190
@@ -125,11 +126,11 @@ def test_equal_parts_are_of_about_the_same_size_and_say_where_they_begin(tmp_pat
         low, _, high = name.rstrip("+").partition("-")
         last = int(high) if high else math.inf
         rows = of_counts.filter(part_value=name)["row"].to_list()
-        inside = [n for n, two in enumerate(counts) if all(int(low) <= one <= last for one in two)]
+        inside = [n for n, pair in enumerate(counts) if all(int(low) <= c <= last for c in pair)]
         assert rows == inside
 
 
-def test_bins_are_in_order_of_where_they_begin() -> None:
+def test_bins_are_in_ascending_order() -> None:
     names = ["a/count=10-99", "a/domain=x", "a/count=9", "a/count=100+", "a/count=2.5-<9"]
     frame = pl.DataFrame({"input": "one", "dataset": names})
 
@@ -140,7 +141,7 @@ def test_bins_are_in_order_of_where_they_begin() -> None:
 
 LINES = ["a,b,1,1,1,general,true", "c,d,2,2,4,medical,no", "e,f,3,4,5,medical,no"]
 LINES += ["g,h,4,5,90,,yes", "i,j,5,0,0,general,"]
-OF_PAIRS = {
+PAIR_PARTS = {
     "domain=general": [0, 4],
     "domain=medical": [1, 2],
     "associated=yes": [0, 3],
@@ -156,12 +157,12 @@ OF_PAIRS = {
     ],
 )
 def test_topics_domains_and_associations_make_parts(tmp_path: Path, bins, of_topics) -> None:
-    read = rated(tmp_path, ",topics1,topics2,domain,associated", *LINES)
+    file = rated_file(tmp_path, ",topics1,topics2,domain,associated", *LINES)
 
-    assert parts_of(read, Stratification(topic_bins=bins)) == of_topics | OF_PAIRS
-    _, (by_topics, *others) = strata_of(read, Stratification())
+    assert parts_of(file, Stratification(topic_bins=bins)) == of_topics | PAIR_PARTS
+    _, (by_topics, *others) = strata_of(file, Stratification())
     assert by_topics.startswith("2 of 5 pairs left out of parts by topics: a word has no value, or")
-    assert [said.split(":")[0] for said in others] == [
+    assert [warning.split(":")[0] for warning in others] == [
         f"1 of 5 pairs left out of parts by {name}" for name in ("domain", "associated")
     ]
 
@@ -186,26 +187,26 @@ def test_topics_domains_and_associations_make_parts(tmp_path: Path, bins, of_top
     ],
     ids=["words before the file", "another domain", "nothing", "one word"],
 )
-def test_parts_are_by_what_is_known_of_both_words(
+def test_parts_use_properties_of_both_words(
     tmp_path: Path, header: str, lines: list[str], words, expected
 ) -> None:
     table = words and WordTable(name="words.csv", digest="0" * 64, frame=pl.DataFrame(words))
 
-    assert parts_of(rated(tmp_path, header, *lines), Stratification(words=table)) == expected
+    assert parts_of(rated_file(tmp_path, header, *lines), Stratification(words=table)) == expected
 
 
-def test_what_has_too_many_values_is_no_domain(tmp_path: Path) -> None:
-    read = rated(tmp_path, ",domain", *(f"a{n},b{n},{n},{n}" for n in range(21)))
+def test_a_domain_with_too_many_values_is_refused(tmp_path: Path) -> None:
+    file = rated_file(tmp_path, ",domain", *(f"a{n},b{n},{n},{n}" for n in range(21)))
 
     with pytest.raises(InputError, match="has 21 domains, but at most 20 are allowed"):
-        strata_of(read, Stratification())
+        strata_of(file, Stratification())
 
 
 # From end to end
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a rated file, a table of words, and two embeddings."""
     folder = tmp_path_factory.mktemp("parts")
     draw = np.random.default_rng(7)
@@ -224,25 +225,25 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(made: Path, out: Path, **options) -> medsim.Evaluation:
-    given = {"inputs": made / "rated.csv", "resamples": 100, "metrics": ["avg_cos", "max_jaccard"]}
-    embeddings = {name: made / f"{name}.vec" for name in ("one", "two")}
-    return medsim.evaluate(embeddings=embeddings, out=out, **(given | options))
+def run(data: Path, out: Path, **options) -> medsim.Evaluation:
+    defaults = {"inputs": data / "rated.csv", "metrics": ["avg_cos", "max_jaccard"]}
+    embeddings = {name: data / f"{name}.vec" for name in ("one", "two")}
+    return medsim.evaluate(embeddings=embeddings, out=out, resamples=100, **(defaults | options))
 
 
 @pytest.fixture(scope="module")
-def cut(made: Path) -> medsim.Evaluation:
-    return run(made, made / "cut", words=made / "words.csv")
+def divided(data: Path) -> medsim.Evaluation:
+    return run(data, data / "cut", words=data / "words.csv")
 
 
-def test_parts_are_scored_on_their_own_pairs(made: Path, cut: medsim.Evaluation) -> None:
-    count = dict(pl.read_csv(made / "words.csv").iter_rows())
-    scores = cut.scores().filter(embedding="one", metric="avg_cos").collect()
-    pairs = cut.pairs().filter(dataset="rating").collect().join(scores, on="pair_id")
-    of_one = cut.results().filter(subset="own", embedding="one", metric="avg_cos")
+def test_parts_are_scored_on_their_own_pairs(data: Path, divided: medsim.Evaluation) -> None:
+    count = dict(pl.read_csv(data / "words.csv").iter_rows())
+    scores = divided.scores().filter(embedding="one", metric="avg_cos").collect()
+    pairs = divided.pairs().filter(dataset="rating").collect().join(scores, on="pair_id")
+    of_one = divided.results().filter(subset="own", embedding="one", metric="avg_cos")
     n_seen = 0
     for name, low, high in (("1-9", 1, 9), ("10-99", 10, 99), ("100-999", 100, 999)):
-        found = of_one.filter(dataset=f"rating/count={name}", statistic="spearman")
+        rows = of_one.filter(dataset=f"rating/count={name}", statistic="spearman")
         both = [
             (row["similarity"], row["rating"])
             for row in pairs.iter_rows(named=True)
@@ -250,106 +251,106 @@ def test_parts_are_scored_on_their_own_pairs(made: Path, cut: medsim.Evaluation)
         ]
         covered = [pair for pair in both if pair[0] is not None]
         n_seen += len(both)
-        assert found["n_pairs"].to_list() == [len(both)]
-        assert found["n_covered"].to_list() == [len(covered)]
+        assert rows["n_pairs"].to_list() == [len(both)]
+        assert rows["n_covered"].to_list() == [len(covered)]
         expected = stats.spearmanr(*zip(*covered, strict=True)).statistic
-        assert found["value"].to_list() == pytest.approx([expected])
-        assert found["low"].item() <= expected <= found["high"].item()
-        assert "words.csv@" in found["signature"].item()
+        assert rows["value"].to_list() == pytest.approx([expected])
+        assert rows["low"].item() <= expected <= rows["high"].item()
+        assert "words.csv@" in rows["signature"].item()
     assert 25 < n_seen < pairs.height
 
 
-def test_constant_ratings_of_a_part_have_no_correlation(cut: medsim.Evaluation) -> None:
-    constant = cut.results().filter(dataset="rating/domain=constant")
+def test_constant_ratings_of_a_part_have_no_correlation(divided: medsim.Evaluation) -> None:
+    constant = divided.results().filter(dataset="rating/domain=constant")
 
     assert constant["n_pairs"].unique().to_list() == [8]
     assert constant["value"].null_count() == constant.height > 0
-    assert cut.comparisons().filter(dataset="rating/domain=constant")["p"].is_null().all()
+    assert divided.comparisons().filter(dataset="rating/domain=constant")["p"].is_null().all()
 
 
-def test_whole_sets_are_scored_and_compared_as_without_parts(
-    made: Path, cut: medsim.Evaluation
+def test_parts_do_not_change_the_scores_of_whole_sets(
+    data: Path, divided: medsim.Evaluation
 ) -> None:
-    (made / "plain").mkdir()
-    text = (made / "rated.csv").read_text(encoding="utf-8")
-    (made / "plain" / "rated.csv").write_bytes(text.replace("domain", "of").encode())
-    plain = run(made, made / "plain" / "results", inputs=made / "plain" / "rated.csv")
+    (data / "plain").mkdir()
+    text = (data / "rated.csv").read_text(encoding="utf-8")
+    (data / "plain" / "rated.csv").write_bytes(text.replace("domain", "of").encode())
+    plain = run(data, data / "plain" / "results", inputs=data / "plain" / "rated.csv")
 
     assert parts_of_sets(plain.results()).is_empty()
     for name in ("results", "comparisons", "coverage"):
-        whole, expected = (getattr(one, name)() for one in (cut, plain))
-        told = [column for column in whole.columns if column != "signature"]
-        assert whole_sets(whole).select(told).equals(expected.select(told)), name
+        whole, expected = (getattr(evaluation, name)() for evaluation in (divided, plain))
+        columns = [column for column in whole.columns if column != "signature"]
+        assert whole_sets(whole).select(columns).equals(expected.select(columns)), name
     for name in ("best", "all-spearman", "metrics", "coverage", "overlap"):
-        assert medsim.compare(cut, name).equals(medsim.compare(plain, name)), name
+        assert medsim.compare(divided, name).equals(medsim.compare(plain, name)), name
     with pytest.raises(InputError, match="evaluate with `words`"):
         medsim.compare(plain, "parts")
 
 
-def test_the_table_of_parts_has_them_alone_with_intervals(cut: medsim.Evaluation) -> None:
-    found = medsim.compare(cut, "parts")
+def test_the_table_of_parts_has_only_parts_with_intervals(divided: medsim.Evaluation) -> None:
+    rows = medsim.compare(divided, "parts")
 
-    assert found["dataset"].unique().sort().to_list() == [
+    assert rows["dataset"].unique().sort().to_list() == [
         *(f"rating/count={name}" for name in ("1-9", "10-99", "100-999")),
         "rating/domain=constant",
         "rating/domain=varied",
     ]
-    told = found.drop_nulls("value")
-    assert told["low"].is_not_null().equals(told["n_pairs"] >= 3)
-    assert told["n_pairs"].min() < 3
-    cells = readable(found)[0].filter(dataset="rating/domain=varied")["one"].item()
+    values = rows.drop_nulls("value")
+    assert values["low"].is_not_null().equals(values["n_pairs"] >= 3)
+    assert values["n_pairs"].min() < 3
+    cells = readable(rows)[0].filter(dataset="rating/domain=varied")["one"].item()
     cell = cells.replace("\N{MINUS SIGN}", "")
     assert re.match(r"\d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\] ", cell)
-    n_common = cut.coverage().select("dataset", "n_pairs_common").unique()
-    assert dict(found.select("dataset", "n_pairs").iter_rows()) == dict(
+    n_common = divided.coverage().select("dataset", "n_pairs_common").unique()
+    assert dict(rows.select("dataset", "n_pairs").iter_rows()) == dict(
         parts_of_sets(n_common).iter_rows()
     )
 
 
-def test_the_report_shows_parts_in_a_section_of_their_own(cut: medsim.Evaluation) -> None:
+def test_the_report_has_a_section_for_parts(divided: medsim.Evaluation) -> None:
     pytest.importorskip("altair", reason="needs medsim[report]")
     from medsim.evaluations.page import evaluation_page
     from medsim.evaluations.report_data import report_data_of
 
-    profile = report_data_of(cut)
+    profile = report_data_of(divided)
 
     for frame in (profile.results, profile.comparisons, profile.coverage):
         assert frame["dataset"].unique().to_list() == ["rating"]
-    sections = {one.title: one for one in evaluation_page(cut.manifest, profile).sections}
-    (table,) = sections["By subset"].parts
+    page = evaluation_page(divided.manifest, profile)
+    (table,) = {section.title: section for section in page.sections}["By subset"].parts
     assert table.frame["dataset"].str.starts_with("rating/").all()
     assert table.frame.height == profile.parts.drop_nulls("value").height > 4
 
 
-def test_other_words_make_the_parts_anew_and_compare_nothing_again(made: Path) -> None:
-    first = run(made, made / "again")
+def test_new_words_change_parts_without_computing_similarities_again(data: Path) -> None:
+    first = run(data, data / "again")
     assert first.manifest.inputs["rated"]["parts"] == {"words": None, "bins": None}
     progress = medsim.Progress()
-    said: list[str] = []
-    progress.say = said.append  # type: ignore[method-assign]
+    messages: list[str] = []
+    progress.say = messages.append  # type: ignore[method-assign]
 
-    second = run(made, made / "again", words=made / "words.csv", bins=[1, 5], progress=progress)
+    second = run(data, data / "again", words=data / "words.csv", bins=[1, 5], progress=progress)
 
-    assert {"one was evaluated before", "two was evaluated before"} <= set(said)
+    assert {"one was evaluated before", "two was evaluated before"} <= set(messages)
     parts = second.manifest.inputs["rated"]["parts"]
     assert (parts["words"]["name"], parts["bins"]) == ("words.csv", [1, 5])
     names = parts_of_sets(second.results())["dataset"].unique().sort().to_list()
     assert [name for name in names if "count" in name] == ["rating/count=1-4", "rating/count=5+"]
-    third = run(made, made / "again")
+    third = run(data, data / "again")
     assert third.manifest.inputs["rated"]["parts"] == {"words": None, "bins": None}
     assert third.results().filter(pl.col("dataset").str.contains("count")).is_empty()
-    assert json.loads((made / "again" / "manifest.json").read_text())["inputs"]["rated"]["parts"]
+    assert json.loads((data / "again" / "manifest.json").read_text())["inputs"]["rated"]["parts"]
 
 
-def test_equal_parts_and_bins_of_topics_are_recorded_and_signed(made: Path) -> None:
-    equal = run(made, made / "equal", words=made / "words.csv", equal_parts=2)
+def test_equal_parts_are_recorded_in_manifest_and_signature(data: Path) -> None:
+    equal = run(data, data / "equal", words=data / "words.csv", equal_parts=2)
 
     parts = equal.manifest.inputs["rated"]["parts"]
     assert (parts["equal_parts"], parts["bins"]) == (2, None)
     assert equal.results()["signature"].str.contains(", 2 equal parts, ").all()
     sizes = equal.results().filter(pl.col("dataset").str.contains("count="))["dataset"].n_unique()
     assert sizes == 2
-    again = run(made, made / "equal", words=made / "words.csv")
+    again = run(data, data / "equal", words=data / "words.csv")
     assert "equal_parts" not in again.manifest.inputs["rated"]["parts"]
     assert not again.results()["signature"].str.contains("equal").any()
 
@@ -371,7 +372,7 @@ def test_equal_parts_and_bins_of_topics_are_recorded_and_signed(made: Path) -> N
         ({"words": "nowhere.csv"}, "nowhere.csv cannot be read"),
     ],
 )
-def test_what_cannot_cut_anything_is_refused(made: Path, tmp_path: Path, options, says) -> None:
+def test_invalid_options_for_parts_are_refused(data: Path, tmp_path: Path, options, says) -> None:
     with pytest.raises(medsim.MedsimError, match=says):
-        run(made, tmp_path / "out", **options)
+        run(data, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""A zero vector counts as none, whatever gives it, and however two terms are compared."""
+"""A zero vector counts as missing, for every kind of source and metric."""
 
 from __future__ import annotations
 
@@ -53,25 +53,25 @@ def rated(tmp_path: Path) -> Path:
     return tmp_path / "rated.csv"
 
 
-def evaluated(rated: Path, given: Any, **options: Any) -> medsim.Evaluation:
+def evaluate(rated: Path, source: Any, **options: Any) -> medsim.Evaluation:
     out, cache = rated.with_name("out"), rated.with_name("cache")
-    return medsim.evaluate(rated, {"own": given}, out, resamples=200, cache=cache, **options)
+    return medsim.evaluate(rated, {"own": source}, out, resamples=200, cache=cache, **options)
 
 
-def spearman(found: medsim.Evaluation) -> dict[str, tuple[float, int]]:
-    rows = found.results().filter(statistic="spearman", subset="own")
+def spearman(evaluation: medsim.Evaluation) -> dict[str, tuple[float, int]]:
+    rows = evaluation.results().filter(statistic="spearman", subset="own")
     return {name: (value, n) for name, value, n in rows["metric", "value", "n_covered"].rows()}
 
 
-def cosine_of(one: str, other: str) -> float:
-    a, b = np.array(WORDS[one]), np.array(WORDS[other])
+def cosine_of(word1: str, word2: str) -> float:
+    a, b = np.array(WORDS[word1]), np.array(WORDS[word2])
     return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
 def by_cosine() -> float:
     """Return Spearman's correlation of the four pairs without a zero vector."""
-    known = [row for row in RATED if any(WORDS[row[0]]) and any(WORDS[row[1]])]
-    cosines, ratings = [cosine_of(a, b) for a, b, _ in known], [rating for *_, rating in known]
+    nonzero = [row for row in RATED if any(WORDS[row[0]]) and any(WORDS[row[1]])]
+    cosines, ratings = [cosine_of(a, b) for a, b, _ in nonzero], [rating for *_, rating in nonzero]
     ranks = [np.argsort(np.argsort(values)) for values in (cosines, ratings)]
     return float(np.corrcoef(*ranks)[0, 1])
 
@@ -82,18 +82,19 @@ def warning_of(n_zero: int, kind: str) -> str:
 
 
 @pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
-def test_pairs_with_a_zero_vector_are_left_out_whatever_gives_it(
+def test_pairs_with_a_zero_vector_are_left_out_for_every_source(
     make: Callable[[Path], Any], rated: Path
 ) -> None:
-    found = evaluated(rated, make(rated.parent))
+    evaluation = evaluate(rated, make(rated.parent))
 
-    scores = spearman(found)
+    scores = spearman(evaluation)
     assert {n for _, n in scores.values()} == {4}
     cosine = "avg_cos" if "avg_cos" in scores else "cos"
     assert scores[cosine][0] == pytest.approx(by_cosine())
-    uncovered = found.coverage().row(0, named=True)
+    uncovered = evaluation.coverage().row(0, named=True)
     assert (uncovered["n_terms_uncovered"], uncovered["n_pairs_uncovered"]) == (1, 2)
-    assert found.manifest.warnings[0] == warning_of(1, "word" if cosine == "avg_cos" else "term")
+    kind = "word" if cosine == "avg_cos" else "term"
+    assert evaluation.manifest.warnings[0] == warning_of(1, kind)
 
 
 @pytest.mark.parametrize(("coverage", "n_covered"), [("all", 1), ("any", 2)])
@@ -104,25 +105,25 @@ def test_a_word_with_a_zero_vector_is_unknown_within_a_term(
         "term1,term2,rating\nbrook fen,ridge,1\nfen hill,ridge,2\nbrook,ridge,3\n", encoding="utf-8"
     )
 
-    found = evaluated(rated, WORDS, coverage=coverage, metrics=["avg_cos", "pair_cos"])
+    evaluation = evaluate(rated, WORDS, coverage=coverage, metrics=["avg_cos", "pair_cos"])
 
-    assert {n for _, n in spearman(found).values()} == {n_covered}
-    similar = found.pairs().join(found.scores(), on="pair_id").collect()
-    of_one = similar.filter(term1="brook fen")["similarity"].to_list()
+    assert {n for _, n in spearman(evaluation).values()} == {n_covered}
+    similar = evaluation.pairs().join(evaluation.scores(), on="pair_id").collect()
+    values = similar.filter(term1="brook fen")["similarity"].to_list()
     expected = None if coverage == "all" else pytest.approx(cosine_of("fen", "ridge"))
-    assert of_one == [expected] * 2
+    assert values == [expected] * 2
 
 
-def test_the_next_form_of_a_word_counts_where_the_first_has_a_zero_vector(rated: Path) -> None:
+def test_the_next_form_of_a_word_is_used_if_the_first_has_a_zero_vector(rated: Path) -> None:
     rated.write_text("term1,term2,rating\nFen,ridge,1\nfen,ridge,2\n", encoding="utf-8")
 
-    found = evaluated(rated, WORDS | {"Fen": [0, 0, 0]}, metrics=["avg_cos"])
+    evaluation = evaluate(rated, WORDS | {"Fen": [0, 0, 0]}, metrics=["avg_cos"])
 
-    similarities = found.scores().collect()["similarity"]
+    similarities = evaluation.scores().collect()["similarity"]
     assert similarities[0] == similarities[1] == pytest.approx(cosine_of("fen", "ridge"))
 
 
-def test_taggers_take_a_word_with_a_zero_vector_for_an_unknown_one() -> None:
+def test_taggers_treat_a_word_with_a_zero_vector_as_unknown() -> None:
     progress = Progress()
     named = identify(embedding_spec(WORDS | {",": [0, 0, 0]}, "own"), progress)
     words = sorted({*WORDS, ","})
