@@ -16,7 +16,7 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
-from medsim.tagging.tagger import BATCH, N_HIDDEN, WINDOW, Words, trained
+from medsim.tagging.tagger import BATCH, N_HIDDEN, WINDOW, Words, train_tagger
 
 _WORDS, _TAGS = 5_000, 5
 _A_SENTENCE = 25  # words, about as many as BC5CDR has
@@ -93,7 +93,7 @@ def race(job: Job) -> Race:
         for _ in range(job.rounds):
             with progress.stage("epoch"):
                 (network, _), seconds = timed(
-                    lambda: trained(
+                    lambda: train_tagger(
                         vectors,
                         words,
                         np.random.default_rng(1),

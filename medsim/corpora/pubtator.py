@@ -36,16 +36,16 @@ UNLINKED = ("", "")
 
 _SHOWN = 60
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
-_OF_FBK = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
+_FBK_LINE = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
 _OFFSET = re.compile(r"[0-9]{1,9}")
-_FORMLESS = "line has an unknown format"
+_UNKNOWN_LINE = "line has an unknown format"
 _NOTHING = {"", "-", "-1"}
 _FORMS = (
     ("MSH", re.compile(r"(?:(?:MESH|MSH): *)?([CD][0-9]{6}(?:[0-9]{3})?)", re.IGNORECASE)),
     ("OMIM", re.compile(r"O?MIM: *((?:PS)?[0-9]{6})", re.IGNORECASE)),
     ("UMLS", re.compile(r"(?:UMLS: *)?(C[0-9]{7})", re.IGNORECASE)),
 )
-_OF_OTHERS = re.compile(r"(?!(?:mesh|msh|o?mim|umls):)([a-z]\w*): *([^\s:]+)", re.IGNORECASE)
+_OTHER_CODE = re.compile(r"(?!(?:mesh|msh|o?mim|umls):)([a-z]\w*): *([^\s:]+)", re.IGNORECASE)
 
 
 class Problems:
@@ -175,7 +175,7 @@ def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Dra
         reason = None
         document_id = line.partition("\t")[0] if text is None else text[1]
         if text is None and "\t" not in line:
-            reason = _FORMLESS
+            reason = _UNKNOWN_LINE
         elif draft is None or document_id != draft.document_id:
             reason = "line belongs to another document" if text is None else "abstract has no title"
         elif text is None:
@@ -199,7 +199,7 @@ def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) ->
     annotations: list[Annotation] = []
     for number, line in draft.lines:
         columns = line.split("\t", 3)
-        if match := _OF_FBK.fullmatch(line):
+        if match := _FBK_LINE.fullmatch(line):
             document_id, kind, start, end, rest = match.groups()
             term, *codes = rest.split("\t")
             columns = [document_id, start, end, "\t".join([term, kind, *codes])]
@@ -226,7 +226,7 @@ def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | 
     If it is invalid, return the reason and the value.
     """
     if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as above
-        return _FORMLESS, repr("\t".join(columns)[:_SHOWN])
+        return _UNKNOWN_LINE, repr("\t".join(columns)[:_SHOWN])
     _, first, last, rest = columns
     if not (_OFFSET.fullmatch(first) and _OFFSET.fullmatch(last)):
         return "offsets are not numbers", f"{first!r} and {last!r}"
@@ -267,5 +267,5 @@ def _code(part: str) -> tuple[str, str] | None:
     for vocabulary, form in _FORMS:
         if (match := form.fullmatch(part)) is not None:
             return vocabulary, match[1].upper()
-    match = _OF_OTHERS.fullmatch(part)
+    match = _OTHER_CODE.fullmatch(part)
     return None if match is None else (match[1], match[2])

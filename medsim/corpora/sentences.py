@@ -47,7 +47,7 @@ def sentences_of(text: str, language: str = ENGLISH) -> Spans:
     if not text.strip():
         return []
     text = text.translate(_SEPARATORS)
-    return _placed(text, _segmenter(language).processor(text).process())
+    return _find_spans(text, _segmenter(language).processor(text).process())
 
 
 def sentences_of_document(title: str, abstract: str, language: str = ENGLISH) -> Spans:
@@ -119,7 +119,7 @@ def _cut(texts: list[tuple[str, str]], language: str) -> list[Spans]:
     return [sentences_of_document(title, abstract, language) for title, abstract in texts]
 
 
-def _placed(text: str, sentences: Iterable[str]) -> Spans:
+def _find_spans(text: str, sentences: Iterable[str]) -> Spans:
     """Return the offsets of sentences in a text, in order.
 
     A sentence must follow the previous one, except that sentences that are not found leave a gap of
@@ -135,14 +135,14 @@ def _placed(text: str, sentences: Iterable[str]) -> Spans:
         if at < 0:
             missing += len(piece) + _SLACK
             continue
-        spans.extend(_trimmed(text, end, at))
+        spans.extend(_trim(text, end, at))
         end, missing = at + len(sentence), 0
         spans.append((at, end))
-    spans.extend(_trimmed(text, end, len(text)))
+    spans.extend(_trim(text, end, len(text)))
     return spans
 
 
-def _trimmed(text: str, start: int, end: int) -> Spans:
+def _trim(text: str, start: int, end: int) -> Spans:
     """Return the offsets of a stretch of text without outer white space; empty if it is blank."""
     inner = text[start:end].strip()
     begin = text.index(inner, start)

@@ -204,7 +204,7 @@ class Corpus:
     skipped: tuple[Skipped, ...]
     warnings: tuple[str, ...]
 
-    def merged(self) -> Corpus:
+    def merge_types(self) -> Corpus:
         """Return the corpus with all its entities of one type, ``ONE_TYPE``."""
 
         def merge(sentence: Sentence) -> Sentence:
@@ -214,7 +214,7 @@ class Corpus:
         splits = {split: tuple(map(merge, part)) for split, part in self.splits.items()}
         return replace(self, splits=splits)
 
-    def described(self) -> dict[str, object]:
+    def facts(self) -> dict[str, object]:
         """Return the provenance and the sizes of the corpus, as plain JSON."""
         return {
             "files": dict(self.files),

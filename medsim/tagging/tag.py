@@ -22,7 +22,7 @@ from medsim.tagging.corpus import Cutting, conll_text, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
 from medsim.tagging.output import EPOCH, PREDICTION, TAGGING, TASK_MODEL, Tagging, TaggingManifest
 from medsim.tagging.scores import ALL, counts_of, results_of, tasks_of, trials_of
-from medsim.tagging.tagger import WINDOW, drawn_table, encoded, trained, word_table
+from medsim.tagging.tagger import WINDOW, encode_corpus, random_table, train_tagger, word_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def tag(options: TagOptions) -> Tagging:
     out, progress = Path(options.out), progress_of(options.progress)
     threads = checked_threads(options.threads)
     with claimed(out, TAGGING, overwrite=options.overwrite, read=options.paths_read()) as output:
-        corpora = [encoded(corpus) for corpus in _corpora(options, threads, progress)]
+        corpora = [encode_corpus(corpus) for corpus in _corpora(options, threads, progress)]
         words = sorted({word for corpus in corpora for word in corpus.vocabulary})
         embeddings: list[NamedEmbedding | None] = [
             settled(
@@ -103,7 +103,7 @@ def tag(options: TagOptions) -> Tagging:
         }
         _write_scores(run, list(about))
         TaggingManifest(
-            corpora={data.corpus.name: data.corpus.described() for data in corpora},
+            corpora={data.corpus.name: data.corpus.facts() for data in corpora},
             embeddings=about,
             options=options.recorded(),
             **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS, "pysbd"),
@@ -119,7 +119,7 @@ def _corpora(options: TagOptions, threads: int, progress: Progress) -> list[Corp
     )
     corpora = read_corpora([Path(str(path)) for path in paths], cutting, progress)
     if options.one_type:
-        corpora = [corpus.merged() for corpus in corpora]
+        corpora = [corpus.merge_types() for corpus in corpora]
     for corpus in corpora:
         if corpus.name in {TASK_MODEL, "embedding"}:
             raise InputError(f"{corpus.name!r} is a column of the results; rename the corpus")
@@ -139,7 +139,7 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
     """
     options = run.options
     if named is None:
-        table = drawn_table(run.words, options.random or 0, options.seed)
+        table = random_table(run.words, options.random or 0, options.seed)
     else:
         cache = cache_folder(options.cache)
         table = word_table(named, run.words, run.progress, run.threads, cache)
@@ -175,7 +175,7 @@ def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> Non
                 stage.advance()
                 return scores[-1]
 
-            network, epoch = trained(
+            network, epoch = train_tagger(
                 vectors,
                 data.splits["train"],
                 np.random.default_rng([options.seed, trial]),
@@ -184,7 +184,7 @@ def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> Non
                 epochs=options.epochs,
             )
             stage.advance(options.epochs - len(scores))
-            return _predicted(data, trial, network, vectors), (trial, epoch, scores[epoch - 1])
+            return _predict(data, trial, network, vectors), (trial, epoch, scores[epoch - 1])
 
         with threadpool_limits(1):  # else the order of sums would depend on the number of threads
             results = in_threads(min(run.threads, options.trials), attempt, trials)
@@ -195,7 +195,7 @@ def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> Non
     run.write(stops, epochs)
 
 
-def _predicted(data: EncodedCorpus, trial: int, network: Network, vectors: Vectors) -> pl.DataFrame:
+def _predict(data: EncodedCorpus, trial: int, network: Network, vectors: Vectors) -> pl.DataFrame:
     """Return the tags of the test split: ``PREDICTION``."""
     sentences = data.corpus.splits["test"]
     tags = data.tags_by_sentence("test", network.tags(vectors, data.splits["test"].windows))

@@ -118,7 +118,7 @@ def word_table(
     return WordTable(rows=_rows(words), vectors=vectors, covered=covered)
 
 
-def drawn_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable:
+def random_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable:
     """Return vectors from a normal distribution, drawn by a hash of the seed and the word."""
     vectors = np.empty((len(words), n_dimensions), np.float32)
     for row, word in enumerate(words):
@@ -196,7 +196,7 @@ class Network:
         return tags
 
 
-def trained(
+def train_tagger(
     vectors: Vectors,
     words: Words,
     rng: Generator,
@@ -319,7 +319,7 @@ class EncodedCorpus:
         return 2 * n_right / (n_predicted + n_gold)
 
 
-def encoded(corpus: Corpus) -> EncodedCorpus:
+def encode_corpus(corpus: Corpus) -> EncodedCorpus:
     """Return a corpus encoded for a tagger."""
     vocabulary = sorted(
         {word for split in corpus.splits.values() for sentence in split for word in sentence.words}

@@ -119,7 +119,7 @@ class BenchmarkFiles:
         """The options of ``medsim wic build``; empty for other benchmarks."""
         return self.build.manifest.options if self.build else {}
 
-    def being_read(self) -> AbstractContextManager[object]:
+    def reading(self) -> AbstractContextManager[object]:
         """Return a context that reports damage of a folder; see ``reading_output``."""
         return nullcontext() if self.build is None else reading_output(self.build)
 

@@ -145,13 +145,13 @@ def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
         n_characters=len(characters),
     )
     tasks = range(int(np.count_nonzero(lengths == 0)), len(terms), _TERMS_A_TASK)
-    parts = in_threads(threads, partial(_searched, laid), tasks)
+    parts = in_threads(threads, partial(_search, laid), tasks)
     places = np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
     pairs = np.sort(order[places], axis=1)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def _searched(laid: TermsByLength, first: int) -> Places:
+def _search(laid: TermsByLength, first: int) -> Places:
     """Return the pairs of one task, int64[n_pairs, 2]; repeated if the buffer was too small."""
     stop = min(first + _TERMS_A_TASK, len(laid.starts) - 1)
     room = _ROOM

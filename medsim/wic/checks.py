@@ -185,7 +185,7 @@ def instances_of(frame: pl.DataFrame) -> list[Instance]:
     ]
 
 
-def each(
+def check_each(
     split: str, check: str, instances: Sequence[Instance], fault: Callable[[Instance], str]
 ) -> SplitFinding:
     """Return the violations of a rule by instances; ``fault`` returns "" if there is none."""
@@ -234,14 +234,14 @@ def check_instances(
         return "both sentences are the same" if first == second else ""
 
     return [
-        each(split, "offsets", instances, partial(_of_mentions, wrong_offsets)),
-        each(split, "term", instances, partial(_of_mentions, wrong_term)),
-        each(split, "two_sentences", instances, one_sentence),
+        check_each(split, "offsets", instances, partial(_mention_faults, wrong_offsets)),
+        check_each(split, "term", instances, partial(_mention_faults, wrong_term)),
+        check_each(split, "two_sentences", instances, one_sentence),
         *_groups(split, instances, concepts, language),
     ]
 
 
-def _of_mentions(fault: Callable[[Mention], str], instance: Instance) -> str:
+def _mention_faults(fault: Callable[[Mention], str], instance: Instance) -> str:
     """Return the faults of both mentions as one text."""
     faults = map(fault, instance.mentions)
     return "; ".join(f"sentence {n}: {words}" for n, words in enumerate(faults, 1) if words)
@@ -368,7 +368,7 @@ def _one_mention(
                 return f"sentence {number} has its mention from {start} to {end} elsewhere"
         return ""
 
-    return each(split, "one_mention", instances, fault)
+    return check_each(split, "one_mention", instances, fault)
 
 
 def _repeated_instance(
@@ -381,7 +381,7 @@ def _repeated_instance(
         place = place_of.setdefault(frozenset(instance.mentions), here)
         return "" if place == here else f"{place} is the same"
 
-    return each(split, "repeated_instance", instances, fault)
+    return check_each(split, "repeated_instance", instances, fault)
 
 
 def _sentence_limit(
@@ -414,4 +414,4 @@ def _shared(split: str, splits: Splits, part: str, keys: Keys) -> SplitFinding:
         others = [number for number in there if not is_test or number != instance.number]
         return f"test {others[0]} has the same {part.replace('_', ' ')}" if others else ""
 
-    return each(split, check, splits[split], fault)
+    return check_each(split, check, splits[split], fault)

@@ -175,10 +175,10 @@ def read_dataset(
     """
     files = _files(data, train, dev)
     parts = {
-        split: _fitting(path) if split == "train" else _checked(path)
+        split: _read_training(path) if split == "train" else _read_checked(path)
         for split, path in files.items()
     }
-    more = [(path, _fitting(path)) for path in map(Path, more_train)]
+    more = [(path, _read_training(path)) for path in map(Path, more_train)]
     if not parts["test"].height:
         raise InputError(f"{files['test']} has no instance")
     crossed = data.is_file() and train is None and dev is None
@@ -191,14 +191,14 @@ def read_dataset(
     )
     of_train, of_dev, of_test = (order[split_of[order] == split] for split in SPLITS)
     only_round = Round(fold=None, train=of_train, dev=of_dev, held_back=of_dev, test=of_test)
-    rounds = _crossed(benchmark, order, seed) if crossed else (only_round,)
+    rounds = _folded_rounds(benchmark, order, seed) if crossed else (only_round,)
     return WicDataset(
         name=data.name,
         instances=instances,
         tested=np.sort(of_test),
         dev=np.sort(of_test if crossed else of_dev),
         rounds=rounds,
-        fitted=_fitted(parts, len(rounds) if crossed else 0, [path.name for path, _ in more]),
+        fitted=_description(parts, len(rounds) if crossed else 0, [path.name for path, _ in more]),
         files={
             name: {"path": str(path), "fingerprint": fingerprint(part)}
             for name, path, part in (
@@ -222,19 +222,19 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
     return {split: files[split] for split in SPLITS if split in files}
 
 
-def _fitting(path: Path) -> pl.DataFrame:
+def _read_training(path: Path) -> pl.DataFrame:
     """Return the instances of a training file, which may be a file of WiC."""
-    return read_wic(path) if path.name.endswith(DATA) else _checked(path)
+    return read_wic(path) if path.name.endswith(DATA) else _read_checked(path)
 
 
-def _checked(path: Path) -> pl.DataFrame:
+def _read_checked(path: Path) -> pl.DataFrame:
     """Return the instances of a file after checking that every term is at its offsets."""
     instances = read_instances(path)
     check_terms(path, instances)
     return instances
 
 
-def _crossed(benchmark: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
+def _folded_rounds(benchmark: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
     """Return a round per fold; the next fold is held back.
 
     Rows after the rows of ``benchmark`` are not in a fold, but in the training data of every round.
@@ -260,7 +260,7 @@ def _crossed(benchmark: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ..
     )
 
 
-def _fitted(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
+def _description(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
     """Return a description of the data for fitting models and choosing thresholds."""
     if n_folds:
         return " and ".join([f"cross-fitted in {n_folds} folds", *more])
@@ -273,12 +273,12 @@ def _fitted(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
 def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     """Return the fold of each instance, from 0: int32[n_instances].
 
-    Connected instances stay together, see ``linked``. Components are placed from the largest on, in
-    the smallest fold so far. Those of equal size are placed in an order drawn from their content,
-    so folds do not depend on the order of instances. There are fewer than ``n_folds`` if there are
-    fewer components.
+    Instances of one of ``linked_components`` stay together. Components are placed from the largest
+    on, in the smallest fold so far. Those of equal size are placed in an order drawn from their
+    content, so folds do not depend on the order of instances. There are fewer than ``n_folds`` if
+    there are fewer components.
     """
-    parts, part_of = np.unique(linked(instances), return_inverse=True)
+    parts, part_of = np.unique(linked_components(instances), return_inverse=True)
     sizes = np.bincount(part_of)
     keys = np.full(len(parts), np.iinfo(np.uint64).max, np.uint64)
     np.minimum.at(keys, part_of, drawn_order(instances, seed))
@@ -290,7 +290,7 @@ def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     return fold_of[part_of]
 
 
-def linked(instances: pl.DataFrame) -> Ids:
+def linked_components(instances: pl.DataFrame) -> Ids:
     """Return the connected component of each instance, by its first instance: int32[n_instances].
 
     Two instances are linked if they share a sentence, or both terms ignoring case and sides.

@@ -76,13 +76,13 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
     """
     benchmark = read_benchmark(options)
     build = benchmark.build
-    with benchmark.being_read():
+    with benchmark.reading():
         if build is not None:  # instances with their concepts
             instances = build.instances()
             parts = {split: instances.filter(split=split) for split in benchmark.splits}
             benchmark = replace(benchmark, splits=parts)
-        if options.table in _OF_ANY:
-            return _OF_ANY[options.table](benchmark)
+        if options.table in _TABLES:
+            return _TABLES[options.table](benchmark)
         if build is None:
             raise OptionError(f"`table` {options.table} needs a folder of medsim wic build")
         if options.table == "figure-3":
@@ -107,8 +107,8 @@ def corpora(benchmark: Benchmark) -> pl.DataFrame:
     rows = [
         {
             "corpus": corpus["name"],
-            "ontologies": _named(corpus["vocabularies"]),
-            "semantic types": _named(corpus["kinds"]),
+            "ontologies": _names_or_count(corpus["vocabularies"]),
+            "semantic types": _names_or_count(corpus["kinds"]),
             "documents": corpus["n_documents"],
             "sentences": corpus["n_sentences"],
             "sentences with a concept": n_used.get(corpus["name"], 0),
@@ -131,7 +131,7 @@ def splits(files: BenchmarkFiles) -> pl.DataFrame:
 
 def _split(name: str, instances: pl.DataFrame, types: pl.DataFrame | None) -> dict[str, object]:
     counts = Counter(instances["cat"])
-    sentences, pairs = _both(instances, "sentence"), instances[["term1", "term2"]].rows()
+    sentences, pairs = _sides(instances, "sentence"), instances[["term1", "term2"]].rows()
     row: dict[str, object] = {
         "split": name,
         **{group.replace("_", " "): counts[group] for group in GROUPS},
@@ -142,7 +142,7 @@ def _split(name: str, instances: pl.DataFrame, types: pl.DataFrame | None) -> di
         "unique term pairs": len({term_pair(*pair) for pair in pairs}),
     }
     if "concept1" in instances.columns:
-        concepts = _both(instances, "concept").unique()
+        concepts = _sides(instances, "concept").unique()
         row["unique concepts"] = len(concepts)
         if types is not None:
             type_ids = types.filter(pl.col("concept_id").is_in(concepts.implode()))["type_id"]
@@ -156,7 +156,7 @@ def tokens(files: BenchmarkFiles) -> pl.DataFrame:
     table: dict[str, object] = {"tokens per term": ["1", "2", "3", "4+", _ALL]}
     for name, instances in _parts(files).items():
         n_tokens = Counter(
-            min(len(term.split()), _MOST_TOKENS) for term in _both(instances, "term").to_list()
+            min(len(term.split()), _MOST_TOKENS) for term in _sides(instances, "term").to_list()
         )
         numbers = [n_tokens[number] for number in range(1, _MOST_TOKENS + 1)]
         table |= _with_shares(name, [*numbers, 2 * instances.height], [2 * instances.height] * 5)
@@ -172,7 +172,7 @@ def seen_terms(files: BenchmarkFiles) -> pl.DataFrame:
         raise OptionError(
             f"table 5 needs {lacking[0]}, which {files.name} lacks; add `{lacking[0]}`"
         )
-    in_train = set(lowered(_both(files.splits["train"], "term").to_list()))
+    in_train = set(lowered(_sides(files.splits["train"], "term").to_list()))
     test = files.splits["test"]
     pairs = zip(*(lowered(test[f"term{side}"].to_list()) for side in _SIDES), strict=True)
     n_seen = pl.Series([sum(term in in_train for term in pair) for pair in pairs], dtype=pl.Int8)
@@ -196,7 +196,7 @@ def types(benchmark: Benchmark) -> pl.DataFrame:
         raise OptionError(
             f"{benchmark.folder.name} has no semantic types; build it with UMLS and its MRSTY.RRF"
         )
-    terms = _both(benchmark.instances(), "concept")
+    terms = _sides(benchmark.instances(), "concept")
     of_terms = terms.value_counts().rename({"concept": "concept_id", "count": "n_terms"})
     groups = _groups(pl.col("type_id"))
     typed = of_terms.join(known_types, on="concept_id").with_columns(group=groups)
@@ -218,7 +218,7 @@ def types(benchmark: Benchmark) -> pl.DataFrame:
     )
 
 
-def _both(instances: pl.DataFrame, column: str) -> pl.Series:
+def _sides(instances: pl.DataFrame, column: str) -> pl.Series:
     """Return a column of the first sides, then of the second ones."""
     first, second = (instances[f"{column}{side}"].alias(column) for side in _SIDES)
     return pl.concat([first, second])
@@ -228,7 +228,7 @@ def _groups(types: pl.Expr | pl.Series) -> pl.Expr | pl.Series:
     return types.replace_strict(GROUP_OF, default="unknown", return_dtype=pl.String)
 
 
-def _named(names: list[str]) -> str:
+def _names_or_count(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= _MOST_NAMED else str(len(names))
 
 
@@ -279,7 +279,7 @@ def curve(benchmark: Benchmark, threads: int) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-_OF_ANY = {"3": splits, "4": tokens, "5": seen_terms}
+_TABLES = {"3": splits, "4": tokens, "5": seen_terms}
 """The tables that only need instances."""
 
 _CHINESE = (

@@ -44,7 +44,7 @@ _CAT = _text(
 _LABEL = Column(pl.Int8, "1 if both terms have the same meaning in their sentences, else 0.")
 
 
-def _of_side(side: int) -> dict[str, Column]:
+def _side_columns(side: int) -> dict[str, Column]:
     """Return the columns of one side of an instance."""
     nth = ("first", "second")[side - 1]
     return {
@@ -63,8 +63,8 @@ def _of_side(side: int) -> dict[str, Column]:
 
 _INSTANCE = {
     "split": _text("train, dev or test."),
-    **_of_side(1),
-    **_of_side(2),
+    **_side_columns(1),
+    **_side_columns(2),
     "cat": _CAT,
     "label": _LABEL,
 }

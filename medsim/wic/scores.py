@@ -34,7 +34,7 @@ _CHANCE = {"chance": 0.5}  # the accuracy of random answers if half of the label
 ALL = "all"
 ACCURACY, DEVIATION, THRESHOLD = "accuracy", "deviation", "threshold"
 
-_OF_REPLIES = {
+_REPLY_LABELS = {
     "refused": "refused",
     "unclear": "unclear",
     "prompt_tokens": "tokens in",
@@ -46,7 +46,7 @@ _Row: TypeAlias = dict[str, str | int | float | bool | None]
 _PARTS = (*GROUPS, *SEEN)
 WHY_MISSING = {
     "over seeds": "a model is fitted from one seed, or not fitted",
-    **dict.fromkeys(_OF_REPLIES.values(), "a model is not a language model"),
+    **dict.fromkeys(_REPLY_LABELS.values(), "a model is not a language model"),
     "p": "no test is possible",
     "p (Holm)": "no test is possible",
 }
@@ -118,7 +118,7 @@ def results_of(
         if (replies := runs[0].replies) is not None:
             verdicts = replies["verdict"].to_list()
             of_all: _Row = {"model": name, "subset": ALL, "n_instances": replies.height}
-            for statistic in _OF_REPLIES:
+            for statistic in _REPLY_LABELS:
                 is_verdict = statistic in {"refused", "unclear"}
                 number = verdicts.count(statistic) if is_verdict else replies[statistic].sum()
                 rows.append(of_all | {"statistic": statistic, "value": float(number)})
@@ -234,10 +234,10 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
             is_near = whole["low"] is not None and whole["low"] <= people <= whole["high"]
             row["to people"] = f"{'≈ ' if is_near else ''}{_signed(whole['value'] - people)}"
         values = dict(whole_only.filter(model=model).select("statistic", "value").iter_rows())
-        columns = [(name, label) for name, label in _OF_REPLIES.items() if name in values]
+        columns = [(name, label) for name, label in _REPLY_LABELS.items() if name in values]
         replies = {label: f"{values[name]:,.0f}" for name, label in columns}
         table.append(row | cells | replies)
-    labels = [label for label in _OF_REPLIES.values() if any(label in row for row in table)]
+    labels = [label for label in _REPLY_LABELS.values() if any(label in row for row in table)]
     rows = [row | {label: row.get(label, MISSING) for label in labels} for row in table]
     return pl.DataFrame(rows, infer_schema_length=None)
 

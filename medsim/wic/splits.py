@@ -75,7 +75,7 @@ class Uses:
     terms: Flags | None
 
 
-def joined(parts: list[Selection]) -> Selection:
+def join(parts: list[Selection]) -> Selection:
     """Return instances one after the other."""
     return Selection(
         mentions=np.concatenate([np.empty((0, 2), np.int64), *(part.mentions for part in parts)]),
@@ -98,11 +98,11 @@ def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[
         if not total:
             break
         high = min(_DRAWS, low + -(-_DRAWS * size // total))
-        yield _between(blocks, hashes, seed, low, high)
+        yield _select_draws(blocks, hashes, seed, low, high)
         low, size = high, min(2 * size, _LAST_WINDOW)
 
 
-def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> Selection:
+def _select_draws(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> Selection:
     """Return the instances with draws from ``low`` to below ``high``, in order."""
     span = np.array([low, high - 1], np.uint64)
     expected = float(blocks.n_pairs.sum()) * (high - low) / _DRAWS
@@ -166,14 +166,14 @@ class Splitter:
         """
         test = self._test()
         train, dev = self._others(test, self.most_repeats)
-        return {"train": _shuffled(train), "dev": _shuffled(dev), "test": _shuffled(test)}
+        return {"train": _shuffle(train), "dev": _shuffle(dev), "test": _shuffle(test)}
 
     def trains(self, repeats: Iterable[int]) -> Iterator[Selection]:
         """Yield the train split for each limit of a sentence's occurrences; see ``split``."""
         test = self._test()
         for most_repeats in repeats:
             train, _ = self._others(test, most_repeats)
-            yield joined(list(train.values()))
+            yield join(list(train.values()))
 
     def _test(self) -> _Classes:
         n_terms = int(self.blocks.terms.max(initial=-1)) + 1
@@ -189,7 +189,7 @@ class Splitter:
 
     def _others(self, test: _Classes, most_repeats: int) -> tuple[_Classes, _Classes]:
         """Return train and dev, given a test split."""
-        used = joined(list(test.values()))
+        used = join(list(test.values()))
         mentions = np.zeros(len(self.hashes), np.int64)
         mentions[used.mentions.ravel()] = most_repeats
         uses = Uses(mentions=mentions, most=most_repeats, terms=None)
@@ -200,7 +200,7 @@ class Splitter:
 
     def _select_all(self, blocks: Blocks, uses: Uses, limits: Mapping[_Class, int]) -> _Classes:
         """Return instances of each group and label, at most as many as ``limits`` allows."""
-        return _balanced(
+        return _balance(
             {
                 (group, label): self._select(blocks, group, label, uses, number)
                 for (group, label), number in limits.items()
@@ -223,7 +223,7 @@ class Splitter:
         for group, label in enumerate(rarer):
             other, limit = 1 - label, len(train[group, label])
             train[group, other] = self._select(blocks, group, other, uses, limit, dev[group, other])
-        return _balanced(train)
+        return _balance(train)
 
     def _select(
         self,
@@ -255,7 +255,7 @@ class Splitter:
             rows = take_in_order(fresh.mentions, terms, uses.mentions, uses.most, used, limit)
             selections.append(fresh.rows(rows))
             limit -= len(rows)
-        return joined(selections)
+        return join(selections)
 
 
 def _in_class(blocks: Blocks, group: int, label: int) -> Flags:
@@ -264,7 +264,7 @@ def _in_class(blocks: Blocks, group: int, label: int) -> Flags:
     return mask
 
 
-def _balanced(classes: _Classes) -> _Classes:
+def _balance(classes: _Classes) -> _Classes:
     """Return equally many instances of both labels in every group, the first in order."""
     return {
         (group, label): selection.rows(slice(len(classes[group, 1 - label])))
@@ -272,9 +272,9 @@ def _balanced(classes: _Classes) -> _Classes:
     }
 
 
-def _shuffled(classes: _Classes) -> Split:
+def _shuffle(classes: _Classes) -> Split:
     """Return the instances of all groups and labels, in order of a hash of their draws."""
-    selection = joined(list(classes.values()))
+    selection = join(list(classes.values()))
     numbers = [len(part) for part in classes.values()]
     order = np.argsort(tie_hashes(_SHUFFLED, _SHUFFLED, selection.draws), kind="stable")
     return Split(

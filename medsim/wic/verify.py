@@ -28,9 +28,9 @@ from medsim.wic.checks import (
     SPLIT_FINDING_COLUMNS,
     Breach,
     breaches_table,
+    check_each,
     check_instances,
     check_splits,
-    each,
     finding,
     instances_of,
 )
@@ -92,10 +92,10 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
         benchmark = read_benchmark(options)
     findings: list[SplitFinding] = []
     build, provenance, names = benchmark.build, None, None
-    with benchmark.being_read():
+    with benchmark.reading():
         with progress.stage("compare files with the manifest"):
             if build is not None:
-                findings, provenance = _of_folder(build)
+                findings, provenance = _check_folder(build)
         if build is not None and provenance is not None:
             names = provenance.names
             if source is not None:
@@ -103,13 +103,13 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
         elif source is not None:
             names = names_of_source(source, ReadingOptions.from_record(benchmark.options), progress)
         with progress.stage("check the rules"):
-            findings += _of_splits(benchmark, provenance, names)
+            findings += _check_all(benchmark, provenance, names)
     return Verified(
         findings=findings_table(findings, SPLIT_FINDING_COLUMNS), breaches=breaches_table(findings)
     )
 
 
-def _of_folder(build: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
+def _check_folder(build: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
     """Return the findings on the files of a folder, and their provenance if they are intact."""
     outputs = check_outputs(build)
     try:
@@ -126,7 +126,7 @@ def _of_folder(build: Benchmark) -> tuple[list[SplitFinding], Provenance | None]
     return [outputs, finding("", "one_row", len(counts), breaches)], provenance
 
 
-def _of_splits(
+def _check_all(
     benchmark: BenchmarkFiles, provenance: Provenance | None, names: pl.DataFrame | None
 ) -> list[SplitFinding]:
     """Return the findings on the instances, split by split; ``names`` are names of concepts."""
@@ -208,8 +208,8 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Sp
 
     instances = instances_of(rows)
     return [
-        each(split, "label", instances, wrong_label),
-        each(split, "excluded", instances, left_out),
+        check_each(split, "label", instances, wrong_label),
+        check_each(split, "excluded", instances, left_out),
     ]
 
 
@@ -223,7 +223,7 @@ def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFi
         wrong = [n for n, side in enumerate(sides, 1) if side[instance.number - 1] not in mentions]
         return f"mention {wrong[0]} is not in {MENTION.files}" if wrong else ""
 
-    return each(split, "mention", instances_of(rows), unknown)
+    return check_each(split, "mention", instances_of(rows), unknown)
 
 
 def names_of_source(location: str, options: ReadingOptions, progress: Progress) -> pl.DataFrame:
@@ -263,13 +263,13 @@ def check_terminology(
         )
         active = store.table("concept").filter("active").select("concept_id")
         return [
-            _compared("names", provenance.names, store.frame("wic/benchmark_name")),
-            _compared("related", provenance.related, store.table("related_concept")),
-            _compared("concepts", mentions.join(active, on="concept_id", how="semi"), mentions),
+            _compare("names", provenance.names, store.frame("wic/benchmark_name")),
+            _compare("related", provenance.related, store.table("related_concept")),
+            _compare("concepts", mentions.join(active, on="concept_id", how="semi"), mentions),
         ]
 
 
-def _compared(check: str, benchmark: pl.DataFrame, terminology: pl.DataFrame) -> SplitFinding:
+def _compare(check: str, benchmark: pl.DataFrame, terminology: pl.DataFrame) -> SplitFinding:
     """Return the rows that differ between a benchmark and its terminology."""
     columns = [name for name in terminology.columns if name in benchmark.columns]
     actual, expected = (set(table.select(columns).rows()) for table in (benchmark, terminology))

@@ -87,7 +87,7 @@ def test_a_sentence_that_pysbd_changed_lies_between_its_neighbours() -> None:
     whole = ["It fell.", "Then dup rose.", "It fell again.", "It fell."]
     text = " ".join(whole)
 
-    spans = sentences._placed(text, ["It fell.", "Then DUP rose.", *whole[2:]])
+    spans = sentences._find_spans(text, ["It fell.", "Then DUP rose.", *whole[2:]])
 
     assert [text[start:end] for start, end in spans] == whole
 
@@ -95,7 +95,7 @@ def test_a_sentence_that_pysbd_changed_lies_between_its_neighbours() -> None:
 def test_a_sentence_is_not_searched_far_after_a_missing_one() -> None:
     far = "Then dup rose, and fen and gul and hok and jas and kip and lom fell with it. It fell."
 
-    spans = sentences._placed(far, ["Orl.", "It fell."])
+    spans = sentences._find_spans(far, ["Orl.", "It fell."])
 
     assert [far[start:end] for start, end in spans] == [far]
 

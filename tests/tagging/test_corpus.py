@@ -169,7 +169,7 @@ def test_types_can_be_merged_into_one(tmp_path: Path) -> None:
     path = folder(tmp_path / "velp", "train.tsv", "dev.tsv", "test.tsv")
     (path / "dev.tsv").write_text("Orl\tB-Y\ndup\tI-Y\nrose\tB-X\n")
 
-    merged = one_corpus(path).merged()
+    merged = one_corpus(path).merge_types()
 
     assert merged.kinds() == ["entity"]
     assert merged.splits["dev"][0].tags == ["B-entity", "I-entity", "B-entity"]

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from medsim.tagging import tagger
-from medsim.tagging.tagger import Network, Words, trained
+from medsim.tagging.tagger import Network, Words, train_tagger
 
 SIZES = (6, 4, 3)
 
@@ -88,7 +88,7 @@ def learnt(seed: int, epochs: int) -> tuple[Network, int, list[float]]:
         scores.append(float((network.tags(vectors, dev.windows) == dev.tags).mean()))
         return scores[-1]
 
-    network, epoch = trained(
+    network, epoch = train_tagger(
         vectors, train, np.random.default_rng(seed), score, n_tags=2, epochs=epochs
     )
     assert score(network) == scores[epoch - 1]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from medsim import evaluate_wic
 from medsim.core.errors import InputError
 from medsim.wic.benchmark import read_instances
-from medsim.wic.dataset import coin_flips, folds_of, linked, read_dataset, read_wic
+from medsim.wic.dataset import coin_flips, folds_of, linked_components, read_dataset, read_wic
 
 
 def keys_of(instance: dict) -> set[object]:
@@ -42,7 +42,7 @@ def test_instances_are_linked_by_sentences_and_pairs_of_terms(
 ) -> None:
     instances = invented_instances(seed, n, reuse=reuse)
 
-    component_of = linked(instances)
+    component_of = linked_components(instances)
 
     for part in by_networkx(instances):
         assert {int(component_of[row]) for row in part} == {min(part)}
@@ -57,7 +57,7 @@ def test_the_case_and_the_sides_of_a_pair_of_terms_do_not_matter() -> None:
         sentence2=pl.col("sentence1") + " again",
     )
 
-    assert linked(pl.concat([plain, mirrored])).tolist() == [0, 1, 0, 1]
+    assert linked_components(pl.concat([plain, mirrored])).tolist() == [0, 1, 0, 1]
 
 
 def test_folds_have_one_size_and_a_large_part_is_placed_first() -> None:

@@ -47,7 +47,7 @@ SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
 """The input of a model: the words of a sentence; only the target (within its sentence if the model
 reads that); or the sentence with its target in quotes."""
 
-_OWN = ("input", "network", "tune", "loss", "epochs", "rate", "batch")
+_OPTIONS = ("input", "network", "tune", "loss", "epochs", "rate", "batch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,11 +209,11 @@ def model_of(source: EmbeddingLike, name: str | None = None) -> Model:
 
 def _embedded_model(name: str, place: Any, options: dict[str, str]) -> EmbeddedModel:
     """Return a model with an embedding."""
-    names = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
+    names = [*_OPTIONS, *(option.name for option in fields(EmbeddingOptions))]
     for option in options:
         _choice("option of models", option, names)
     is_of_model = {
-        option: option in _OWN and not (option == "batch" and str(place).startswith(SERVICE))
+        option: option in _OPTIONS and not (option == "batch" and str(place).startswith(SERVICE))
         for option in options
     }
     settings = {option: value for option, value in options.items() if is_of_model[option]}
@@ -302,7 +302,7 @@ def majority(labels: Flags) -> bool:
     return bool(2 * np.count_nonzero(labels) > len(labels))
 
 
-def unscored(positive: Flags, scores: Values | None = None) -> ModelAnswers:
+def fixed_answers(positive: Flags, scores: Values | None = None) -> ModelAnswers:
     """Return answers to all instances that need no threshold."""
     return ModelAnswers(
         positive=positive,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from medsim.wic.dataset import coin_flips
-from medsim.wic.models import MODELS, Model, ModelAnswers, unscored
+from medsim.wic.models import MODELS, Model, ModelAnswers, fixed_answers
 
 if TYPE_CHECKING:
     from medsim.wic.dataset import WicDataset
@@ -21,7 +21,7 @@ class CoinModel(Model):
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
         """Return random answers."""
-        return unscored(coin_flips(dataset.instances, context.seed))
+        return fixed_answers(coin_flips(dataset.instances, context.seed))
 
 
 MODELS.register(CoinModel.way, CoinModel)

@@ -55,12 +55,13 @@ class CosineModel(EmbeddedModel):
                 for n in (1, 2)
             )
             # in order of length, so that the targets of a batch have similar lengths
-            targets, first, second = numbered(
+            targets, first, second = distinct_items(
                 left, right, lambda side: (len(side.sentence), side.sentence, side.start, side.end)
             )
             vectors, covered = self._target_vectors(targets, context)
         else:
-            texts, first, second = numbered(dataset.quoted(1, rows), dataset.quoted(2, rows), str)
+            first_texts, second_texts = (dataset.quoted(side, rows) for side in (1, 2))
+            texts, first, second = distinct_items(first_texts, second_texts, str)
             result = embed_terms(
                 context.embeddings[self.name],
                 texts,
@@ -96,7 +97,7 @@ class CosineModel(EmbeddedModel):
 MODELS.register(CosineModel.way, CosineModel)
 
 
-def numbered(
+def distinct_items(
     left: Sequence[T], right: Sequence[T], key: Callable[[T], Any]
 ) -> tuple[list[T], Ids, Ids]:
     """Return the items of both sides, each once and in order, and the item of each row."""

@@ -13,7 +13,7 @@ from medsim.embeddings.embedded_terms import path_of
 from medsim.embeddings.formats.sentence_transformers import NAME, SentenceEncoder
 from medsim.embeddings.sources import TERMS
 from medsim.wic.models import MODELS, QUOTED, TrainedModel, round_name, threshold_answers
-from medsim.wic.models.cosine import A_BATCH, cosines, numbered
+from medsim.wic.models.cosine import A_BATCH, cosines, distinct_items
 from medsim.wic.models.training import TRAINING_OPTIONS, Fitted, Training, train
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class TunedModel(TrainedModel):
                 )
                 stage.found(f"{len(train.labels):,} instances, epoch {epoch} kept")
             rows = np.concatenate([round_.held_back, round_.test])
-            texts, first, second = numbered(
+            texts, first, second = distinct_items(
                 [left[row] for row in rows],
                 [right[row] for row in rows],
                 lambda text: (len(text), text),
@@ -139,7 +139,7 @@ def tune(
     def loss_of(rows: Rows) -> Any:
         chosen = rows.tolist()
         texts = [side[row] for side in (pairs.left, pairs.right) for row in chosen]
-        left, right = _embedded(encoder, texts).split(len(chosen))
+        left, right = _embed(encoder, texts).split(len(chosen))
         labels = torch.tensor(pairs.labels[rows].tolist(), device=left.device)
         return loss_of_cosines(torch.nn.functional.cosine_similarity(left, right), labels)
 
@@ -184,7 +184,7 @@ def cosine_loss(cosines: Any, labels: Any) -> Any:
     return (cosines - labels.to(cosines.dtype)).square().mean()
 
 
-def _embedded(encoder: SentenceEncoder, texts: Sequence[str]) -> Any:
+def _embed(encoder: SentenceEncoder, texts: Sequence[str]) -> Any:
     """Return the vectors of texts, with their gradients: tensor[n_texts, n_dimensions].
 
     Texts of similar lengths run together, since padding takes as long as text.

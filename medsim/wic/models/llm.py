@@ -28,7 +28,7 @@ from medsim.embeddings.services import (
     open_service,
     tokens_of,
 )
-from medsim.wic.models import MODELS, Model, majority, unscored
+from medsim.wic.models import MODELS, Model, fixed_answers, majority
 from medsim.wic.output import REPLIES
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Reply:
     @property
     def answer(self) -> bool | None:
         """Whether both terms have the same meaning according to the reply; None if unclear."""
-        return None if self.refusal or self.finish == FILTERED else understood(self.text or "")
+        return None if self.refusal or self.finish == FILTERED else parse_answer(self.text or "")
 
     @property
     def verdict(self) -> str:
@@ -193,7 +193,7 @@ class LlmModel(Model):
                 if answer is not None:
                     positive[row], covered[row] = answer, True
         table = _table(dataset, chats, replies)
-        return replace(unscored(positive), covered=covered, replies=table)
+        return replace(fixed_answers(positive), covered=covered, replies=table)
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
         """Return the facts that decide its answers, and a summary of its replies."""
@@ -342,7 +342,7 @@ def _question(sides: tuple[str, str]) -> str:
     return f"sentence1: {sides[0]}\nsentence2: {sides[1]}"
 
 
-def understood(text: str) -> bool | None:
+def parse_answer(text: str) -> bool | None:
     """Return the answer in a text: true or yes, false or no; None if there is none.
 
     The first word counts, or the word after a phrase such as "The answer is". Otherwise true or

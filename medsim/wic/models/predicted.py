@@ -14,7 +14,7 @@ from medsim.core.reading import expanded, parsed_json, reading
 from medsim.core.tables import Table, read_table, read_text
 from medsim.embeddings.options import parse_named
 from medsim.wic.dataset import IDENTITY
-from medsim.wic.models import MODELS, Model, ModelAnswers, threshold_answers, unscored
+from medsim.wic.models import MODELS, Model, ModelAnswers, fixed_answers, threshold_answers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +90,7 @@ class PredictedModel(Model):
         if predictions.answers is not None:
             positive = np.zeros(len(scores), np.bool_)
             positive[dataset.tested] = predictions.answers
-            return replace(unscored(positive, scores), digests=digests)
+            return replace(fixed_answers(positive, scores), digests=digests)
         if self.dev is not None:
             of_dev = read_predictions(self.dev, dataset.instances[dataset.dev])
             if of_dev.scores is None:

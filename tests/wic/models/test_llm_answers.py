@@ -19,7 +19,7 @@ from fixtures.wic import write_benchmark
 from medsim import WicScores, evaluate_wic
 from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.core.opened import open_output
-from medsim.wic.models.llm import INSTRUCTION, Reply, ReplyCache, read_reply, understood
+from medsim.wic.models.llm import INSTRUCTION, Reply, ReplyCache, parse_answer, read_reply
 from medsim.wic.output import REPLIES
 from medsim.wic.scores import readable_accuracies
 
@@ -319,7 +319,7 @@ def test_a_reply_longer_than_its_tokens_allow_is_refused(
     ],
 )
 def test_answers_are_found_in_texts(text: str, answer: object) -> None:
-    assert understood(text) is answer
+    assert parse_answer(text) is answer
 
 
 @pytest.mark.parametrize(

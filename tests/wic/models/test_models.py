@@ -15,7 +15,7 @@ import medsim
 from medsim.core.errors import OptionError
 from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
 from medsim.wic.models import (
-    _OWN,
+    _OPTIONS,
     MODELS,
     QUOTED,
     SENTENCE,
@@ -50,7 +50,7 @@ def test_every_registered_model_declares_its_needs(way: str) -> None:
     assert kind.__doc__
     if issubclass(kind, EmbeddedModel):
         assert set(kind.inputs) <= {SENTENCE, TARGET, QUOTED}
-        assert set(kind.accepts) <= set(_OWN)
+        assert set(kind.accepts) <= set(_OPTIONS)
         assert ("loss" in kind.accepts) == bool(getattr(kind, "losses", ()))
         assert ("epochs" in kind.accepts) == issubclass(kind, TrainedModel)
 

@@ -136,13 +136,13 @@ def test_the_weights_of_the_best_epoch_are_kept(folders) -> None:
 
 
 def test_texts_have_the_same_vectors_in_a_batch_and_alone(folders) -> None:
-    from medsim.wic.models.fine_tuned import _embedded
+    from medsim.wic.models.fine_tuned import _embed
 
     encoder = SentenceEncoder(folders["saved"], EmbeddingOptions(prefix="note "), 1)
     texts = pairs_of(20, 4).left
 
     with torch.no_grad():
-        vectors = _embedded(encoder, texts).cpu().numpy()
+        vectors = _embed(encoder, texts).cpu().numpy()
 
     assert np.allclose(vectors, encoder.encode(texts), atol=1e-5)
 
