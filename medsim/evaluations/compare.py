@@ -34,8 +34,8 @@ from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_r
 from medsim.evaluations.sets import (
     SET,
     SET_COLUMNS,
-    in_order_of_parts,
     parts_of_sets,
+    sort_parts,
     whole_sets,
     with_parts,
 )
@@ -126,7 +126,7 @@ def _scores(evaluation: Evaluation, name: str, options: CompareOptions) -> pl.Da
         return standings_only(found)
     if options.paper.table != options.table:
         return with_sizes(found, results)
-    return with_parts(in_order_of_parts(found)) if name == "parts" else found
+    return with_parts(sort_parts(found)) if name == "parts" else found
 
 
 def at_fixed(

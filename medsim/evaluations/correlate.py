@@ -51,7 +51,7 @@ COLUMNS: Columns = (
 )
 """The columns of correlations, a row per intrinsic set and extrinsic task."""
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 _TOO_FEW = "too few models: "
 
 
@@ -83,7 +83,7 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
         if missing:
             without = f"{len(missing)} of {counted(len(models), 'model')}"
             progress.warn(
-                f"{name}: left out {without} without a score: {listed(missing, _MOST_NAMED)}"
+                f"{name}: left out {without} without a score: {listed(missing, _MAX_NAMED)}"
             )
     names, tests = [], []
     for key, scores in sides[0].items():
@@ -162,12 +162,12 @@ def _common_models(sets: pl.DataFrame, tasks: pl.DataFrame, progress: Progress) 
         raise InputError(
             f"{counted(len(common), 'model has', 'models have')} both scores, but a correlation "
             f"needs {FEWEST_FOR_TEST}; use the same names; only intrinsic: "
-            f"{listed(only_intrinsic, _MOST_NAMED) or 'none'}; only extrinsic: "
-            f"{listed(only_extrinsic, _MOST_NAMED) or 'none'}"
+            f"{listed(only_intrinsic, _MAX_NAMED) or 'none'}; only extrinsic: "
+            f"{listed(only_extrinsic, _MAX_NAMED) or 'none'}"
         )
     for kind, only in (("intrinsic", only_intrinsic), ("extrinsic", only_extrinsic)):
         if only:
-            progress.warn(f"only {kind} scores, so left out: {listed(only, _MOST_NAMED)}")
+            progress.warn(f"only {kind} scores, so left out: {listed(only, _MAX_NAMED)}")
     return common
 
 

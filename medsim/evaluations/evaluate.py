@@ -57,7 +57,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     with claimed(out, EVALUATION, overwrite=options.overwrite, read=options.paths_read()) as output:
         earlier = earlier_results(options)
         inputs = read_inputs(options, progress)
-        for spec in options.specs:  # its format may show that no metric applies
+        for spec in options.specs:  # the format may show that no metric fits
             if (gives := open_source(spec).gives) is not None:
                 _chosen_metrics(options, spec.name, WordBags if gives == WORDS else TermPoints)
         embeddings = [identify(spec, progress) for spec in options.specs]

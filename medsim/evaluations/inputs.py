@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.targets import Categories
     from medsim.kernels.types import Ids, Values
 
-_UNSAFE = re.compile(r"[^\w .+-]")  # in the name of a folder that Hive's rules name
+_UNSAFE = re.compile(r"[^\w .+-]")  # characters to avoid in the names of Hive partitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,15 +295,15 @@ def _read_rated_file(
     path: Path, columns: RatedColumns | None, stratification: Stratification
 ) -> EvaluationInput:
     rated = read_rated(path, columns)
-    parts, of_parts = strata_of(rated, stratification)
+    parts, part_warnings = strata_of(rated, stratification)
     skipped = [f"lines left out: {skip.n_rows} ({skip.reason})" for skip in rated.skipped]
     facts = {}
     if (agreement := rated.agreement) is not None:
         iaa1, iaa2 = defined(agreement.iaa1.value), defined(agreement.iaa2.value)
         facts = {"agreement": {"raters": len(agreement.with_mean), "iaa1": iaa1, "iaa2": iaa2}}
-    of_file_and_columns = f"{rated.sha256} {canonical_text(columns)}"
+    identity = f"{rated.sha256} {canonical_text(columns)}"
     if columns is not None and columns.raters:
-        of_file_and_columns += f" {canonical_text(columns.raters)}"
+        identity += f" {canonical_text(columns.raters)}"
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
@@ -311,7 +311,7 @@ def _read_rated_file(
         provenance={
             "kind": "rated",
             "path": str(path),
-            "fingerprint": hashlib.sha256(of_file_and_columns.encode()).hexdigest(),
+            "fingerprint": hashlib.sha256(identity.encode()).hexdigest(),
             "redistributable": None,
             "layout": rated.layout,
             "range": rated.range,
@@ -321,7 +321,7 @@ def _read_rated_file(
             **facts,
         },
         warnings=tuple(
-            f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *of_parts)
+            f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *part_warnings)
         ),
     )
 
@@ -337,9 +337,9 @@ def _rated_rows(rated: RatedPairs, parts: pl.DataFrame) -> pl.DataFrame:
         for rating in rated.pairs.iter_columns()
         if rating.name not in {"term1", "term2"}
     )
-    of_parts = whole.join(parts, on="row", maintain_order="left").with_columns(
+    part_rows = whole.join(parts, on="row", maintain_order="left").with_columns(
         pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
     )
     empty = pl.DataFrame(schema=PAIRS.dtypes)
-    frames = [empty, whole, of_parts.select(whole.columns)]
+    frames = [empty, whole, part_rows.select(whole.columns)]
     return pl.concat(frames, how="diagonal").select(*PAIRS.dtypes)

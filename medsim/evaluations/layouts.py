@@ -13,7 +13,7 @@ DIRECTIONS = {"similar": True, "different": False}
 """The directions of ratings: whether a higher rating means more similar."""
 
 HOW_TO_NAME = "FILE,term1=NAME,term2=NAME,rating=NAME, with names or numbers of columns"
-"""The text by which a user names the columns of a file, for messages."""
+"""How a user names the columns of a file, for messages."""
 
 _OPTIONS = ("term1", "term2", "rating", "rater", "separator", "higher")
 _CHOICES = {"separator": list(SEPARATORS), "higher": list(DIRECTIONS)}

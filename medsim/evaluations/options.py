@@ -195,7 +195,7 @@ def checked_bins(
 def _ascending(name: str, values: Sequence[int | str]) -> tuple[int, ...]:
     with suppress(ValueError):
         bins = tuple(map(int, values))
-        if list(bins) == sorted({value for value in bins if 0 < value < _MOST_COUNT}):
+        if list(bins) == sorted({value for value in bins if 0 < value < _MAX_COUNT}):
             return bins
     raise OptionError(
         f"`{name}` {','.join(map(str, values))} must be ascending counts from 1, such as 5,50,500"
@@ -230,7 +230,7 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 """The tables that can compare embeddings at fixed metrics."""
 
 _N_NEAR = 2
-_MOST_COUNT = 10**18
+_MAX_COUNT = 10**18
 
 SUBSET = Option(
     "Pairs covered by all embeddings, or by each. common: pairs that all embeddings cover; own: "

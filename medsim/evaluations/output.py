@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.core.shown import Summary
     from medsim.evaluations.options import StatisticName, Subset
 
-_FEW = 4  # names that a summary lists
+_MAX_LISTED = 4  # names in a summary
 
 _text, _whole, _number = (partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Float64))
 _short, _single, _flag = (partial(Column, dtype) for dtype in (pl.Int32, pl.Float32, pl.Boolean))
@@ -382,8 +382,8 @@ class Evaluation(Opened[EvaluationManifest]):
     def _summary(self) -> Summary:
         inputs, embeddings = self.manifest.inputs, self.manifest.embeddings
         facts = [
-            f"{counted(len(inputs), 'input')} ({listed(list(inputs), _FEW)})",
-            f"{counted(len(embeddings), 'embedding')} ({listed(list(embeddings), _FEW)})",
+            f"{counted(len(inputs), 'input')} ({listed(list(inputs), _MAX_LISTED)})",
+            f"{counted(len(embeddings), 'embedding')} ({listed(list(embeddings), _MAX_LISTED)})",
             counted(self._rows_below("results.parquet"), "result"),
         ]
         has_build = any(provenance.get("kind") == "build" for provenance in inputs.values())

@@ -94,13 +94,13 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     """
     with reading(path, "rated pairs"):
         if not is_parquet(path):
-            return _rated(read_text(path), columns or RatedColumns())
+            return _parse_pairs(read_text(path), columns or RatedColumns())
         table = read_table(path, known=None)
         text = Text(path=path, content=table.frame.write_ndjson(), sha256=table.sha256)
-        return _rated(text, columns or RatedColumns())  # a JSON object for each row
+        return _parse_pairs(text, columns or RatedColumns())  # a JSON object for each row
 
 
-def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
+def _parse_pairs(text: Text, columns: RatedColumns) -> RatedPairs:
     positions = find_positions(text, columns)
     every, properties, raters, left_out = read_rows(text, positions)
     first = _first_of_repeats(every, raters)
@@ -254,8 +254,8 @@ def _object_in(line: str) -> dict[str, object] | None:
 # Columns with these names are recognised without a layout.
 _DEFAULT_COLUMNS = RatedColumns(term1="term1", term2="term2", ratings=("rating",))
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_MOST_SHOWN = 10
-_LONGEST_SHOWN = 40
+_MAX_SHOWN = 10
+_MAX_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,7 +412,7 @@ def _description(cells: list[str]) -> str:
             f"its first line has {len(cells)} cells, at least one a number, so it is not a header; "
             "use FILE,term1=1,term2=2,rating=3 with the numbers of its columns"
         )
-    more = f" and {len(cells) - _MOST_SHOWN} more" if len(cells) > _MOST_SHOWN else ""
+    more = f" and {len(cells) - _MAX_SHOWN} more" if len(cells) > _MAX_SHOWN else ""
     return f"it has the columns {', '.join(map(repr, _names(cells)))}{more}; use {HOW_TO_NAME}"
 
 
@@ -421,7 +421,7 @@ def _is_data(cells: list[str]) -> bool:
 
 
 def _names(cells: list[str]) -> list[str]:
-    return [cell[:_LONGEST_SHOWN] for cell in cells[:_MOST_SHOWN]]
+    return [cell[:_MAX_LENGTH] for cell in cells[:_MAX_SHOWN]]
 
 
 def read_rows(

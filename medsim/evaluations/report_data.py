@@ -21,7 +21,7 @@ from medsim.evaluations.compare import (
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.options import PAPER, PAPER_METRICS
 from medsim.evaluations.output import RETRIEVED, SCORES, TERMS, path_of
-from medsim.evaluations.sets import SET, SET_COLUMNS, in_order_of_parts, parts_of_sets, whole_sets
+from medsim.evaluations.sets import SET, SET_COLUMNS, parts_of_sets, sort_parts, whole_sets
 from medsim.evaluations.statistic import statistics_of
 from medsim.statistics.ranks import histogram, roc_curve
 
@@ -71,7 +71,7 @@ def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
     results, comparisons = evaluation.results(), evaluation.comparisons()
     rated = [one.name for one in statistics_of("rated") if one.table == "best"]
     parts = best_metrics(parts_of_sets(results), parts_of_sets(comparisons), rated)
-    parts = in_order_of_parts(parts)
+    parts = sort_parts(parts)
     results, comparisons = whole_sets(results), whole_sets(comparisons)
     return EvaluationReportData(
         results=results,

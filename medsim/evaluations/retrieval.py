@@ -343,9 +343,9 @@ def retrieval_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
         if index == "flat" and not terms.is_empty():
             exact.append(_score(terms, embedding, metric))
     retrieval = pl.DataFrame(rows, schema=RETRIEVAL.dtypes, orient="row")
-    of_set: Row = {"input": name, "dataset": DATASET}
+    set_columns: Row = {"input": name, "dataset": DATASET}
     comparisons = [
-        of_set | row
+        set_columns | row
         for statistic in statistics_of("retrieval", tested=True)
         for row in family_rows("embeddings", statistic, exact)
     ]

@@ -210,14 +210,14 @@ def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
     for embedding, metric in product(run.embeddings, METRICS.all()):
         path = path_of(SEPARATION_PARTS, name, embedding, metric)
         if path in run.output.outputs:
-            of_file = {
+            columns = {
                 "input": name,
                 "embedding": embedding,
                 "metric": metric,
                 "signature": f"{run.signature(name, embedding, metric)}, separation",
             }
             frame = run.output.load(path).with_columns(
-                pl.lit(v).alias(c) for c, v in of_file.items()
+                pl.lit(v).alias(c) for c, v in columns.items()
             )
             frames.append(frame.select(*SEPARATION.dtypes))
     separation = pl.concat(frames)

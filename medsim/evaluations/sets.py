@@ -40,7 +40,7 @@ def parts_of_sets(frame: pl.DataFrame) -> pl.DataFrame:
     return with_parts(frame).filter(pl.col("part").is_not_null()).select(frame.columns)
 
 
-def in_order_of_parts(frame: pl.DataFrame) -> pl.DataFrame:
+def sort_parts(frame: pl.DataFrame) -> pl.DataFrame:
     """Return rows of parts grouped by rating, bins in ascending order."""
     parts = with_parts(frame)
     whole = pl.col("dataset").str.replace(_PART, "")

@@ -33,7 +33,7 @@ PAIR_PROPERTIES = ("count1", "count2", "topics1", "topics2", "domain", "associat
 WORD_PROPERTIES = ("count", "topics", "domain")
 """The columns of a table of words with properties of a word."""
 
-_TRUTHS = {"yes": "yes", "true": "yes", "1": "yes", "no": "no", "false": "no", "0": "no"}
+_YES_NO = {"yes": "yes", "true": "yes", "1": "yes", "no": "no", "false": "no", "0": "no"}
 _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING = frozenset({"", "-", "na", "n/a", "nan", "none", "null"})
 
@@ -70,9 +70,9 @@ def property_in(column: str, cell: str) -> float | str | None:
     if kind == "domain":
         return text
     if kind == "associated":
-        if text.lower() not in _TRUTHS:
+        if text.lower() not in _YES_NO:
             raise InputError(f"{column} {cell!r} is not yes or no")
-        return _TRUTHS[text.lower()]
+        return _YES_NO[text.lower()]
     topics = topic_names(cell) if kind == "topics" else None
     count = number_in(cell) if topics is None else len(topics)
     if count is None or count < 0:
@@ -163,7 +163,7 @@ TOPIC_BINS = (1, 2, 5)
 """The numbers of topics at which bins begin: 1, 2-4, 5+."""
 
 _MEMBER_COLUMNS = {"row": pl.UInt32, "part": pl.String, "part_value": pl.String}
-_MOST_VALUES = 20  # a column of domains with more is probably something else
+_MAX_DOMAINS = 20  # a column with more values is probably something else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,10 +196,10 @@ class Stratification:
             provenance["equal_parts"] = self.equal_parts
         return provenance
 
-    def begins(self, name: str, first: pl.Series, second: pl.Series) -> Sequence[float]:
+    def bin_starts(self, name: str, first: pl.Series, second: pl.Series) -> Sequence[float]:
         """Return the numbers at which a property's bins begin, given its values for all pairs."""
         if self.equal_parts is not None:
-            return equal_begins(first, second, self.equal_parts)
+            return equal_part_starts(first, second, self.equal_parts)
         return (self.topic_bins or TOPIC_BINS) if name == "topics" else self.bins or POWERS_OF_TEN
 
 
@@ -221,9 +221,9 @@ def strata_of(
     for name, first, second in _parts(_properties(rated, stratification.words), stratification):
         members = _members(name, first, second)
         n_values = members["part_value"].n_unique()
-        if name == "domain" and n_values > _MOST_VALUES:
+        if name == "domain" and n_values > _MAX_DOMAINS:
             raise InputError(
-                f"{rated.name} has {n_values:,} domains, but at most {_MOST_VALUES} are allowed; "
+                f"{rated.name} has {n_values:,} domains, but at most {_MAX_DOMAINS} are allowed; "
                 "if the column holds something else, rename it"
             )
         frames.append(members)
@@ -249,7 +249,7 @@ def parts_of(properties: pl.DataFrame, stratification: Stratification) -> pl.Dat
     return pl.concat([pl.DataFrame(schema=_MEMBER_COLUMNS), *members])
 
 
-def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[float]:
+def equal_part_starts(first: pl.Series, second: pl.Series, n_parts: int) -> list[float]:
     """Return the smallest values of parts with about equally many pairs.
 
     A pair belongs to a part if the values of both words do. The smallest part has as many pairs as
@@ -261,7 +261,7 @@ def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[floa
     high = both.select(pl.max_horizontal("low", "high")).to_series().to_numpy()
     low, high = low[low > 0], high[low > 0]
     values = np.unique(np.concatenate([low, high]))
-    while n_parts and not (begins := _cut(low, high, values, n_parts, 1)):
+    while n_parts and not (starts := _cut(low, high, values, n_parts, 1)):
         n_parts -= 1
     if not n_parts:
         return []
@@ -269,24 +269,24 @@ def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[floa
     while min_pairs < max_pairs:
         middle = (min_pairs + max_pairs + 1) // 2
         if cut := _cut(low, high, values, n_parts, middle):
-            min_pairs, begins = middle, cut
+            min_pairs, starts = middle, cut
         else:
             max_pairs = middle - 1
-    return begins
+    return starts
 
 
 def _cut(low: Values, high: Values, values: Values, n_parts: int, min_pairs: int) -> list[float]:
     """Return the smallest values of parts of at least ``wanted`` pairs each; none if impossible."""
-    begins: list[float] = []
-    begin = 0.0
+    starts: list[float] = []
+    start = 0.0
     for _ in range(n_parts):
-        ends = np.sort(high[low >= begin])
+        ends = np.sort(high[low >= start])
         if len(ends) < min_pairs:
             return []
-        begins.append(float(values[np.searchsorted(values, begin)]))
+        starts.append(float(values[np.searchsorted(values, start)]))
         after = np.searchsorted(values, ends[min_pairs - 1], side="right")
-        begin = float(values[after]) if after < len(values) else np.inf
-    return begins
+        start = float(values[after]) if after < len(values) else np.inf
+    return starts
 
 
 def _parts(
@@ -300,8 +300,8 @@ def _parts(
             continue
         first, second = sides[0], sides[-1]
         if first.dtype != pl.String:
-            begins = stratification.begins(name, first, second)
-            first, second = (_bin_names(values, begins) for values in (first, second))
+            starts = stratification.bin_starts(name, first, second)
+            first, second = (_bin_names(values, starts) for values in (first, second))
         yield name, first, second
 
 
@@ -330,18 +330,18 @@ def _properties(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
     return pl.concat(frames, how="horizontal")
 
 
-def _bin_names(values: pl.Series, begins: Sequence[float]) -> pl.Series:
+def _bin_names(values: pl.Series, starts: Sequence[float]) -> pl.Series:
     """Return the name of the bin of each number; null below the first bin, or without a number."""
-    labels = [_label(begins, at) for at in range(len(begins))]
-    places = np.searchsorted(begins, values.fill_null(0).to_numpy(), side="right") - 1
+    labels = [_label(starts, at) for at in range(len(starts))]
+    places = np.searchsorted(starts, values.fill_null(0).to_numpy(), side="right") - 1
     return pl.Series([labels[at] if at >= 0 else None for at in places], dtype=pl.String)
 
 
-def _label(begins: Sequence[float], at: int) -> str:
+def _label(starts: Sequence[float], at: int) -> str:
     """Return the name of a bin: its first and its last number."""
-    if at + 1 == len(begins):
-        return f"{_text(begins[at])}+"
-    first, following = begins[at], begins[at + 1]
+    if at + 1 == len(starts):
+        return f"{_text(starts[at])}+"
+    first, following = starts[at], starts[at + 1]
     if not float(first).is_integer() or not float(following).is_integer():
         return f"{_text(first)}-<{_text(following)}"
     return _text(first) if following == first + 1 else f"{_text(first)}-{_text(following - 1)}"

@@ -22,8 +22,8 @@ import medsim
 from medsim.core.errors import InputError
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.readable import readable
-from medsim.evaluations.sets import in_order_of_parts, parts_of_sets, whole_sets
-from medsim.evaluations.strata import Stratification, WordTable, equal_begins, strata_of
+from medsim.evaluations.sets import parts_of_sets, sort_parts, whole_sets
+from medsim.evaluations.strata import Stratification, WordTable, equal_part_starts, strata_of
 
 WORDS = [f"word{number}" for number in range(40)]
 
@@ -96,7 +96,7 @@ small = st.one_of(st.none(), st.integers(0, 7), st.sampled_from([0.5, 2.5]))
 def test_the_smallest_equal_part_has_as_many_pairs_as_possible(pairs: list, n_parts: int) -> None:
     sides = [pl.Series([pair[at] for pair in pairs], dtype=pl.Float64) for at in (0, 1)]
 
-    begins = equal_begins(*sides, n_parts)
+    starts = equal_part_starts(*sides, n_parts)
 
     whole = [pair for pair in pairs if None not in pair and min(pair) > 0]
     values = sorted({value for pair in whole for value in pair})
@@ -105,9 +105,9 @@ def test_the_smallest_equal_part_has_as_many_pairs_as_possible(pairs: list, n_pa
         for n in range(1, n_parts + 1)
     }
     possible = max((n for n in best if best[n]), default=0)
-    assert len(begins) == possible
+    assert len(starts) == possible
     if possible:
-        assert min(sizes_of(whole, begins)) == best[possible]
+        assert min(sizes_of(whole, starts)) == best[possible]
 
 
 def test_equal_parts_have_similar_sizes_and_are_named_by_their_limits(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_bins_are_in_ascending_order() -> None:
     names = ["a/count=10-99", "a/domain=x", "a/count=9", "a/count=100+", "a/count=2.5-<9"]
     frame = pl.DataFrame({"input": "one", "dataset": names})
 
-    assert in_order_of_parts(frame)["dataset"].to_list() == [
+    assert sort_parts(frame)["dataset"].to_list() == [
         *("a/count=2.5-<9", "a/count=9", "a/count=10-99", "a/count=100+", "a/domain=x")
     ]
 
