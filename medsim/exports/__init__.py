@@ -1,1 +1,1 @@
-"""Exports: builds and their splits in the files that other tools read."""
+"""Exports of builds and splits to the files that other tools read."""

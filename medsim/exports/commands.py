@@ -15,8 +15,8 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     """Export a build or splits to the files that another tool reads.
 
     Writes OUT with those files and manifest.json, and prints the rows of each file. Negatives are
-    levenshtein by default. --private also exports content that may not, or perhaps may not, be
-    passed on; the first lines of the card say so. A file of --rated in an unknown layout needs
+    levenshtein by default. --private also exports content whose licence forbids passing it on or
+    is unknown; the first lines of the card say so. For a --rated file in an unknown layout, give
     the names of its columns: rated.csv,term1=A,term2=B,rating=score.
 
     Example: medsim export hpo-splits -o hpo-lines --for jsonl

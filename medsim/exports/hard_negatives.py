@@ -1,4 +1,4 @@
-"""Hard negatives of positives, and tuples of an anchor, a positive and hard negatives as texts."""
+"""Hard negatives for positives, as tuples of an anchor, a positive and hard negatives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 N_NEGATIVES = 5
 """The default number of negatives of each positive."""
 
-_SLOTS_AT_ONCE = 1 << 26  # of 16 bytes, in memory during a search
+_SLOTS_AT_ONCE = 1 << 26  # slots of 16 bytes in memory during a search
 
 OPTIONS_OF_TUPLES = frozenset(
     ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding", "cache")
@@ -47,11 +47,11 @@ class Tuples:
     """The positives of a split in the order of writing, with their hard negatives.
 
     Attributes:
-        terms: of the split.
+        terms: terms of the split.
         pairs: the positives; see ``medsim.exports.positives.exported_pairs``.
-        n_negatives: of each positive.
-        rows: int64[n_tuples], the positives with all their negatives; others are in no tuple.
-        negatives: returns the negatives of tuples, given by their rows: int32[n_rows, n_negatives].
+        n_negatives: number of negatives of each positive.
+        rows: int64[n_tuples], rows of the positives that have all their negatives.
+        negatives: function that returns the negatives for rows: int32[n_rows, n_negatives].
     """
 
     terms: SplitTerms
@@ -61,7 +61,7 @@ class Tuples:
     negatives: Callable[[Rows], Ranks]
 
     def batches(self, begin: int = 0, end: int | None = None) -> Iterator[pl.DataFrame]:
-        """Yield some tuples at a time, which fit in memory whatever their number.
+        """Yield tuples in batches, so that any number of them fits in memory.
 
         Args:
             begin: the first tuple.
@@ -89,15 +89,15 @@ class Tuples:
 def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
     """Return the tuples of one split, with a warning if positives are left out.
 
-    Levenshtein and embedding negatives are the nearest terms of an anchor, exactly, in the order of
-    ``medsim.builds.negatives.nearest`` and ``medsim.embeddings.lookup``, and so are the same for
-    all positives of an anchor. Random ones are drawn for each positive by a hash of the seed and
-    its texts.
+    Levenshtein and embedding negatives are the exact nearest terms of an anchor, in the order of
+    ``medsim.builds.negatives.nearest`` and ``medsim.embeddings.lookup``; all positives of an anchor
+    have the same ones. Random negatives are drawn for each positive by a hash of the seed and its
+    texts.
 
     Args:
-        run: whose options choose the strategy, how many negatives, and the seed of ties and draws.
-        build: of one split.
-        terms: of that build, all of which are candidates.
+        run: the export; its options give the strategy, the number of negatives and the seed.
+        build: build of one split.
+        terms: terms of that build; all are candidates.
 
     Raises:
         OptionError: the strategy is embedding, and the build has no embedding.
@@ -146,9 +146,9 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
 def _complete(
     run: Export, build: Build, terms: SplitTerms, candidates: Ids, firsts: Ids, n_wanted: int
 ) -> Flags:
-    """Return a mask of anchors with enough unlinked candidates, and warn of the others."""
-    of_candidates = terms.components[candidates]
-    n_linked = np.bincount(of_candidates, minlength=int(terms.components.max(initial=0)) + 1)
+    """Return which anchors have enough unlinked candidates, and warn about the others."""
+    components = terms.components[candidates]
+    n_linked = np.bincount(components, minlength=int(terms.components.max(initial=0)) + 1)
     are_candidates = np.isin(firsts, candidates)
     enough = len(candidates) - n_linked[terms.components[firsts]] >= n_wanted
     reasons = {
@@ -164,13 +164,13 @@ def _complete(
 
 
 def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[CosineSearch, Ids]:
-    """Return the search with the embedding of a build, and its terms: int32[n]."""
+    """Return the search with the embedding of a build, and the ids of its terms: int32[n]."""
     from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which others spare
 
     embedding = embedding_of(build, run.options.embedding, run.progress)
     if embedding is None:
         raise OptionError(
-            f"{build.folder} has no embedding for `negatives` embedding; build with embedding "
+            f"{build.folder} has no embedding for `negatives` embedding; build it with embedding "
             "negatives, or choose levenshtein or random"
         )
     texts = terms.texts.to_list()

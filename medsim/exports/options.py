@@ -132,7 +132,7 @@ class ExportOptions(Options):
     progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError if `embedding` is not one, or no strategy needs it."""
+        """Raise OptionError if `embedding` is not an embedding, or no strategy needs it."""
         if self.embedding is not None:
             object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
             if self.negatives != "embedding":

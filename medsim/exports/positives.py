@@ -30,7 +30,7 @@ class SplitTerms:
     Attributes:
         frame: the rows of ``medsim.builds.output.TERM``.
         components: int32[n_terms], equal for terms that a chain of positives links.
-        hashes: uint64[n_terms], of the terms' exact content.
+        hashes: uint64[n_terms], hashes of the terms' exact content.
     """
 
     frame: pl.DataFrame
@@ -39,7 +39,7 @@ class SplitTerms:
 
     @property
     def texts(self) -> pl.Series:
-        """The terms themselves."""
+        """The terms as texts."""
         return self.frame["term"]
 
 
@@ -54,22 +54,22 @@ def split_terms(build: Build) -> SplitTerms:
 def exported_pairs(
     run: Export, build: Build, terms: SplitTerms, negatives: Strategy | None = None
 ) -> pl.DataFrame:
-    """Return the pairs of the chosen datasets and difficulty, each once in either direction.
+    """Return the pairs of the chosen datasets and difficulty, each once regardless of direction.
 
     Args:
-        run: whose options choose the sets, and the seed of the order.
-        build: of one split.
-        terms: of that build.
-        negatives: the strategy of the negatives; None for positives alone.
+        run: the export; its options give the sets and the seed of the order.
+        build: build of one split.
+        terms: terms of that build.
+        negatives: strategy of the negatives; None for positives alone.
 
     Returns:
         pair_id, term1_id, term2_id, label, distance, concept1, concept2; in an order drawn from
-        the seed, which depends on the pairs' content alone.
+        the seed that depends only on the content of pairs.
     """
     names: Sequence[str] = run.options.datasets or [dataset.name for dataset in queries.datasets()]
     difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
     chosen = [(name, difficulty) for name in names for difficulty in difficulties]
-    strategy = negatives or build.strategies[0]  # the positives of all are the same
+    strategy = negatives or build.strategies[0]  # positives are the same for all
     build.pairs(negatives=strategy)  # raises an error if one of its files is missing
     with (
         run.progress.stage("choose pairs") as stage,
@@ -96,6 +96,6 @@ def check_some(run: Export, n_positives: int) -> None:
     """Raise OptionError if there is nothing to export."""
     if not n_positives:
         raise OptionError(
-            f"{run.exported.folder} has no positives of these `datasets` and `difficulty`; choose "
+            f"{run.exported.folder} has no positives for these `datasets` and `difficulty`; choose "
             "others, or make a larger build"
         )

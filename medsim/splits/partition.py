@@ -129,11 +129,11 @@ def find_partition(
 
 
 def _check_positives(build: Build, pairs: pl.DataFrame) -> None:
-    """Raise InputError if a build has other numbers of positives than its tables give."""
-    found = pairs.group_by(_SET).agg(found=pl.len())
+    """Raise InputError unless a build has the numbers of positives that follow from its tables."""
+    counts = pairs.group_by(_SET).agg(n_derived=pl.len())
     known = build.stats().group_by(_SET).agg(pl.col("n_positives").max())
-    both = known.join(found, on=_SET, how="full", coalesce=True).fill_null(0)
-    if not both.filter(pl.col("found") != pl.col("n_positives")).is_empty():
+    both = known.join(counts, on=_SET, how="full", coalesce=True).fill_null(0)
+    if not both.filter(pl.col("n_derived") != pl.col("n_positives")).is_empty():
         raise InputError(
             f"{build.folder} does not have the positives of its terminology; see medsim verify, "
             "and rebuild it"

@@ -150,16 +150,16 @@ def _write_split(
     progress: Progress,
 ) -> OutputPart:
     """Write the build of one split."""
-    part, own_progress = OutputPart(output, name), progress.part(name)
+    part, split_progress = OutputPart(output, name), progress.part(name)
     threads = checked_threads(options.threads)
     with Store(threads=threads, spill=output.spill) as store:
-        with own_progress.stage("select its rows") as stage:
-            whole = {f"whole_{table}": one.files for table, one in CANONICAL_TABLES.items()}
+        with split_progress.stage("select its rows") as stage:
+            whole = {f"whole_{name}": table.files for name, table in CANONICAL_TABLES.items()}
             store.view_files(build.folder, whole)
             store.put("concept_split", partition.concepts.filter(split=name))
             store.put("left_out", partition.left_out.filter(split=name))
-            for table in CANONICAL_TABLES:
-                store.run(f"splits/tables/{table}")
+            for table_name in CANONICAL_TABLES:
+                store.run(f"splits/tables/{table_name}")
             stage.found(f"{store.n_rows('concept'):,} concepts")
         facts = {"name": name, **options.recorded(), "build": build_digest(build)}
         if "split" in build.manifest.options:
@@ -171,7 +171,7 @@ def _write_split(
             cache=cache_folder(options.cache),
             store=store,
             threads=threads,
-            progress=own_progress,
+            progress=split_progress,
             split=facts,
         )
         derived = derive(run)
@@ -180,8 +180,8 @@ def _write_split(
         write_terminology(run, part)
         write_build(run, derived, part)
     part.register_manifest()
-    progress.warnings += [f"{name}: {line}" for line in own_progress.warnings]
-    progress.records += [replace(one, name=f"{name}: {one.name}") for one in own_progress.records]
+    progress.warnings += [f"{name}: {line}" for line in split_progress.warnings]
+    progress.records += [replace(r, name=f"{name}: {r.name}") for r in split_progress.records]
     return part
 
 

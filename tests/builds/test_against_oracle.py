@@ -1,4 +1,4 @@
-"""Builds of invented releases against an oracle that shares no code with medsim."""
+"""Compares builds of invented releases with an oracle that shares no code with medsim."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RELEASES = {"edge": edge_release, "random": lambda: random_release(0, 90)}
 def built(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[medsim.Build, dict[oracle.SetKey, list[oracle.Pair]], set[str] | None]:
-    """A build, its positives by the oracle, and the pool that its sets share, if they do."""
+    """A build, the oracle's positives, and the pool if the sets share one."""
     name, pool = request.param
     folder = tmp_path_factory.mktemp("oracle")
     RELEASES[name]().write_folder(folder / "release", "Full")
@@ -43,31 +43,33 @@ def built(
     return build, positives, oracle.terminology_pool(rows) if pool == "terminology" else None
 
 
-def test_positives_are_those_of_the_rules(built) -> None:
+def test_positives_follow_from_the_rules(built) -> None:
     build, expected, _ = built
     for strategy in ("random", "levenshtein"):
-        found = pairs_of(build, 1, strategy, PAIR)
+        actual = pairs_of(build, 1, strategy, PAIR)
         for key in oracle.SET_ORDER:
-            assert sorted(found[key]) == sorted(tuple(pair) for pair in expected[key]), key
+            assert sorted(actual[key]) == sorted(tuple(pair) for pair in expected[key]), key
 
 
-def test_random_negatives_are_allowed_and_as_many_as_there_can_be(built) -> None:
+def test_random_negatives_are_allowed_and_as_many_as_possible(built) -> None:
     build, positives, pool = built
     assert oracle.faults_of_random(positives, pairs_of(build, 0, "random"), pool) == []
 
 
-def test_levenshtein_negatives_are_those_of_the_greedy_rule(built) -> None:
+def test_levenshtein_negatives_follow_the_greedy_rule(built) -> None:
     build, positives, pool = built
     greedy = oracle.greedy_nearest(positives, lambda *pair: tie_hash(SEED, *pair), pool)
-    found = pairs_of(build, 0, "levenshtein")
-    assert found == {key: sorted(map(tuple, pairs)) for key, pairs in greedy.items()}
+    actual = pairs_of(build, 0, "levenshtein")
+    assert actual == {key: sorted(map(tuple, pairs)) for key, pairs in greedy.items()}
 
 
 def test_every_promise_holds(built) -> None:
     assert medsim.verify(built[0], sample="all").holds
 
 
-def test_concepts_of_negatives_are_a_positive_s_first_and_the_smallest_bearer(built) -> None:
+def test_negatives_have_the_first_concept_of_a_positive_and_the_smallest_second_concept(
+    built,
+) -> None:
     build = built[0]
     names = build.table("description").filter(pl.col("active") & (pl.col("language") == "en"))
     bearers: dict[str, set[str]] = {}
@@ -84,7 +86,7 @@ def test_concepts_of_negatives_are_a_positive_s_first_and_the_smallest_bearer(bu
                 assert concept2 == min(bearers[term2])
 
 
-def test_a_day_in_the_past_gives_the_positives_of_that_day(tmp_path: Path) -> None:
+def test_an_earlier_date_gives_the_positives_of_that_date(tmp_path: Path) -> None:
     release = random_release(7, 60)
     release.write_folder(tmp_path / "release", "Full")
     rows = oracle.read_release(tmp_path / "release")
@@ -100,14 +102,14 @@ def test_a_day_in_the_past_gives_the_positives_of_that_day(tmp_path: Path) -> No
     )
 
     expected = oracle.positive_sets(oracle.positives(rows, as_of=day))
-    found = pairs_of(build, 1, "random", PAIR)
-    assert {key: sorted(pairs) for key, pairs in found.items()} == {
+    actual = pairs_of(build, 1, "random", PAIR)
+    assert {key: sorted(pairs) for key, pairs in actual.items()} == {
         key: sorted(tuple(pair) for pair in expected[key]) for key in oracle.SET_ORDER
     }
     assert expected != oracle.positive_sets(oracle.positives(rows))
 
 
-def test_a_dialect_gives_the_positives_of_its_names_and_says_which_it_prefers(
+def test_a_dialect_gives_the_positives_of_its_names_and_marks_preferred_names(
     tmp_path: Path,
 ) -> None:
     release = Release()
@@ -130,7 +132,7 @@ def test_a_dialect_gives_the_positives_of_its_names_and_says_which_it_prefers(
     assert medsim.verify(build).holds
 
 
-def test_another_language_gives_that_language_s_positives(tmp_path: Path) -> None:
+def test_another_language_gives_positives_in_that_language(tmp_path: Path) -> None:
     release = Release()
     release.concept("101")
     release.description("101", "Gripe del oso (trastorno)", "fsn", language="es")
@@ -216,15 +218,15 @@ OBO_POSITIVES = {
 }
 
 
-def test_an_obo_file_gives_the_positives_of_its_rules(tmp_path: Path) -> None:
+def test_an_obo_file_gives_positives_by_its_own_rules(tmp_path: Path) -> None:
     (tmp_path / "invented.obo").write_text(OBO, encoding="utf-8")
 
     build = medsim.build(tmp_path / "invented.obo", tmp_path / "out", negatives=["levenshtein"])
 
-    found = pairs_of(build, 1, "levenshtein", PAIR)
+    actual = pairs_of(build, 1, "levenshtein", PAIR)
     for dataset, expected in OBO_POSITIVES.items():
-        assert {*found[dataset, "easy"], *found[dataset, "hard"]} == expected
-    skipped = {one["reason"]: one["n_rows"] for one in build.manifest.skipped}
+        assert {*actual[dataset, "easy"], *actual[dataset, "hard"]} == expected
+    skipped = {row["reason"]: row["n_rows"] for row in build.manifest.skipped}
     assert skipped["association lacks a name on one side"] == 2
     assert skipped["synonym has another scope"] == 2
     wider = medsim.build(

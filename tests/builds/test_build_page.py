@@ -1,4 +1,4 @@
-"""The sentences that the report of a build begins with."""
+"""The sentences at the start of a build's report."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 def sentences(
     positives: dict[str, tuple[int, int]], distances: dict[str, list[int]], **facts: Any
 ) -> list[str]:
-    """Return the sentences of a build of some easy and hard positives in each dataset.
+    """Return the sentences for a build with some easy and hard positives in each dataset.
 
-    ``distances`` are those in syn_syn, hard, by kind of pair.
+    ``distances`` are the distances in syn_syn, hard, by kind of pair.
     """
     rows = [
         (name, difficulty, n)
         for name, (easy, hard) in positives.items()
         for difficulty, n in (("all", easy + hard), ("easy", easy), ("hard", hard))
     ]
-    told = [
+    stats = [
         ("syn_syn", "hard", kind, distance, 1)
-        for kind, found in distances.items()
-        for distance in found
+        for kind, values in distances.items()
+        for distance in values
     ]
     manifest: Any = SimpleNamespace(source={"name": "mesh"}, shortfall=0, warnings=[])
     data: Any = SimpleNamespace(
         sizes=pl.DataFrame(rows, schema=["dataset", "difficulty", "positives"], orient="row"),
         distances=pl.DataFrame(
-            told, schema=["dataset", "difficulty", "kind", "distance", "n"], orient="row"
+            stats, schema=["dataset", "difficulty", "kind", "distance", "n"], orient="row"
         ),
     )
     vars(manifest).update(facts)
     return list(result(manifest, data).result)
 
 
-def test_what_came_out_is_told_with_the_distances_of_the_largest_hard_set() -> None:
-    found = sentences(
+def test_the_summary_gives_the_distances_of_the_largest_hard_set() -> None:
+    actual = sentences(
         {"fsn_syn": (1, 2), "syn_syn": (3, 1200), "same_as": (0, 0)},
         {"positives": [10, 20], "levenshtein negatives": [8], "random negatives": [30, 31]},
         shortfall=2,
         warnings=["a"],
     )
 
-    assert found == [
+    assert actual == [
         "mesh has positives (pairs of synonyms) for 2 of 3 datasets.",
         "The largest, syn_syn, has 1,203, 1,200 of them hard.",
         "This release has no pairs for same_as.",
@@ -63,29 +63,29 @@ def test_what_came_out_is_told_with_the_distances_of_the_largest_hard_set() -> N
     ]
 
 
-def test_negatives_that_lie_farther_mislead_nobody() -> None:
-    found = sentences(
+def test_farther_negatives_are_not_called_misleading() -> None:
+    actual = sentences(
         {"fsn_syn": (1, 0), "syn_syn": (0, 2)}, {"positives": [10], "random negatives": [30]}
     )
 
-    assert found[-1] == (
+    assert actual[-1] == (
         "In syn_syn, hard, positives are 10.0 edits apart on average, random negatives 30.0."
     )
-    assert found[0].endswith("for all 2 datasets.")
+    assert actual[0].endswith("for all 2 datasets.")
     assert sentences({"syn_syn": (0, 0)}, {}) == ["mesh has no positives (pairs of synonyms)."]
 
 
 def counted(values: list[int], **named) -> pl.DataFrame:
     frame = pl.DataFrame({"x": values}).group_by("x").len("n").sort("x")
-    told = [pl.lit(value).alias(name) for name, value in named.items()]
-    return frame.select(*told, "x", pl.col("n").cast(pl.Int64))
+    columns = [pl.lit(value).alias(name) for name, value in named.items()]
+    return frame.select(*columns, "x", pl.col("n").cast(pl.Int64))
 
 
 def test_distances_are_shares_of_all_pairs_of_a_kind() -> None:
     named = {"dataset": "fsn_syn", "difficulty": "hard"}
     values = {"positives": [1, 1, 2, 3], "random negatives": [2] * 198 + [9, 9]}
     frame = pl.concat(
-        counted(one, **named, kind=kind).rename({"x": "distance"}) for kind, one in values.items()
+        counted(row, **named, kind=kind).rename({"x": "distance"}) for kind, row in values.items()
     )
 
     section = distances(frame, list(values))

@@ -24,14 +24,14 @@ def named(  # a row of the table description
 
 
 def put_names(store: Store, *descriptions: tuple[object, ...]) -> None:
-    """Write descriptions, and which of them are names in a build of English."""
+    """Write descriptions, and whether each is a name in an English build."""
     put(store, "description", *descriptions)
     store.put("rule", pl.DataFrame({"language": ["en"]}))
     store.run("builds/terms/naming")
 
 
 def terms_of(store: Store, table: str, *columns: str) -> list[tuple[object, ...]]:
-    """Return the rows of a table, its term ids as texts."""
+    """Return the rows of a table, with texts instead of term ids."""
     texts = dict(store.table("term").select("term_id", "term").rows())
     return [
         tuple(
@@ -42,7 +42,7 @@ def terms_of(store: Store, table: str, *columns: str) -> list[tuple[object, ...]
     ]
 
 
-def test_languages_come_with_the_most_frequent_first(store: Store) -> None:
+def test_languages_are_sorted_by_frequency(store: Store) -> None:
     put(
         store,
         "description",
@@ -55,7 +55,7 @@ def test_languages_come_with_the_most_frequent_first(store: Store) -> None:
     assert store.frame("terminologies/language").rows() == [("en", 2), ("da", 1), ("sv", 1)]
 
 
-def test_names_are_distinct_and_lie_in_order_the_fully_specified_one_first(store: Store) -> None:
+def test_names_are_distinct_and_sorted_with_the_fully_specified_name_first(store: Store) -> None:
     put_terms(store, "Orl", "Orl pain", "orl ache", "orl pain")
     put(store, "concept", ("10", True, CORE, ""), ("20", True, CORE, ""))
     put_names(
@@ -65,7 +65,7 @@ def test_names_are_distinct_and_lie_in_order_the_fully_specified_one_first(store
         named("10", "orl ache"),
         named("10", "Orl"),
         ("again", "10", "Orl", "synonym", True, "en"),
-        named("10", "Orl pain"),  # the same as the name, but for case
+        named("10", "Orl pain"),  # differs from the name only in case
     )
     put(store, "substitution_name", ("20", "Orl", True, False), ("10", "orl pain", False, False))
     store.run("builds/terms/named")
@@ -82,7 +82,7 @@ def test_names_are_distinct_and_lie_in_order_the_fully_specified_one_first(store
     ]
 
 
-def test_names_of_other_sources_are_taken_whole(store: Store) -> None:
+def test_names_of_other_sources_keep_markers(store: Store) -> None:
     put(store, "concept", ("10", False, "", "namespace"))
     put_names(store, named("10", "[D]Murn", "fsn"), named("20", "a namespace", "fsn"))
     store.run("builds/terms/substitution_name", rf2_rules=False)
@@ -92,7 +92,7 @@ def test_names_of_other_sources_are_taken_whole(store: Store) -> None:
     ]
 
 
-def test_a_marked_name_is_a_spelling_beside_the_one_that_stands_for_it(store: Store) -> None:
+def test_a_marked_name_is_a_term_besides_the_name_without_marker(store: Store) -> None:
     put(store, "concept", ("10", False, "", ""), ("20", False, "", "namespace"))
     put_names(store, named("10", "[D]Murn", "fsn"), named("20", "Orl", "fsn"))
     store.run("builds/terms/substitution_name", rf2_rules=True)
@@ -111,7 +111,7 @@ def test_a_marked_name_is_a_spelling_beside_the_one_that_stands_for_it(store: St
     ]
 
 
-def test_a_substitution_of_two_names_of_a_concept_is_the_synonyms(store: Store) -> None:
+def test_a_substitution_between_names_of_one_concept_is_left_to_synonyms(store: Store) -> None:
     put_terms(store, "Mott", "New", "Old", "mott")
     put(
         store,
@@ -126,7 +126,7 @@ def test_a_substitution_of_two_names_of_a_concept_is_the_synonyms(store: Store) 
         ("old", "new", "same_as", True),
         ("new", "old", "same_as", True),  # in either direction
         ("mott", "new", "same_as", True),
-        ("mott", "new", "synonymous", True),  # which retires neither
+        ("mott", "new", "synonymous", True),  # does not retire either concept
         ("old", "small mott", "same_as", True),
     )
     store.run("builds/terms/substitution")
@@ -136,7 +136,7 @@ def test_a_substitution_of_two_names_of_a_concept_is_the_synonyms(store: Store) 
     ]
 
 
-def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
+def test_rows_without_pairs_are_counted_by_reason(store: Store) -> None:
     put(
         store,
         "concept",
@@ -178,7 +178,7 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
     ("pool", "expected"),
     [("set", []), ("terminology", ["fsn", "fsn of a retired concept", "shared", "syn"])],
 )
-def test_the_pool_of_the_terminology_holds_names_and_terms_of_positives(
+def test_the_pool_of_the_terminology_has_names_and_terms_of_positives(
     store: Store, pool: str, expected: list[str]
 ) -> None:
     put_terms(store, "fsn", "fsn of a retired concept", "other name of it", "shared", "syn")
@@ -201,22 +201,22 @@ Row = tuple[object, ...]
 def positives_of(store: Store, *candidates: Row) -> list[Row]:
     """Return the rows of positives, with the ids of their concepts."""
     put(store, "candidate", *candidates)
-    concepts = sorted({str(one) for *_, first, second in candidates for one in (first, second)})
+    concepts = sorted({str(end) for *_, first, second in candidates for end in (first, second)})
     described = {"concept_id": concepts, "concept_number": range(len(concepts))}
     store.put("described_concept", pl.DataFrame(described).reverse())
     frame = store.frame("builds/pairs/positive", candidates="candidate")
     assert frame.columns == ["term1_id", "term2_id", "concept1", "concept2"]
-    return [(*ends, concepts[one], concepts[two]) for *ends, one, two in frame.rows()]
+    return [(*ends, concepts[left], concepts[right]) for *ends, left, right in frame.rows()]
 
 
 @pytest.mark.parametrize(
     ("candidates", "expected"),
     [
-        # Terms that are equal ignoring case are no pair.
+        # Terms that are equal when case is ignored do not form a pair.
         ([(1, 2, 7, 7, "10", "10"), (1, 3, 7, 8, "10", "10")], [(1, 3, "10", "10")]),
-        # A pair of one direction stays as it is.
+        # A pair in one direction is kept.
         ([(5, 2, 105, 102, "20", "10")], [(5, 2, "20", "10")]),
-        # Of both directions the smaller stays, with the smallest of its own concepts.
+        # Of two directions the smaller is kept, with the smallest concepts of that direction.
         (
             [
                 (5, 2, 105, 102, "10", "10"),
@@ -226,7 +226,7 @@ def positives_of(store: Store, *candidates: Row) -> list[Row]:
             ],
             [(2, 5, "30", "35"), (9, 2, "50", "60")],
         ),
-        # Of several concepts the smallest stay, the first before the second; ids are text.
+        # Of several concepts the smallest (concept1, concept2) is kept; ids are text.
         (
             [
                 (1, 2, 101, 102, "20", "05"),
@@ -235,7 +235,7 @@ def positives_of(store: Store, *candidates: Row) -> list[Row]:
             ],
             [(1, 2, "100", "90")],
         ),
-        # They come in order of their terms.
+        # Rows are sorted by terms.
         (
             [(a, b, 100 + a, 100 + b, "1", "1") for a, b in [(10, 3), (2, 30), (2, 4)]],
             [(2, 4, "1", "1"), (2, 30, "1", "1"), (10, 3, "1", "1")],
@@ -248,7 +248,7 @@ def test_positives_are_distinct_pairs_of_one_direction(
     assert positives_of(store, *candidates) == expected
 
 
-def test_each_two_terms_are_positive_once_whatever_has_them(store: Store) -> None:
+def test_a_positive_appears_once_even_if_several_sets_have_it(store: Store) -> None:
     levenshtein, random = ("hard", "levenshtein"), ("hard", "random")
     put(
         store,
@@ -275,24 +275,24 @@ def test_each_two_terms_are_positive_once_whatever_has_them(store: Store) -> Non
 
 
 def keys_of(store: Store, *texts: tuple[str, str], seed: str = "0") -> list[dict[str, object]]:
-    """Return the ids and the places of pairs of texts, in their order."""
+    """Return the ids and places of pairs of texts, in the same order."""
     put(store, "pair_text", *((row, a, b) for row, (a, b) in enumerate(texts)))
     return store.frame("builds/pairs/pair_key", seed=seed).to_dicts()
 
 
 def test_the_id_of_a_pair_is_half_a_hash_of_its_texts(store: Store) -> None:
-    (found,) = keys_of(store, ("Birch", "Alder"))
-    assert found["pair_id"] == hashlib.md5(b"5:BirchAlder").hexdigest()[:16]  # noqa: S324  # an identifier
+    (key,) = keys_of(store, ("Birch", "Alder"))
+    assert key["pair_id"] == hashlib.md5(b"5:BirchAlder").hexdigest()[:16]  # noqa: S324  # an identifier
 
 
-def test_no_two_pairs_of_texts_share_an_id_however_they_are_cut(store: Store) -> None:
+def test_pairs_with_the_same_concatenated_text_have_different_ids(store: Store) -> None:
     terms = ["1", "11", "1:1", ":", "a", "ab", "abc", "b", "bc", "c", "e", "e\u0301", "\u0301"]
-    found = keys_of(store, *product(terms, terms))
-    assert len({one["pair_id"] for one in found}) == len(terms) ** 2
+    keys = keys_of(store, *product(terms, terms))
+    assert len({key["pair_id"] for key in keys}) == len(terms) ** 2
 
 
 def test_the_place_of_a_pair_is_a_hash_of_seed_and_id(store: Store) -> None:
-    for one in keys_of(store, ("a", "b"), ("b", "c"), ("c", "a"), seed="12"):
-        digest = hashlib.md5(f"12 {one['pair_id']}".encode()).digest()  # noqa: S324  # no secret
+    for key in keys_of(store, ("a", "b"), ("b", "c"), ("c", "a"), seed="12"):
+        digest = hashlib.md5(f"12 {key['pair_id']}".encode()).digest()  # noqa: S324  # no secret
         halves = (int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
-        assert (one["place"], one["second_place"]) == halves
+        assert (key["place"], key["second_place"]) == halves

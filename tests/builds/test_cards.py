@@ -1,4 +1,4 @@
-"""The card of a build: its YAML, its tables, and its place among the files of a build."""
+"""The card of a build: its YAML and tables, and how it is recorded and verified."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 def card_of(build: medsim.Build, **source: object) -> Card:
-    """Return the card of a build as if its source were another."""
-    known = build.manifest
-    configs = configs_of({"train": known.outputs})
+    """Return the card of a build as if it had another source."""
+    manifest = build.manifest
+    configs = configs_of({"train": manifest.outputs})
     return Card(
-        source={**known.source, **source},
-        options=known.options,
-        medsim=known.medsim,
+        source={**manifest.source, **source},
+        options=manifest.options,
+        medsim=manifest.medsim,
         configs=configs,
     )
 
@@ -76,9 +76,9 @@ def test_every_configuration_names_the_files_that_have_its_rows(shared_build) ->
 
     stats = shared_build.stats().filter(pl.col("n_positives") + pl.col("n_negatives") > 0)
     sets = {"-".join(key) for key in stats.select("dataset", "difficulty", "negatives").rows()}
-    configs = {one["config_name"]: one for one in metadata["configs"]}
+    configs = {entry["config_name"]: entry for entry in metadata["configs"]}
     assert configs.keys() == {"pairs", *sets, *TABLES} - {"code"}
-    assert [one["config_name"] for one in metadata["configs"] if one.get("default")] == ["pairs"]
+    assert [name for name, entry in configs.items() if entry.get("default")] == ["pairs"]
     for name, config in configs.items():
         (files,) = config["data_files"]
         paths = files["path"] if isinstance(files["path"], list) else [files["path"]]
@@ -90,8 +90,9 @@ def test_every_configuration_names_the_files_that_have_its_rows(shared_build) ->
     assert counted["pairs"]["train"] == shared_build.pairs().collect().height
 
 
-def test_files_with_a_similarity_have_a_configuration_of_their_own(similar_build) -> None:
-    configs = {one["config_name"]: one for one in metadata_of(similar_build.folder)["configs"]}
+def test_files_with_a_similarity_have_a_separate_configuration(similar_build) -> None:
+    entries = metadata_of(similar_build.folder)["configs"]
+    configs = {entry["config_name"]: entry for entry in entries}
 
     for name, is_similar in (("pairs", False), ("pairs-embedding", True)):
         for path in configs[name]["data_files"][0]["path"]:
@@ -99,7 +100,7 @@ def test_files_with_a_similarity_have_a_configuration_of_their_own(similar_build
             assert ("similarity" in columns) == is_similar == ("negatives=embedding" in path)
 
 
-def test_what_may_not_be_passed_on_is_said_first(shared_build) -> None:
+def test_a_restrictive_licence_is_shown_at_the_top(shared_build) -> None:
     text = (shared_build.folder / CARD).read_text(encoding="utf-8")
     metadata = metadata_of(shared_build.folder)
 
@@ -111,14 +112,14 @@ def test_what_may_not_be_passed_on_is_said_first(shared_build) -> None:
     assert metadata["license"] == "other"
 
 
-def test_what_may_be_passed_on_has_no_notice(shared_build) -> None:
+def test_a_free_licence_has_no_notice(shared_build) -> None:
     assert "extra_gated_prompt" not in card_of(shared_build, **SHARED).metadata()
     unknown = card_of(shared_build, redistributable=None).notice
     assert unknown is not None
     assert unknown.startswith("It is not known whether this may be shared")
 
 
-def test_a_name_of_a_source_is_text_and_no_markup(shared_build) -> None:
+def test_a_source_name_is_escaped(shared_build) -> None:
     name = 'a "b": c | <i>*é*</i>.obo'
 
     card = card_of(shared_build, name=name, redistributable=True)
@@ -127,7 +128,7 @@ def test_a_name_of_a_source_is_text_and_no_markup(shared_build) -> None:
     assert "<i>" not in re.sub(r"\\<", "", card.text().split("\n# ")[1])
 
 
-def test_terms_are_in_no_card(shared_build) -> None:
+def test_cards_contain_no_terms(shared_build) -> None:
     terms = shared_build.read("terminology/term.parquet")["term"]
     words = (shared_build.folder / CARD).read_text(encoding="utf-8")
 
@@ -139,7 +140,7 @@ def test_terms_are_in_no_card(shared_build) -> None:
     ("n_rows", "category"),
     [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (256_808, "100K<n<1M"), (10**6, "1M<n<10M")],
 )
-def test_sizes_are_those_of_the_hub(shared_build, n_rows: int, category: str) -> None:
+def test_sizes_are_the_categories_of_the_hub(shared_build, n_rows: int, category: str) -> None:
     (pairs, *_) = configs_of({"train": shared_build.manifest.outputs})
     config = replace(pairs, rows={"train": n_rows})
 
@@ -165,16 +166,16 @@ def test_sizes_are_those_of_the_hub(shared_build, n_rows: int, category: str) ->
         ("", "other", None),
     ],
 )
-def test_licences_of_creative_commons_are_known(terms: str, hub_id: str, allowed) -> None:
-    found = licence(terms)
+def test_creative_commons_licences_are_recognised(terms: str, hub_id: str, allowed) -> None:
+    actual = licence(terms)
 
-    assert (found.hub_id, found.allows_passing_on) == (hub_id, allowed)
+    assert (actual.hub_id, actual.allows_passing_on) == (hub_id, allowed)
 
 
 def test_another_licence_has_a_name_and_a_link() -> None:
-    found = licence("its own, at https://invented.example/terms; read them", redistributable=True)
+    actual = licence("its own, at https://invented.example/terms; read them", redistributable=True)
 
-    assert found.metadata() == {
+    assert actual.metadata() == {
         "license": "other",
         "license_name": "my-file.obo-terms-of-use",
         "license_link": "https://invented.example/terms",
@@ -186,7 +187,7 @@ def test_another_licence_has_a_name_and_a_link() -> None:
 # A file of the build
 
 
-def test_a_card_depends_on_no_place_and_no_threads_and_is_verified(
+def test_a_card_does_not_depend_on_paths_or_threads_and_is_verified(
     shared_build, shared_release, tmp_path: Path
 ) -> None:
     built = medsim.build(shared_release, tmp_path / "out", threads=1)
@@ -197,7 +198,7 @@ def test_a_card_depends_on_no_place_and_no_threads_and_is_verified(
     assert str(tmp_path) not in card.read_text(encoding="utf-8")
 
     card.write_text("mine", encoding="utf-8")
-    changed = [one for one in _check_files(built) if one.violations]
-    assert [(one.check, list(one.violations)) for one in changed] == [("card", [CARD])]
+    broken = [finding for finding in _check_files(built) if finding.violations]
+    assert [(finding.check, list(finding.violations)) for finding in broken] == [("card", [CARD])]
     card.unlink()
-    assert [one for one in _check_files(built) if one.violations] == changed
+    assert [finding for finding in _check_files(built) if finding.violations] == broken

@@ -1,4 +1,4 @@
-"""SQL checks: nothing on a build that is as promised, and each violation by its row."""
+"""SQL checks: they find nothing in a sound build, and the row of each violation."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def set_of(
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """The tables that checks read: two families of terms, and three retired concepts of each.
+    """The tables that checks read: two families of terms, with three retired concepts each.
 
     Attributes:
-        pairs: by pair_id.
-        concepts: of the table concept.
-        descriptions: of the table description, by term.
-        pool: the terms of the pool that all sets share.
-        associations: of the table association.
+        pairs: rows of pairs by pair_id.
+        concepts: rows of the table concept.
+        descriptions: rows of the table description by term.
+        pool: terms of the pool that all sets share.
+        associations: rows of the table association.
     """
 
     pairs: dict[str, Row] = field(
@@ -70,7 +70,7 @@ class Build:
             ),
             **_substitutions("same_as", "a", "Old", ("31", "32")),
             **_substitutions("replaced_by", "r", "Past", ("41", "42")),
-            # The strategies do not look at each other.
+            # Strategies do not depend on each other.
             **_substitutions("replaced_by", "l", "Past", ("41", "42"), strategy="levenshtein"),
             **_substitutions("possibly_equivalent_to", "p", "Worn", ("51", "52")),
         }
@@ -149,11 +149,11 @@ class Build:
 
 
 class Written:
-    """A store with the tables of the build that was written last.
+    """A store with the tables of the last written build.
 
     Attributes:
         sets: the names of its sets, by number.
-        ids: the id of each pair by the number of its set and its row.
+        ids: the id of each pair, by the number of the set and the row.
     """
 
     def __init__(self, store: Store) -> None:
@@ -164,7 +164,7 @@ class Written:
         put_datasets(store)
 
     def write(self, build: Build) -> Store:
-        """Return the store with the tables of a build, and those that all checks read."""
+        """Return the store with the tables of a build, and the other tables of all checks."""
         tables = build.tables()
         pairs = tables.pop("pair")
         for table, rows in tables.items():
@@ -181,8 +181,8 @@ class Written:
 
     def _number_bearers(self, numbers: dict[str, int]) -> None:
         bearers = self.store.table("bearer")
-        own = pl.col("concept_id").replace_strict(numbers, default=None, return_dtype=pl.Int32)
-        self.store.put("numbered_bearer", bearers.select("term_id", concept_number=own))
+        numbered = pl.col("concept_id").replace_strict(numbers, default=None, return_dtype=pl.Int32)
+        self.store.put("numbered_bearer", bearers.select("term_id", concept_number=numbered))
 
     def _number_pairs(self, pairs: list[Row], numbers: dict[str, int]) -> None:
         """Write the tables pair_set and numbered_pair."""
@@ -196,14 +196,14 @@ class Written:
             set_id = self.sets.index(tuple(named))
             self.ids[set_id, at] = pair_id
             ends = [terms.get(text) for text in (text1, text2)]
-            one, two = ((None, None, None, None) if end is None else end for end in ends)
+            left, right = ((None, None, None, None) if end is None else end for end in ends)
             is_known = None not in ends
             numbered.append(
                 (
-                    *(set_id, at, one[0], two[0], label, distance),
+                    *(set_id, at, left[0], right[0], label, distance),
                     *(numbers.get(concept) for concept in (concept1, concept2)),
-                    one[3] == two[3] if is_known else None,
-                    components[one[0]] == components[two[0]] if is_known else None,
+                    left[3] == right[3] if is_known else None,
+                    components[left[0]] == components[right[0]] if is_known else None,
                 )
             )
         self.store.put("numbered_pair", pl.DataFrame(numbered, schema=_COLUMNS, orient="row"))
@@ -212,10 +212,10 @@ class Written:
         self.store.put("pair_set", sets.with_row_index("set_id"))
 
     def violations(self, check: str) -> list[Row]:
-        """Return the rows that violate a rule: the names of their sets, and their ids."""
-        found = self.store.frame(f"builds/checks/{check}")
-        assert found.columns == ["set_id", "row"], check
-        return sorted((*self.sets[one], self.ids[one, at]) for one, at in found.rows())
+        """Return the rows that violate a rule, as names of sets and ids of pairs."""
+        rows = self.store.frame(f"builds/checks/{check}")
+        assert rows.columns == ["set_id", "row"], check
+        return sorted((*self.sets[number], self.ids[number, at]) for number, at in rows.rows())
 
 
 @pytest.fixture(scope="module")
@@ -256,21 +256,21 @@ F_TO_S = {"dataset": "syn_syn", "difficulty": "easy", "negatives": "random", "la
 INACTIVE_BIRCH = replace(SOUND, concepts=(("10", False, "core", ""), *SOUND.concepts[1:]))
 
 VIOLATIONS: list[tuple[str, Build, list[str]]] = [
-    # A negative whose concepts are not those of a positive's first term and of its second term.
+    # A negative with a concept that does not belong to its first or to its second term.
     ("concepts", SOUND.with_pair("f3", concept1="20"), ["f3"]),
     ("concepts", SOUND.with_pair("f3", concept1=None), ["f3"]),
     ("concepts", SOUND.with_pair("f3", concept2="10"), ["f3"]),
     ("concepts", SOUND.with_pair("a4", concept2=None), ["a4"]),
     ("concepts", SOUND.with_pair("f3", term2="Unheard of"), ["f3"]),
-    # An easy positive that is far, a hard one that is near, a negative at no distance.
+    # An easy positive with a large distance, a hard one with a small one, a negative with zero.
     ("difficulty", SOUND.with_pair("f1", distance=6), ["f1"]),
     ("difficulty", SOUND.with_pair("a1", distance=5), ["a1"]),
     ("difficulty", SOUND.with_pair("f3", distance=0), ["f3"]),
-    # Terms that are equal ignoring case, or unknown.
+    # Terms that are equal when case is ignored, or unknown.
     ("equal_terms", SOUND.with_pair("f3", term2="birch ache"), ["f3"]),
     ("equal_terms", SOUND.with_pair("f1", term1="Unheard of"), ["f1"]),
     ("equal_terms", SOUND.with_pair("f3", term2="Unheard of"), ["f3"]),
-    # A second term of another set, of a negative only, or of no set and not of the shared pool.
+    # A second term that is in another set, only in a negative, or in no set and not in the pool.
     ("foreign_term", SOUND.with_pair("f3", term2="Old chill"), ["f3"]),
     (
         "foreign_term",
@@ -290,7 +290,7 @@ VIOLATIONS: list[tuple[str, Build, list[str]]] = [
         ),
         ["f4"],
     ),
-    # A synonym that comes first, a name of another concept, and other concepts than the names'.
+    # A synonym as first term, a name of another concept, and concepts that lack the names.
     ("fsn_syn", SOUND.with_pair("f1", term1="Birch aches", term2="Birch ache"), ["f1"]),
     ("fsn_syn", SOUND.with_pair("f1", term2="Cedar coughs"), ["f1"]),
     ("fsn_syn", SOUND.with_pair("f1", concept2="20"), ["f1"]),
@@ -302,11 +302,11 @@ VIOLATIONS: list[tuple[str, Build, list[str]]] = [
     ("fsn_syn", SOUND.with_description("Birch aches", "10", "synonym", language="sv"), ["f1"]),
     ("syn_syn", SOUND.with_description("Cedar cough", "20", "fsn", active=False), ["s2"]),
     ("linked_negative", SOUND.with_pair("f3", term2="Birch aches"), ["f3"]),
-    # An association of another kind, and one that goes the other way.
+    # An association of another kind, and one in the other direction.
     ("same_as", SOUND.with_association(1, ("32", "20", "was_a", True)), ["a2"]),
     ("same_as", SOUND.with_pair("a1", concept1="10", concept2="31"), ["a1"]),
-    # A negative that is in two sets, mirrored in another, or in both difficulties. The later ones
-    # by the names of their sets are found: syn_syn repeats same_as.
+    # A negative in two sets, mirrored in another, or in both difficulties. The later one in order
+    # of set names is found: syn_syn repeats same_as.
     ("repeated_negative", SOUND.with_pair("a3", **BIRCH_AND_CEDAR), ["a3", "s3"]),
     (
         "repeated_negative",
@@ -320,7 +320,7 @@ VIOLATIONS: list[tuple[str, Build, list[str]]] = [
         ),
         ["a3"],
     ),
-    # A pair that is there twice, in both directions, or as a positive too.
+    # A pair that occurs twice, in both directions, or also as a positive.
     ("repeated_pair", SOUND.with_pair("f9", **ADDED_NEGATIVE, **BIRCH_AND_CEDAR), ["f3", "f9"]),
     (
         "repeated_pair",
@@ -332,14 +332,14 @@ VIOLATIONS: list[tuple[str, Build, list[str]]] = [
         SOUND.with_pair("f9", **ADDED_NEGATIVE, term1="Birch aches", term2="Birch ache"),
         ["f1", "f9"],
     ),
-    # A first term with more negatives than positives, and one of no positive.
+    # A first term with more negatives than positives, and one without positives.
     (
         "unbalanced",
         SOUND.with_pair("f9", **ADDED_NEGATIVE, term1="Birch ache", term2="Cedar cough"),
         ["f3", "f9"],
     ),
     ("unbalanced", SOUND.with_pair("f3", term1="Birch aches"), ["f3"]),
-    # A first concept, or a second term, that only another set has.
+    # A first concept or a second term that only another set has.
     *(
         (check, SOUND.with_pair("f9", **ADDED_NEGATIVE | {column: value} | BIRCH_AND_CEDAR), ["f9"])
         for check in ("concepts", "foreign_term")
@@ -353,7 +353,7 @@ for at, (kind, old, pair_ids) in enumerate(
         ("possibly_equivalent_to", "Worn", ["p1"]),
     )
 ):
-    # An inactive association, and a pair that is one of syn_syn.
+    # An inactive association, and a pair that is also in syn_syn.
     inactive = (*SOUND.associations[2 * at][:3], False)
     known = SOUND.with_pair("s9", **F_TO_S, term1="Birch ache", term2=f"{old} pain")
     VIOLATIONS += [
@@ -388,12 +388,12 @@ def test_every_dataset_has_a_check() -> None:
     }
 
 
-def test_a_dataset_may_repeat_the_negatives_of_those_that_its_header_says_it_contains(
+def test_a_dataset_may_repeat_negatives_of_the_datasets_it_contains(
     written: Written,
 ) -> None:
     store = written.write(SOUND)
     alone = store.table("dataset").with_columns(contains=pl.lit([], pl.List(pl.String)))
     store.put("dataset", alone)
-    found = [row[-1] for row in written.violations("repeated_negative")]
+    ids = [row[-1] for row in written.violations("repeated_negative")]
     put_datasets(store)
-    assert found == ["s3", "s4"]
+    assert ids == ["s3", "s4"]

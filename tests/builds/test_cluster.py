@@ -1,4 +1,4 @@
-"""A build on a Dask cluster gives the rows of a build without one, whoever dies on the way."""
+"""A build on a Dask cluster gives the same rows as without one, even if workers die."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 
 ANY_PORT = "127.0.0.1:0"
-PATIENCE = 120  # seconds until a condition that must come has not come
+PATIENCE = 120  # seconds to wait for a condition before a test fails
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def whole(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 
 class FirstShare(medsim.Progress):
-    """Does something once, when the first share has come back."""
+    """Does something once, after the first share has been returned."""
 
     def __init__(self, act: Callable[[], None]) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class FirstShare(medsim.Progress):
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Stage]:
-        """Run a stage; that of the cluster is watched."""
+        """Run a stage, and watch it if it is the search on the cluster."""
         with super().stage(name) as stage:
             if name.startswith("search on"):
                 stage.advance = self._advance
@@ -95,8 +95,10 @@ def test_a_local_cluster_gives_the_same_rows(source: Path, whole: dict, tmp_path
     assert "search on local" in {stage["name"] for stage in build.manifest.stages}
 
 
-def test_a_worker_may_be_killed_in_the_middle(source: Path, whole: dict, tmp_path: Path) -> None:
-    with workers(1) as running:  # of its own: a scheduler learns late of who is dead
+def test_a_killed_worker_does_not_change_the_rows(
+    source: Path, whole: dict, tmp_path: Path
+) -> None:
+    with workers(1) as running:  # a separate cluster, since schedulers notice deaths late
         before = processes(running)
         progress = FirstShare(lambda: os.kill(min(before), signal.SIGKILL))  # its nanny starts one
 
@@ -110,15 +112,15 @@ def test_a_worker_may_be_killed_in_the_middle(source: Path, whole: dict, tmp_pat
     assert build.manifest.outputs == whole
 
 
-def test_a_result_that_is_lost_on_its_way_is_searched_again(
+def test_a_lost_result_is_searched_again(
     source: Path,
     whole: dict,
     running: LocalCluster,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # A worker may die when its share is finished and before it is fetched. Then Dask says that the
-    # future was cancelled, as it has forgotten it.
+    # A worker may die after its share is finished and before it is fetched. Dask then reports the
+    # future as cancelled, because it has forgotten it.
     lost = []
     fetch = Future.result
 
@@ -150,7 +152,7 @@ def test_an_interrupt_at_a_terminal_ends_in_one_line(source: Path, tmp_path: Pat
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.005)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the worker is told too
+    os.killpg(process.pid, signal.SIGINT)  # like a terminal, which also signals the worker
     stdout, stderr = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, stdout) == (130, "")
@@ -170,7 +172,7 @@ def test_workers_of_other_versions_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_cluster_that_is_not_there_is_said_in_one_line(
+def test_a_missing_cluster_is_reported_in_one_line(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "_TIMEOUT", 0.5)

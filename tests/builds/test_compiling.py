@@ -1,4 +1,4 @@
-"""Kernels are compiled in two processes while a build reads, which never outlive that."""
+"""Kernels are compiled in two processes while a build reads; they end with the build."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from medsim.core.progress import Progress
 WAITS = (
     "import sys, os; open(sys.argv[1] + sys.argv[2], 'w').write(str(os.getpid())); sys.stdin.read()"
 )
-"""Writes its number, and ends when its standard input does."""
+"""Writes its process id, and ends when its standard input ends."""
 
 NEVER_ENDS = WAITS.replace("sys.stdin.read()", "__import__('time').sleep(600)")
 
 
 @pytest.fixture
 def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the mark of a folder of compiled kernels, which is not there yet."""
+    """Return the mark of a folder of compiled kernels, which does not exist yet."""
     path = tmp_path / "kernels" / "compiled"
     monkeypatch.setattr(compiling, "compiled_mark", lambda: path)
     return path
 
 
-def command(monkeypatch: pytest.MonkeyPatch, code: str, told: Path) -> None:
-    monkeypatch.setattr(compiling, "_COMMAND", (sys.executable, "-c", code, str(told)))
+def command(monkeypatch: pytest.MonkeyPatch, code: str, path: Path) -> None:
+    monkeypatch.setattr(compiling, "_COMMAND", (sys.executable, "-c", code, str(path)))
 
 
-def numbers_of(told: Path) -> list[int]:
-    """Return the numbers of the processes, when they have written them."""
-    files = [told.with_name(told.name + part) for part in PARTS]
+def numbers_of(path: Path) -> list[int]:
+    """Return the process ids, after the processes have written them."""
+    files = [path.with_name(path.name + part) for part in PARTS]
     while not all(file.exists() and file.read_text() for file in files):
         time.sleep(0.01)
     return [int(file.read_text()) for file in files]
@@ -54,24 +54,24 @@ def runs(number: int) -> bool:
 
 
 @pytest.mark.usefixtures("mark")
-def test_the_processes_end_with_a_build_that_fails(
+def test_compiling_processes_end_with_a_failed_build(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    command(monkeypatch, NEVER_ENDS, told := tmp_path / "told")
+    command(monkeypatch, NEVER_ENDS, path := tmp_path / "told")
 
     def build() -> None:
         with compile_in_background():
-            numbers_of(told)
+            numbers_of(path)
             raise ValueError("no such source")
 
     with pytest.raises(ValueError, match="no such source"):
         build()
-    assert not any(map(runs, numbers_of(told)))
+    assert not any(map(runs, numbers_of(path)))
 
 
 @pytest.mark.slow
-def test_the_processes_end_with_a_build_that_is_killed(tmp_path: Path) -> None:
-    told = tmp_path / "told"
+def test_compiling_processes_end_with_a_killed_build(tmp_path: Path) -> None:
+    path = tmp_path / "told"
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
@@ -81,8 +81,8 @@ def test_the_processes_end_with_a_build_that_is_killed(tmp_path: Path) -> None:
         "with compiling.compile_in_background():\n"
         "    time.sleep(600)\n"
     )
-    build = subprocess.Popen([sys.executable, "-c", code, str(told)])
-    numbers = numbers_of(told)
+    build = subprocess.Popen([sys.executable, "-c", code, str(path)])
+    numbers = numbers_of(path)
 
     build.kill()
     build.wait()
@@ -103,7 +103,7 @@ def test_warm_compiles_once(mark: Path) -> None:
     assert mark.exists()
     medsim.warm(progress=progress)
 
-    assert [one.name for one in progress.records] == ["compile the search, once"]
+    assert [record.name for record in progress.records] == ["compile the search, once"]
 
 
 @pytest.mark.usefixtures("mark")
@@ -126,7 +126,7 @@ def test_warm_says_why_nothing_was_compiled(
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
-def test_all_that_a_build_needs_is_compiled(tmp_path: Path) -> None:
+def test_every_kernel_of_a_build_is_compiled(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "import medsim\n"
@@ -148,7 +148,7 @@ def test_all_that_a_build_needs_is_compiled(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_nothing_is_begun_where_kernels_are_compiled_or_cannot_be_kept(
+def test_nothing_starts_if_kernels_are_compiled_or_cannot_be_cached(
     mark: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     command(monkeypatch, WAITS, tmp_path / "told")

@@ -1,4 +1,4 @@
-"""What people judged otherwise than the terminology changes a build, and that alone."""
+"""Corrections of the terminology by people change the corrected pairs of a build."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ COLUMNS = "term1,term2,judged\n"
 
 
 def pairs_of(build: medsim.Build, label: int, negatives: str | None = None) -> set[frozenset[str]]:
-    """Return the pairs of a label, without direction and case."""
+    """Return the pairs with a label, ignoring direction and case."""
     rows = build.pairs(negatives=negatives).filter(label=label).select("term1", "term2").collect()
-    return {frozenset({one.lower(), other.lower()}) for one, other in rows.iter_rows()}
+    return {frozenset({left.lower(), right.lower()}) for left, right in rows.iter_rows()}
 
 
 def corrections(folder: Path, *rows: tuple[str, str, str]) -> Path:
@@ -29,7 +29,7 @@ def corrections(folder: Path, *rows: tuple[str, str, str]) -> Path:
     return file
 
 
-def test_pairs_that_were_judged_otherwise_are_no_positives_and_no_negatives(
+def test_corrected_pairs_are_neither_positives_nor_negatives(
     shared_release: Path, shared_build: medsim.Build, tmp_path: Path
 ) -> None:
     wrong = sorted(tuple(sorted(pair)) for pair in pairs_of(shared_build, 1))[3]
@@ -46,14 +46,14 @@ def test_pairs_that_were_judged_otherwise_are_no_positives_and_no_negatives(
     assert pairs_of(built, 1) == pairs_of(shared_build, 1) - {frozenset(wrong)}
     assert frozenset(same) not in pairs_of(built, 0)
     assert medsim.verify(tmp_path / "out", sample=50).holds
-    skipped = {one["reason"]: one["n_rows"] for one in built.manifest.skipped}
+    skipped = {row["reason"]: row["n_rows"] for row in built.manifest.skipped}
     assert skipped["a correction of an unknown term"] == 1
     assert skipped["a positive judged not to mean the same"] >= 1
     assert any("1 of 3 corrections" in warning for warning in built.manifest.warnings)
 
 
 @pytest.mark.slow
-def test_verify_finds_a_build_that_does_not_honour_its_corrections(
+def test_verify_finds_a_build_that_ignores_its_corrections(
     shared_build: medsim.Build, tmp_path: Path
 ) -> None:
     wrong = min(tuple(sorted(pair)) for pair in pairs_of(shared_build, 1))
@@ -63,9 +63,9 @@ def test_verify_finds_a_build_that_does_not_honour_its_corrections(
     content["options"]["corrections"] = [[*wrong, False]]
     manifest.write_text(json.dumps(content))
 
-    found = medsim.verify(tmp_path / "out", sample=0).findings
+    findings = medsim.verify(tmp_path / "out", sample=0).findings
 
-    assert found.filter(check="positives")["violations"].item() > 0
+    assert findings.filter(check="positives")["violations"].item() > 0
 
 
 @pytest.mark.slow
@@ -85,13 +85,13 @@ def test_shards_carry_the_corrections_to_the_merge(
     assert merged.manifest.outputs != shared_build.manifest.outputs
 
 
-def test_neither_order_nor_repetition_nor_direction_of_rows_matters(tmp_path: Path) -> None:
+def test_order_repetition_and_direction_of_corrections_do_not_matter(tmp_path: Path) -> None:
     first = corrections(tmp_path, ("b", "a", "same"), ("é", "x", "not_same"), ("a", "b", "same"))
-    found = read_corrections(first)
+    pairs = read_corrections(first)
     second = corrections(tmp_path, ("é", "x", "not_same"), ("b", "a", "same"))
 
-    assert read_corrections(second) == found
-    assert [(one.term1, one.term2, one.same) for one in found] == [
+    assert read_corrections(second) == pairs
+    assert [(pair.term1, pair.term2, pair.same) for pair in pairs] == [
         ("b", "a", True),
         ("é", "x", False),
     ]
@@ -113,7 +113,7 @@ def test_neither_order_nor_repetition_nor_direction_of_rows_matters(tmp_path: Pa
         ("", "is empty"),
     ],
 )
-def test_a_wrong_file_of_corrections_is_refused_by_line(
+def test_a_wrong_file_of_corrections_is_rejected_with_the_line(
     tmp_path: Path, text: str, says: str
 ) -> None:
     file = tmp_path / "corrections.csv"
@@ -123,10 +123,10 @@ def test_a_wrong_file_of_corrections_is_refused_by_line(
         read_corrections(file)
 
 
-def test_corrections_of_python_are_checked_as_those_of_a_table() -> None:
+def test_corrections_in_python_are_checked_like_a_table() -> None:
     def read(*rows: tuple[str, str, bool]) -> list[tuple[str, str, bool]]:
-        given = [Correction(term1=one, term2=other, same=same) for one, other, same in rows]
-        return [(one.term1, one.term2, one.same) for one in read_corrections(given)]
+        pairs = [Correction(term1=left, term2=right, same=same) for left, right, same in rows]
+        return [(pair.term1, pair.term2, pair.same) for pair in read_corrections(pairs)]
 
     assert read(("b", "c", True), ("a", "b", False), ("C", "B", True)) == [
         ("a", "b", False),

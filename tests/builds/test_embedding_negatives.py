@@ -1,4 +1,4 @@
-"""Builds with embedding negatives: against an oracle, by verification, and what options say."""
+"""Builds with embedding negatives: comparison with an oracle, verification and options."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ pytestmark = pytest.mark.slow
 
 RELEASES = {"edge": edge_release, "random": lambda: random_release(20, 60)}
 SEED = 3
-PATIENCE = 120  # seconds until a condition that must come has not come
+PATIENCE = 120  # seconds to wait for a condition before a test fails
 FIRST = "pairs/dataset=possibly_equivalent_to/difficulty=easy/negatives=embedding/data.parquet"
 SET = "pairs/dataset=syn_syn/difficulty=hard/negatives=embedding/data.parquet"
 
 
 def vector_of(term: str) -> list[float] | None:
-    """Return an invented vector: many tie, some are scaled, and an eighth of the terms has none."""
+    """Return an invented vector; many tie, some are scaled, and an eighth of terms have none."""
     word = term_hash(term)
     if word % 8 == 0:
         return None
@@ -43,9 +43,9 @@ def vector_of(term: str) -> list[float] | None:
 
 
 def write_vectors(path: Path, vectors: Mapping[str, Sequence[float] | None]) -> Path:
-    known = {term: vector for term, vector in sorted(vectors.items()) if vector is not None}
+    present = {term: vector for term, vector in sorted(vectors.items()) if vector is not None}
     schema = {"term": pl.String, "vector": pl.List(pl.Float32)}
-    pl.DataFrame([list(known), list(known.values())], schema=schema).write_parquet(path)
+    pl.DataFrame([list(present), list(present.values())], schema=schema).write_parquet(path)
     return path
 
 
@@ -57,7 +57,7 @@ def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     pool = oracle.terminology_pool(rows)
     vectors = {term: vector_of(term) for term in pool}
     write_vectors(folder / "terms.parquet", vectors)
-    # A zero vector, of which there are some, counts as none.
+    # A zero vector counts as no vector; there are some.
     vectors = {term: vector if any(vector or ()) else None for term, vector in vectors.items()}
     return folder, oracle.positive_sets(oracle.positives(rows)), pool, vectors
 
@@ -75,7 +75,7 @@ def built(folder: Path, out: Path, pool: str) -> medsim.Build:
 
 @pytest.fixture(scope="module")
 def of_sets(release) -> medsim.Build:
-    """A build whose negatives are drawn from their own sets."""
+    """A build where each set draws negatives from its own terms."""
     return built(release[0], release[0] / "sets", "set")
 
 
@@ -91,16 +91,16 @@ def test_embedding_negatives_are_the_most_similar_allowed_terms(
     expected = oracle.greedy_nearest(
         positives, lambda *pair: tie_hash(SEED, *pair), shared, oracle.farness(vectors)
     )
-    found = pairs_of(build, 0, "embedding")
-    assert found == {key: sorted(pairs) for key, pairs in expected.items()}
-    n_missing = {key: len(positives[key]) - len(found[key]) for key in found}
+    actual = pairs_of(build, 0, "embedding")
+    assert actual == {key: sorted(pairs) for key, pairs in expected.items()}
+    n_missing = {key: len(positives[key]) - len(actual[key]) for key in actual}
     stats = build.stats().select("dataset", "difficulty", "shortfall")
     assert {row[:2]: row[2] for row in stats.iter_rows()} == n_missing
     assert build.manifest.shortfall == sum(n_missing.values())
     assert medsim.verify(build.folder, sample="all").findings["violations"].sum() == 0
 
 
-def test_similarities_are_cosines_and_distances_stay_those_of_levenshtein(
+def test_similarities_are_cosines_and_distances_are_levenshtein_distances(
     release, of_sets: medsim.Build
 ) -> None:
     _, _, _, vectors = release
@@ -116,10 +116,10 @@ def test_similarities_are_cosines_and_distances_stay_those_of_levenshtein(
     assert pairs.filter(pl.col("label") == 0)["similarity"].null_count() == 0
     used = {text for side in ("term1", "term2") for text in pairs[side]}
     firsts = set(pairs.filter(pl.col("label") == 1)["term1"])
-    skipped = {one["reason"]: one["n_rows"] for one in of_sets.manifest.skipped}
-    for said, of in (("not a candidate", used), ("gets no embedding negatives", firsts)):
+    skipped = {entry["reason"]: entry["n_rows"] for entry in of_sets.manifest.skipped}
+    for said, affected in (("not a candidate", used), ("gets no embedding negatives", firsts)):
         (n_rows,) = (n for reason, n in skipped.items() if said in reason)
-        assert n_rows == sum(vectors[term] is None for term in of)
+        assert n_rows == sum(vectors[term] is None for term in affected)
     assert any("have no vector in own" in warning for warning in of_sets.manifest.warnings)
 
 
@@ -150,15 +150,13 @@ def every(words: Path) -> medsim.Build:
     )
 
 
-def test_other_strategies_make_the_rows_that_they_make_alone(
-    shared_build: medsim.Build, every
-) -> None:
+def test_other_strategies_do_not_change_rows(shared_build: medsim.Build, every) -> None:
     plain = shared_build.manifest
     names = [stage["name"] for stage in every.manifest.stages]
-    made = [name.rsplit("/", 1)[1] for name in names if name.startswith("make")]
+    sets = [name.rsplit("/", 1)[1] for name in names if name.startswith("make")]
 
     assert every.manifest.options["strategies"] == list(STRATEGIES) == list(every.strategies)
-    assert made == sorted(made, key=STRATEGIES.index)
+    assert sets == sorted(sets, key=STRATEGIES.index)
     assert "embedding" not in plain.options
     assert plain.options["strategies"] == ["random", "levenshtein"]
     for name, output in plain.tables.items():
@@ -188,7 +186,7 @@ def test_similarity_is_null_in_other_sets_and_no_column_without_embedding_negati
         plain.pairs(negatives="embedding")
 
 
-def test_the_manifest_names_the_embedding_and_apart_from_it_where_it_lay(every, words) -> None:
+def test_the_manifest_records_the_embedding_and_separately_its_path(every, words) -> None:
     manifest = every.manifest
 
     named = manifest.options["embedding"]
@@ -218,7 +216,7 @@ def test_the_manifest_names_the_embedding_and_apart_from_it_where_it_lay(every, 
         ({"negatives": ["embedding"], "embedding": "own=no.vec"}, "no.vec does not exist"),
     ],
 )
-def test_options_that_do_not_fit_are_met_with_what_mends_them(
+def test_errors_for_conflicting_options_say_how_to_fix_them(
     words: Path, tmp_path: Path, options, says: str
 ) -> None:
     with pytest.raises(medsim.MedsimError, match=says):
@@ -233,7 +231,7 @@ def test_options_that_do_not_fit_are_met_with_what_mends_them(
         (["random"], "`shard` is for Levenshtein negatives"),
     ],
 )
-def test_shards_share_out_levenshtein_negatives_alone(
+def test_shards_are_only_for_levenshtein_negatives(
     words: Path, tmp_path: Path, negatives: list[str], says: str
 ) -> None:
     with pytest.raises(medsim.MedsimError, match=says):
@@ -246,7 +244,7 @@ def test_shards_share_out_levenshtein_negatives_alone(
 
 
 def alone(words: Path, out: Path) -> Path:
-    """Make a build with embedding negatives alone, of an embedding beside it."""
+    """Make a build with only embedding negatives, and an embedding beside it."""
     shutil.copy(words / "words.vec", out.with_suffix(".vec"))
     medsim.build(
         words / "release.zip",
@@ -290,7 +288,7 @@ def with_a_similarity_of_nothing(pairs: pl.DataFrame) -> pl.DataFrame:
         (with_a_similarity_of_nothing, {"similarities"}),
     ],
 )
-def test_verification_finds_what_was_changed(
+def test_verification_finds_changes(
     pristine: Path, tmp_path: Path, change, expected: set[str]
 ) -> None:
     shutil.copytree(pristine, tmp_path / "copy")
@@ -302,7 +300,7 @@ def test_verification_finds_what_was_changed(
     assert "fingerprint" not in broken
 
 
-def test_an_embedding_that_was_moved_is_named_anew(words: Path, tmp_path: Path) -> None:
+def test_a_moved_embedding_is_given_again(words: Path, tmp_path: Path) -> None:
     out = alone(words, tmp_path / "out")
     moved = (tmp_path / "out.vec").rename(tmp_path / "moved.vec")
 
@@ -316,7 +314,7 @@ def test_an_embedding_that_was_moved_is_named_anew(words: Path, tmp_path: Path) 
         medsim.verify(out, embedding=f"own={moved},case=lower")
 
 
-def test_another_embedding_is_told_from_that_of_the_build(
+def test_a_different_embedding_is_rejected(
     words: Path, shared_build: medsim.Build, tmp_path: Path
 ) -> None:
     out = alone(words, tmp_path / "out")
@@ -332,7 +330,7 @@ def test_another_embedding_is_told_from_that_of_the_build(
 # Interruption
 
 
-def test_a_killed_build_goes_on_with_the_same_embedding_only(tmp_path: Path) -> None:
+def test_a_killed_build_resumes_only_with_the_same_embedding(tmp_path: Path) -> None:
     source = tmp_path / "release.zip"
     medsim.synth(source, concepts=600, seed=1)
     with zipfile.ZipFile(source) as release:
@@ -359,27 +357,27 @@ def test_a_killed_build_goes_on_with_the_same_embedding_only(tmp_path: Path) -> 
     shutil.copytree(tmp_path / ".out.unfinished", tmp_path / ".other.unfinished")
 
     progress = medsim.Progress()
-    said: list[str] = []
-    progress.say = said.append  # type: ignore[method-assign]
+    lines: list[str] = []
+    progress.say = lines.append  # type: ignore[method-assign]
     build = medsim.build(source, out, progress=progress, **options)
     assert build.manifest.outputs == undisturbed.manifest.outputs
-    assert any("take over possibly_equivalent_to/easy/embedding" in line for line in said)
+    assert any("take over possibly_equivalent_to/easy/embedding" in line for line in lines)
 
     vectors[named[0]] = [1.0] * 8
     write_text(text, vectors, header=True)
-    said.clear()
+    lines.clear()
     other = medsim.build(source, tmp_path / "other", progress=progress, **options)
-    assert not any("take over" in line for line in said)
+    assert not any("take over" in line for line in lines)
     assert other.manifest.options != build.manifest.options
 
 
 def vectors_of(texts: Sequence[str]) -> np.ndarray:
-    """Return vectors of terms that hardly tie: float64[n, 4]."""
+    """Return vectors of terms with few ties: float64[n, 4]."""
     rows = [[1 + (term_hash(text) >> shift) % 251 for shift in (0, 8, 16, 24)] for text in texts]
     return np.array(rows, float) - 120
 
 
-def made(release: Path, out: Path, embedding: object) -> medsim.Build:
+def build_with(release: Path, out: Path, embedding: object) -> medsim.Build:
     return medsim.build(
         release, out, negatives=["embedding"], embedding=embedding, cache="none", threads=1
     )
@@ -387,16 +385,16 @@ def made(release: Path, out: Path, embedding: object) -> medsim.Build:
 
 @pytest.fixture(scope="module")
 def of_function(shared_release: Path, tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
-    return made(shared_release, tmp_path_factory.mktemp("object") / "out", vectors_of)
+    return build_with(shared_release, tmp_path_factory.mktemp("object") / "out", vectors_of)
 
 
-def test_a_function_makes_the_negatives_that_its_vectors_make(
+def test_a_function_gives_the_same_negatives_as_its_vectors(
     shared_release: Path, of_function: medsim.Build, tmp_path: Path
 ) -> None:
     terms = sorted(set(of_function.sql("select unnest([term1, term2]) as t from pair")["t"]))
     table = medsim.Embedding(vectors_of(terms), terms=terms, case="keep")
 
-    build = made(shared_release, tmp_path / "out", table)
+    build = build_with(shared_release, tmp_path / "out", table)
 
     assert build.pairs().collect().equals(of_function.pairs().collect())
     about = {"path": "Python function vectors_of", "format": "python"}
@@ -404,7 +402,7 @@ def test_a_function_makes_the_negatives_that_its_vectors_make(
     assert of_function.manifest.options["embedding"]["name"] == "embedding"
 
 
-def test_the_build_of_an_object_is_verified_with_the_same_object_alone(
+def test_a_build_from_an_object_is_verified_only_with_that_object(
     of_function: medsim.Build,
 ) -> None:
     assert medsim.verify(of_function, embedding=vectors_of, sample=5, threads=1).holds
@@ -416,21 +414,21 @@ def test_the_build_of_an_object_is_verified_with_the_same_object_alone(
         medsim.verify(of_function, embedding=medsim.Embedding(vectors_of, name="mine"))
 
 
-def test_a_version_is_enough_to_be_the_same_and_wrong_vectors_are_found(
+def test_a_version_identifies_an_object_and_wrong_vectors_are_found(
     shared_release: Path, tmp_path: Path
 ) -> None:
-    given = medsim.Embedding(vectors_of, name="mine", version="1")
-    build = made(shared_release, tmp_path / "out", given)
+    embedding = medsim.Embedding(vectors_of, name="mine", version="1")
+    build = build_with(shared_release, tmp_path / "out", embedding)
 
-    assert medsim.verify(build, embedding=given, sample=5, cache="none").holds
+    assert medsim.verify(build, embedding=embedding, sample=5, cache="none").holds
     other = medsim.Embedding(lambda texts: vectors_of(texts) ** 3, version="1")
-    found = medsim.verify(build, embedding=other, sample=5, cache="none")
-    assert "similarities" in found.broken
+    result = medsim.verify(build, embedding=other, sample=5, cache="none")
+    assert "similarities" in result.broken
     with pytest.raises(InputError, match="is not the embedding"):
         medsim.verify(build, embedding=medsim.Embedding(vectors_of, version="2"))
 
 
-def test_an_interrupted_build_of_an_object_goes_on(
+def test_an_interrupted_build_from_an_object_resumes(
     shared_release: Path, tmp_path: Path, of_function: medsim.Build, monkeypatch
 ) -> None:
     def stopped(*_: object) -> None:
@@ -439,11 +437,11 @@ def test_an_interrupted_build_of_an_object_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr("medsim.builds.build.CheckedPairs.findings", stopped)
         with pytest.raises(KeyboardInterrupt):
-            made(shared_release, tmp_path / "out", vectors_of)
+            build_with(shared_release, tmp_path / "out", vectors_of)
     unfinished = tmp_path / ".out.unfinished" / SET
     written = unfinished.stat().st_mtime_ns
 
-    build = made(shared_release, tmp_path / "out", vectors_of)
+    build = build_with(shared_release, tmp_path / "out", vectors_of)
 
     assert (build.folder / SET).stat().st_mtime_ns == written
     assert build.pairs().collect().equals(of_function.pairs().collect())

@@ -1,4 +1,4 @@
-"""The same rows whatever the threads, the packaging, the release type or the order of the input."""
+"""Rows do not depend on threads, packaging, release type or order of the input."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_another_seed_gives_other_negatives_and_the_same_positives(
     assert levenshtein[0] != levenshtein[1]
 
 
-def test_any_head_is_a_mix_of_labels_and_of_the_alphabet(built: medsim.Build) -> None:
+def test_the_first_rows_mix_labels_and_the_alphabet(built: medsim.Build) -> None:
     pairs = built.pairs("syn_syn", "hard", "random").collect()
     head = pairs.head(pairs.height // 4)
     assert 0.35 < head["label"].mean() < 0.65
@@ -91,7 +91,7 @@ def test_any_head_is_a_mix_of_labels_and_of_the_alphabet(built: medsim.Build) ->
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, medsim.Build]:
-    """A build of each pool from one release."""
+    """Two builds of one release, one for each pool."""
     folder = tmp_path_factory.mktemp("both")
     random_release(20, 60).write_folder(folder / "release", "Full")
     return {
@@ -100,16 +100,16 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, medsim.Build]:
     }
 
 
-def test_terms_of_other_sets_are_drawn_and_negatives_are_no_farther(both) -> None:
-    own, wide = both["set"], both["terminology"]
+def test_the_shared_pool_adds_terms_and_negatives_are_not_farther(both) -> None:
+    sets, wide = both["set"], both["terminology"]
 
     key = ["dataset", "difficulty", "negatives"]
-    pools = [frame.filter(pl.col("label") == 1).collect() for frame in (own.pairs(), wide.pairs())]
+    pools = [frame.filter(pl.col("label") == 1).collect() for frame in (sets.pairs(), wide.pairs())]
     assert pools[0].sort(pl.all()).equals(pools[1].sort(pl.all()))  # the same positives
-    stats = own.stats().join(wide.stats(), on=key)
+    stats = sets.stats().join(wide.stats(), on=key)
     assert stats["shortfall_right"].sum() <= stats["shortfall"].sum()
     nearest = stats.filter(pl.col("negatives") == "levenshtein", pl.col("shortfall") == 0)
     assert nearest["mean_distance_negatives_right"].sum() < nearest["mean_distance_negatives"].sum()
-    assert own.stats()["n_terms"].equals(wide.stats()["n_terms"])  # of the positives
+    assert sets.stats()["n_terms"].equals(wide.stats()["n_terms"])  # of the positives
     for path in wide.folder.rglob("*.parquet"):
         assert json.loads(pl.read_parquet_metadata(path)["options"])["pool"] == "terminology"

@@ -1,4 +1,4 @@
-"""Sets as numbers: their ids and order, and the texts of their files, some at a time."""
+"""Sets as numbers: their ids and order, and the texts of their files in batches."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ TERMS = pl.Series("term", ["Ague", "caf\u00e9", "knee", "\u75c5"])
 
 
 def expected_order(pairs: list[tuple[int, int]], seed: int) -> tuple[list[str], list[int]]:
-    """Return the ids and the order of pairs, by hashlib and by sorting texts."""
-    texts = [(TERMS[one], TERMS[two]) for one, two in pairs]
+    """Return the ids and the order of pairs, computed with hashlib and sorted texts."""
+    texts = [(TERMS[first], TERMS[second]) for first, second in pairs]
     ids = [
-        hashlib.md5(f"{len(one)}:{one}{two}".encode()).hexdigest()[:16]  # noqa: S324  # an identifier
-        for one, two in texts
+        hashlib.md5(f"{len(first)}:{first}{second}".encode()).hexdigest()[:16]  # noqa: S324  # an identifier
+        for first, second in texts
     ]
-    places = [hashlib.md5(f"{seed} {one}".encode()).hexdigest() for one in ids]  # noqa: S324  # no secret
+    places = [hashlib.md5(f"{seed} {first}".encode()).hexdigest() for first in ids]  # noqa: S324  # no secret
     return ids, sorted(range(len(ids)), key=lambda row: (places[row], ids[row], *texts[row]))
 
 
@@ -43,21 +43,21 @@ def test_pairs_have_the_ids_and_the_order_of_their_hashes(
     store: Store, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
     monkeypatch.setattr(datasets, "_BATCH_ROWS", batch)
-    pairs = [(one, two) for one in range(4) for two in range(4)]
+    pairs = [(left, right) for left in range(4) for right in range(4)]
     ids, order = expected_order(pairs, 7)
     first, second = np.array(pairs, np.int32).T
-    found, places = pair_keys(first, second, TERMS, store, 7)
-    assert pair_id(found).to_list() == ids
+    numbers, places = pair_keys(first, second, TERMS, store, 7)
+    assert pair_id(numbers).to_list() == ids
     assert places.tolist() == order
 
 
 def test_a_set_without_pairs_has_no_ids(store: Store) -> None:
     none = np.empty(0, np.int32)
-    found, places = pair_keys(none, none, TERMS, store, 0)
-    assert pair_id(found).to_list() == places.tolist() == []
+    ids, places = pair_keys(none, none, TERMS, store, 0)
+    assert pair_id(ids).to_list() == places.tolist() == []
 
 
-def test_pairs_of_one_first_half_are_in_order_of_the_rest() -> None:
+def test_pairs_with_equal_first_halves_are_sorted_by_the_rest() -> None:
     columns = np.array([[1, 1, 1, 1, 0], [9, 8, 8, 8, 9], [0, 5, 4, 4, 9], [0, 0, 2, 1, 0]])
     halves, ids, terms = columns[:2].astype(np.uint64), columns[2].astype(np.uint64), columns[3]
     order = datasets._order(halves, ids, terms.astype(np.int32), np.zeros(5, np.int32))
@@ -65,11 +65,11 @@ def test_pairs_of_one_first_half_are_in_order_of_the_rest() -> None:
 
 
 def test_ids_keep_their_zeros() -> None:
-    found = pair_id(np.array([0, 255, 2**64 - 1], np.uint64))
-    assert found.to_list() == ["0" * 16, "0" * 14 + "ff", "f" * 16]
+    ids = pair_id(np.array([0, 255, 2**64 - 1], np.uint64))
+    assert ids.to_list() == ["0" * 16, "0" * 14 + "ff", "f" * 16]
 
 
-def test_sets_made_some_rows_at_a_time_have_the_same_rows(
+def test_sets_made_in_batches_have_the_same_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random_release(5, 40).write_folder(tmp_path / "release", "Snapshot")
@@ -82,7 +82,7 @@ def test_sets_made_some_rows_at_a_time_have_the_same_rows(
     assert parts.pairs().collect().equals(whole.pairs().collect())
 
 
-def test_a_file_holds_rows_if_all_are_there_in_their_order(tmp_path: Path) -> None:
+def test_a_file_holds_rows_if_it_has_all_in_order(tmp_path: Path) -> None:
     rows = pl.DataFrame({"a": ["x", None, "y"], "b": [1, 2, 3]})
     write_parquet(rows, tmp_path / "rows.parquet", {})
     others = [rows.head(2), rows.reverse(), pl.concat([rows, rows]), rows.rename({"a": "c"})]
@@ -93,7 +93,7 @@ def test_a_file_holds_rows_if_all_are_there_in_their_order(tmp_path: Path) -> No
         assert not holds(tmp_path / "rows.parquet", other.lazy())
 
 
-def test_a_build_stops_where_a_file_holds_other_rows(
+def test_a_build_stops_if_a_file_has_other_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random_release(5, 10).write_folder(tmp_path / "release", "Snapshot")

@@ -1,4 +1,4 @@
-"""A build in shards gives the rows of a build in one piece, whatever happens on the way."""
+"""A build in shards gives the same rows as a build in one piece, despite interruptions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from medsim.core.errors import OutputError
 
 pytestmark = pytest.mark.slow
 
-PATIENCE = 120  # seconds until a condition that must come has not come
+PATIENCE = 120  # seconds to wait for a condition before a test fails
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def whole(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="module")
 def halves(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two shards that are done, to be copied."""
+    """Two finished shards, for tests to copy."""
     out = tmp_path_factory.mktemp("halves") / "out"
     shards(source, out, 2)
     return out.with_name("out.shards")
@@ -54,7 +54,7 @@ def halves(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def out(halves: Path, tmp_path: Path) -> Path:
-    """Where a build will lie of which two shards are done."""
+    """The future path of a build with two finished shards."""
     shutil.copytree(halves, tmp_path / "out.shards")
     return tmp_path / "out"
 
@@ -77,13 +77,13 @@ def shards(source: Path, out: Path, total: int, *numbers: int, **options) -> Non
         medsim.build_shard(source, out, shard=f"{number}/{total}", seed=4, **options)
 
 
-def said(error: pytest.ExceptionInfo[medsim.MedsimError]) -> str:
+def message_of(error: pytest.ExceptionInfo[medsim.MedsimError]) -> str:
     assert "\n" not in str(error.value)
     return str(error.value)
 
 
 @pytest.mark.parametrize(("total", "pool"), [(1, "set"), (3, "terminology")])
-def test_the_rows_are_those_of_a_build_in_one_piece(
+def test_shards_give_the_rows_of_a_build_in_one_piece(
     source: Path, whole: dict, tmp_path: Path, total: int, pool: str
 ) -> None:
     shards(source, tmp_path / "out", total, pool=pool)
@@ -95,7 +95,7 @@ def test_the_rows_are_those_of_a_build_in_one_piece(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_there_may_be_more_shards_than_first_terms(tmp_path: Path) -> None:
+def test_more_shards_than_first_terms_are_allowed(tmp_path: Path) -> None:
     release = Release()
     release.named("100001", "Velp (ailment)", "Nurl", "Nurling")
     release.named("100002", "Quern of the drelling (thing)", "Mawk and olt")
@@ -114,12 +114,10 @@ def test_there_may_be_more_shards_than_first_terms(tmp_path: Path) -> None:
     assert {row["first_terms"].item() == 0 for row in rows} == {True, False}
 
 
-def test_processes_that_run_at_the_same_time_make_one_build(
-    source: Path, whole: dict, tmp_path: Path
-) -> None:
+def test_concurrent_processes_make_one_build(source: Path, whole: dict, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "medsim", "build", source, "-o", out, "--seed", "4"]
-    # The first shard is made twice at once, as a job that a cluster starts again may be.
+    # The first shard is made twice at the same time, as if a cluster restarted its job.
     processes = [
         subprocess.Popen(
             [*map(str, command), "--threads", "1", "--shard", "1/2"],
@@ -142,7 +140,7 @@ def test_processes_that_run_at_the_same_time_make_one_build(
     assert medsim.open(out).manifest.outputs == whole["set"]
 
 
-def test_a_shard_that_is_done_is_not_done_again(source: Path, tmp_path: Path) -> None:
+def test_a_finished_shard_is_not_searched_again(source: Path, tmp_path: Path) -> None:
     arguments = ["build", source, "-o", tmp_path / "out", "--shard", "2/3", "--format", "csv"]
     first = run(*arguments)
     file = tmp_path / "out.shards" / "shard-2-of-3.shard"
@@ -159,7 +157,7 @@ def test_a_shard_that_is_done_is_not_done_again(source: Path, tmp_path: Path) ->
 
 
 def ended(command: list[str], is_there: Callable[[], bool], number: int) -> tuple[int, str]:
-    """Send a command a signal as soon as something is there; return its code and its stderr."""
+    """Send a command a signal once something exists; return its exit code and stderr."""
     process = subprocess.Popen(
         [sys.executable, "-m", "medsim", *command],
         stdout=subprocess.DEVNULL,
@@ -175,7 +173,7 @@ def ended(command: list[str], is_there: Callable[[], bool], number: int) -> tupl
     return process.returncode, stderr
 
 
-def test_a_shard_that_was_ended_twice_is_done_by_the_next_run_and_a_merge_goes_on(
+def test_a_shard_killed_twice_is_finished_and_a_killed_merge_resumes(
     long_source: Path, long_whole: dict, tmp_path: Path
 ) -> None:
     out, job = tmp_path / "out", tmp_path / "out.shards" / "job.json"
@@ -188,25 +186,25 @@ def test_a_shard_that_was_ended_twice_is_done_by_the_next_run_and_a_merge_goes_o
 
     for shard in ("1/2", "2/2"):
         medsim.build_shard(long_source, out, shard=shard)
-    made = tmp_path / ".out.unfinished" / "pairs"
-    ended(["merge", str(out)], lambda: any(made.rglob("*.parquet")), signal.SIGKILL)
+    pairs = tmp_path / ".out.unfinished" / "pairs"
+    ended(["merge", str(out)], lambda: any(pairs.rglob("*.parquet")), signal.SIGKILL)
     merged = medsim.merge(out)
 
     assert merged.manifest.outputs == long_whole
     assert not job.parent.exists()
 
 
-def test_what_shards_have_no_lists_of_is_searched_for(
+def test_lists_missing_in_shards_are_searched(
     source: Path, whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shards(source, tmp_path / "out", 2)
-    read_all = ShardFolder.read_all  # a merge that goes on plans for fewer sets than shards did
+    read_all = ShardFolder.read_all  # a resumed merge plans fewer sets than the shards
 
-    def but_one_pool(self: ShardFolder, own: Any) -> list[Any]:
-        known = read_all(self, own)
-        kept = [one for one in known if one.pool != known[0].pool]
-        assert 0 < len(kept) < len(known)
-        return kept
+    def but_one_pool(self: ShardFolder, sharded: Any) -> list[Any]:
+        results = read_all(self, sharded)
+        others = [result for result in results if result.pool != results[0].pool]
+        assert 0 < len(others) < len(results)
+        return others
 
     monkeypatch.setattr(ShardFolder, "read_all", but_one_pool)
 
@@ -214,7 +212,7 @@ def test_what_shards_have_no_lists_of_is_searched_for(
 
 
 def altered_job(out: Path) -> None:
-    """Let the job be one of other versions."""
+    """Change the versions in the job."""
     path = out.with_name("out.shards") / "job.json"
     noted = json.loads(path.read_text())
     libraries = json.loads(noted["job"]["libraries"]) | {"numpy": "1.0"}
@@ -233,7 +231,7 @@ def altered_job(out: Path) -> None:
         ({"alter": altered_job}, "numpy, medsim"),
     ],
 )
-def test_shards_of_another_build_are_refused(
+def test_shards_of_another_build_are_rejected(
     source: Path, out: Path, tmp_path: Path, changed: dict, expected: str
 ) -> None:
     options = {"source": source, "shard": "2/2", "seed": 4, **changed}
@@ -244,7 +242,7 @@ def test_shards_of_another_build_are_refused(
     differ = rf"shards of another build \(they differ in {expected}\); remove it"
     with pytest.raises(medsim.MedsimError, match=differ) as error:
         medsim.build_shard(out=out, **options)
-    said(error)
+    message_of(error)
     if expected in {"source_files", "numpy, medsim"}:
         with pytest.raises(medsim.MedsimError, match="shards"):
             medsim.merge(out, source=options["source"])
@@ -257,7 +255,7 @@ def test_missing_and_damaged_shards_are_named(source: Path, tmp_path: Path) -> N
     with pytest.raises(medsim.MedsimError, match="of 4 shards, these are missing or") as error:
         medsim.merge(tmp_path / "out")
 
-    assert "damaged: 2, 3 and 4; make each with medsim build --shard 2/4" in said(error)
+    assert "damaged: 2, 3 and 4; make each with medsim build --shard 2/4" in message_of(error)
     with pytest.raises(medsim.MedsimError, match="holds no shards; make them with medsim build"):
         medsim.merge(tmp_path / "other")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.shards"]
@@ -291,7 +289,7 @@ JOB = '{"job": {"libraries": "x", "options": "{}"}, "total": 2, "source": "hpo"}
     ],
     ids=["deep note", "no note", "pipe for a note", "pipe for a shard"],
 )
-def test_what_cannot_be_read_is_named(
+def test_unreadable_files_are_named(
     out: Path, name: str, content: str | None, expected: str
 ) -> None:
     (path := out.with_name("out.shards") / name).unlink()
@@ -301,7 +299,7 @@ def test_what_cannot_be_read_is_named(
         medsim.merge(out)
 
 
-def test_a_damaged_shard_can_be_done_again(source: Path, whole: dict, out: Path) -> None:
+def test_a_damaged_shard_can_be_searched_again(source: Path, whole: dict, out: Path) -> None:
     path = out.with_name("out.shards") / "shard-2-of-2.shard"
     path.write_bytes(path.read_bytes()[:-20])
 
@@ -312,28 +310,26 @@ def test_a_damaged_shard_can_be_done_again(source: Path, whole: dict, out: Path)
     assert medsim.merge(out).manifest.outputs == whole["set"]
 
 
-def test_the_source_may_lie_elsewhere_by_the_time_of_merging(
+def test_the_source_may_have_moved_before_the_merge(
     whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     random_release(8, 80).write_zip(Path("release.zip"), "Snapshot")
     shards(Path("release.zip"), Path("out"), 2)
-    monkeypatch.chdir(tmp_path)  # what was named by a relative path is found from here too
+    monkeypatch.chdir(tmp_path)  # relative paths are found from here too
     Path("moved").mkdir()
     Path("here/release.zip").rename("moved/release.zip")
 
     with pytest.raises(medsim.MedsimError, match=r"no file or folder .* with `source`") as error:
         medsim.merge("here/out")
-    said(error)
+    message_of(error)
     build = medsim.merge("here/out", source="moved/release.zip")
 
     assert build.manifest.outputs == whole["set"]
 
 
-def test_a_finished_build_is_not_sharded_over_unless_that_is_asked_for(
-    source: Path, tmp_path: Path
-) -> None:
+def test_shards_replace_a_finished_build_only_with_overwrite(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     before = medsim.build(source, out).manifest.outputs
 
@@ -350,14 +346,14 @@ def test_a_finished_build_is_not_sharded_over_unless_that_is_asked_for(
 @pytest.mark.parametrize(
     "shard", ["0/2", "3/2", "1", "1/", "/2", "-1/2", "a/b", "1/2/3", "1/1000001"]
 )
-def test_what_names_no_shard_is_refused(source: Path, tmp_path: Path, shard: str) -> None:
+def test_invalid_shard_names_are_rejected(source: Path, tmp_path: Path, shard: str) -> None:
     with pytest.raises(medsim.MedsimError, match=f"`shard` '{re.escape(shard)}' is not a"):
         medsim.build_shard(source, tmp_path / "out", shard=shard)
 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_shard_of_a_missing_or_damaged_source_leaves_nothing(tmp_path: Path) -> None:
+def test_a_missing_or_damaged_source_leaves_no_files(tmp_path: Path) -> None:
     result = run("build", tmp_path / "nowhere.zip", "-o", tmp_path / "out", "--shard", "1/2")
     assert result.exit_code == 1
     assert result.stderr.startswith("error: no file or folder")
@@ -377,19 +373,19 @@ def job(seed: str) -> ShardedRun:
 def before_the_first(
     monkeypatch: pytest.MonkeyPatch, module: object, name: str, happens: object
 ) -> None:
-    """Let something happen once, just before a function is called."""
+    """Make something happen once, just before a function is called."""
     function = getattr(module, name)
-    left = [happens]
+    pending = [happens]
 
     def interleaved(*arguments: object, **options: object) -> object:
-        if left:
-            left.pop()()
+        if pending:
+            pending.pop()()
         return function(*arguments, **options)
 
     monkeypatch.setattr(module, name, interleaved)
 
 
-def test_a_file_or_a_link_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+def test_a_file_or_link_at_the_path_of_the_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out.shards").write_text("in the way")
     (tmp_path / "linked.shards").symlink_to("elsewhere")
@@ -402,10 +398,10 @@ def test_a_file_or_a_link_in_the_place_of_the_folder_is_an_error(tmp_path: Path)
 
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize(("theirs", "is_refused"), [("1", True), ("0", False)])
-def test_of_two_processes_that_claim_a_folder_at_once_one_does(
+def test_only_one_of_two_processes_claims_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str, *, is_refused: bool, links: bool
 ) -> None:
-    """The other claims it after this one has seen no claim, and before it has written its own."""
+    """The other process claims it after this one has seen no claim, but before it writes one."""
     shards = ShardFolder(tmp_path / "out")
     shards.folder.mkdir()
     if not links:
@@ -426,7 +422,7 @@ def no_links(*_arguments: object) -> None:
     raise OSError(errno.EPERM, "Operation not permitted")
 
 
-def test_names_that_only_resemble_those_of_shards_stay(tmp_path: Path) -> None:
+def test_files_with_similar_names_are_not_removed(tmp_path: Path) -> None:
     shards = ShardFolder(tmp_path / "out")
     shards.folder.mkdir()
     names = ["shard-notes.txt", "spill-over-from-the-pond", "job.json.backup"]

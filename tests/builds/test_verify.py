@@ -1,4 +1,4 @@
-"""Verification finds what was changed, even where the manifest was changed with it."""
+"""Verification finds changes, even if the manifest was changed too."""
 
 from __future__ import annotations
 
@@ -89,16 +89,16 @@ CHANGES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], set[str]]]
 }
 
 
-def test_an_untouched_build_holds(pristine: Path) -> None:
-    found = medsim.verify(pristine, sample="all")
+def test_an_unchanged_build_keeps_its_promises(pristine: Path) -> None:
+    result = medsim.verify(pristine, sample="all")
 
-    assert found.holds
-    assert found.n_compared == found.n_first_terms == n_first_terms(pristine)
-    assert found.outcome.endswith(
-        f"all {found.n_first_terms} first terms were compared with all terms"
+    assert result.holds
+    assert result.n_compared == result.n_first_terms == n_first_terms(pristine)
+    assert result.outcome.endswith(
+        f"all {result.n_first_terms} first terms were compared with all terms"
     )
-    assert found.findings["violations"].sum() == 0
-    assert found.findings.height >= 20
+    assert result.findings["violations"].sum() == 0
+    assert result.findings.height >= 20
 
 
 def n_first_terms(folder: Path) -> int:
@@ -107,7 +107,7 @@ def n_first_terms(folder: Path) -> int:
 
 
 def allowed_terms(folder: Path, pairs: pl.DataFrame, first: str) -> pl.DataFrame:
-    """Return the terms that could be negatives of a first term and are not, nearest first."""
+    """Return the terms that could be negatives of a first term but are not, nearest first."""
     every = medsim.open(folder).pairs(negatives="levenshtein").collect()
     paired = {*every.filter(term1=first)["term2"], *every.filter(term2=first)["term1"]}
     positives = pairs.filter(label=1)
@@ -135,44 +135,44 @@ def tamper(folder: Path, kind: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["next nearest", "farthest"])
-def test_a_negative_that_is_not_the_nearest_is_found_where_all_are_compared(
+def test_a_negative_that_is_not_the_nearest_is_found_if_all_are_compared(
     copy: Path, kind: str
 ) -> None:
     tamper(copy, kind)
 
-    unseen, seen = (medsim.verify(copy, sample=sample, seed=1) for sample in (0, "all"))
+    nothing, everything = (medsim.verify(copy, sample=sample, seed=1) for sample in (0, "all"))
 
-    assert unseen.holds
-    assert (unseen.n_compared, unseen.n_first_terms) == (0, n_first_terms(copy))
-    assert "hold for a sample: the negatives of 0 of" in unseen.outcome
-    assert seen.broken == ["nearest"]
-    assert seen.findings.filter(check="nearest")["violations"].item() == 1
+    assert nothing.holds
+    assert (nothing.n_compared, nothing.n_first_terms) == (0, n_first_terms(copy))
+    assert "hold for a sample: the negatives of 0 of" in nothing.outcome
+    assert everything.broken == ["nearest"]
+    assert everything.findings.filter(check="nearest")["violations"].item() == 1
 
 
-def test_a_removed_negative_is_found_whatever_the_sample(copy: Path) -> None:
+def test_a_removed_negative_is_found_with_any_sample(copy: Path) -> None:
     tamper(copy, "removed")
 
-    found = medsim.verify(copy, sample=0)
+    result = medsim.verify(copy, sample=0)
 
-    assert found.broken == ["nearest"]
-    assert found.n_compared == 1
+    assert result.broken == ["nearest"]
+    assert result.n_compared == 1
 
 
-def test_a_sample_is_another_for_another_seed_and_the_same_for_the_same(copy: Path) -> None:
+def test_the_sample_depends_on_the_seed(copy: Path) -> None:
     tamper(copy, "farthest")
     half = pl.read_parquet(copy / SYN_SYN).filter(label=1)["term1"].n_unique() // 2
 
-    found = {seed: medsim.verify(copy, sample=half, seed=seed).holds for seed in range(5, 9)}
+    holds = {seed: medsim.verify(copy, sample=half, seed=seed).holds for seed in range(5, 9)}
 
-    assert set(found.values()) == {True, False}
-    assert medsim.verify(copy, sample=half, seed=5).holds == found[5]
+    assert set(holds.values()) == {True, False}
+    assert medsim.verify(copy, sample=half, seed=5).holds == holds[5]
 
 
-def test_a_sample_without_a_seed_is_a_new_one_each_time() -> None:
+def test_without_a_seed_each_sample_is_new() -> None:
     assert len({with_seed(VerifyOptions("build")).seed for _ in range(9)}) > 1
 
 
-def test_another_shortfall_than_that_of_the_statistics_is_found(copy: Path) -> None:
+def test_a_shortfall_that_differs_from_the_statistics_is_found(copy: Path) -> None:
     manifest = json.loads((copy / "manifest.json").read_text())
     manifest["shortfall"] += 1
     (copy / "manifest.json").write_text(json.dumps(manifest))
@@ -199,7 +199,7 @@ def test_the_command_takes_all_or_a_number_and_prints_what_it_compared(pristine:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_is_found_where_the_manifest_was_changed_with_it(copy: Path, name: str) -> None:
+def test_a_change_is_found_even_if_the_manifest_was_changed_too(copy: Path, name: str) -> None:
     path, changed, expected = CHANGES[name]
     alter(copy, path, changed)
 
@@ -242,7 +242,7 @@ def test_a_description_changed_after_the_build_breaks_the_positives(copy: Path) 
         lambda terms: terms.with_columns(difficulty=pl.lit("easy")),
     ],
 )
-def test_other_terms_than_those_that_positives_link_are_found(copy: Path, changed) -> None:
+def test_wrong_rows_of_terms_are_found(copy: Path, changed) -> None:
     alter(copy, TERM.files, changed)
 
     assert medsim.verify(copy, sample=0).broken == ["terms"]
@@ -251,7 +251,7 @@ def test_other_terms_than_those_that_positives_link_are_found(copy: Path, change
 STATS = pl.DataFrame({"dataset": ["d1", "d2"], "n": [3, 0], "mean": [1 / 3, None]})
 
 
-def test_statistics_agree_but_for_the_rounding_of_means() -> None:
+def test_statistics_agree_up_to_rounding() -> None:
     assert statistics_agree(STATS.with_columns(pl.col("mean") * (1 + 1e-9)), STATS)
 
 
@@ -284,7 +284,7 @@ OTHERWISE: dict[str, object] = {
     "most_names": 7,
     "seed": 5,
 }
-"""Another value than the default of each option that decides rows, as manifests keep it."""
+"""A value other than the default for each option that affects rows, as in manifests."""
 
 CALLERS: dict[str, Callable[[Path], object]] = {
     "verify": medsim.verify,
@@ -298,16 +298,16 @@ CALLERS: dict[str, Callable[[Path], object]] = {
         medsim.open(build), Store(threads=1), threads=1
     ),
 }
-"""All that derives names from a build again."""
+"""The functions that derive names from a build again."""
 
 
 class DerivedError(MedsimError):
-    """The names were derived by the other values of all options."""
+    """The names were derived with the other values of all options."""
 
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A build whose manifest has other values of all options than it was made with."""
+    """A build whose manifest has other values for all options than the build was made with."""
     folder = tmp_path_factory.mktemp("deciding")
     random_release(5, 30).write_folder(folder / "release", "Snapshot")
     medsim.build(folder / "release", folder / "build", negatives=["random"])
@@ -318,15 +318,15 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return other
 
 
-def test_every_option_that_decides_rows_has_another_value_here() -> None:
+def test_every_option_that_affects_rows_has_another_value_here() -> None:
     usual = SearchOptions().recorded()
-    keys = {one.key for one in declared(SearchOptions).values() if one.key is not None}
+    keys = {option.key for option in declared(SearchOptions).values() if option.key is not None}
     assert keys == set(OTHERWISE)
     assert all(usual.get(key) != value for key, value in OTHERWISE.items())
 
 
 @pytest.mark.parametrize("caller", CALLERS)
-def test_options_that_decide_rows_reach_whoever_derives_names(
+def test_options_that_affect_rows_reach_the_functions_that_derive_names(
     build: Path, monkeypatch: pytest.MonkeyPatch, caller: str
 ) -> None:
     usual = positives.derive_names

@@ -1,4 +1,4 @@
-"""The database of DuckDB that a build or splits are exported to, as its users open it."""
+"""The exported DuckDB database of a build or splits, opened as users open it."""
 
 from __future__ import annotations
 
@@ -54,26 +54,26 @@ def test_the_database_of_a_build_has_its_views_as_tables_with_comments(
         assert comment == BUILD.views[table].notes[column]
 
 
-def test_the_database_of_splits_has_their_builds_together(
+def test_the_database_of_splits_combines_their_builds(
     shared_splits: medsim.Splits, tmp_path: Path
 ) -> None:
     medsim.export(shared_splits, tmp_path / "out", "duckdb", threads=1)
 
-    own = dict(shared_splits.views().select("view", "rows").rows())
+    expected = dict(shared_splits.views().select("view", "rows").rows())
     parts = {
         name: dict(build.views().select("view", "rows").rows())
         for name, build in shared_splits.builds.items()
     }
     summed = {view: sum(part[view] for part in parts.values()) for view in BUILD.views}
     with opened(tmp_path / "out" / "splits.duckdb") as database:
-        assert sizes(database) == summed | own
+        assert sizes(database) == summed | expected
         counts = "select split, count(*) from positive group by split"
-        found = dict(database.sql(counts).fetchall())
-        assert found == {name: part["positive"] for name, part in parts.items()}
+        actual = dict(database.sql(counts).fetchall())
+        assert actual == {name: part["positive"] for name, part in parts.items()}
         comments = database.sql(
             "select comment from duckdb_columns() where column_name = 'split'"
         ).fetchall()
-        assert len(comments) == len(summed | own)
+        assert len(comments) == len(summed | expected)
         assert all("split" in (comment or "").lower() for (comment,) in comments)
         about = database.sql(
             "select comment from duckdb_tables() where table_name = 'concept_split'"
@@ -82,7 +82,7 @@ def test_the_database_of_splits_has_their_builds_together(
 
 
 @pytest.mark.parametrize("name", ["back\\slash[x]*", "a=b quo'te"])
-def test_a_database_lies_where_it_was_asked_for(
+def test_a_database_is_written_to_the_given_path(
     shared_build: medsim.Build, tmp_path: Path, name: str
 ) -> None:
     medsim.export(shared_build, tmp_path / name, "duckdb")

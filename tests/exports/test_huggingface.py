@@ -1,4 +1,4 @@
-"""The folder for Hugging Face: its files, its card, its description, and what is refused."""
+"""The export for Hugging Face: its files, card and description, and errors."""
 
 from __future__ import annotations
 
@@ -39,48 +39,48 @@ def of_splits(shared_splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def files_of(metadata, config: str) -> dict[str, list[str]]:
     """Return the files of a configuration by split."""
-    (found,) = (one for one in metadata["configs"] if one["config_name"] == config)
+    (entry,) = (entry for entry in metadata["configs"] if entry["config_name"] == config)
     return {
-        one["split"]: one["path"] if isinstance(one["path"], list) else [one["path"]]
-        for one in found["data_files"]
+        files["split"]: files["path"] if isinstance(files["path"], list) else [files["path"]]
+        for files in entry["data_files"]
     }
 
 
 def test_each_set_is_a_configuration_with_the_rows_of_the_build(shared_splits, of_splits) -> None:
-    metadata, told = metadata_of(of_splits), rows_in_table(of_splits)
+    metadata, n_rows = metadata_of(of_splits), rows_in_table(of_splits)
 
-    known = {path.relative_to(of_splits).as_posix() for path in of_splits.rglob("*.parquet")}
+    existing = {path.relative_to(of_splits).as_posix() for path in of_splits.rglob("*.parquet")}
     listed = []
-    for config in (one["config_name"] for one in metadata["configs"]):
+    for config in (entry["config_name"] for entry in metadata["configs"]):
         files = files_of(metadata, config)
         for split, build in shared_splits.builds.items():
             if config == "positives":
                 rows = build.positives()
             else:
                 rows = build.pairs(*([] if config == "pairs" else config.split("-"))).collect()
-            read = [pl.read_parquet(of_splits / path) for path in files.get(split, [])]
-            assert told[config][split] == rows.height
-            assert bool(read) == bool(rows.height)
-            assert not read or pl.concat(read).equals(rows)
+            frames = [pl.read_parquet(of_splits / path) for path in files.get(split, [])]
+            assert n_rows[config][split] == rows.height
+            assert bool(frames) == bool(rows.height)
+            assert not frames or pl.concat(frames).equals(rows)
         listed += [path for paths in files.values() for path in paths]
-    assert sorted(listed) == sorted(known)
+    assert sorted(listed) == sorted(existing)
     assert set(shared_splits.names) == files_of(metadata, "pairs").keys()
     assert len(files_of(metadata, "positives")) == 3
 
 
-def test_all_pairs_have_the_similarity_where_some_do(similar_build, tmp_path: Path) -> None:
+def test_all_pairs_have_a_similarity_column_if_some_do(similar_build, tmp_path: Path) -> None:
     folder = exported(similar_build, tmp_path / "out", private=True)
 
     pairs = pl.read_parquet(folder / "pairs" / "*.parquet")
     assert pairs.equals(similar_build.pairs().collect().select(pairs.columns))
-    known = pairs.group_by("negatives").agg(pl.col("similarity").is_not_null().any())
-    assert dict(known.rows()) == {"random": False, "embedding": True}
+    filled = pairs.group_by("negatives").agg(pl.col("similarity").is_not_null().any())
+    assert dict(filled.rows()) == {"random": False, "embedding": True}
 
 
-def test_a_licence_decides_whether_it_is_exported(shared_build, tmp_path: Path) -> None:
-    said = r"release\.zip may not be passed on \(SNOMED.*`private`"
+def test_the_licence_decides_whether_a_build_is_exported(shared_build, tmp_path: Path) -> None:
+    message = r"release\.zip may not be passed on \(SNOMED.*`private`"
     for tool in ("huggingface", "mteb"):
-        with pytest.raises(OptionError, match=said):
+        with pytest.raises(OptionError, match=message):
             medsim.export(shared_build, tmp_path / "no", tool)
     assert not (tmp_path / "no").exists()
 
@@ -123,11 +123,11 @@ def test_a_build_without_pairs_is_refused(tmp_path: Path) -> None:
 def test_the_description_names_every_file_with_its_digest(of_splits: Path) -> None:
     described = json.loads((of_splits / "croissant.json").read_text("utf-8"))
 
-    files = [one for one in described["distribution"] if one["@type"] == "cr:FileObject"]
-    assert {one["contentUrl"] for one in files} == {
+    files = [entry for entry in described["distribution"] if entry["@type"] == "cr:FileObject"]
+    assert {entry["contentUrl"] for entry in files} == {
         path.relative_to(of_splits).as_posix() for path in of_splits.rglob("*.parquet")
     }
-    for one in files:
-        content = (of_splits / one["contentUrl"]).read_bytes()
-        assert one["sha256"] == hashlib.sha256(content).hexdigest()
-        assert one["contentSize"] == f"{len(content)} B"
+    for entry in files:
+        content = (of_splits / entry["contentUrl"]).read_bytes()
+        assert entry["sha256"] == hashlib.sha256(content).hexdigest()
+        assert entry["contentSize"] == f"{len(content)} B"

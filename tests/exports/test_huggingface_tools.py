@@ -1,4 +1,4 @@
-"""Builds, splits and exports as ``datasets`` loads them and mlcroissant checks them."""
+"""Builds, splits and exports, loaded by ``datasets`` and checked by mlcroissant."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def load(tmp_path_factory: pytest.TempPathFactory):
-    """Return ``load_dataset`` with a cache of its own."""
+    """Return ``load_dataset`` with a separate cache."""
     datasets.disable_progress_bars()
     cache = tmp_path_factory.mktemp("cache")
     return lambda path, name=None: datasets.load_dataset(str(path), name, cache_dir=str(cache))
@@ -33,12 +33,12 @@ def exported(shared_splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def frame_of(loaded) -> pl.DataFrame:
-    """Return the rows of a split that was loaded."""
+    """Return the rows of a loaded split."""
     return pl.DataFrame(loaded.data.table)
 
 
 @pytest.mark.parametrize("kind", ["build", "similar build", "splits", "split", "export"])
-def test_every_configuration_is_loaded_with_the_rows_that_its_card_tells(
+def test_every_configuration_loads_the_rows_of_its_card(
     shared_build, similar_build, shared_splits, exported: Path, load, kind: str
 ) -> None:
     folder = {
@@ -49,29 +49,29 @@ def test_every_configuration_is_loaded_with_the_rows_that_its_card_tells(
         "export": exported,
     }[kind]
 
-    told = rows_in_table(folder)
-    names = [one["config_name"] for one in metadata_of(folder)["configs"]]
+    in_card = rows_in_table(folder)
+    names = [row["config_name"] for row in metadata_of(folder)["configs"]]
     assert datasets.get_dataset_config_names(str(folder)) == names
     for name in names:
-        found = {split: rows.num_rows for split, rows in load(folder, name).items()}
-        assert found == {split: n_rows for split, n_rows in told[name].items() if n_rows}
+        loaded = {split: rows.num_rows for split, rows in load(folder, name).items()}
+        assert loaded == {split: n_rows for split, n_rows in in_card[name].items() if n_rows}
     assert load(folder)["train" if kind != "split" else "test"].num_rows > 100
 
 
-def test_losses_get_their_columns_in_order(shared_build, load, tmp_path: Path) -> None:
-    made = medsim.export(shared_build, tmp_path / "out", "sentence-transformers", n_negatives=2)
+def test_columns_are_in_the_order_of_losses(shared_build, load, tmp_path: Path) -> None:
+    export = medsim.export(shared_build, tmp_path / "out", "sentence-transformers", n_negatives=2)
 
-    assert {name: load(made.folder, name)["train"].column_names for name in (None, "pair")} == {
+    assert {name: load(export.folder, name)["train"].column_names for name in (None, "pair")} == {
         None: ["anchor", "positive", "negative_1", "negative_2"],
         "pair": ["anchor", "positive"],
     }
-    labelled = load(made.folder, "pair-class")["train"]
+    labelled = load(export.folder, "pair-class")["train"]
     assert labelled.column_names == ["sentence1", "sentence2", "label"]
     assert set(labelled["label"]) == {0, 1}
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what mlcroissant calls
-def test_the_description_is_sound_and_reads_the_rows(
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # from libraries of mlcroissant
+def test_the_description_is_valid_and_reads_the_rows(
     shared_splits, exported: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     dataset = mlcroissant.Dataset(jsonld=str(exported / "croissant.json"))
@@ -81,11 +81,11 @@ def test_the_description_is_sound_and_reads_the_rows(
     assert not issues.warnings
     assert not caplog.records
     for name, rows in (("fsn_syn-hard-random", "pairs"), ("positives", "positives")):
-        read = [
+        actual = [
             {field.removeprefix(f"{name}/"): text_of(value) for field, value in record.items()}
             for record in islice(dataset.records(name), 10_000)
         ]
-        known = [
+        expected = [
             {"split": split, **row}
             for split, build in shared_splits.builds.items()
             for row in (
@@ -94,11 +94,11 @@ def test_the_description_is_sound_and_reads_the_rows(
                 else build.pairs("fsn_syn", "hard", "random").collect()
             ).iter_rows(named=True)
         ]
-        assert sorted(read, key=repr) == sorted(known, key=repr)
+        assert sorted(actual, key=repr) == sorted(expected, key=repr)
 
 
 def text_of(value: object) -> object:
-    """Return the value of a record, whose texts mlcroissant gives as bytes."""
+    """Return the value of a record with bytes as text, since mlcroissant returns bytes."""
     if isinstance(value, list):
-        return [text_of(one) for one in value]
+        return [text_of(item) for item in value]
     return value.decode() if isinstance(value, bytes) else value

@@ -1,4 +1,4 @@
-"""The export for mteb: its files, beside the build that they are made of."""
+"""The export for mteb: its files, compared with the build."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def exported(once: Once, shared_build: medsim.Build) -> Path:
 
 
 def entries_of(folder: Path) -> list[dict]:
-    """Return what tasks.json has."""
+    """Return the entries of tasks.json."""
     return json.loads((folder / "tasks.json").read_text())
 
 
@@ -59,9 +59,7 @@ def test_every_set_with_both_labels_is_a_task_with_the_pairs_of_the_build(export
         assert Counter(written.rows()) == Counter(pairs.select("term1", "term2", "label").rows())
 
 
-def test_a_term_is_sought_among_all_and_relevant_are_those_that_chains_of_positives_link(
-    exported, shared_build
-):
+def test_terms_are_retrieved_among_all_and_linked_terms_are_relevant(exported, shared_build):
     terms = pl.read_parquet(exported / "terms.parquet")
     groups = {term.lower(): {term.lower()} for term in terms["text"]}
     positives = shared_build.pairs().filter(label=1).select("term1", "term2").collect()
@@ -76,7 +74,7 @@ def test_a_term_is_sought_among_all_and_relevant_are_those_that_chains_of_positi
         assert row["is_query"] == (len(others) > 1)
 
 
-def test_more_terms_than_mteb_can_look_up_are_told(monkeypatch, tmp_path, exported, shared_build):
+def test_terms_beyond_the_limit_of_mteb_are_reported(monkeypatch, tmp_path, exported, shared_build):
     monkeypatch.setattr(mteb, "MAX_QUERIES", 7)
     fewer = medsim.export(shared_build, tmp_path / "out", "mteb", private=True, datasets="same_as")
     every, chosen = (pl.read_parquet(f / "terms.parquet") for f in (exported, fewer.folder))
@@ -109,7 +107,7 @@ def test_each_rating_of_a_rated_file_is_a_task_on_its_own_scale(exported):
     ]
 
 
-def test_two_rated_sets_of_one_name_are_refused(tmp_path, shared_build):
+def test_two_rated_sets_with_one_name_are_rejected(tmp_path, shared_build):
     files = [tmp_path / name / "set.csv" for name in ("a", "b")]
     for file in files:
         file.parent.mkdir()
@@ -119,7 +117,7 @@ def test_two_rated_sets_of_one_name_are_refused(tmp_path, shared_build):
         medsim.export(shared_build, tmp_path / "out", "mteb", private=True, rated=rated)
 
 
-def test_the_metadata_is_that_of_the_release(exported, shared_build):
+def test_the_metadata_describes_the_release(exported, shared_build):
     source = shared_build.manifest.source
     for task in metadata_of(exported, "PairClassification") + metadata_of(exported, "Retrieval"):
         assert task["date"] == [source["release_date"]] * 2
@@ -134,13 +132,11 @@ def test_the_metadata_is_that_of_the_release(exported, shared_build):
     ("terms_of_use", "licence"),
     [
         ("CC BY 4.0, may be passed on; https://example.org", "cc-by-4.0"),
-        ("CC BY 2.5; https://example.org/terms", "https://example.org/terms"),  # none of mteb's
+        ("CC BY 2.5; https://example.org/terms", "https://example.org/terms"),  # not in mteb
         ("may be passed on; see https://example.org/terms", "https://example.org/terms"),
     ],
 )
-def test_the_licence_is_named_as_mteb_does_or_by_its_address(
-    tmp_path, shared_build, terms_of_use, licence
-):
+def test_the_licence_is_a_name_of_mteb_or_an_address(tmp_path, shared_build, terms_of_use, licence):
     shutil.copytree(shared_build.folder, tmp_path / "build")
     path = tmp_path / "build" / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -151,7 +147,7 @@ def test_the_licence_is_named_as_mteb_does_or_by_its_address(
     assert (facts["license"], facts["is_public"]) == (licence, True)
 
 
-def test_of_splits_the_tasks_are_of_the_test_split(tmp_path, shared_splits):
+def test_tasks_of_splits_use_the_test_split(tmp_path, shared_splits):
     folders = [
         medsim.export(whole, tmp_path / name, "mteb", private=True).folder
         for name, whole in (("all", shared_splits), ("test", shared_splits["test"]))
@@ -165,9 +161,7 @@ def test_of_splits_the_tasks_are_of_the_test_split(tmp_path, shared_splits):
         assert ", the split test. " in task["description"]
 
 
-def test_a_task_of_other_data_has_another_name_since_mteb_keeps_results_by_name(
-    tmp_path, exported, shared_build
-):
+def test_a_task_name_depends_on_its_data(tmp_path, exported, shared_build):
     shutil.copytree(shared_build.folder, tmp_path / "build")
     changed = "pairs/dataset=fsn_syn/difficulty=hard/negatives=random/data.parquet"
     alter(tmp_path / "build", changed, lambda pairs: pairs.reverse())

@@ -1,4 +1,4 @@
-"""mteb runs the export for it, and gives medsim's own scores."""
+"""mteb runs its export, and gives the same scores as medsim."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 mteb = pytest.importorskip("mteb", reason="medsim[tools] is not installed", exc_type=ImportError)
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of mteb and of what it imports
+pytestmark = pytest.mark.filterwarnings("ignore")  # warnings of mteb and its imports
 
 SET = ("dataset", "difficulty", "negatives")
 SIZES = ("n_positives", "n_negatives")
 TYPES = ("PairClassification", "STS", "Retrieval")
-ROUNDED = 1e-5  # mteb rounds scores of retrieval to five places
+ROUNDED = 1e-5  # mteb rounds retrieval scores to five decimals
 
 
 def static_model(build, *, split):
-    """Return a model of random vectors, of words or of whole terms in lower case.
+    """Return a model of random vectors, for words or for whole lower-cased terms.
 
-    Vectors of words are whole numbers, so that terms of the same words tie, and some are shared.
+    Vectors of words have integers, so that terms with the same words tie; some words share one.
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import StaticEmbedding
@@ -50,14 +50,14 @@ def static_model(build, *, split):
 
 
 def scores_of(model, tasks):
-    """Return the scores of mteb by the name of the task without its last part."""
-    found = mteb.evaluate(model, tasks, cache=None, show_progress_bar=False).task_results
-    return {one.task_name.rpartition("-")[0]: one.scores["test"][0] for one in found}
+    """Return mteb's scores by the name of the task without its last part."""
+    results = mteb.evaluate(model, tasks, cache=None, show_progress_bar=False).task_results
+    return {task.task_name.rpartition("-")[0]: task.scores["test"][0] for task in results}
 
 
 @pytest.fixture(scope="module")
 def folder(once: Once, shared_build: medsim.Build) -> Path:
-    """A folder with a rated file and with the export of it and of the shared build."""
+    """A folder with a rated file, and an export of it and of the shared build."""
 
     def make(folder: Path) -> None:
         pairs = shared_build.pairs("fsn_syn", "hard").head(60).collect()
@@ -71,7 +71,7 @@ def folder(once: Once, shared_build: medsim.Build) -> Path:
 
 @pytest.fixture(scope="module")
 def tasks(folder):
-    """The tasks, by the type that mteb gives them."""
+    """The tasks by mteb's type."""
     sys.path.insert(0, str(folder / "out"))
     try:
         from tasks import TASKS
@@ -81,55 +81,55 @@ def tasks(folder):
 
 
 @pytest.fixture(scope="module")
-def own(folder, shared_build, tmp_path_factory):
-    """The evaluation by medsim of a model with many ties, and of one with none."""
+def ours(folder, shared_build, tmp_path_factory):
+    """The evaluation of a model with many ties and of one without ties."""
     models = {"tied": static_model(shared_build, split=True)}
     models["free"] = static_model(shared_build, split=False)
     out = tmp_path_factory.mktemp("own") / "results"
     inputs = [shared_build, f"{folder / 'rated.csv'},term1=term1,term2=term2,rating=score"]
-    found = medsim.evaluate(inputs, models, out, metrics=["cos"], retrieval=True)
-    return models, found.results().filter(subset="own")
+    result = medsim.evaluate(inputs, models, out, metrics=["cos"], retrieval=True)
+    return models, result.results().filter(subset="own")
 
 
-def own_scores(own, **key):
+def our_scores(ours, **key):
     """Return medsim's scores by statistic."""
-    rows = own[1].filter(pl.col(column).eq_missing(value) for column, value in key.items())
+    rows = ours[1].filter(pl.col(column).eq_missing(value) for column, value in key.items())
     return dict(rows.select("statistic", "value").rows())
 
 
-def test_average_precision_and_accuracy_are_medsims_ties_included(tasks, own, shared_build):
-    """Only medsim takes all pairs or none for positives where no threshold does better."""
-    scores = scores_of(own[0]["tied"], tasks["PairClassification"])
+def test_average_precision_and_accuracy_equal_medsims_even_with_ties(tasks, ours, shared_build):
+    """Only medsim predicts all pairs or none as positives if no threshold is better."""
+    scores = scores_of(ours[0]["tied"], tasks["PairClassification"])
     sets = shared_build.stats().filter(pl.col("n_positives") > 0)
 
     assert len(scores) == sets.height
     for dataset, difficulty, negatives, *sizes in sets.select(*SET, *SIZES).iter_rows():
-        found = scores[f"release.zip-{dataset}-{difficulty}-{negatives}"]
+        theirs = scores[f"release.zip-{dataset}-{difficulty}-{negatives}"]
         key = dict(zip(SET, (dataset, difficulty, negatives), strict=True))
-        expected = own_scores(own, embedding="tied", **key)
-        assert found["cosine_ap"] == pytest.approx(expected["average_precision"], abs=1e-6)
-        assert found["main_score"] == found["cosine_ap"]
+        expected = our_scores(ours, embedding="tied", **key)
+        assert theirs["cosine_ap"] == pytest.approx(expected["average_precision"], abs=1e-6)
+        assert theirs["main_score"] == theirs["cosine_ap"]
         if np.isfinite(expected["threshold"]):
-            assert found["cosine_accuracy"] == pytest.approx(expected["accuracy"], abs=1e-6)
+            assert theirs["cosine_accuracy"] == pytest.approx(expected["accuracy"], abs=1e-6)
         else:
-            assert found["cosine_accuracy"] <= expected["accuracy"] == max(sizes) / sum(sizes)
+            assert theirs["cosine_accuracy"] <= expected["accuracy"] == max(sizes) / sum(sizes)
 
 
-def test_correlations_with_ratings_are_medsims_ties_included(tasks, own):
-    found = scores_of(own[0]["tied"], tasks["STS"])["rated-score"]
-    expected = own_scores(own, embedding="tied", dataset="score")
+def test_correlations_with_ratings_equal_medsims_even_with_ties(tasks, ours):
+    theirs = scores_of(ours[0]["tied"], tasks["STS"])["rated-score"]
+    expected = our_scores(ours, embedding="tied", dataset="score")
 
-    assert found["cosine_spearman"] == pytest.approx(expected["spearman"], abs=1e-6)
-    assert found["cosine_pearson"] == pytest.approx(expected["pearson"], abs=1e-6)
-    assert found["main_score"] == found["cosine_spearman"]
+    assert theirs["cosine_spearman"] == pytest.approx(expected["spearman"], abs=1e-6)
+    assert theirs["cosine_pearson"] == pytest.approx(expected["pearson"], abs=1e-6)
+    assert theirs["main_score"] == theirs["cosine_spearman"]
 
 
-def test_terms_are_found_at_medsims_ranks_where_none_tie(tasks, own):
-    found = scores_of(own[0]["free"], tasks["Retrieval"])["release.zip-retrieval"]
-    expected = own_scores(own, embedding="free", dataset="retrieval", difficulty=None)
+def test_ranks_of_terms_equal_medsims_without_ties(tasks, ours):
+    theirs = scores_of(ours[0]["free"], tasks["Retrieval"])["release.zip-retrieval"]
+    expected = our_scores(ours, embedding="free", dataset="retrieval", difficulty=None)
 
     for depth in (1, 5, 10):
         share = expected[f"accuracy_at_{depth}"]
-        assert found[f"hit_rate_at_{depth}"] == pytest.approx(share, abs=ROUNDED)
-    assert found["mrr_at_100"] == pytest.approx(expected["mrr"], abs=0.01)  # of 100 terms, not all
-    assert found["main_score"] == found["mrr_at_10"]
+        assert theirs[f"hit_rate_at_{depth}"] == pytest.approx(share, abs=ROUNDED)
+    assert theirs["mrr_at_100"] == pytest.approx(expected["mrr"], abs=0.01)  # of 100 terms, not all
+    assert theirs["main_score"] == theirs["mrr_at_10"]

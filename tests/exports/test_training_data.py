@@ -1,4 +1,4 @@
-"""Training data against what a plain reader makes of the build's files."""
+"""Training data compared with a plain reader of the build's files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TUPLE, PAIR, LABELLED = (
 
 
 def pairs_in(build: medsim.Build, strategy: str = "*", sets: str = "*") -> list[Pair]:
-    """Return the rows of the files of pairs, read by Arrow alone."""
+    """Return the rows of the pairs files, read only with Arrow."""
     pattern = f"dataset={sets}/difficulty=*/negatives={strategy}/data.parquet"
     return [
         row
@@ -40,15 +40,15 @@ def pairs_in(build: medsim.Build, strategy: str = "*", sets: str = "*") -> list[
 
 
 def once_each(pairs: list[Pair], seed: int = 0) -> list[Pair]:
-    """Return pairs once whatever their direction, in the order of an export."""
-    found: dict[frozenset[object], Pair] = {}
+    """Return pairs once regardless of direction, in the order of an export."""
+    first: dict[frozenset[object], Pair] = {}
     for row in sorted(pairs, key=lambda row: (row["term1"], row["term2"], row["concept1"])):
-        found.setdefault(frozenset((row["term1"], row["term2"])), row)
+        first.setdefault(frozenset((row["term1"], row["term2"])), row)
 
     def place(row: Pair) -> str:
         return hashlib.md5(f"{seed} {row['pair_id']}".encode(), usedforsecurity=False).hexdigest()
 
-    return sorted(found.values(), key=place)
+    return sorted(first.values(), key=place)
 
 
 def positives_in(build: medsim.Build, seed: int = 0, sets: str = "*") -> list[Pair]:
@@ -56,7 +56,7 @@ def positives_in(build: medsim.Build, seed: int = 0, sets: str = "*") -> list[Pa
 
 
 def linked_terms(build: medsim.Build) -> nx.Graph:
-    """Return the terms of all pairs, lower-cased and joined by positives."""
+    """Return a graph of the lower-cased terms of all pairs, linked by positives."""
     graph = nx.Graph()
     for row in pairs_in(build):
         first, second = str(row["term1"]).lower(), str(row["term2"]).lower()
@@ -67,7 +67,7 @@ def linked_terms(build: medsim.Build) -> nx.Graph:
 
 
 def unlinked(build: medsim.Build) -> dict[str, list[str]]:
-    """Return of each anchor the terms that no chain of positives links to it."""
+    """Return for each anchor the terms that no chain of positives links to it."""
     graph = linked_terms(build)
     number = {
         term: at for at, linked in enumerate(nx.connected_components(graph)) for term in linked
@@ -93,12 +93,12 @@ def rows_of(export: medsim.Exported, path: str) -> list[tuple[object, ...]]:
 
 @pytest.fixture(scope="module")
 def exported(shared_build: medsim.Build, tmp_path_factory: pytest.TempPathFactory):
-    """Levenshtein negatives of a seed of their own."""
+    """An export of Levenshtein negatives with its own seed."""
     out = tmp_path_factory.mktemp("training") / "out"
     return medsim.export(shared_build, out, "sentence-transformers", n_negatives=3, seed=4)
 
 
-def test_positives_and_labelled_pairs_are_written_once_in_the_order_of_a_hash(
+def test_positives_and_labelled_pairs_are_written_once_in_hash_order(
     shared_build: medsim.Build, exported: medsim.Exported
 ) -> None:
     of_strategy = once_each(pairs_in(shared_build, "levenshtein"), seed=4)
@@ -111,17 +111,17 @@ def test_positives_and_labelled_pairs_are_written_once_in_the_order_of_a_hash(
     ]
 
 
-def test_negatives_are_the_nearest_terms_that_no_chain_links(
+def test_negatives_are_the_nearest_unlinked_terms(
     shared_build: medsim.Build, exported: medsim.Exported
 ) -> None:
     others = unlinked(shared_build)
     expected = {anchor: nearest(anchor, terms, 3, 4) for anchor, terms in others.items()}
 
-    found = exported.read(TUPLE)
+    rows = exported.read(TUPLE)
 
-    assert found.columns == ["anchor", "positive", "negative_1", "negative_2", "negative_3"]
-    assert [row[:2] for row in found.rows()] == rows_of(exported, PAIR)
-    assert [list(row[2:]) for row in found.rows()] == [expected[row[0]] for row in found.rows()]
+    assert rows.columns == ["anchor", "positive", "negative_1", "negative_2", "negative_3"]
+    assert [row[:2] for row in rows.rows()] == rows_of(exported, PAIR)
+    assert [list(row[2:]) for row in rows.rows()] == [expected[row[0]] for row in rows.rows()]
 
 
 def test_random_negatives_are_distinct_unlinked_and_drawn_for_each_positive(
@@ -141,22 +141,24 @@ def test_random_negatives_are_distinct_unlinked_and_drawn_for_each_positive(
 
 
 @pytest.mark.parametrize("tool", ["sentence-transformers", "sapbert", "jsonl"])
-def test_files_do_not_depend_on_threads_or_batches_but_on_the_seed(
+def test_files_depend_on_the_seed_but_not_on_threads_or_batches(
     shared_build: medsim.Build, tmp_path: Path, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def files(name: str, seed: int, threads: int) -> dict[str, object]:
-        made = medsim.export(shared_build, tmp_path / name, tool, seed=seed, threads=threads)
-        return {path: one for path, one in made.manifest.outputs.items() if path != "README.md"}
+        export = medsim.export(shared_build, tmp_path / name, tool, seed=seed, threads=threads)
+        return {
+            path: output for path, output in export.manifest.outputs.items() if path != "README.md"
+        }
 
-    one = files("one", 0, 1)
-    assert files("two", 0, 2) == one
-    assert not set(map(str, files("other", 1, 1).values())) & set(map(str, one.values()))
+    first = files("one", 0, 1)
+    assert files("two", 0, 2) == first
+    assert not set(map(str, files("other", 1, 1).values())) & set(map(str, first.values()))
     if tool == "jsonl":
         monkeypatch.setattr(hard_negatives, "_TEXTS_AT_ONCE", 100)
-        assert files("batches", 0, 1) == one
+        assert files("batches", 0, 1) == first
 
 
-def test_many_rows_go_to_several_files_in_one_order(
+def test_many_rows_are_written_to_several_files_in_order(
     shared_build: medsim.Build,
     exported: medsim.Exported,
     tmp_path: Path,
@@ -180,7 +182,7 @@ def test_many_rows_go_to_several_files_in_one_order(
         assert pl.concat(frames).equals(exported.read(whole))
 
 
-def test_the_head_of_the_readme_names_every_configuration(exported: medsim.Exported) -> None:
+def test_the_header_of_the_readme_lists_every_configuration(exported: medsim.Exported) -> None:
     head = (exported.folder / "README.md").read_text(encoding="utf-8").split("---\n")[1]
 
     names = ["pair", "pair-class", "n-tuple"]
@@ -194,7 +196,7 @@ def test_the_head_of_the_readme_names_every_configuration(exported: medsim.Expor
     ]
 
 
-def test_json_lines_are_the_tuples_in_the_keys_of_flagembedding(
+def test_json_lines_have_the_keys_of_flagembedding(
     shared_build: medsim.Build, exported: medsim.Exported, tmp_path: Path
 ) -> None:
     export = medsim.export(shared_build, tmp_path / "out", "jsonl", n_negatives=3, seed=4)
@@ -211,7 +213,7 @@ def test_json_lines_are_the_tuples_in_the_keys_of_flagembedding(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", ["jsonl", "sapbert", "sentence-transformers", "huggingface"])
-def test_a_split_that_is_exported_alone_has_its_name(
+def test_a_single_split_is_exported_under_its_name(
     shared_splits: medsim.Splits, tmp_path: Path, tool: str
 ) -> None:
     options = {"private": True} if tool == "huggingface" else {}
@@ -228,14 +230,14 @@ def test_sapbert_has_a_line_for_each_pair_of_names_of_a_concept(
 ) -> None:
     export = medsim.export(shared_build, tmp_path / "out", "sapbert")
 
-    read = []
+    lines = []
     with (export.folder / "train.txt").open(encoding="utf-8") as file:
         for line in file:  # as SapBERT reads it
             concept_id, name1, name2 = line.rstrip("\n").split("||")
-            read.append((concept_id, name1, name2))
+            lines.append((concept_id, name1, name2))
     positives = positives_in(shared_build)
     same = [row for row in positives if row["concept1"] == row["concept2"]]
-    assert read == [(row["concept1"], row["term1"], row["term2"]) for row in same]
+    assert lines == [(row["concept1"], row["term1"], row["term2"]) for row in same]
     assert export.manifest.skipped == [
         {"reason": "names of two concepts", "n_rows": len(positives) - len(same)}
     ]
@@ -243,7 +245,7 @@ def test_sapbert_has_a_line_for_each_pair_of_names_of_a_concept(
 
 @pytest.fixture(scope="module")
 def awkward(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
-    """Names with bars and with letters of other scripts, and few concepts."""
+    """A build of few concepts, with names that have bars or letters of other scripts."""
     folder = tmp_path_factory.mktemp("awkward")
     release = Release()
     release.named("100005", "Zabi (disorder)", "Za||bi", "Zabi|", "|zabi", "Ζάβι é \U0001d4b3")
@@ -252,9 +254,7 @@ def awkward(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
     return medsim.build(folder / "release", folder / "build", negatives=["random"])
 
 
-def test_names_that_bars_would_cut_are_left_out_and_counted(
-    awkward: medsim.Build, tmp_path: Path
-) -> None:
+def test_names_with_bars_are_left_out_and_counted(awkward: medsim.Build, tmp_path: Path) -> None:
     export = medsim.export(awkward, tmp_path / "out", "sapbert")
 
     positives = [
@@ -285,7 +285,7 @@ def test_positives_with_too_few_unlinked_terms_are_left_out_and_counted(
     assert warning.startswith(f"{awkward.folder}: 10 positives left out: anchor has fewer than 3")
 
 
-def test_what_a_build_has_not_is_told(awkward: medsim.Build, tmp_path: Path) -> None:
+def test_missing_strategies_are_reported(awkward: medsim.Build, tmp_path: Path) -> None:
     export = medsim.export(awkward, tmp_path / "out", "sentence-transformers", n_negatives=0)
 
     assert set(export.manifest.outputs) == {PAIR, "README.md"}
@@ -298,20 +298,20 @@ def test_what_a_build_has_not_is_told(awkward: medsim.Build, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("tool", "options", "said"),
+    ("tool", "options", "message"),
     [
         ("jsonl", {"negatives": "embedding"}, "has no embedding for `negatives` embedding"),
         ("jsonl", {"embedding": "one=nowhere"}, "`embedding` needs embedding negatives"),
         ("sapbert", {"negatives": "random"}, "`negatives` does not apply to exports for sapbert"),
-        ("sentence-transformers", {"datasets": ["same_as"]}, "no positives of these `datasets`"),
-        ("jsonl", {"datasets": ["same_as"]}, "no positives of these `datasets`"),
-        ("sapbert", {"datasets": ["same_as"]}, "no positives of these `datasets`"),
+        ("sentence-transformers", {"datasets": ["same_as"]}, "no positives for these `datasets`"),
+        ("jsonl", {"datasets": ["same_as"]}, "no positives for these `datasets`"),
+        ("sapbert", {"datasets": ["same_as"]}, "no positives for these `datasets`"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(
-    awkward: medsim.Build, tmp_path: Path, tool: str, options: dict, said: str
+def test_impossible_exports_are_rejected(
+    awkward: medsim.Build, tmp_path: Path, tool: str, options: dict, message: str
 ) -> None:
-    with pytest.raises(OptionError, match=said):
+    with pytest.raises(OptionError, match=message):
         medsim.export(awkward, tmp_path / "out", tool, **options)
 
 
@@ -347,7 +347,7 @@ def test_each_split_has_its_own_files_and_candidates(
 
     head = (export.folder / "README.md").read_text(encoding="utf-8").split("---\n")[1]
     files = yaml.safe_load(head)["configs"][-1]["data_files"]
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for split, build in shared_splits.builds.items():
         others = unlinked(build)
         rows = rows_of(export, TUPLE.replace("train", split))
@@ -357,34 +357,34 @@ def test_each_split_has_its_own_files_and_candidates(
         assert [list(row[2:]) for row in rows] == [
             nearest(str(row[0]), others[str(row[0])], 2, 0) for row in rows
         ]
-        own = {str(term).lower() for row in rows for term in row}
-        assert not own & seen
-        seen |= own
+        terms = {str(term).lower() for row in rows for term in row}
+        assert not terms & earlier
+        earlier |= terms
         assert {"split": split, "path": f"n-tuple/{split}-*"} in files
 
 
-def test_the_tools_of_the_option_are_those_that_are_registered() -> None:
+def test_the_option_lists_the_registered_tools() -> None:
     assert set(get_args(Tool)) == set(FORMATS.all())
 
 
 def vector_of(term: str) -> list[float] | None:
-    """Return an invented vector, of which many tie; an eighth of the terms has none."""
+    """Return an invented vector; many tie, and an eighth of the terms have none."""
     word = term_hash(term)
     return [float((word >> (8 * at + 3)) % 3) - 1 for at in range(4)] if word % 8 else None
 
 
 @pytest.fixture(scope="module")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
-    """A build with negatives by an embedding of its exact terms."""
+    """A build with negatives from an embedding of its exact terms."""
     folder = tmp_path_factory.mktemp("embedded")
     small_release().write_folder(folder / "release", "Full")
     plain = medsim.build(folder / "release", folder / "plain", negatives=["random"])
-    known = {term: vector_of(term) for term in plain.terms()["term"]}
-    rows = [(term, vector) for term, vector in known.items() if vector is not None]
+    vectors = {term: vector_of(term) for term in plain.terms()["term"]}
+    rows = [(term, vector) for term, vector in vectors.items() if vector is not None]
     schema = {"term": pl.String, "vector": pl.List(pl.Float32)}
     pl.DataFrame(rows, schema, orient="row").write_parquet(folder / "terms.parquet")
-    own = f"own={folder / 'terms.parquet'},case=keep"
-    options = {"negatives": ["embedding"], "embedding": own}
+    spec = f"own={folder / 'terms.parquet'},case=keep"
+    options = {"negatives": ["embedding"], "embedding": spec}
     return medsim.build(folder / "release", folder / "build", **options)
 
 
@@ -410,8 +410,8 @@ def test_negatives_by_an_embedding_are_the_most_similar_unlinked_terms(
         n_few += vector_of(anchor) is not None and len(ranked) < 4
         if len(ranked) >= 4:
             expected[anchor, positive] = [term for _, _, term in ranked[:4]]
-    found = export.read(TUPLE).rows()
-    assert [list(row[2:]) for row in found] == list(expected.values())
-    assert [row[:2] for row in found] == list(expected)
+    rows = export.read(TUPLE).rows()
+    assert [list(row[2:]) for row in rows] == list(expected.values())
+    assert [row[:2] for row in rows] == list(expected)
     assert export.manifest.skipped == [{"reason": "anchor has no vector", "n_rows": n_unknown}]
     assert n_unknown > 0 == n_few

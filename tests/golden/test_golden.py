@@ -1,4 +1,4 @@
-"""The rows of a small invented release do not change unseen."""
+"""The rows of a small invented release do not change unnoticed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from golden.write import GOLDEN, golden_rows
 from polars.testing import assert_frame_equal
 
 
-def test_the_rows_are_the_golden_ones(tmp_path: Path) -> None:
-    found = golden_rows(tmp_path)
+def test_the_rows_equal_the_golden_rows(tmp_path: Path) -> None:
+    actual = golden_rows(tmp_path)
 
-    golden = pl.read_csv(GOLDEN, schema=found.schema)
-    assert_frame_equal(found, golden)
+    golden = pl.read_csv(GOLDEN, schema=actual.schema)
+    assert_frame_equal(actual, golden)

@@ -1,4 +1,4 @@
-"""Writes the golden rows anew, from the small invented release."""
+"""Writes the golden rows again, from the small invented release."""
 
 import sys
 import tempfile
@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).with_name("small_release.csv")
 
 
 def golden_rows(folder: Path) -> pl.DataFrame:
-    """Return the rows of every dataset of the small release, set by set in their order."""
+    """Return the rows of every dataset of the small release, one set after another."""
     small_release().write_folder(folder / "release", "Full")
     build = medsim.build(folder / "release", folder / "out", seed=20260131)
     key = ["dataset", "difficulty", "negatives"]

@@ -1,4 +1,4 @@
-"""Splits share no concept, term or pair, have all positives, and the nearest negatives."""
+"""Splits share no concept, term or pair, and have all positives and the nearest negatives."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def folders(splits: medsim.Splits) -> dict[str, Path]:
 def rows_of(splits: medsim.Splits) -> dict[str, object]:
     """Return the fingerprints of all Parquet files."""
     outputs = splits.manifest.outputs.items()
-    return {path: one.fingerprint for path, one in outputs if path.endswith(".parquet")}
+    return {path: output.fingerprint for path, output in outputs if path.endswith(".parquet")}
 
 
 def small_release(*pairs: tuple[str, str]) -> Release:
-    """Return a release of concepts with a name and a synonym each."""
+    """Return a release of concepts, each with a name and a synonym."""
     release = Release()
     for number, (fsn, synonym) in enumerate(pairs):
         release.named(str(700001 + number), fsn, synonym)
@@ -57,7 +57,7 @@ def test_splits_share_nothing_and_have_all_positives(
     assert all(parts)
 
 
-def test_groups_are_those_of_the_links_and_their_hashes_say_where_they_are(
+def test_groups_follow_from_links_and_their_splits_from_hashes(
     shared_build: medsim.Build, shared_splits: medsim.Splits
 ) -> None:
     concepts = shared_splits.read("concepts.parquet")
@@ -94,12 +94,12 @@ def test_each_split_is_a_build_that_every_command_reads(shared_splits: medsim.Sp
         shared_splits["tset"]
 
 
-def test_relationships_stay_whole_and_other_tables_have_the_concepts_of_the_split(
+def test_relationships_are_complete_and_other_tables_have_the_split_s_concepts(
     shared_build: medsim.Build, shared_splits: medsim.Splits
 ) -> None:
     for table in ("concept", "description", "association"):
         whole = shared_build.table(table).collect()
-        parts = pl.concat(one.table(table).collect() for one in shared_splits.builds.values())
+        parts = pl.concat(part.table(table).collect() for part in shared_splits.builds.values())
         assert parts.join(whole, on=parts.columns, how="anti", nulls_equal=True).is_empty()
         if table == "concept":
             assert parts.height == whole.height
@@ -108,19 +108,19 @@ def test_relationships_stay_whole_and_other_tables_have_the_concepts_of_the_spli
         assert build.table("is_a").collect().equals(shared_build.table("is_a").collect().sort(key))
 
 
-def test_the_manifest_tells_of_sizes_and_shares(
+def test_the_manifest_has_sizes_and_shares(
     shared_build: medsim.Build, shared_splits: medsim.Splits
 ) -> None:
     concepts = shared_splits.read("concepts.parquet")
     whole = Counter(key[0] for key in positives(shared_build.folder, "random").elements())
     for name, facts in shared_splits.manifest.splits.items():
-        own = concepts.filter(split=name)
+        in_split = concepts.filter(split=name)
         counts = Counter(
             key[0] for key in positives(shared_splits[name].folder, "random").elements()
         )
-        assert facts["n_concepts"] == own.height
-        assert facts["n_groups"] == own["group_id"].n_unique()
-        assert facts["largest_group"] == max(Counter(own["group_id"]).values())
+        assert facts["n_concepts"] == in_split.height
+        assert facts["n_groups"] == in_split["group_id"].n_unique()
+        assert facts["largest_group"] == max(Counter(in_split["group_id"]).values())
         assert facts["positives"] == {dataset: counts[dataset] for dataset in sorted(whole)}
         for dataset, n in whole.items():
             assert facts["shares"][dataset] == pytest.approx(counts[dataset] / n, abs=1e-6)
@@ -139,7 +139,7 @@ def test_the_rows_do_not_depend_on_threads(
 
 
 @pytest.mark.slow
-def test_another_seed_deals_otherwise_and_equal_ratios_alike(
+def test_the_split_depends_on_the_seed_and_the_ratios(
     shared_build: medsim.Build, shared_splits: medsim.Splits, tmp_path: Path
 ) -> None:
     other = medsim.split(shared_build, tmp_path / "other", ratios="3/1", seed=5, threads=1)
@@ -153,29 +153,29 @@ def test_another_seed_deals_otherwise_and_equal_ratios_alike(
 
 
 @pytest.mark.slow
-def test_rows_that_would_show_a_term_of_another_split_are_left_out(tmp_path: Path) -> None:
+def test_rows_with_a_term_of_another_split_are_left_out(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
     hashes = {str(700001 + n): split_of(str(700001 + n), 0, HALVES) for n in range(len(NUMBERS))}
     train, test = (
-        [one for one, name in hashes.items() if name == split] for split in ("train", "test")
+        [concept for concept, name in hashes.items() if name == s] for s in ("train", "test")
     )
     shown = release.description(train[0], _name_of(test[0]).upper(), "synonym", active=False)
     german = release.description(train[0], _name_of(test[1]), "synonym", language="de")
-    own = release.description(train[0], _name_of(train[1]), "synonym", active=False)
+    same_split = release.description(train[0], _name_of(train[1]), "synonym", active=False)
     release.association(train[0], test[0], "moved_to")
     release.association(train[0], train[1], "moved_to")
-    release.association(train[0], "999999", "moved_to")  # a concept that nothing else names
+    release.association(train[0], "999999", "moved_to")  # a concept in no other row
     build = built(release, tmp_path)
 
     splits = medsim.split(build, tmp_path / "out", ratios="50/50", threads=1)
 
-    found = splits["train"].table("description").collect()["description_id"].to_list()
-    assert {shown, german, own}.intersection(found) == {own}
+    ids = splits["train"].table("description").collect()["description_id"].to_list()
+    assert {shown, german, same_split}.intersection(ids) == {same_split}
     concepts = dict(splits.read("concepts.parquet").select("concept_id", "split").iter_rows())
     assert concepts == {**hashes, "999999": split_of("999999", 0, HALVES)}
     ends = splits["train"].table("association").collect()["target_id"].to_list()
     assert sorted(ends) == sorted({train[1], *([] if concepts["999999"] == "test" else ["999999"])})
-    skipped = {one["reason"]: one["n_rows"] for one in splits["train"].manifest.skipped}
+    skipped = {row["reason"]: row["n_rows"] for row in splits["train"].manifest.skipped}
     assert skipped["description is not a term, but has the text of a term in another split"] == 2
     assert skipped["association has an end in another split"] == 3 - len(ends)
     assert crossings(folders(splits), "random") == []
@@ -209,20 +209,20 @@ def test_every_kind_of_link_keeps_concepts_together(tmp_path: Path) -> None:
     splits = medsim.split(build, tmp_path / "out", ratios="50/50", threads=1)
 
     group_of = dict(splits.read("concepts.parquet").select("concept_id", "group_id").iter_rows())
-    joined = {one: group for one, group in group_of.items() if one != group}
+    joined = {concept: group for concept, group in group_of.items() if concept != group}
     assert joined == {"700011": "700001", "700013": "700004", "700008": "700006"}
     assert medsim.verify(splits, build=build).holds
-    for one in splits.builds.values():
-        names = set(one.table("description").collect()["term"].str.to_lowercase())
-        own = [row for row in corrections if {row.term1.lower(), row.term2.lower()} <= names]
-        recorded = [[row.term1, row.term2, row.same] for row in own]
-        assert one.manifest.options.get("corrections", []) == recorded
+    for part in splits.builds.values():
+        names = set(part.table("description").collect()["term"].str.to_lowercase())
+        kept = [row for row in corrections if {row.term1.lower(), row.term2.lower()} <= names]
+        recorded = [[row.term1, row.term2, row.same] for row in kept]
+        assert part.manifest.options.get("corrections", []) == recorded
     card = (splits.folder / "README.md").read_text(encoding="utf-8")
     assert re.search(r"\| corrections +\| 2 ", card)
 
 
 @pytest.mark.slow
-def test_concepts_that_are_called_synonymous_stay_together(tmp_path: Path) -> None:
+def test_synonymous_concepts_stay_together(tmp_path: Path) -> None:
     umls = random_metathesaurus(7, 60).write(tmp_path / "umls")
     build = medsim.build(umls, tmp_path / "build", negatives=["random"], threads=1)
 
@@ -236,10 +236,10 @@ def test_concepts_that_are_called_synonymous_stay_together(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_splits_are_made_as_their_build_was(shared_release: Path, tmp_path: Path) -> None:
+def test_splits_use_the_options_of_their_build(shared_release: Path, tmp_path: Path) -> None:
     def vectors_of(texts: list[str]) -> list[list[float]]:
         digests = [hashlib.sha256(text.encode()).digest() for text in texts]
-        return [[one - 127.5 for one in digest[:8]] for digest in digests]
+        return [[byte - 127.5 for byte in digest[:8]] for digest in digests]
 
     build = medsim.build(
         shared_release,
@@ -257,19 +257,19 @@ def test_splits_are_made_as_their_build_was(shared_release: Path, tmp_path: Path
         build, tmp_path / "out", ratios="1/1", embedding=vectors_of, cache="none", threads=1
     )
 
-    for name, one in splits.builds.items():
-        kept = dict(one.manifest.options)
-        assert kept.pop("split")["name"] == name  # type: ignore[index]
-        assert kept.pop("embedding")["name"] == "embedding"  # type: ignore[index]
-        assert kept == {
+    for name, part in splits.builds.items():
+        options = dict(part.manifest.options)
+        assert options.pop("split")["name"] == name  # type: ignore[index]
+        assert options.pop("embedding")["name"] == "embedding"  # type: ignore[index]
+        assert options == {
             key: value for key, value in build.manifest.options.items() if key != "embedding"
         }
-        assert one.strategies == ("random", "levenshtein", "embedding")
+        assert part.strategies == ("random", "levenshtein", "embedding")
     assert medsim.verify(splits, embedding=vectors_of, cache="none", build=build).holds
 
 
 @pytest.mark.slow
-def test_builds_in_a_dialect_are_split_with_what_it_prefers(tmp_path: Path) -> None:
+def test_splits_of_a_dialect_keep_its_preferred_names(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
     for row in list(release.rows["description"]):
         release.accepted(row[0], acceptability="preferred")
@@ -285,13 +285,13 @@ def test_builds_in_a_dialect_are_split_with_what_it_prefers(tmp_path: Path) -> N
 def test_a_split_can_be_split(shared_splits: medsim.Splits, tmp_path: Path) -> None:
     inner = medsim.split(shared_splits["train"], tmp_path / "out", ratios="1/1", seed=1, threads=1)
 
-    of = inner["test"].manifest.options["split"]["of"]  # type: ignore[index]
-    assert of["name"] == "train"
+    outer = inner["test"].manifest.options["split"]["of"]  # type: ignore[index]
+    assert outer["name"] == "train"
     assert medsim.verify(inner, build=shared_splits["train"]).holds
 
 
 @pytest.mark.slow
-def test_an_interrupted_run_goes_on(
+def test_an_interrupted_run_resumes(
     shared_build: medsim.Build,
     shared_splits: medsim.Splits,
     tmp_path: Path,
@@ -318,9 +318,9 @@ def test_an_interrupted_run_goes_on(
     again = medsim.split(shared_build, out, **options, progress=progress)  # type: ignore[arg-type]
 
     assert rows_of(again) == rows_of(shared_splits)
-    said = capsys.readouterr().err
-    assert said.count("train: take over") == said.count("validation: take over") == 20
-    assert "test: take over" not in said
+    messages = capsys.readouterr().err
+    assert messages.count("train: take over") == messages.count("validation: take over") == 20
+    assert "test: take over" not in messages
 
 
 @pytest.mark.slow
@@ -332,8 +332,8 @@ def test_splits_without_the_positives_of_their_concepts_are_not_published(
     find = module.find_partition
 
     def with_another_positive(*arguments: object) -> object:
-        found = find(*arguments)  # type: ignore[arg-type]
-        return replace(found, positives=found.positives.with_columns(pl.col("n_positives") + 1))
+        parts = find(*arguments)  # type: ignore[arg-type]
+        return replace(parts, positives=parts.positives.with_columns(pl.col("n_positives") + 1))
 
     monkeypatch.setattr(module, "find_partition", with_another_positive)
 
@@ -343,7 +343,7 @@ def test_splits_without_the_positives_of_their_concepts_are_not_published(
 
 
 @pytest.mark.slow
-def test_a_group_that_is_larger_than_a_share_is_told(tmp_path: Path) -> None:
+def test_a_group_larger_than_a_share_gives_a_warning(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
     for number in range(3):
         release.description(str(700001 + number), "Gemeno", "synonym")
@@ -359,7 +359,7 @@ def test_a_group_that_is_larger_than_a_share_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_split_without_positives_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_a_split_without_positives_is_rejected_before_anything_is_written(tmp_path: Path) -> None:
     build = built(small_release(("Kamu lero", "Bine tolu")), tmp_path)
     with pytest.raises(
         OptionError, match=r"split would have none of the 2 positives of .*; choose"
@@ -377,7 +377,7 @@ def test_a_split_without_positives_is_refused_before_anything_is_made(tmp_path: 
 @pytest.mark.parametrize(
     "ratios", ["", "80", "80/10/5/5", "80/-10/10", "a/b", "80/0/20", "1e3/1", "80:20", "nan/1"]
 )
-def test_ratios_that_are_none_are_refused(ratios: str, tmp_path: Path) -> None:
+def test_invalid_ratios_are_rejected(ratios: str, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="`ratios`"):
         medsim.split(tmp_path, tmp_path / "out", ratios=ratios)
 
@@ -399,9 +399,7 @@ def test_a_changed_build_is_not_split(shared_build: medsim.Build, tmp_path: Path
         medsim.split(folder, tmp_path / "out")
 
 
-def test_what_takes_a_build_names_one_of_splits(
-    shared_splits: medsim.Splits, tmp_path: Path
-) -> None:
+def test_commands_for_builds_suggest_a_split(shared_splits: medsim.Splits, tmp_path: Path) -> None:
     folder = shared_splits.folder
     for arguments in (
         ("stats", folder),
@@ -415,7 +413,7 @@ def test_what_takes_a_build_names_one_of_splits(
 
 
 @pytest.mark.slow
-def test_the_command_prints_sizes_and_replaces_splits_when_told(tmp_path: Path) -> None:
+def test_the_command_prints_sizes_and_overwrites_on_request(tmp_path: Path) -> None:
     random_release(9, 30).write_zip(tmp_path / "small.zip", "Snapshot")
     medsim.build(tmp_path / "small.zip", tmp_path / "build", negatives=["random"], threads=1)
     arguments = ("split", tmp_path / "build", "-o", tmp_path / "out", "--ratios", "1/1")

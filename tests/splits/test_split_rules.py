@@ -1,4 +1,4 @@
-"""Groups are dealt by category, or by what is new since a release, when that is asked for."""
+"""Splits by category, and splits of concepts that are new since an earlier release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHARES = {"train": Fraction(6, 10), "validation": Fraction(2, 10), "test": Fract
 def of_umls(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
     folder = tmp_path_factory.mktemp("umls")
     umls = random_metathesaurus(7, 60)
-    umls.relations = [one for one in umls.relations if "|SY|" not in one]  # which join nearly all
+    umls.relations = [row for row in umls.relations if "|SY|" not in row]  # SY links nearly all
     return medsim.build(
         umls.write(folder / "umls"), folder / "build", negatives=["random"], threads=1
     )
@@ -36,14 +36,14 @@ def folders(splits: medsim.Splits) -> dict[str, Path]:
 
 
 def categories_of(build: medsim.Build) -> dict[str, str]:
-    """Return the category of each group: that of most of its concepts, ties by name."""
+    """Return the most frequent category of each group's concepts, with ties by name."""
     tags = dict(build.table("concept").select("concept_id", "semantic_tag").collect().iter_rows())
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for concept, group in groups(build.folder, "random").items():
         if tags.get(concept):
             counts[group][tags[concept]] += 1
     return {
-        group: min(found, key=lambda tag: (-found[tag], tag)) for group, found in counts.items()
+        group: min(n_tags, key=lambda tag: (-n_tags[tag], tag)) for group, n_tags in counts.items()
     }
 
 
@@ -54,10 +54,10 @@ def test_a_category_is_in_one_split(of_umls: medsim.Build, tmp_path: Path) -> No
     split_of_category = defaultdict(set)
     for group, category in categories_of(of_umls).items():
         split_of_category[category].add(by_group[group])
-    assert {len(found) for found in split_of_category.values()} == {1}
+    assert {len(splits_of_tag) for splits_of_tag in split_of_category.values()} == {1}
     dealt = splits.manifest.rule["categories"]
     assert dealt == {  # type: ignore[comparison-overlap]
-        name: sorted(one for one, (of,) in split_of_category.items() if of == name)
+        name: sorted(tag for tag, (split,) in split_of_category.items() if split == name)
         for name in splits.names
     }
     assert crossings(folders(splits), "random") == []
@@ -93,23 +93,23 @@ DEALT = [
 
 
 @pytest.mark.parametrize(("sizes", "of_test", "expected"), DEALT)
-def test_the_largest_goes_where_most_is_lacking(
+def test_the_largest_category_goes_to_the_neediest_split(
     sizes: dict[str, int], of_test: list[str], expected: dict[str, list[str]] | None
 ) -> None:
     dealt = deal_categories(sizes, SHARES, of_test, seed=0)
 
-    assert sorted(one for found in dealt.values() for one in found) == sorted(sizes)
+    assert sorted(name for names in dealt.values() for name in names) == sorted(sizes)
     if expected is not None:
         if sizes.get("b") == sizes.get("c"):  # a hash says which is first
             assert dealt["train"] == expected["train"]
         else:
             assert dealt == expected
-    seeds = [deal_categories(sizes, SHARES, of_test, seed=seed) for seed in range(20)]
+    results = [deal_categories(sizes, SHARES, of_test, seed=seed) for seed in range(20)]
     ties = len(set(sizes.values())) < len(sizes)
-    assert (len({str(one) for one in seeds}) > 1) == ties
+    assert (len({str(result) for result in results}) > 1) == ties
 
 
-def test_a_terminology_without_categories_is_told(tmp_path: Path) -> None:
+def test_a_terminology_without_categories_is_rejected(tmp_path: Path) -> None:
     release = Release()
     release.named("700001", "Kamu lero", "Bine tolu")
     path = release.write_zip(tmp_path / "release.zip", "Snapshot")
@@ -127,7 +127,7 @@ def test_a_terminology_without_categories_is_told(tmp_path: Path) -> None:
         ({"by": "chance"}, "unknown rule 'chance'"),
     ],
 )
-def test_rules_that_make_no_sense_together_are_refused(
+def test_conflicting_rules_are_rejected(
     options: dict[str, object], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(OptionError, match=message):
@@ -136,7 +136,7 @@ def test_rules_that_make_no_sense_together_are_refused(
 
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory: pytest.TempPathFactory) -> tuple[medsim.Build, medsim.Build]:
-    """Two builds of a release: 16 concepts, of which 6 are new, one with an old name."""
+    """Builds of two releases: of 16 concepts 6 are new, one of them with an old name."""
     folder = tmp_path_factory.mktemp("releases")
     release = Release()
     for number in range(16):
@@ -158,17 +158,17 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> tuple[medsim.Build, me
     )
 
 
-def test_what_is_new_since_a_release_is_the_test_split(
+def test_new_concepts_since_a_release_are_the_test_split(
     releases: tuple[medsim.Build, medsim.Build], tmp_path: Path
 ) -> None:
     earlier, later = releases
 
     splits = medsim.split(later, tmp_path / "out", by="release", since=earlier, threads=1)
 
-    known = {concept for concept, _ in names(earlier.folder)}
+    earlier_ids = {concept for concept, _ in names(earlier.folder)}
     old_terms = {term for _, term in names(earlier.folder)}
     group_of = groups(later.folder, "random")
-    old = {group for concept, group in group_of.items() if concept in known}
+    old = {group for concept, group in group_of.items() if concept in earlier_ids}
     old |= {group_of[concept] for concept, term in names(later.folder) if term in old_terms}
     bounds = {"train": 8 / 9, "validation": 1}
     expected = {
@@ -183,7 +183,7 @@ def test_what_is_new_since_a_release_is_the_test_split(
     assert medsim.verify(splits, build=later).holds
 
 
-def test_a_build_that_is_no_earlier_one_is_refused(
+def test_a_build_that_is_not_earlier_is_rejected(
     releases: tuple[medsim.Build, medsim.Build], of_umls: medsim.Build, tmp_path: Path
 ) -> None:
     earlier, later = releases

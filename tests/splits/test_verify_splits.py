@@ -1,4 +1,4 @@
-"""What is wrong with splits is found by their verification."""
+"""Verification finds errors in splits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def copied(shared_splits: medsim.Splits, tmp_path: Path) -> Path:
 
 
 def alter_split(folder: Path, name: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
-    """Change the rows of a file of a split, and both manifests with them."""
+    """Change the rows of a file of a split, and update both manifests."""
     split, _, file = name.partition("/")
     alter(folder / split, file, change)
     path = folder / "manifest.json"
@@ -44,24 +44,24 @@ def broken(folder: Path) -> list[str]:
     return medsim.verify(folder, sample=1, threads=1).broken
 
 
-def test_splits_that_are_as_they_were_made_hold(
+def test_unchanged_splits_keep_their_promises(
     shared_splits: medsim.Splits, shared_build: medsim.Build
 ) -> None:
-    found = medsim.verify(shared_splits, build=shared_build, sample=1_000_000)
+    result = medsim.verify(shared_splits, build=shared_build, sample=1_000_000)
 
-    assert found.holds
-    assert found.findings["split"].unique(maintain_order=True).to_list() == [
+    assert result.holds
+    assert result.findings["split"].unique(maintain_order=True).to_list() == [
         "train",
         "validation",
         "test",
         "",
     ]
-    whole = found.findings.filter(split="")["check"].to_list()
+    whole = result.findings.filter(split="")["check"].to_list()
     checks = ["files", "fingerprint", "concept", "term", "pair", "group", "rule", "stats"]
     assert whole == [*checks, "build", "positives"]
 
 
-def test_a_concept_that_is_said_to_be_elsewhere_is_found(copied: Path) -> None:
+def test_a_concept_recorded_in_another_split_is_found(copied: Path) -> None:
     other = pl.when(pl.int_range(pl.len()) == 0).then(
         pl.when(pl.col("split") == "train").then(pl.lit("test")).otherwise(pl.lit("train"))
     )
@@ -115,7 +115,7 @@ def test_a_term_of_another_split_is_found(copied: Path, shared_splits: medsim.Sp
     ],
     ids=["stats", "stranger", "missing", "manifest", "concepts", "no card", "card"],
 )
-def test_a_file_that_is_not_as_it_was_written_is_found(
+def test_a_changed_file_is_found(
     copied: Path, change: Callable[[Path], object], check: str
 ) -> None:
     change(copied)
@@ -123,7 +123,7 @@ def test_a_file_that_is_not_as_it_was_written_is_found(
     assert check in broken(copied)
 
 
-def test_the_command_says_by_its_exit_code_what_holds(copied: Path) -> None:
+def test_the_exit_code_says_whether_promises_hold(copied: Path) -> None:
     (copied / "more.txt").write_text("more")
 
     result = run("verify", copied)
@@ -141,7 +141,7 @@ def test_the_build_must_be_the_one_that_was_split(
         medsim.verify(shared_build, build=shared_build)
 
 
-def test_a_positive_that_the_build_has_otherwise_is_found(
+def test_a_positive_that_differs_from_the_build_is_found(
     shared_splits: medsim.Splits,
     shared_build: medsim.Build,
     tmp_path: Path,
@@ -155,8 +155,8 @@ def test_a_positive_that_the_build_has_otherwise_is_found(
     monkeypatch.setattr(split_checks, "build_digest", lambda _: shared_splits.manifest.build)
     options = VerifyOptions(folder=shared_splits)
 
-    found = split_checks.check_against_build(
+    findings = split_checks.check_against_build(
         shared_splits, medsim.open(other), options, 1, medsim.Progress()
     )
 
-    assert {one.check: len(one.violations) for one in found} == {"build": 0, "positives": 2}
+    assert {row.check: len(row.violations) for row in findings} == {"build": 0, "positives": 2}

@@ -1,4 +1,4 @@
-"""Every SQL file says what it does, in a header that its body agrees with."""
+"""Every SQL file has a header that says what it does and agrees with the body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = sorted(
 
 
 def parts_of(name: str) -> tuple[list[str], str]:
-    """Return the comment lines that a file opens with, without their dashes, and the rest."""
+    """Return the comment lines at the start of a file, without dashes, and the rest."""
     lines = (FOLDER / f"{name}.sql").read_text(encoding="utf-8").splitlines()
     n_header = next(at for at, line in enumerate(lines) if not line.startswith("--"))
     return [line[2:].strip() for line in lines[:n_header]], "\n".join(lines[n_header:])
@@ -39,7 +39,7 @@ def test_headers_say_what_is_written() -> None:
         assert writes, name
 
 
-def test_the_declared_params_are_those_of_the_body() -> None:
+def test_the_body_uses_the_declared_params() -> None:
     for name in NAMES:
         header, body = parts_of(name)
         declared = set()
@@ -53,29 +53,29 @@ def test_the_declared_params_are_those_of_the_body() -> None:
         assert declared == used, name
 
 
-def test_a_file_is_one_statement_named_after_it_or_returns_rows_in_order() -> None:
-    with duckdb.connect(":memory:") as parser:  # which takes texts apart and runs none
+def test_a_file_is_one_statement_that_creates_its_name_or_returns_sorted_rows() -> None:
+    with duckdb.connect(":memory:") as parser:  # it parses statements without running them
         for name in NAMES:
             text = (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
             statements = parser.extract_statements(text)
             assert len(statements) == 1, name
             header, body = parts_of(name)
-            own = name.rsplit("/", maxsplit=1)[-1]
+            stem = name.rsplit("/", maxsplit=1)[-1]
             if statements[0].type == duckdb.StatementType.SELECT:
                 one_row = any(line.startswith("writes  one row") for line in header)
                 assert one_row or "\norder by" in body, name  # of the outermost select
             else:
-                made = rf"\s*(create or replace (table|macro|view)|update) {own}\b"
-                assert re.match(made, body), name
+                pattern = rf"\s*(create or replace (table|macro|view)|update) {stem}\b"
+                assert re.match(pattern, body), name
 
 
 def test_every_macro_is_called_by_a_query() -> None:
-    own = {name: queries.query(name).macros for name in NAMES}
-    called = {macro for name in NAMES for macro in own[name] if name != f"macros/{macro}"}
+    macros = {name: queries.query(name).macros for name in NAMES}
+    called = {macro for name in NAMES for macro in macros[name] if name != f"macros/{macro}"}
     assert called == {name.removeprefix("macros/") for name in NAMES if name.startswith("macros/")}
 
 
-def test_no_file_lies_beside_the_queries() -> None:
+def test_the_folder_has_only_queries() -> None:
     others = [path for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".sql"]
     assert others == []
     assert len(NAMES) > 40

@@ -32,7 +32,7 @@ TRIMMED = {
     " ": "",
     " \t\u00a0\u3000\u2028a b\u0085\x1f ": "a b",
     "a \u2003 b": "a \u2003 b",  # inner white space stays
-    "\u200bx\ufeff": "\u200bx\ufeff",  # zero-width characters are no white space
+    "\u200bx\ufeff": "\u200bx\ufeff",  # zero-width characters are not white space
     " e\u0301 ": "e\u0301",
     " \u0301": "\u0301",
 }
@@ -54,7 +54,7 @@ MARKED = {
     "[d]Murn": "[d]Murn",
     "D": "D",
     "[D]": "",
-    " [D]Murn": "[D]Murn",  # terms are trimmed before they come here
+    " [D]Murn": "[D]Murn",  # terms have been trimmed before
     "Murn": "Murn",
 }
 
@@ -80,7 +80,7 @@ UNMARKED = {
     "murn - DEPRECATED": "murn",
     "murn obsolete": "murn",
     "obsolete murn (obsolete)": "murn",
-    "obsolete": "obsolete",  # a name of nothing else
+    "obsolete": "obsolete",  # a name without other words
     "Obsolete (obsolete)": "Obsolete (obsolete)",
     "Obsolescent murn": "Obsolescent murn",
     "murn obsolescence": "murn obsolescence",
@@ -114,7 +114,7 @@ def test_associations_are_named_by_their_reference_sets(store: Store) -> None:
     assert results(store, "association_kind(text)", *kinds) == list(kinds.values())
 
 
-def test_identifiers_are_these(store: Store) -> None:
+def test_identifiers_have_the_expected_names(store: Store) -> None:
     identifiers = {
         "model_component_module": "900000000000012004",
         "fully_specified_name": "900000000000003001",

@@ -27,7 +27,7 @@ SPLIT_NOTE = "SPLIT is train, validation or test; train for a build that was not
 DRAWN = "Drawn from the seed."
 """The order of shuffled rows."""
 
-ANCHOR_NOTE = "Term that the others are compared with."
+ANCHOR_NOTE = "Term that the other terms are compared with."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +36,12 @@ class Export:
 
     Attributes:
         exported: the build or the splits.
-        splits: the builds by split; a single split has its name, and a build that was not split is
+        splits: builds by split; a single split keeps its name, and a build that was not split is
             "train".
-        options: of the run.
-        output: the folder that is written.
-        threads: to use.
-        progress: receives every stage.
+        options: options of the export.
+        output: folder that is written.
+        threads: number of threads.
+        progress: receives the stages.
         skipped: items left out; formats add to it.
     """
 
@@ -59,10 +59,10 @@ class ExportFormat:
     """The files that one tool reads.
 
     Attributes:
-        write: writes the files.
-        next: the next step, with ``{out}`` for the folder and ``{file}`` for the file of the split
-            train, or the first.
-        accepts: the options that apply, besides those of every export.
+        write: function that writes the files.
+        next: next step, with ``{out}`` for the folder and ``{file}`` for the first file of the
+            split train, or else the first file.
+        accepts: options that apply, besides the options of every export.
         tables: the files of rows that it writes, by name.
         others: descriptions of its other files, by pattern.
     """
@@ -79,7 +79,7 @@ FORMATS: Registry[ExportFormat] = Registry("tool", "medsim.exports.formats")
 
 
 def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:
-    """Raise OptionError for content that may not be passed on, unless it is kept private."""
+    """Raise OptionError if content may not be passed on, unless the export is private."""
     licence = licence_of(source)
     if licence.allows_passing_on or private:
         return
@@ -95,10 +95,10 @@ MAX_ROWS = 1_000_000
 
 
 def shards(config: str, split: str, n_rows: int) -> Iterator[tuple[str, int, int]]:
-    """Yield the path of each file, its first row and the one after its last.
+    """Yield the path of each file, its first row, and the row after its last.
 
-    Files are named as on Hugging Face's hub. There is no file without rows, since ``load_dataset``
-    does not accept a split without rows.
+    Files are named as on Hugging Face's hub. Every file has rows, since ``load_dataset`` does not
+    accept a split without rows.
     """
     n_files = -(-n_rows // MAX_ROWS)
     for number in range(n_files):

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from medsim.core.opened import Opened
     from medsim.exports.formats import Export
 
-_SPLIT_NOTE = f"Split that has the row: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
+_SPLIT_NOTE = f"Split of the row: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
 
 
 def write_database(run: Export) -> None:
     """Write the database; see ``medsim.exports.formats.ExportFormat``.
 
-    Its tables are the views of the build. Those of splits are their own views, and the other views
-    of their builds together, with a column that names the split.
+    For a build, its tables are the build's views. For splits, they are the views of the splits, and
+    the other views of all their builds combined, with a column for the split.
     """
     exported = run.exported
     parts: list[tuple[Opened[Any], dict[str, tuple[str, str]]]] = [(exported, {})]

@@ -1,4 +1,4 @@
-"""Folders that ``datasets`` of Hugging Face reads, with their descriptions in Croissant 1.0."""
+"""Folders for Hugging Face's ``datasets``, with a description in Croissant 1.0."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def write_dataset(run: Export) -> None:
     """Write Parquet by configuration and split, a card, and a description in Croissant.
 
     Raises:
-        OptionError: the content may not be passed on, or it is not known whether it may, and
-            ``private`` is not set; or there are no pairs.
+        OptionError: the licence of the content forbids passing it on or is unknown, and ``private``
+            is not set; or the build has no pairs.
     """
     build = next(iter(run.splits.values()))
     source, options = build.manifest.source, dict(build.manifest.options)
@@ -106,11 +106,11 @@ def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config
 
 
 CROISSANT = "croissant.json"
-"""The file of a description."""
+"""The file of the description in Croissant."""
 
 _PARQUET = "application/x-parquet"
 _SPLIT_IN_PATH = r"^.*/(.+)-[0-9]+-of-[0-9]+\.parquet$"
-_OWN_TERMS = (  # of Croissant's namespace
+_CROISSANT_TERMS = (  # in Croissant's namespace
     *("citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject"),
     *("fileSet", "format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField"),
     *("path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate"),
@@ -127,20 +127,20 @@ _CONTEXT: Mapping[str, object] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{term: f"cr:{term}" for term in _OWN_TERMS},
+    **{term: f"cr:{term}" for term in _CROISSANT_TERMS},
 }
 
 
 def croissant(card: Card, output: OutputFolder) -> str:
     """Return the description of a dataset as JSON.
 
-    Every file is named with its SHA-256 and its size. A record set has the rows of a configuration,
-    and one more field, the split, from the names of files. The date of publication is that of the
-    source's release, as the dataset itself has none.
+    Every file is listed with its SHA-256 and size. A record set has the rows of a configuration and
+    an additional field, the split, from the names of files. The date of publication is the release
+    date of the source, since the dataset itself has none.
 
     Args:
-        card: of the dataset.
-        output: the folder that holds its files.
+        card: card of the dataset.
+        output: folder with its files.
     """
     day = card.source.get("release_date")
     licence = licence_of(card.source)
@@ -221,7 +221,7 @@ def _record_set(config: Config) -> dict[str, object]:
 
 
 def _type(kind: DataTypeClass | pl.DataType) -> dict[str, object]:
-    """Return Croissant's name of a type."""
+    """Return Croissant's name for a type."""
     if isinstance(kind, pl.List):
         return {**_type(kind.inner), "repeated": True}
     if kind == pl.Boolean:
@@ -240,13 +240,13 @@ _TABLES = {
     ),
     ALL_PAIRS: Table(
         "*/SPLIT-*.parquet",
-        "A row per pair and set: pairs has all sets, and every other folder the set that it is "
-        f"named after. {SPLIT_NOTE}",
+        "A row per pair and set: the folder pairs has all sets, every other folder the set in its "
+        f"name. {SPLIT_NOTE}",
         {
             name: replace(one, in_some_files=name not in PAIR.dtypes)
             for name, one in PAIR.columns.items()
         },
-        order="One set after the other, each in its own order.",
+        order="One set after another, each in its own order.",
     ),
 }
 
@@ -258,7 +258,7 @@ FORMATS.register(
         accepts=frozenset({"private"}),
         tables=_TABLES,
         others={
-            CARD: "Card, like that of a build.",
+            CARD: "Card, like the card of a build.",
             CROISSANT: "Description in Croissant, with the columns of every table.",
         },
     ),

@@ -1,4 +1,4 @@
-"""Anchors with positives and hard negatives as JSON lines, in the keys of FlagEmbedding."""
+"""Anchors with positives and hard negatives as JSON lines, with the keys of FlagEmbedding."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _EXTRA_COLUMNS = ("pair_id", "concept1", "concept2", "distance")  # which traine
 def write_json_lines(run: Export) -> None:
     """Write a file of JSON lines per split; see ``medsim.exports.formats.ExportFormat``.
 
-    The first keys are query, pos and neg, the last two lists, in the format of FlagEmbedding's
-    trainers of embedders and rerankers, which other trainers read too.
+    The first keys are query, pos and neg (the last two are lists), as in the format for training
+    embedders and rerankers with FlagEmbedding, which other trainers read too.
     """
     n_positives = 0
     for name, build in run.splits.items():

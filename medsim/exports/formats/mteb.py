@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from medsim.exports.formats import Export
 
 MAX_QUERIES = 50_000
-"""The most queries of a retrieval: mteb compares all of them with 50,000 terms at a time, which
-takes 10 GB in single precision."""
+"""The maximum number of queries of a retrieval task: mteb compares all of them with 50,000 terms at
+a time, which takes 10 GB in single precision."""
 
 _SPLIT = "test"
 _TEMPLATE = "mteb_tasks.txt"
@@ -45,12 +45,12 @@ en=eng-Latn es=spa-Latn et=est-Latn eu=eus-Latn fi=fin-Latn fr=fra-Latn he=heb-H
 hr=hrv-Latn hu=hun-Latn it=ita-Latn ja=jpn-Jpan ko=kor-Hang lt=lit-Latn lv=lav-Latn
 nl=nld-Latn no=nob-Latn pl=pol-Latn pt=por-Latn ru=rus-Cyrl sk=slk-Latn sl=slv-Latn
 sv=swe-Latn tr=tur-Latn uk=ukr-Cyrl zh=zho-Hans
-"""  # of ISO 639-1, as sources name languages, to ISO 639-3 and the script, as mteb does
+"""  # from ISO 639-1, as in sources, to ISO 639-3 and the script, as in mteb
 _LANGUAGE_CODES = dict(code.split("=") for code in _LANGUAGES.split())
 _LICENCES = re.compile(
     r"cc0-1\.0|cc-by-[234]\.0|cc-by-(sa|nc|nc-sa)-[34]\.0|cc-by-(nd|nc-nd)-4\.0"
-)  # Creative Commons licences that mteb knows by name; for others it has the address
-_UNSAFE = re.compile(r"[^\w+.-]")  # in the name of a task, which is that of a file
+)  # Creative Commons licences that mteb knows by name; others are given by their address
+_UNSAFE = re.compile(r"[^\w+.-]")  # characters not allowed in names of tasks and files
 
 
 _KINDS: Mapping[str, tuple[str, object]] = {
@@ -84,13 +84,13 @@ def _task(
     Its name ends with the fingerprint of its data, because mteb stores results only by name.
 
     Args:
-        output: the folder that has the data.
-        file: the data, below the folder.
+        output: folder with the data.
+        file: path of the data in the folder.
         kind: mteb's type of task.
-        name: of the task, without the fingerprint.
+        name: name of the task, without the fingerprint.
         about: sentences for the description.
-        facts: the metadata that it shares with other tasks of the same data.
-        members: of the task's class.
+        facts: metadata that it shares with other tasks of the same data.
+        members: members of the task's class.
     """
     fingerprint, (main_score, prompt) = output.outputs[file].fingerprint, _KINDS[kind]
     metadata = {
@@ -116,8 +116,8 @@ def write_mteb(run: Export) -> None:
     For splits, tasks are made from the test split; for a build, from all its content.
 
     Raises:
-        OptionError: see ``check_passed_on``; or two rated sets have the same name, or there is no
-            task.
+        OptionError: see ``check_passed_on``; or two rated sets have the same name, or there are no
+            tasks.
     """
     exported, private = run.exported, run.options.private
     build = exported[_SPLIT] if isinstance(exported, Splits) else exported
@@ -138,11 +138,11 @@ class _Source:
     """The build to make tasks from.
 
     Attributes:
-        build: its files.
-        name: the terminology and the split, the beginning of the names of tasks.
+        build: the build.
+        name: terminology and split, with which names of tasks begin.
         about: sentences about the terms.
-        facts: the metadata of all its tasks.
-        metadata: that of Parquet files.
+        facts: metadata of all its tasks.
+        metadata: metadata of Parquet files.
     """
 
     build: Build
@@ -198,7 +198,7 @@ def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
         file = f"pairs/{dataset}-{difficulty}-{negatives}.parquet"
         run.output.write_file(file, partial(write_lazily, pairs, metadata=source.metadata))
         about = (
-            "Do two medical terms mean the same? Those labelled 1 are linked by the terminology "
+            "Do two medical terms mean the same? Pairs labelled 1 are linked by the terminology "
             f"({dataset}, {difficulty}), the others are {negatives} negatives. {source.about}"
         )
         name = f"{source.name}-{dataset}-{difficulty}-{negatives}"
@@ -211,7 +211,7 @@ def _retrieval_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]
     rows = np.flatnonzero(linked["is_linked"])
     if not len(rows):
         return
-    if (n_more := len(rows) - MAX_QUERIES) > 0:  # those with the smallest hashes are the queries
+    if (n_more := len(rows) - MAX_QUERIES) > 0:  # take the queries with the smallest hashes
         hashes = hashes_of(linked["term"][rows])
         rows = rows[np.argsort(hashes, kind="stable")[:MAX_QUERIES]]
         why = f"term is not a query, since a retrieval has at most {MAX_QUERIES:,}"
@@ -235,11 +235,11 @@ def _rated_tasks(run: Export) -> Iterator[dict[str, object]]:
     """Yield a task of similarity for each rating of each rated file."""
     for path in run.options.rated:
         rated = read_rated(*parse_rated(str(path)))
-        for one in rated.skipped:
-            run.skipped.append(replace(one, reason=f"{rated.name}: {one.reason}"))
+        for skipped in rated.skipped:
+            run.skipped.append(replace(skipped, reason=f"{rated.name}: {skipped.reason}"))
         for warning in rated.warnings:
             run.progress.warn(f"{rated.name}: {warning}")
-        origin = next((f", {one.source}" for one in LAYOUTS if one.name == rated.layout), "")
+        origin = next((f", {known.source}" for known in LAYOUTS if known.name == rated.layout), "")
         for rating in rated.pairs.columns[2:]:
             name = _UNSAFE.sub("_", f"{rated.name}-{rating}")
             file = f"rated/{name}.parquet"

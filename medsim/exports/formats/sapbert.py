@@ -28,10 +28,10 @@ def write_sapbert(run: Export) -> None:
     """
     line = pl.concat_str("concept1", "name1", "name2", separator=_SEPARATOR)
     parts = pl.concat_list("concept1", "name1", "name2")
-    # Readers split a line at two bars, and must get the same parts. A name that ends in a bar would
-    # change them.
+    # Readers split a line at two bars and must get the same parts; a name that ends in a bar would
+    # give other parts.
     is_read_as_written = (line.str.split(_SEPARATOR) == parts) & ~line.str.contains(r"[\r\n]")
-    apart = broken = n_positives = 0
+    n_two_concepts = n_unreadable = n_positives = 0
     for name, build in run.splits.items():
         terms = split_terms(build)
         pairs = exported_pairs(run, build, terms)
@@ -44,8 +44,8 @@ def write_sapbert(run: Export) -> None:
         with run.progress.stage(f"write {name}.txt") as stage:
             same = pairs.filter(pl.col("concept1") == pl.col("concept2"))
             lines = same.filter(is_read_as_written)
-            apart += pairs.height - same.height
-            broken += same.height - lines.height
+            n_two_concepts += pairs.height - same.height
+            n_unreadable += same.height - lines.height
 
             def write(path: Path, lines: pl.DataFrame = lines) -> int:
                 with path.open("wb") as file:
@@ -58,15 +58,15 @@ def write_sapbert(run: Export) -> None:
             stage.found(f"{lines.height:,} pairs")
     check_some(run, n_positives)
     reasons = {
-        "names of two concepts": apart,
-        f"a name or an id with {_SEPARATOR} or a line break": broken,
+        "names of two concepts": n_two_concepts,
+        f"a name or an id with {_SEPARATOR} or a line break": n_unreadable,
     }
     run.skipped.extend(Skipped(reason=reason, n_rows=n) for reason, n in reasons.items() if n)
 
 
 _NAMES = Table(
     "SPLIT.txt",
-    f"A line per two names of one concept, its parts separated by two bars. {SPLIT_NOTE}",
+    f"A line per pair of names of one concept, with parts separated by two bars. {SPLIT_NOTE}",
     {
         "concept": Column(pl.String, "Identifier of the concept."),
         "name1": Column(pl.String, "A name of the concept."),

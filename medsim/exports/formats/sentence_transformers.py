@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     Batches = Callable[[int, int], Iterator[pl.DataFrame]]
 
 _ABOUT = {
-    "pair": "terms that mean the same, for losses that take other rows of a batch as negatives.",
+    "pair": "terms that mean the same, for losses with in-batch negatives.",
     "pair-class": "pairs that mean the same (label 1) and the hard negatives of the build (0).",
     "n-tuple": "terms that mean the same, and terms that are hard to tell from the anchor.",
 }
-"""The configurations, named as in the data sets that sentence-transformers publishes."""
+"""The configurations, named as in the datasets that sentence-transformers publishes."""
 
 _PAIR, _LABELLED, _TUPLE = _ABOUT
 _ROWS_AT_ONCE = 1 << 16
@@ -37,13 +37,13 @@ _ROWS_AT_ONCE = 1 << 16
 def write_sentence_transformers(run: Export) -> None:
     """Write a folder per configuration, and README.md; see ``medsim.exports.formats.ExportFormat``.
 
-    Losses use columns by their order, so there are only these. ``load_dataset`` finds the files of
-    each configuration and split from the header of README.md.
+    Losses use columns by position, so there are no other columns. ``load_dataset`` finds the files
+    of each configuration and split in the header of README.md.
     """
     written: dict[str, list[str]] = {}  # splits by configuration
 
     def write(config: str, split: str, columns: Sequence[str], n_rows: int, rows: Batches) -> None:
-        """Write the rows of a configuration and split, whose columns are in the order of losses."""
+        """Write the rows of a configuration and split; losses use the columns in this order."""
         if not n_rows:  # load_dataset does not accept a split without rows
             return
         schema = {name: pl.Int64() if name == "label" else pl.String() for name in columns}
@@ -81,7 +81,7 @@ def write_sentence_transformers(run: Export) -> None:
 def _texts(
     pairs: pl.DataFrame, terms: SplitTerms, columns: Sequence[str], begin: int, end: int
 ) -> Iterator[pl.DataFrame]:
-    """Yield some pairs at a time, with their terms under the names of the first two columns."""
+    """Yield pairs in batches, with their terms under the names of the first two columns."""
     for rows in pairs[begin:end].iter_slices(_ROWS_AT_ONCE):
         yield rows.with_columns(
             terms.texts.gather(rows["term1_id"]).alias(columns[0]),
@@ -90,7 +90,7 @@ def _texts(
 
 
 def _readme(run: Export, written: dict[str, list[str]]) -> str:
-    """Return the header for ``load_dataset``, and a line on each configuration."""
+    """Return the header for ``load_dataset``, and a line about each configuration."""
     source = run.exported.manifest.source
     licence = licence_of(source)
     configs = [
@@ -107,7 +107,7 @@ def _readme(run: Export, written: dict[str, list[str]]) -> str:
             front_matter({**licence.metadata(), "configs": configs}),
             *("", f"# Training pairs of {terminology}", ""),
             f"Made by medsim {medsim_version()} of {terminology}, release {day}, for",
-            "sentence-transformers; `manifest.json` says how.",
+            "sentence-transformers; see `manifest.json` for details.",
             "",
             *(f"- `{config}`: {_ABOUT[config]}" for config in written),
             *("", f"Terms of use: {licence.terms or 'not known'}", ""),
@@ -118,7 +118,7 @@ def _readme(run: Export, written: dict[str, list[str]]) -> str:
 _ANCHOR = Column(pl.String, ANCHOR_NOTE)
 _POSITIVE = Column(pl.String, "Synonym of the anchor.")
 _NEGATIVE = Column(
-    pl.String, "Term that does not mean the same, the N-th hard negative.", in_some_files=True
+    pl.String, "N-th hard negative, a term that does not mean the same.", in_some_files=True
 )
 _TABLES = {
     _PAIR: Table(
@@ -130,7 +130,7 @@ _TABLES = {
     ),
     _LABELLED: Table(
         f"{_LABELLED}/SPLIT-*.parquet",
-        f"A row per positive, and per negative of the strategy in the build. {SPLIT_NOTE}",
+        f"A row per positive, and per negative of that strategy in the build. {SPLIT_NOTE}",
         {
             "sentence1": Column(pl.String, "The first term."),
             "sentence2": Column(pl.String, "The second term."),
