@@ -7,6 +7,7 @@ import os
 import re
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -177,17 +178,10 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
             parts = f", {counted(n_parts, 'part')}" if n_parts else ""
             sizes.append(f"{input_.name}: {counted(n_pairs, 'pair')}{parts}")
         stage.found(", ".join(sizes))
-    for warnings in (
-        words.warnings if words else (),
-        *(input_.warnings for input_ in inputs.values()),
-    ):
-        for warning in warnings:
-            progress.warn(warning)
-    _check(
-        options,
-        [input_ for input_ in inputs.values() if input_.rated],
-        len(inputs),
-    )
+    warnings = (words.warnings if words else (), *(input_.warnings for input_ in inputs.values()))
+    for warning in chain.from_iterable(warnings):
+        progress.warn(warning)
+    _check(options, [input_ for input_ in inputs.values() if input_.rated], len(inputs))
     return [_with_targets(input_, options, progress) for input_ in inputs.values()]
 
 

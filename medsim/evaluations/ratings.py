@@ -433,8 +433,8 @@ def read_rows(
 
     Returns:
         The pairs: ``term1``, ``term2`` and a Float64 column per rating, without missing values.
-        Their properties: a column for each property in the file, with missing values.
-        Their individual ratings: a Float64 column per rater, with missing values.
+        Their properties, in the same order: a column per property in the file; values may be null.
+        Their individual ratings, in the same order: a Float64 column per rater; may be null.
         The number of lines left out, by reason.
 
     Raises:
