@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NORMAL = NormalDist()
 _ROUNDING = 1e-12
-_POSITIVE = 1e-9  # in place of what is not: there the acceleration has no meaning
+_POSITIVE = 1e-9  # replaces a denominator that is not positive, where acceleration has no meaning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +51,18 @@ def bca_estimate(estimate: float, resampled: Values, left_out: Values) -> Estima
     resampled = np.sort(resampled[~np.isnan(resampled)])
     if np.isnan(estimate) or not len(resampled) or np.ptp(resampled) < _ROUNDING:
         return Estimate(value=estimate)
-    found = Distribution(
+    distribution = Distribution(
         estimate=estimate, resampled=resampled, acceleration=acceleration(left_out)
     )
-    low, high = bca_interval(found)
+    low, high = bca_interval(distribution)
     return Estimate(value=estimate, low=low, high=high)
 
 
 def acceleration(left_out: Values) -> float:
-    """Return the acceleration of a BCa interval, from the statistics without each of the units.
+    """Return the acceleration of a BCa interval.
 
-    They are float64[n_units], the jackknife; NaN is left out.
+    ``left_out``, float64[n_units], has the jackknife statistics, each without one unit; NaN is
+    ignored.
     """
     left_out = left_out[~np.isnan(left_out)]
     if not len(left_out) or np.ptp(left_out) < _ROUNDING:
@@ -70,13 +71,15 @@ def acceleration(left_out: Values) -> float:
     return float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
 
 
-def bca_interval(found: Distribution, level: float = 0.95) -> tuple[float, float]:
+def bca_interval(distribution: Distribution, level: float = 0.95) -> tuple[float, float]:
     """Return the ends of the BCa interval (Efron 1987, section 3).
 
-    They are the quantiles of the resampled statistics, between neighbours in proportion, at shares
-    that bias and acceleration have moved away from (1 - level) / 2 and (1 + level) / 2.
+    They are quantiles of the resampled statistics, by linear interpolation. Bias and acceleration
+    move their shares away from (1 - level) / 2 and (1 + level) / 2.
     """
-    low, high = np.quantile(found.resampled, moved_shares(_bias(found), found.acceleration, level))
+    low, high = np.quantile(
+        distribution.resampled, moved_shares(_bias(distribution), distribution.acceleration, level)
+    )
     return float(low), float(high)
 
 
@@ -92,49 +95,49 @@ def moved_shares(bias: float, acceleration: float, level: float) -> tuple[float,
     )
 
 
-def bca_p(found: Distribution) -> float:
+def bca_p(distribution: Distribution) -> float:
     """Return the p-value: the smallest alpha whose BCa interval of level 1 - alpha excludes 0.
 
-    It inverts the correction: from the share of resampled statistics beyond 0 to the level of the
-    interval that ends at 0. That share counts as at least 1 / (n_resamples + 1), so p is at least
-    twice that.
+    The correction is inverted: from the share of resampled statistics beyond 0 to the level of the
+    interval that ends at 0. This share counts as at least 1 / (n_resamples + 1), so p is at least
+    2 / (n_resamples + 1).
     """
-    first, last = _shares_at_zero(found.resampled)
-    least = _least(found)
-    below = _unmoved(max(last, least), found)
-    above = 1 - _unmoved(min(first, 1 - least), found)
-    return min(1.0, max(2 * min(below, above), 2 * least))
+    first, last = _shares_at_zero(distribution.resampled)
+    min_share = _min_share(distribution)
+    below = _unmoved(max(last, min_share), distribution)
+    above = 1 - _unmoved(min(first, 1 - min_share), distribution)
+    return min(1.0, max(2 * min(below, above), 2 * min_share))
 
 
-def _least(found: Distribution) -> float:
-    """Return the smallest share that the resamples can show."""
-    return 1 / (len(found.resampled) + 1)
+def _min_share(distribution: Distribution) -> float:
+    """Return the smallest share that this number of resamples can show."""
+    return 1 / (len(distribution.resampled) + 1)
 
 
-def _bias(found: Distribution) -> float:
+def _bias(distribution: Distribution) -> float:
     """Return the normal deviate of the share of resampled statistics below the estimate.
 
-    Ties count half; a share of 0 or 1 is replaced by the nearest one that resamples can show.
+    Ties count half. A share of 0 or 1 is replaced by the nearest share that resamples can show.
     """
-    n_below = int(np.searchsorted(found.resampled, found.estimate, "left"))
-    n_up_to = int(np.searchsorted(found.resampled, found.estimate, "right"))
-    share = (n_below + n_up_to) / (2 * len(found.resampled))
-    return _NORMAL.inv_cdf(min(max(share, _least(found)), 1 - _least(found)))
+    n_below = int(np.searchsorted(distribution.resampled, distribution.estimate, "left"))
+    n_up_to = int(np.searchsorted(distribution.resampled, distribution.estimate, "right"))
+    share = (n_below + n_up_to) / (2 * len(distribution.resampled))
+    return _NORMAL.inv_cdf(min(max(share, _min_share(distribution)), 1 - _min_share(distribution)))
 
 
-def _unmoved(share: float, found: Distribution) -> float:
+def _unmoved(share: float, distribution: Distribution) -> float:
     """Return the share that bias and acceleration move to ``share``."""
     if share in {0.0, 1.0}:
         return share
-    bias = _bias(found)
+    bias = _bias(distribution)
     moved = _NORMAL.inv_cdf(share) - bias
-    return normal_share(moved / max(1 + found.acceleration * moved, _POSITIVE) - bias)
+    return normal_share(moved / max(1 + distribution.acceleration * moved, _POSITIVE) - bias)
 
 
 def _shares_at_zero(resampled: Values) -> tuple[float, float]:
     """Return the first and the last share whose quantile is 0.
 
-    The quantile of share s is the statistic at place s (n - 1), between neighbours in proportion.
+    The quantile of share s is the statistic at place s (n - 1), by linear interpolation.
     """
     n_below = int(np.searchsorted(resampled, 0.0, "left"))
     n_up_to = int(np.searchsorted(resampled, 0.0, "right"))
@@ -152,7 +155,7 @@ def _shares_at_zero(resampled: Values) -> tuple[float, float]:
 def in_tasks(
     compute: Callable[[int, int], np.ndarray], resamples: int, a_task: int, threads: int
 ) -> np.ndarray:
-    """Return the rows of all resamples, computed from one to before another by several threads."""
+    """Return ``compute(first, stop)`` of all resamples as rows; threads do ``a_task`` at a time."""
     firsts = range(0, resamples, a_task)
     stops = [min(first + a_task, resamples) for first in firsts]
     return np.concatenate(in_threads(threads, compute, firsts, stops))
@@ -183,7 +186,7 @@ def accuracy_of(correct: Flags | FlagTable) -> Estimate:
     total, value = int(n_right.sum()), float(n_right.sum()) / (n_runs * n)
     if not np.ptp(n_right):
         return wilson(value, n, Z95)
-    # The distribution of a sum of draws, by the power of the Fourier transform of one draw's.
+    # The Fourier transform of the distribution of a sum of n draws is the n-th power of one draw's.
     law, n_sums = np.bincount(n_right, minlength=n_runs + 1) / n, n_runs * n + 1
     chances = np.maximum(np.fft.irfft(np.fft.rfft(law, n_sums) ** n, n_sums), 0)  # rounding
     up_to = np.cumsum(chances)

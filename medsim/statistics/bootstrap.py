@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _RESAMPLES_A_TASK = 16  # at least
 _RANKS_A_TASK = 1 << 18
 _FEWEST_PAIRS = 3
-_ENOUGH_PAIRS = 30  # fewer do not show how much a correlation varies
+_ENOUGH_PAIRS = 30  # with fewer, resamples do not show how much a correlation varies
 _ROUNDING = 1e-12
 _MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
 
@@ -41,16 +41,16 @@ class SpearmanBootstrap:
 
     Confidence intervals are bias-corrected and accelerated: BCa (Efron 1987; DiCiccio and Efron
     1996), with the acceleration from the jackknife. With few pairs and tied ratings they can be too
-    narrow, so with fewer than 30 pairs the interval also includes that of ``rank_correlation``. For
-    perfect correlations no resample differs, and intervals come from ``perfect_correlation``.
+    narrow, so with fewer than 30 pairs the interval also includes the one of ``rank_correlation``.
+    For perfect correlations no resample differs, and intervals come from ``perfect_correlation``.
     Resamples with a constant side have no correlation and are left out.
 
     The p-value is the smallest alpha whose interval excludes 0. It is at least
     2 / (resamples + 1), so for any of m comparisons to pass Bonferroni's correction at alpha, draw
     more than 2 m / alpha resamples.
 
-    A resample depends only on the order of pairs: for the same pairs in the same order, each
-    correlation and each difference is the same, whatever other similarities there are.
+    A resample depends only on the order of pairs. For the same pairs in the same order,
+    correlations and differences do not depend on the other similarities.
 
     Args:
         sides: similarities, float64[n_pairs] each, at most 3,000,000 pairs; may be infinite.
@@ -74,12 +74,12 @@ class SpearmanBootstrap:
         if len(ratings) > _MOST_PAIRS:
             raise OptionError(f"{len(ratings):,} rated pairs are too many; at most {_MOST_PAIRS:,}")
         self._ratings = ranked(ratings).ranks
-        self._sides = np.array([ranked(one).ranks for one in sides], np.int32)
+        self._sides = np.array([ranked(side).ranks for side in sides], np.int32)
         self._jackknifed: dict[int, Values] = {}
         self._resampled = self._drawn(resamples)
 
     def correlation(self, side: int) -> Test:
-        """Return the correlation of one of the similarities, and whether it differs from 0.
+        """Return the correlation of one of the similarities with its interval and test against 0.
 
         The correlation is NaN for fewer than 2 pairs or a constant side; interval and p are NaN for
         fewer than 3 pairs too.
@@ -87,32 +87,32 @@ class SpearmanBootstrap:
         estimate = self._estimate(side)
         if self._is_perfect(estimate):
             return self._at_edge(estimate, 0.0)
-        found = self._tested(estimate, self._resampled[:, side], partial(self._left_out, side))
-        if math.isnan(found.p) or len(self._ratings) >= _ENOUGH_PAIRS:
-            return found
-        analytic, z = rank_correlation(found.statistic, len(self._ratings))
+        result = self._tested(estimate, self._resampled[:, side], partial(self._left_out, side))
+        if math.isnan(result.p) or len(self._ratings) >= _ENOUGH_PAIRS:
+            return result
+        analytic, z = rank_correlation(result.statistic, len(self._ratings))
         return replace(
-            found,
-            low=min(found.low, analytic.low),
-            high=max(found.high, analytic.high),
-            p=max(found.p, two_sided_p(z)),
+            result,
+            low=min(result.low, analytic.low),
+            high=max(result.high, analytic.high),
+            p=max(result.p, two_sided_p(z)),
         )
 
     def difference(self, side: int, other: int) -> Test:
         """Return the difference of two correlations; p is 1 if both rank all pairs alike."""
-        one, another = self._estimate(side), self._estimate(other)
-        if self._is_perfect(one) and self._is_perfect(another) and one * another < 0:
-            return self._at_edge(one, another)
+        first, second = self._estimate(side), self._estimate(other)
+        if self._is_perfect(first) and self._is_perfect(second) and first * second < 0:
+            return self._at_edge(first, second)
         return self._tested(
-            one - another,
+            first - second,
             self._resampled[:, side] - self._resampled[:, other],
             lambda: self._left_out(side) - self._left_out(other),
         )
 
     def redrawn(self, sides: Sequence[int], resamples: int) -> SpearmanBootstrap:
-        """Return the bootstrap of some of the similarities in another number of resamples.
+        """Return the bootstrap of some of the similarities with another number of resamples.
 
-        The first of them are the same, since resample and seed decide what is drawn.
+        The first resamples stay the same: each depends only on its number and the seed.
         """
         return SpearmanBootstrap(
             [self._sides[side].astype(np.float64) for side in sides],
@@ -123,20 +123,24 @@ class SpearmanBootstrap:
         )
 
     def _is_perfect(self, correlation: float) -> bool:
-        """Return whether ranks are the same or reversed, so that no resample can differ."""
+        """Return whether ranks are equal or reversed, so that no resample can differ."""
         return len(self._ratings) >= _FEWEST_PAIRS and abs(correlation) > 1 - _ROUNDING
 
     def _at_edge(self, correlation: float, other: float) -> Test:
         """Return the difference of two correlations, each perfect or 0."""
         sides = (round(correlation), round(other))
-        one, another = (perfect_correlation(side, len(self._ratings)) for side in sides)
-        found, z = difference_of(one, another)
+        first, second = (perfect_correlation(side, len(self._ratings)) for side in sides)
+        estimate, z = difference_of(first, second)
         return Test(
-            method="bca", statistic=found.value, p=two_sided_p(z), low=found.low, high=found.high
+            method="bca",
+            statistic=estimate.value,
+            p=two_sided_p(z),
+            low=estimate.low,
+            high=estimate.high,
         )
 
     def _tested(self, estimate: float, resampled: Values, left_out: Callable[[], Values]) -> Test:
-        """Return a statistic with its interval and its p."""
+        """Return a statistic with its interval and p-value."""
         resampled = np.sort(resampled[~np.isnan(resampled)])
         if math.isnan(estimate) or len(self._ratings) < _FEWEST_PAIRS or not len(resampled):
             return Test(method="bca", statistic=estimate, p=math.nan)
@@ -147,12 +151,12 @@ class SpearmanBootstrap:
         return Test(method="bca", statistic=estimate, p=bca_p(distribution), low=low, high=high)
 
     def _estimate(self, side: int) -> float:
-        """Return the correlation of all pairs, in the same arithmetic as that of a resample."""
+        """Return the correlation of all pairs, with the same arithmetic as for resamples."""
         once = np.ones(len(self._ratings), np.int32)
         return float(weighted_spearman(self._sides[side], self._ratings, once))
 
     def _left_out(self, side: int) -> Values:
-        """Return the correlations without each of the pairs, which are computed once."""
+        """Return the correlations without each of the pairs; they are computed once."""
         if side not in self._jackknifed:
             self._jackknifed[side] = leave_one_out_spearman(self._sides[side], self._ratings)
         return self._jackknifed[side]

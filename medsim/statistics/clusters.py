@@ -27,8 +27,8 @@ _ROUNDING = 1e-12
 def effective_clusters(clusters: Rows) -> float:
     """Return the effective number of clusters, 0 without values.
 
-    It is the squared sum of the sizes over the sum of their squares: with one cluster of half of
-    the values it is below 4, however many others there are.
+    It is the squared sum of the sizes divided by the sum of their squares. If one cluster has half
+    of the values, it is below 4, however many other clusters there are.
     """
     sizes = np.bincount(clusters).astype(np.float64)
     return float(sizes.sum() ** 2 / max(sizes @ sizes, 1.0))
@@ -37,9 +37,9 @@ def effective_clusters(clusters: Rows) -> float:
 def degrees_of(effective: float) -> float:
     """Return the degrees of freedom: half the effective number of clusters; NaN if too few.
 
-    One less than their number would do for normal sums of equal clusters. Sums of unequal clusters
+    For normal sums of equal clusters, their number minus 1 would be right. Sums of unequal clusters
     are skewed, and a few of them decide the variance (Carter, Schnepel and Steigerwald, Review of
-    Economics and Statistics 99:698-709, 2017). By simulation, half is enough for both.
+    Economics and Statistics 99:698-709, 2017). In simulations, half corrects for both.
     """
     return effective / 2 if effective >= FEWEST_CLUSTERS else math.nan
 
@@ -47,10 +47,10 @@ def degrees_of(effective: float) -> float:
 def degrees_of_error(value: float, left_out: Values) -> float:
     """Return the degrees of freedom of ``jackknife_error``: few if few clusters dominate it.
 
-    They are those of the chi-square law whose relative variance is that of the squared error
-    (Satterthwaite, Biometrics Bulletin 2:110-114, 1946), estimated from the clusters' shares in it:
-    2 if one cluster dominates, and the number of clusters if the shares are like those of normal
-    values. The result is infinite if no cluster changes the value.
+    The chi-square distribution with these degrees has the relative variance of the squared error
+    (Satterthwaite, Biometrics Bulletin 2:110-114, 1946), estimated from the clusters' shares in the
+    error: 2 if one cluster dominates, and the number of clusters if the shares are distributed as
+    for normal values. The result is infinite if no cluster changes the value.
 
     Args:
         value: value of all clusters.
@@ -63,7 +63,7 @@ def degrees_of_error(value: float, left_out: Values) -> float:
 
 
 def jackknife_error(value: float, left_out: Values) -> float:
-    """Return the standard error of a value from those without each cluster, float64[n_clusters]."""
+    """Return the standard error of a value; ``left_out`` is as in ``degrees_of_error``."""
     share = 1 - 1 / len(left_out)
     error = math.sqrt(share * float(((left_out - value) ** 2).sum()))
     return error if error > _ROUNDING else 0.0
@@ -72,22 +72,24 @@ def jackknife_error(value: float, left_out: Values) -> float:
 def means_without_each(values: Values, clusters: Rows) -> Values:
     """Return the mean of the values without each cluster, float64[n_clusters]; NaN without any."""
     sizes, sums = np.bincount(clusters), np.bincount(clusters, values)
-    n_left, left = len(values) - sizes[sizes > 0], values.sum() - sums[sizes > 0]
-    found: Values = np.divide(left, n_left, out=np.full(len(left), np.nan), where=n_left > 0)
-    return found
+    n_left, sums_left = len(values) - sizes[sizes > 0], values.sum() - sums[sizes > 0]
+    means: Values = np.divide(
+        sums_left, n_left, out=np.full(len(sums_left), np.nan), where=n_left > 0
+    )
+    return means
 
 
 def clustered_estimate(value: float, left_out: Values, n_values: int, effective: float) -> Estimate:
     """Return a value from 0 to 1 with Wilson's interval at its effective size.
 
-    The effective size is that of independent hits with the same standard error, but no more than
-    there are values (Korn and Graubard, Survey Methodology 24:193-201, 1998); where the standard
-    error is 0 it is the effective number of clusters. The interval is NaN if fewer than
+    The effective size is the number of independent hits with the same standard error, at most the
+    number of values (Korn and Graubard, Survey Methodology 24:193-201, 1998). If the standard error
+    is 0, it is the effective number of clusters. The interval is NaN if fewer than
     ``FEWEST_CLUSTERS`` clusters are effective.
 
-    Degrees of freedom are ``degrees_of`` the clusters, or those of the standard error if they are
-    fewer: a high share misses in few clusters, however many there are. The latter never widen the
-    interval beyond that of one value for each effective cluster.
+    Degrees of freedom are the smaller of ``degrees_of`` and ``degrees_of_error``, since a high
+    share has its misses in few clusters, however many there are. The latter never widen the
+    interval beyond the one for a single value per effective cluster.
 
     Args:
         value: a mean, a share or an area under a ROC curve.

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of found entities, with confidence intervals."""
+"""Precision, recall and F1 of predicted entities, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from medsim.statistics.estimates import Estimate
 
 EntityCounts: TypeAlias = NDArray[np.int64]
-"""Counts of correctly found, found, and true entities: int64[…, 3]."""
+"""Counts of correctly predicted, predicted, and true entities: int64[…, 3]."""
 
 _CELLS_A_STEP = 1 << 21
 
 
 def precision(counts: EntityCounts | Table) -> Values:
-    """Return the share of found entities that are right; 0 if none were found."""
+    """Return the share of predicted entities that are right; 0 if none were predicted."""
     return _share(counts[..., 0], counts[..., 1], empty=0.0)
 
 
 def recall(counts: EntityCounts | Table) -> Values:
-    """Return the share of true entities that were found; NaN if there are none."""
+    """Return the share of true entities that were predicted; NaN if there are none."""
     return _share(counts[..., 0], counts[..., 2])
 
 
 def f1(counts: EntityCounts | Table) -> Values:
-    """Return the harmonic mean of precision and recall; NaN if there are no entities at all."""
+    """Return the harmonic mean of precision and recall; NaN without any entities."""
     return _share(2.0 * counts[..., 0], counts[..., 1] + counts[..., 2])
 
 
@@ -77,9 +77,9 @@ def _resampled(counts: EntityCounts, seed: int, resamples: int) -> Table:
     a_step = max(1, _CELLS_A_STEP // n_units)
     for first in range(0, resamples, a_step):
         n_drawn = min(a_step, resamples - first)
-        drawn = rng.integers(n_units, size=(n_drawn, n_units))
-        drawn += np.arange(n_drawn)[:, None] * n_units
-        times = np.bincount(drawn.ravel(), minlength=n_drawn * n_units)
+        units = rng.integers(n_units, size=(n_drawn, n_units))
+        units += np.arange(n_drawn)[:, None] * n_units
+        times = np.bincount(units.ravel(), minlength=n_drawn * n_units)
         sums[first : first + n_drawn] = times.reshape(n_drawn, n_units) @ flat
     return sums.reshape(resamples, *shape)
 

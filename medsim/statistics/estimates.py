@@ -86,7 +86,7 @@ def two_sided_student(t: float, degrees: float) -> float:
     if math.isinf(t):
         return 0.0
     within = t * t / (degrees + t * t)
-    if within < 3 / (degrees + 5):  # where the fraction of this one converges
+    if within < 3 / (degrees + 5):  # where its continued fraction converges
         return 1 - _incomplete_beta(within, 0.5, degrees / 2)
     return _incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
 
@@ -94,8 +94,8 @@ def two_sided_student(t: float, degrees: float) -> float:
 def _incomplete_beta(x: float, a: float, b: float) -> float:
     """Return the regularised incomplete beta function, for x below (a + 1) / (a + b + 2).
 
-    By its continued fraction (DLMF 8.17.22), from its end; it converges within some sqrt(a + b)
-    terms.
+    By its continued fraction (DLMF 8.17.22), evaluated from its end; it converges within about
+    sqrt(a + b) terms.
     """
     if x == 0:
         return 0.0
@@ -112,9 +112,9 @@ def _incomplete_beta(x: float, a: float, b: float) -> float:
 def wilson(share: float, size: float, reach: float = Z95) -> Estimate:
     """Return a share with the score interval of Wilson (1927).
 
-    It has the shares that differ from the observed one by at most ``reach`` standard errors, so it
-    stays within 0 and 1 and is accurate near both. ``size`` is the number of independent values, at
-    least 1.
+    The interval contains the shares that differ from the observed one by at most ``reach`` standard
+    errors, so it stays within 0 and 1 and is accurate near both. ``size`` is the number of
+    independent values, at least 1.
     """
     weight = reach * reach / size
     middle = share + weight / 2
@@ -128,8 +128,8 @@ def pearson_of(correlation: float, n_pairs: int) -> Estimate:
     """Return Pearson's correlation with the interval of Fisher (1921).
 
     The inverse hyperbolic tangent of a correlation is nearly normal with the variance
-    1 / (n_pairs - 3). There is no interval for fewer than 4 pairs, or for 1 or -1, where it
-    would be a point.
+    1 / (n_pairs - 3). There is no interval for fewer than 4 pairs. There is none for a correlation
+    of 1 or -1 either, since it would be a point.
     """
     if math.isnan(correlation) or n_pairs < _FEWEST_FOR_FISHER or abs(correlation) == 1:
         return Estimate(value=correlation)
@@ -215,10 +215,11 @@ _HALVINGS = 50  # to the last digits of a share
 def area_interval(auc: float, n_positives: int, n_negatives: int) -> Estimate:
     """Return an area under a ROC curve with the score interval of Newcombe (2006, method 5).
 
-    It has the areas that differ from the observed one by at most 1.96 standard errors, with the
-    variance of Hanley and McNeil (1982) at these areas and the mean of both numbers of pairs for
-    each (Newcombe, Statistics in Medicine 25:559-573). Simulated with 4 to 100 pairs and areas of
-    0.9 to 0.99, it covers 87% to 99%; DeLong's interval, cut at 1, covers 3% to 93%.
+    The interval contains the areas that differ from the observed one by at most 1.96 standard
+    errors, with the variance of Hanley and McNeil (1982) at these areas. In the variance, the mean
+    of both numbers of pairs replaces each (Newcombe, Statistics in Medicine 25:559-573). In
+    simulations with 4 to 100 pairs and areas of 0.9 to 0.99, it covers 87% to 99%; DeLong's
+    interval, cut at 1, covers 3% to 93%.
     """
 
     def is_beyond(area: float) -> bool:
@@ -231,7 +232,7 @@ def area_interval(auc: float, n_positives: int, n_negatives: int) -> Estimate:
 
 
 def _end(outside: float, inside: float, is_beyond: Callable[[float], bool]) -> float:
-    """Return the end of an interval between a value outside of it, or its bound, and one inside."""
+    """Return the end of an interval between a value outside it (or its bound) and one inside."""
     for _ in range(_HALVINGS):
         middle = (outside + inside) / 2
         if is_beyond(middle):
@@ -246,10 +247,10 @@ def perfect_correlation(sign: float, n_pairs: int) -> Estimate:
 
     A correlation of 0 is a known value, and its interval is a point.
 
-    Its inner end is that of Spearman's correlation by Bonett and Wright (Psychometrika 65:23-28,
-    2000), taken halfway between 1 and the next value that ranks of ``n_pairs`` can give. Of
-    samples of normal pairs with a correlation at that end, 0.1% to 3.1% are perfect (simulated with
-    4 to 100 pairs): 2.5% would be exact.
+    Its inner end is computed as for Spearman's correlation by Bonett and Wright (Psychometrika
+    65:23-28, 2000), at the value halfway between 1 and the next that ranks of ``n_pairs`` can give.
+    If the true correlation of normal pairs is at that end, 0.1% to 3.1% of samples are perfect
+    (simulated with 4 to 100 pairs): 2.5% would be exact.
 
     Args:
         sign: 1 or -1, or 0.
@@ -267,8 +268,8 @@ def perfect_correlation(sign: float, n_pairs: int) -> Estimate:
 def rank_correlation(value: float, n_pairs: int) -> tuple[Estimate, float]:
     """Return a Spearman's correlation between -1 and 1 with its interval, and its normal deviate.
 
-    The interval is that of Fisher's transformation, with the variance of Bonett and Wright
-    (Psychometrika 65:23-28, 2000). For fewer than 4 pairs it is from -1 to 1, with a deviate of 0.
+    The interval uses Fisher's transformation with the variance of Bonett and Wright (Psychometrika
+    65:23-28, 2000). For fewer than 4 pairs it is from -1 to 1, with a deviate of 0.
 
     Args:
         value: not -1 and not 1.
@@ -289,15 +290,15 @@ def _transformed_error(value: float, n_pairs: int) -> float:
 def difference_of(first: Estimate, second: Estimate, reach: float = Z95) -> tuple[Estimate, float]:
     """Return the difference of two estimates with its interval, and its standard normal deviate.
 
-    The interval is made of both (Newcombe, Statistics in Medicine 17:873-890, 1998, method 10), as
-    if they were independent: it is for edges, where their dependence is unknown. The deviate is
-    beyond ``reach`` if the interval excludes 0.
+    The interval combines both intervals (Newcombe, Statistics in Medicine 17:873-890, 1998, method
+    10) as if the estimates were independent: it is for edges, where their dependence is unknown.
+    The deviate is beyond ``reach`` if the interval excludes 0.
     """
     difference = first.value - second.value
     below = math.hypot(first.value - first.low, second.high - second.value)
     above = math.hypot(first.high - first.value, second.value - second.low)
-    found = Estimate(value=difference, low=difference - below, high=difference + above)
+    estimate = Estimate(value=difference, low=difference - below, high=difference + above)
     error = (below if difference > 0 else above) / reach
     if difference and error == 0:
-        return found, math.copysign(math.inf, difference)
-    return found, difference / error if difference else 0.0
+        return estimate, math.copysign(math.inf, difference)
+    return estimate, difference / error if difference else 0.0

@@ -36,10 +36,10 @@ def ranked(values: Values) -> Ranked:
 
 
 def without_rounding_errors(means: _Numbers) -> _Numbers:
-    """Return means, with means made equal that differ by at most 1e-12 of the largest; NaN stays.
+    """Return the means, where any that differ by at most 1e-12 of the largest become equal.
 
     So means of the same numbers are tied, in whatever order they were added: in floating point,
-    0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1. The shape stays the same.
+    0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1. The shape stays the same, and so does NaN.
     """
     distinct, places = np.unique(means, return_inverse=True)
     if not len(distinct):
@@ -52,16 +52,16 @@ def without_rounding_errors(means: _Numbers) -> _Numbers:
 
 
 def concordances(left: Ids, right: Ids) -> Counts:
-    """Return for each pair how many others agree with it in order, less how many disagree.
+    """Return for each pair the number of concordant minus the number of discordant other pairs.
 
-    Of dense ranks, int32[n_pairs] each; another pair that ties on either side counts as neither.
+    Both sides are dense ranks, int32[n_pairs]; a pair that ties on either side counts as neither.
     Time O(n_pairs log n_pairs).
     """
     if not len(left):
         return np.zeros(0, np.int64)
     order = np.argsort(left, kind="stable")
     up_left, up_right = left[order], right[order]
-    # Seen from the top, what lies above lies below.
+    # In reversed order, the pairs above are below.
     down_left, down_right = (up_left[-1] - up_left)[::-1], (up_right.max() - up_right)[::-1]
     below = concordance_below(up_left, up_right)
     above = concordance_below(down_left.copy(), down_right.copy())[::-1]
@@ -79,17 +79,17 @@ def kendall(left: Ids, right: Ids) -> float:
 
 
 def leave_one_out_spearman(left: Ids, right: Ids) -> Values:
-    """Return Spearman's correlation of all pairs but one, for each that can be left out.
+    """Return Spearman's correlation without each of the pairs in turn.
 
-    Let a be, for each pair, how many are below it on the left less how many are above: twice its
-    average rank, centred. Without pair i, the a of every other pair above i falls by 1, of every
-    one below rises by 1, and stays where it ties with i; b on the right likewise. So the sums of
-    a a, b b and a b without i differ from those with it by sums over the pairs above and below i,
-    which running sums give, and by the concordance of i. All are whole numbers, and exact.
+    Let a be, for each pair, the number of pairs below it on the left minus the number above: twice
+    its average rank, centred. Without pair i, a falls by 1 for every pair above i, rises by 1 for
+    every pair below, and stays for ties with i; b on the right likewise. So the sums of a a, b b
+    and a b without i differ from the sums with i by running sums over the pairs above and below i,
+    and by the concordance of i. All are whole numbers, and exact.
 
     Args:
         left: int32[n_pairs], dense ranks of one side, at most 3,000,000.
-        right: int32[n_pairs], of the other.
+        right: int32[n_pairs], dense ranks of the other side.
 
     Returns:
         float64[n_pairs]; NaN where a side without the pair is constant. Time
@@ -107,13 +107,13 @@ def leave_one_out_spearman(left: Ids, right: Ids) -> Values:
 
 
 def _n_untied(ranks: Ids) -> int:
-    """Return the number of pairs of pairs that differ."""
+    """Return the number of untied pairs of ranks."""
     n_tied = np.bincount(ranks)
     return math.comb(len(ranks), 2) - int((n_tied * (n_tied - 1) // 2).sum())
 
 
 def _centred(ranks: Ids) -> Counts:
-    """Return how many values are below each, less how many are above."""
+    """Return for each value the number of values below it minus the number above."""
     n_tied = np.bincount(ranks)
     return (2 * np.cumsum(n_tied) - n_tied - len(ranks))[ranks]
 
@@ -124,7 +124,7 @@ def _n_others(ranks: Ids) -> Counts:
 
 
 def _lean(ranks: Ids, numbers: Counts) -> Counts:
-    """Return the sum of the numbers of all pairs that rank above each, less those below.
+    """Return for each pair the sum of ``numbers`` of the pairs above it minus those below.
 
     Sums of numbers stay within 2**53.
     """
@@ -143,23 +143,27 @@ def histogram(similarities: Values, labels: Flags, n_bins: int = 40) -> tuple[Va
         the negatives. Both classes have pairs.
     """
     ends = np.histogram_bin_edges(similarities, n_bins)
-    counts = np.array([np.histogram(similarities[of], ends)[0] for of in (labels, ~labels)])
+    counts = np.array(
+        [np.histogram(similarities[members], ends)[0] for members in (labels, ~labels)]
+    )
     return (ends[:-1] + ends[1:]) / 2, counts / counts.sum(axis=1, keepdims=True)
 
 
 def roc_curve(similarities: Values, labels: Flags, n_points: int = 120) -> Table:
     """Return the ROC curve of similarities, from (0, 0) to (1, 1).
 
-    Pairs of one similarity count at once, so a tie is a slope and not a step. Of a curve that
-    has more corners than ``n_points``, those are kept that are next to equal steps along it. Both
-    classes have pairs.
+    Pairs of the same similarity count at once, so a tie is a slope and not a step. If the curve has
+    more corners than ``n_points``, only corners next to equal steps along it are kept. Both classes
+    have pairs.
 
     Returns:
         float64[2, at most n_points]: the shares of negatives and of positives that are at least as
         similar as each threshold, ascending.
     """
     distinct, ranks = ranked(similarities)
-    counts = [np.bincount(ranks[of], minlength=len(distinct))[::-1] for of in (~labels, labels)]
+    counts = [
+        np.bincount(ranks[members], minlength=len(distinct))[::-1] for members in (~labels, labels)
+    ]
     curve: Table = np.array([np.r_[0, np.cumsum(count)] / count.sum() for count in counts])
     along = curve.sum(axis=0)
     if len(along) <= n_points:

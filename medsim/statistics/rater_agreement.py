@@ -34,7 +34,7 @@ class RaterAgreement:
     there are too few items; means ignore undefined correlations.
 
     Attributes:
-        iaa1: the mean of Spearman's correlations of every two raters; NaN where there is none.
+        iaa1: the mean of Spearman's correlations of every two raters; NaN if all are undefined.
         iaa2: the mean of ``with_mean``.
         with_others: float64[n_raters], the mean of each rater's correlations with the others.
         with_mean: float64[n_raters], Spearman's correlation of each rater with the mean of the
@@ -58,60 +58,60 @@ def rater_agreement(
     """Return the agreement of raters.
 
     Args:
-        ratings: float64[n_raters, n_items], NaN where there is none; at most 3,000,000 items.
-        fewest: items that both sides must have rated for a correlation to count.
-        seed: of the draws of items, from 0 to 2**64 - 1.
-        resamples: how many, at least 100; 0 for no intervals. Each takes time
+        ratings: float64[n_raters, n_items], NaN where a rating is missing; at most 3,000,000 items.
+        fewest: minimum number of items rated by both sides for a correlation to be defined.
+        seed: random seed, from 0 to 2**64 - 1.
+        resamples: number of resamples, at least 100; 0 for no intervals. Each takes time
             O(n_raters^2 n_items).
-        threads: how many to use; results do not depend on it.
+        threads: number of threads; results do not depend on it.
     """
     n_raters = len(ratings)
     ranks = np.vstack([_ranks(ratings), _ranks(_means_of_others(ratings))])  # raters, then means
     raters = np.arange(n_raters)
     pairs = np.vstack([_every_two(n_raters), np.column_stack([raters, n_raters + raters])])
     two_raters = pairs[:, 1] < n_raters
-    found = _correlations(ranks, pairs, fewest)
-    drawn = left_out = np.empty((0, len(pairs)))
+    observed = _correlations(ranks, pairs, fewest)
+    resampled = left_out = np.empty((0, len(pairs)))
     if resamples and ranks.shape[1]:
         correlations = partial(resampled_pairs, ranks, pairs, np.uint64(seed))
-        drawn = in_tasks(correlations, resamples, _RESAMPLES_A_TASK, checked_threads(threads))
-        left_out = _left_out(ranks, pairs, found)
-        drawn[:, np.isnan(found)] = np.nan
-        left_out[:, np.isnan(found)] = np.nan
+        resampled = in_tasks(correlations, resamples, _RESAMPLES_A_TASK, checked_threads(threads))
+        left_out = _left_out(ranks, pairs, observed)
+        resampled[:, np.isnan(observed)] = np.nan
+        left_out[:, np.isnan(observed)] = np.nan
 
     def mean_of(chosen: Flags) -> Estimate:
         return bca_estimate(
-            mean_of_defined(found[chosen]),
-            row_means(drawn[:, chosen]),
+            mean_of_defined(observed[chosen]),
+            row_means(resampled[:, chosen]),
             row_means(left_out[:, chosen]),
         )
 
     return RaterAgreement(
         iaa1=mean_of(two_raters),
         iaa2=mean_of(~two_raters),
-        with_others=row_means(_table(n_raters, found[two_raters])),
-        with_mean=found[~two_raters],
+        with_others=row_means(_table(n_raters, observed[two_raters])),
+        with_mean=observed[~two_raters],
     )
 
 
 def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
     """Return Spearman's correlation of every two raters over the items that both rated.
 
-    The arguments are those of ``rater_agreement``. The table is float64[n_raters, n_raters], NaN
-    on the diagonal and where a correlation is not defined.
+    The arguments are as in ``rater_agreement``. The table is float64[n_raters, n_raters], NaN on
+    the diagonal and where a correlation is undefined.
     """
     n_raters = len(ratings)
     return _table(n_raters, _correlations(_ranks(ratings), _every_two(n_raters), fewest))
 
 
 def mean_of_defined(values: Values) -> float:
-    """Return the mean of the values that are not NaN; NaN of none."""
+    """Return the mean of the values that are not NaN; NaN if all are."""
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else math.nan
 
 
 def row_means(table: Table) -> Values:
-    """Return the mean of each row's values that are not NaN; NaN of none."""
+    """Return the mean of each row's values that are not NaN; NaN if all are."""
     defined = ~np.isnan(table)
     sums, counts = np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1)
     means: Values = np.full(len(table), np.nan)
@@ -120,20 +120,20 @@ def row_means(table: Table) -> Values:
 
 
 def _ranks(ratings: Table) -> Ranks:
-    """Return the dense ranks of each rater's ratings, int32[n_raters, n_items], -1 for none."""
+    """Return the dense ranks of each rater's ratings, int32[n_raters, n_items], -1 if missing."""
     ranks = np.full(ratings.shape, -1, np.int32)
-    for row, given in zip(ranks, ratings, strict=True):
-        rated = ~np.isnan(given)
-        row[rated] = ranked(given[rated]).ranks
+    for row, values in zip(ranks, ratings, strict=True):
+        rated = ~np.isnan(values)
+        row[rated] = ranked(values[rated]).ranks
     return ranks
 
 
 def _means_of_others(ratings: Table) -> Table:
-    """Return for each rater the mean of the others' ratings of each item; NaN where none rated."""
+    """Return for each rater the mean of the others' ratings of each item; NaN without ratings."""
     rated = ~np.isnan(ratings)
-    given = np.where(rated, ratings, 0.0)
+    filled = np.where(rated, ratings, 0.0)
     n_others = rated.sum(axis=0) - rated
-    sums = given.sum(axis=0) - given
+    sums = filled.sum(axis=0) - filled
     means: Table = np.full(ratings.shape, np.nan)
     np.divide(sums, n_others, out=means, where=n_others > 0)
     return without_rounding_errors(means)
@@ -144,27 +144,29 @@ def _every_two(n_raters: int) -> Places:
 
 
 def _table(n_raters: int, correlations: Values) -> Table:
-    """Return the correlations of ``_every_two`` raters as a table, NaN of each with itself."""
+    """Return the correlations of ``_every_two`` raters as a table, with NaN on the diagonal."""
     table: Table = np.full((n_raters, n_raters), np.nan)
-    one, other = _every_two(n_raters).T
-    table[one, other] = table[other, one] = correlations
+    first, second = _every_two(n_raters).T
+    table[first, second] = table[second, first] = correlations
     return table
 
 
 def _correlations(ranks: Ranks, pairs: Places, fewest: int) -> Values:
     once = np.ones(ranks.shape[1], np.int32)
-    found = np.array([shared_spearman(ranks[one], ranks[other], once) for one, other in pairs])
+    correlations = np.array(
+        [shared_spearman(ranks[first], ranks[second], once) for first, second in pairs]
+    )
     rated = ranks >= 0
-    n_shared = np.array([(rated[one] & rated[other]).sum() for one, other in pairs])
-    return np.where(n_shared < fewest, np.nan, found)
+    n_shared = np.array([(rated[first] & rated[second]).sum() for first, second in pairs])
+    return np.where(n_shared < fewest, np.nan, correlations)
 
 
-def _left_out(ranks: Ranks, pairs: Places, found: Values) -> Table:
+def _left_out(ranks: Ranks, pairs: Places, observed: Values) -> Table:
     """Return the correlations of all pairs without each item, float64[n_items, n_pairs]."""
-    left_out = np.tile(found, (ranks.shape[1], 1))
-    for at, (one, other) in enumerate(pairs):
-        shared = np.flatnonzero((ranks[one] >= 0) & (ranks[other] >= 0))
-        # Ranks of the shared items alone: those of all items have gaps there.
-        left, right = (ranked(ranks[side][shared]).ranks for side in (one, other))
+    left_out = np.tile(observed, (ranks.shape[1], 1))
+    for at, (first, second) in enumerate(pairs):
+        shared = np.flatnonzero((ranks[first] >= 0) & (ranks[second] >= 0))
+        # Rank the shared items again: ranks of all items have gaps there.
+        left, right = (ranked(ranks[side][shared]).ranks for side in (first, second))
         left_out[shared, at] = leave_one_out_spearman(left, right)
     return left_out

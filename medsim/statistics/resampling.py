@@ -44,10 +44,10 @@ class Resampling:
 
     def least_p(self, n_comparisons: int) -> float:
         """Return the smallest possible p-value after Bonferroni's correction."""
-        drawn = self.for_comparisons(n_comparisons).resamples
-        return min(1.0, 2 * n_comparisons / (drawn + 1))
+        resamples = self.for_comparisons(n_comparisons).resamples
+        return min(1.0, 2 * n_comparisons / (resamples + 1))
 
 
 def fewest_for(n_comparisons: int, alpha: float) -> int:
-    """Return how many resamples let any of some comparisons pass Bonferroni's correction."""
+    """Return the number of resamples that any comparison needs to pass Bonferroni's correction."""
     return math.floor(2 * n_comparisons / alpha + _ROUNDING)

@@ -43,14 +43,14 @@ class LabelledSample:
         similarities: float64[n_pairs], for statistics that are not attributes.
         labels: bool[n_pairs], true for positives.
         area: under the ROC curve.
-        average_precision: mean precision over recall, tied pairs found at once; NaN where a class
+        average_precision: mean precision over recall, tied pairs retrieved at once; NaN if a class
             has no pairs.
-        accuracy: at ``threshold``, with Wilson's interval, of clusters that of ``clustered_mean``.
-            It is the best that any threshold gives on these very pairs, and so somewhat too good.
+        accuracy: at ``threshold``, with Wilson's interval, or for clusters the interval of
+            ``clustered_mean``. It is optimistic, since the threshold is chosen on the same pairs.
         accuracy_heldout: on held-out pairs, at the threshold that is best on the others, with an
-            interval of the same kind; NaN where either are missing.
-        threshold: pairs at least as similar are taken for positives, see ``best_threshold``; NaN of
-            no pairs.
+            interval of the same kind; NaN if there are no held-out or no other pairs.
+        threshold: pairs at least as similar are classified as positives, see ``best_threshold``;
+            NaN without pairs.
         correct: bool[n_pairs], whether ``threshold`` puts each pair on the right side.
     """
 
@@ -68,7 +68,7 @@ class LabelledSample:
         return delong(self.area, other.area)
 
     def accuracy_difference(self, other: LabelledSample) -> Test:
-        """Return whether the accuracy differs from that of another similarity of the pairs."""
+        """Test the difference from the accuracy of another similarity of the same pairs."""
         return mcnemar(self.correct, other.correct, self.area.clusters, self.area.effective)
 
 
@@ -80,7 +80,7 @@ class RatedSample:
 
     Attributes:
         similarities: float64[n_pairs], for statistics that are not attributes.
-        ratings: float64[n_pairs], higher for what is more similar.
+        ratings: float64[n_pairs], higher for more similar pairs.
         spearman: correlation of average ranks, with a BCa bootstrap interval.
         pearson: with Fisher's interval; also NaN if a value is infinite.
         kendall: tau-b, without an interval.
@@ -97,21 +97,21 @@ class RatedSample:
     side: int
 
     def spearman_difference(self, other: RatedSample) -> Test:
-        """Return whether Spearman's correlation differs from that of another of the bootstrap."""
+        """Test the difference from Spearman's correlation of another sample of the bootstrap."""
         return self.bootstrap.difference(self.side, other.side)
 
 
 def labelled_sample(
     similarities: Values, labels: Flags, held_out: Flags, clusters: Rows | None = None
 ) -> LabelledSample:
-    """Return the sample of labelled pairs; no score depends on how ties happen to be ordered.
+    """Return the sample of labelled pairs; no score depends on the order of ties.
 
     Args:
         similarities: float64[n_pairs], not NaN; infinite ones are the first or last in order.
         labels: bool[n_pairs], true for positives.
-        held_out: bool[n_pairs], true for pairs on which no threshold is chosen.
+        held_out: bool[n_pairs], true for pairs that are not used to choose a threshold.
         clusters: int[n_pairs], the cluster of each pair from 0 on, for intervals and tests; None
-            where all pairs are independent.
+            if all pairs are independent.
     """
     distinct, ranks = ranked(similarities)
 
@@ -137,7 +137,7 @@ def labelled_sample(
 
 
 def _share(correct: Flags, counted: Flags, clusters: Rows | None) -> Estimate:
-    """Return the share of correct ones among those that count."""
+    """Return the share of correct values among those that are ``counted``."""
     hits = correct[counted]
     if clusters is None:
         return share_of(int(hits.sum()), len(hits))
@@ -155,10 +155,10 @@ def rated_samples(
         resamples=resampling.resamples,
         threads=resampling.threads,
     )
-    found = []
+    samples = []
     for at, side in enumerate(sides):
         spearman = bootstrap.correlation(at)
-        found.append(
+        samples.append(
             RatedSample(
                 similarities=side,
                 ratings=ratings,
@@ -169,17 +169,17 @@ def rated_samples(
                 side=at,
             )
         )
-    return found
+    return samples
 
 
 def redrawn(samples: Sequence[RatedSample], resampling: Resampling) -> Sequence[RatedSample]:
-    """Return samples of one bootstrap with as many resamples as comparisons of all of them need."""
+    """Return samples of one bootstrap with enough resamples to compare every two of them."""
     n_comparisons = math.comb(len(samples), 2)
     enough = resampling.for_comparisons(n_comparisons).resamples
     if not n_comparisons or enough <= resampling.resamples:
         return samples
-    bootstrap = samples[0].bootstrap.redrawn([one.side for one in samples], enough)
-    return [replace(one, bootstrap=bootstrap, side=at) for at, one in enumerate(samples)]
+    bootstrap = samples[0].bootstrap.redrawn([sample.side for sample in samples], enough)
+    return [replace(sample, bootstrap=bootstrap, side=at) for at, sample in enumerate(samples)]
 
 
 def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> float:
@@ -194,15 +194,15 @@ def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> 
 
     Args:
         distinct: float64[n_ranks], similarities in order.
-        n_positive: int64[n_ranks], how many positives have each.
-        n_negative: int64[n_ranks]; similarities without any pair do not count.
+        n_positive: int64[n_ranks], the number of positives with each similarity.
+        n_negative: int64[n_ranks], likewise; similarities without any pair do not count.
     """
-    seen = (n_positive + n_negative) > 0
-    if not seen.any():
+    occurs = (n_positive + n_negative) > 0
+    if not occurs.any():
         return math.nan
-    values = distinct[seen]
+    values = distinct[occurs]
     n_right = np.full(len(values) + 1, n_positive.sum())  # for each number of values below
-    n_right[1:] += np.cumsum(n_negative[seen] - n_positive[seen])
+    n_right[1:] += np.cumsum(n_negative[occurs] - n_positive[occurs])
     if math.isinf(values[-1]) and values[-1] > 0:
         n_right = n_right[:-1]
     n_below = int(np.argmax(n_right))
@@ -265,9 +265,9 @@ def roc_area(
     Args:
         ranks: int32[n_pairs], dense ranks of similarities.
         labels: bool[n_pairs].
-        n_positive: int64[n_ranks], how many positives have each rank.
-        n_negative: int64[n_ranks].
-        clusters: int[n_pairs], the cluster of each pair from 0 on; None where all are independent.
+        n_positive: int64[n_ranks], the number of positives with each rank.
+        n_negative: int64[n_ranks], likewise.
+        clusters: int[n_pairs], the cluster of each pair from 0 on; None if all are independent.
     """
     n_positives, n_negatives = int(n_positive.sum()), int(n_negative.sum())
     if n_positives == 0 or n_negatives == 0:
@@ -305,8 +305,8 @@ def _areas_without_each(
 ) -> Values:
     """Return the area without each cluster, float64[n_clusters]; no cluster has a whole class.
 
-    ``halves`` is twice the number of (positive, negative) with the more similar positive. Removing
-    a cluster removes those of its pairs; those within the cluster count in both classes.
+    ``halves`` is twice the number of (positive, negative) whose positive is more similar. Removing
+    a cluster removes all that have one of its pairs; those within the cluster would count twice.
     """
     sizes = np.bincount(clusters)
     positives, negatives = (
@@ -317,22 +317,22 @@ def _areas_without_each(
     won = np.bincount(clusters, placements * weights)
     n_ranks = int(ranks.max()) + 1
     keys, at = np.unique(clusters.astype(np.int64) * n_ranks + ranks, return_inverse=True)
-    own, n_own = keys // n_ranks, np.bincount(at, ~labels)
-    before = (np.cumsum(negatives) - negatives)[own]
-    won -= np.bincount(own, np.bincount(at, labels) * (np.cumsum(n_own) - n_own / 2 - before))
+    cluster, n_tied = keys // n_ranks, np.bincount(at, ~labels)
+    before = (np.cumsum(negatives) - negatives)[cluster]
+    won -= np.bincount(cluster, np.bincount(at, labels) * (np.cumsum(n_tied) - n_tied / 2 - before))
     n_left = (n_positives - positives) * (n_negatives - negatives)
     areas: Values = ((halves / 2 - won) / n_left)[sizes > 0]
     return areas
 
 
 def delong(first: RocArea, second: RocArea) -> Test:
-    """Return whether the AUCs of two similarities of the same pairs differ.
+    """Test whether the AUCs of two similarities of the same pairs differ.
 
-    The test of DeLong, DeLong and Clarke-Pearson (1988); for clusters ``clustered_test``. The
-    statistic is the standard normal deviate of the first AUC minus the second, and the interval is
-    of that difference. All are NaN if a class has fewer than 2 pairs. If the estimated variance of
-    the difference is 0, either both similarities order all pairs alike and do not differ, or one is
-    perfect or constant: interval and p are then those of ``difference_of``.
+    This is the test of DeLong, DeLong and Clarke-Pearson (1988); for clusters, ``clustered_test``.
+    The statistic is the standard normal deviate of the first AUC minus the second, with the
+    interval of this difference. All are NaN if a class has fewer than 2 pairs. If the estimated
+    variance of the difference is 0, either both similarities order all pairs alike and do not
+    differ, or one is perfect or constant; interval and p then come from ``difference_of``.
     """
     labels = first.labels
     if first.clusters is not None:
@@ -345,19 +345,21 @@ def delong(first: RocArea, second: RocArea) -> Test:
     if math.isnan(error):
         return Test(method="delong", statistic=math.nan, p=math.nan)
     if error < _ROUNDING and (difference or _variance(first.placements, labels) < _ROUNDING):
-        found, z = difference_of(first.auc, second.auc)
+        estimate, z = difference_of(first.auc, second.auc)
     else:
         z = difference / error if difference else 0.0
         low, high = max(-1.0, difference - Z95 * error), min(1.0, difference + Z95 * error)
-        found = Estimate(value=difference, low=low, high=high)
-    return Test(method="delong", statistic=z, p=two_sided_p(z), low=found.low, high=found.high)
+        estimate = Estimate(value=difference, low=low, high=high)
+    return Test(
+        method="delong", statistic=z, p=two_sided_p(z), low=estimate.low, high=estimate.high
+    )
 
 
 def _variance(placed: Values, labels: Flags) -> float:
     """Return the variance of an AUC, or of a difference of two, from (differences of) placements.
 
-    The variance of a sum of the two classes' means; that of a difference, taken from differences,
-    is what the covariance matrix gives.
+    It is the variance of the sum of the two classes' means. For differences of placements, it
+    equals the result of the covariance matrix.
     """
     variance = 0.0
     for members in (labels, ~labels):

@@ -52,29 +52,30 @@ def mcnemar(
 ) -> Test:
     """Test whether two classifications of the same pairs differ in accuracy.
 
-    Only pairs that one gets right and the other wrong count (McNemar 1947). Fewer than 25 of them
-    are tested by the binomial law; more by the chi-square law of one degree, with the
-    continuity correction of Edwards (1948), which takes off no more than there is, as in R's
-    ``mcnemar.test``. (statsmodels takes off 1 even from 0, and so finds 1 / n where equally many
-    disagree either way.)
+    Only discordant pairs count, which one gets right and the other wrong (McNemar 1947). Fewer than
+    25 are tested with the binomial distribution, more with the chi-square distribution of one
+    degree and the continuity correction of Edwards (1948). The correction is at most the difference
+    itself, as in R's ``mcnemar.test``. (statsmodels subtracts 1 even from 0, so its statistic is
+    1 / n if equally many of n pairs disagree either way.)
 
-    Pairs of a cluster are not independent. Of each cluster counts by how many more pairs the first
-    is right than the second; if neither is better, it is as likely as the opposite. Where fewer
-    than 25 clusters have such a difference all signs are tried, otherwise the chi-square is the
-    squared sum of the differences, corrected alike, over the sum of their squares (Yang et al.,
-    Statistics in Medicine 2010). A threshold that follows the largest clusters makes the others
-    differ together, so p is never below that of the root of the chi-square under Student's law
-    (``degrees_of``), and NaN where too few clusters are effective.
+    Pairs of a cluster are not independent. The value of a cluster is its number of pairs that only
+    the first gets right minus the number that only the second does. Under the null hypothesis, its
+    sign is random. If fewer than 25 clusters have a nonzero value, all signs are tried. Otherwise
+    the chi-square is the squared sum of the values, corrected alike, divided by the sum of their
+    squares (Yang et al., Statistics in Medicine 2010). A threshold that follows the largest
+    clusters makes the others differ together, so p is at least the p-value of the root of the
+    chi-square in Student's distribution (``degrees_of``), and NaN if too few clusters are
+    effective.
 
-    The statistic of an exact test is the smaller number of pairs that only one gets right, of the
-    other the chi-square. p is 1 where none disagree.
+    The statistic of an exact test is the smaller number of pairs that only one gets right;
+    otherwise it is the chi-square. Without discordant pairs p is 1.
 
     Args:
-        correct1: bool[n_pairs], which pairs the first gets right.
-        correct2: bool[n_pairs], which the second.
-        clusters: int[n_pairs], the cluster of each pair from 0 on; None where all are independent.
-        effective: the effective number of clusters, such as that of the label with fewer; that of
-            all pairs by default.
+        correct1: bool[n_pairs], whether the first gets each pair right.
+        correct2: bool[n_pairs], whether the second does.
+        clusters: int[n_pairs], the cluster of each pair from 0 on; None if all are independent.
+        effective: the effective number of clusters, such as for the label with fewer; by default
+            computed from ``clusters``.
     """
     only1, only2 = correct1 & ~correct2, ~correct1 & correct2
     if clusters is None:
@@ -94,24 +95,24 @@ def mcnemar(
         p = _share_as_far(differences, further)
     if clusters is not None:
         degrees = degrees_of(effective_clusters(clusters) if effective is None else effective)
-        least = math.nan if math.isnan(degrees) else two_sided_student(chi_square**0.5, degrees)
-        p = max(least, p)  # NaN if the first is
+        min_p = math.nan if math.isnan(degrees) else two_sided_student(chi_square**0.5, degrees)
+        p = max(min_p, p)  # NaN if the first is
     return Test(method=method, statistic=statistic, p=p)
 
 
 def clustered_test(
     method: str, first: Estimate, second: Estimate, left_out: Values, effective: float
 ) -> Test:
-    """Return whether two values of the same clusters differ, by the cluster jackknife.
+    """Test whether two values of the same clusters differ, by the cluster jackknife.
 
-    The statistic is Student's t, the interval that of the difference; all are NaN where too few
-    clusters are effective. A standard error of 0 says nothing where one value is at its edge in
-    every cluster: interval and p are then those of ``difference_of``.
+    The statistic is Student's t, with the interval of the difference; all are NaN if too few
+    clusters are effective. A standard error of 0 means nothing if one value is at its edge in
+    every cluster; interval and p then come from ``difference_of``.
 
     Args:
-        method: its name.
-        first: with the interval of ``clustered_estimate``.
-        second: the other, likewise.
+        method: name of the method in the result.
+        first: first value, with the interval of ``clustered_estimate``.
+        second: second value, likewise.
         left_out: float64[n_clusters], the difference without each cluster.
         effective: the effective number of clusters.
     """
@@ -120,17 +121,17 @@ def clustered_test(
         return Test(method=method, statistic=math.nan, p=math.nan)
     error, reach = jackknife_error(difference, left_out), student_reach(degrees)
     if not error and (difference or first.value in {0.0, 1.0}):
-        found, t = difference_of(first, second, reach)
+        estimate, t = difference_of(first, second, reach)
     else:
         t = difference / error if difference else 0.0
         low, high = max(-1.0, difference - reach * error), min(1.0, difference + reach * error)
-        found = Estimate(value=difference, low=low, high=high)
+        estimate = Estimate(value=difference, low=low, high=high)
     p = two_sided_student(t, degrees)
-    return Test(method=method, statistic=t, p=p, low=found.low, high=found.high)
+    return Test(method=method, statistic=t, p=p, low=estimate.low, high=estimate.high)
 
 
 def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Test:
-    """Return whether the means of paired values from 0 to 1 differ; see ``clustered_test``."""
+    """Test whether the means of paired values from 0 to 1 differ; see ``clustered_test``."""
     effective = effective_clusters(clusters)
     left_out = means_without_each(values1 - values2, clusters)
     first, second = (clustered_mean(values, clusters) for values in (values1, values2))
@@ -138,11 +139,11 @@ def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Te
 
 
 def _share_as_far(sizes: Counts, distance: int) -> float:
-    """Return the share of all choices of signs by which sizes add up to that far from 0, or more.
+    """Return the share of all choices of signs whose sum of sizes is at least ``distance`` from 0.
 
-    A size is taken or not: one that is taken counts twice, from minus the total on.
+    The sum is twice the sum of the sizes with a positive sign, minus the total.
     """
-    n_ways = np.ones(1, np.int64)  # by the sum of those that are taken
+    n_ways = np.ones(1, np.int64)  # by the sum of the sizes with a positive sign
     for size in sizes:
         longer = np.zeros(len(n_ways) + size, np.int64)
         longer[: len(n_ways)] += n_ways
