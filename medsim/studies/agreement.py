@@ -24,7 +24,7 @@ Judgements: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int8]]
 """The value of each annotator for each unit, -1 if missing: int8[n_units, n_annotators]."""
 
 NONE = -1
-"""The value of a unit without an answer of an annotator."""
+"""The value of a missing answer."""
 
 _PAIRABLE = 2
 _RESAMPLES_A_TASK = 64
@@ -35,14 +35,14 @@ def over_units(
 ) -> Estimate:
     """Return a statistic of sums over units, with its BCa interval (Efron 1987) over units.
 
-    Units with the same contribution to the sums are a kind, and a resample has a number per kind.
+    Units with the same contribution to the sums are of one kind; a resample has a number per kind.
 
     Args:
-        features: float64[n_kinds, n_features], what a unit of each kind adds to the sums, in an
-            order that depends on nothing else.
+        features: float64[n_kinds, n_features], the contribution of a unit of each kind to the sums,
+            in an order of kinds that depends only on the contributions.
         n_units: int64[n_kinds], the number of units of each kind.
-        statistic: takes sums, float64[n, n_features], and returns float64[n], NaN if it is not
-            defined; such resamples are left out.
+        statistic: takes sums, float64[n, n_features], and returns float64[n], NaN if undefined;
+            such resamples are left out.
         resampling: 0 resamples give no interval. Each takes time O(n_units), each thread 4 bytes
             per unit.
     """
@@ -55,14 +55,14 @@ def over_units(
     starts = np.cumsum(n_units) - n_units
 
     def resampled(first: int, stop: int) -> Values:
-        drawn = [
+        counts = [
             np.add.reduceat(drawn_rows(n_drawn, seed, np.uint64(resample)), starts)
             for resample in range(first, stop)
         ]
-        return statistic(np.array(drawn) @ features)
+        return statistic(np.array(counts) @ features)
 
-    drawn = in_tasks(resampled, resampling.resamples, _RESAMPLES_A_TASK, resampling.threads)
-    return bca_estimate(estimate, drawn, left_out)
+    statistics = in_tasks(resampled, resampling.resamples, _RESAMPLES_A_TASK, resampling.threads)
+    return bca_estimate(estimate, statistics, left_out)
 
 
 def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
@@ -74,18 +74,17 @@ def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> E
     linear in the number of values. Units with fewer than two values are left out, also from
     resamples.
 
-    The interval is that of ``over_units``; resamples in which only one value occurs are left out.
+    The interval comes from ``over_units``; resamples in which only one value occurs are left out.
 
     Args:
-        table: values from 0 to ``n_values`` - 1, or -1 for none.
+        table: values from 0 to ``n_values`` - 1, or -1 if missing.
         n_values: the number of possible values; (n_annotators + 1) ** n_values is below 2 ** 63.
-        resampling: of the interval; its draws depend neither on the order of units nor on that of
+        resampling: settings of the interval; its draws do not depend on the order of units or of
             annotators.
 
     Returns:
-        1 if all agree, about 0 if they agree by chance. NaN if no unit has two values. NaN also if
-        only one value occurs: without variation reliability cannot be estimated (Krippendorff
-        2011).
+        1 if all agree, about 0 if they agree by chance. NaN if no unit has two values, or if only
+        one value occurs: without variation, reliability cannot be estimated (Krippendorff 2011).
     """
     counts = np.column_stack([(table == value).sum(axis=1) for value in range(n_values)])
     pairable = counts[counts.sum(axis=1) >= _PAIRABLE]
@@ -112,14 +111,14 @@ def _alpha(sums: Table) -> Values:
 def cohens_kappa(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
     """Return Cohen's kappa (Educational and Psychological Measurement 1960) of two annotators.
 
-    It is (p - e) / (1 - e), where p is the share of units on which both agree, and e the share that
-    is expected if each gives their answers to units at random.
+    It is (p - e) / (1 - e), where p is the share of units on which both agree, and e the expected
+    share if both distribute their answers over units at random.
 
     Args:
-        table: of two annotators, values from 0 to ``n_values`` - 1, or -1 for none; units without
+        table: values of two annotators, from 0 to ``n_values`` - 1, or -1 if missing; units without
             both answers are left out.
         n_values: the number of possible values.
-        resampling: of the BCa interval over units.
+        resampling: settings of the BCa interval over units.
 
     Returns:
         NaN if both answered no unit, or gave the same answer to all units.
@@ -138,9 +137,10 @@ def mean_accuracy(correct: Judgements, resampling: Resampling) -> Estimate:
     """Return the mean of annotators' accuracies, with its BCa interval over units.
 
     Args:
-        correct: 1 if an annotator's answer to a unit is right, 0 if it is wrong, -1 if there is
-            none. Every annotator answers at least one unit.
-        resampling: of units; resamples in which an annotator has no answer are left out.
+        correct: 1 if an annotator's answer to a unit is right, 0 if it is wrong, -1 if it is
+            missing. Every annotator answers at least one unit.
+        resampling: settings of the interval; resamples in which an annotator has no answer are left
+            out.
     """
     kinds, n_units = np.unique(correct, axis=0, return_counts=True)
     features = np.column_stack([kinds == 1, kinds != NONE]).astype(np.float64)
@@ -148,26 +148,26 @@ def mean_accuracy(correct: Judgements, resampling: Resampling) -> Estimate:
 
 
 def _kappa(sums: Table) -> Values:
-    """Return the kappa of each row of sums: the number of equal answers, then each one's counts."""
+    """Return the kappa of each row of sums: number of equal answers, then counts by annotator."""
     alike, (first, second) = sums[:, 0], np.split(sums[:, 1:], 2, axis=1)
     n = first.sum(axis=1)
     by_chance = (first * second).sum(axis=1)
-    found = np.full(len(sums), np.nan)
-    np.divide(n * alike - by_chance, n * n - by_chance, out=found, where=n * n > by_chance)
-    return found
+    kappas = np.full(len(sums), np.nan)
+    np.divide(n * alike - by_chance, n * n - by_chance, out=kappas, where=n * n > by_chance)
+    return kappas
 
 
 def _mean_share(sums: Table) -> Values:
-    """Return the mean share of each row of sums: numbers of right answers, then of all answers."""
-    right, given = np.split(sums, 2, axis=1)
+    """Return the mean accuracy of each row of sums: counts of right answers, then of all."""
+    right, answered = np.split(sums, 2, axis=1)
     shares = np.full(right.shape, np.nan)
-    np.divide(right, given, out=shares, where=given > 0)
-    found: Values = shares.mean(axis=1)
-    return found
+    np.divide(right, answered, out=shares, where=answered > 0)
+    means: Values = shares.mean(axis=1)
+    return means
 
 
 def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Table:
-    """Return float64[n_annotators, n_items]: mean values of answers, NaN if there are none."""
+    """Return float64[n_annotators, n_items]: mean values of answers, NaN without answers."""
     table = np.full((len(names), items.height), np.nan)
     means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
     column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
@@ -178,7 +178,7 @@ def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str
 
 
 def with_ends(name: str, estimate: Estimate) -> Row:
-    """Return an estimate as the columns NAME, NAME_low and NAME_high, None if not defined."""
+    """Return an estimate as the columns NAME, NAME_low and NAME_high; undefined values are None."""
     ends = {"": estimate.value, "_low": estimate.low, "_high": estimate.high}
     return {name + end: defined(value) for end, value in ends.items()}
 

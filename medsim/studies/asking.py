@@ -1,4 +1,4 @@
-"""The items of studies: pairs of a build, pairs to rate, instances, words, associations."""
+"""Draws the items of studies: pairs of a build, pairs to rate, instances, words, associations."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def sample_study(options: SampleOptions) -> Study:
             f"licence allows it. {source.get('terms_of_use') or ''}"
         ).strip()
     with progress.stage("write sheets"):
-        content = [(path, one.fingerprint) for path, one in sorted(build.manifest.tables.items())]
+        content = [
+            (path, table.fingerprint) for path, table in sorted(build.manifest.tables.items())
+        ]
         recorded = {
             **_source("build", build.folder, canonical_digest(content)),
             "redistributable": source.get("redistributable"),
@@ -101,7 +103,7 @@ def sample_study(options: SampleOptions) -> Study:
 
 
 def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
-    """Return the number of pairs of every dataset in a study, in order of name."""
+    """Return the numbers of positives and negatives of every dataset, in order of name."""
     sums = {
         name: (pl.col("label") == label).sum().cast(pl.Int64)
         for name, label in {"n_positives": 1, "n_negatives": 0}.items()
@@ -110,31 +112,33 @@ def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
-    """Return ``JUDGED_ITEMS``: the pairs that are drawn, in order of item_id.
+    """Return ``JUDGED_ITEMS``: the drawn pairs, in order of item_id.
 
-    Every class of every dataset has its own order of pairs. In turns, each takes its next pair that
-    no other has taken, so shared pairs are divided evenly.
+    Every class of every dataset has its own order of pairs. They take turns, each with its next
+    pair that is not yet drawn, so shared pairs are divided evenly.
     """
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
-    longest = per_class * len(keys) * len(_CLASSES)  # others may have taken all but per_class
+    longest = per_class * len(keys) * len(_CLASSES)  # others may take all but per_class of these
     waiting = []
     for key in keys:
         pairs = build.read(key.path, _READ)
         for label in _CLASSES:
-            own = pairs.filter(label=label)
-            ids = own["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
+            of_label = pairs.filter(label=label)
+            ids = of_label["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
             of_class = np.uint64(int(draw_id(str(key), label), 16))
             ranks = pl.Series("rank", tie_hashes(np.uint64(seed), of_class, ids))
-            first = own.with_columns(ranks).bottom_k(longest, by="rank").sort("rank").drop("rank")
+            first = (
+                of_label.with_columns(ranks).bottom_k(longest, by="rank").sort("rank").drop("rank")
+            )
             waiting.append((key, label, first.iter_rows(named=True)))
-    taken: set[tuple[str, ...]] = set()
+    drawn_pairs: set[tuple[str, ...]] = set()
     rows = []
     for _ in range(per_class):
         for key, label, ranked in waiting:
             for row in ranked:
                 pair = tuple(sorted(lowered((row["term1"], row["term2"]))))
-                if pair not in taken:
-                    taken.add(pair)
+                if pair not in drawn_pairs:
+                    drawn_pairs.add(pair)
                     item_id = draw_id(seed, "item", row["pair_id"])
                     rows.append({**row, **asdict(key), "label": label, "item_id": item_id})
                     break
@@ -151,7 +155,7 @@ _TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATED_COLUMNS} - set(_SIDES))
 def grade_study(options: GradeOptions) -> Study:
     """Return the graded study of pairs that it writes to ``out``.
 
-    Every group of raters has its own pairs besides the consistency set, which all rate; every rater
+    Every group of raters has its own pairs, and all raters rate the consistency set. Every rater
     sees some pairs twice, with about half of the others in between. Pages have equal lengths, and
     each has an equal share of the group's own pairs, of the consistency set and of the repeated
     pairs: with 500, 50 and 50 pairs and 120 per page, a page has 100, 10 and 10 (Chiu et al. 2018).
@@ -188,8 +192,8 @@ def grade_study(options: GradeOptions) -> Study:
         parts = []
         for at, rater in enumerate(raters):
             number = at * options.groups // len(raters) + 1  # groups are as equal as possible
-            own = items.filter(pl.col("group").is_in([0, number]))
-            parts.append(presentations_of(options.seed, rater, own, options.duplicates, n_pages))
+            shown = items.filter(pl.col("group").is_in([0, number]))
+            parts.append(presentations_of(options.seed, rater, shown, options.duplicates, n_pages))
         most = max(part.height for part in parts)
         stage.found(f"{items.height:,} pairs, up to {most:,} for each of {len(raters)}")
     with progress.stage("write sheets"):
@@ -232,13 +236,13 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
     for side in _SIDES:
         table.refuse(table.frame[side] == "", side, "is empty")
     _check_properties(table)
-    seen: dict[tuple[str, ...], str] = {}
+    first_location: dict[tuple[str, ...], str] = {}
     for location, (term1, term2, *_) in table.rows():
         pair = tuple(sorted(lowered([term1, term2])))
         if pair[0] == pair[1]:
             raise InputError(f"{path}: {location}: both terms are {term1!r}")
-        if (known := seen.setdefault(pair, location)) != location:
-            raise InputError(f"{path}: {known} and {location} have the same pair")
+        if (earlier := first_location.setdefault(pair, location)) != location:
+            raise InputError(f"{path}: {earlier} and {location} have the same pair")
     return table
 
 
@@ -263,8 +267,8 @@ _INSPECTED = {"domain": BIOMEDICAL, "associated": "yes"}
 def instances_study(options: InstancesOptions) -> Study:
     """Return the study of a benchmark of words in context that it writes to ``out``.
 
-    Every annotator sees the same number of instances, drawn uniformly and without labels: some that
-    all see, to compute their agreement, and others that nobody else sees (Rouhizadeh et al. 2024,
+    Every annotator sees the same number of instances, drawn uniformly and without labels. Some are
+    shown to all, to compute their agreement, and others to nobody else (Rouhizadeh et al. 2024,
     BioWiC). Give annotators only their folder in ``annotators``.
 
     Raises:
@@ -291,9 +295,9 @@ def instances_study(options: InstancesOptions) -> Study:
 def domains_study(options: DomainsOptions) -> Study:
     """Return the study of words to sort by domain that it writes to ``out``.
 
-    The words are those that pairs could be chosen from: all forms and spellings of a word count as
-    one, and words that nobody could rate are left out. All annotators see all words, or the words
-    of a sample (Chiu et al. 2018). Give annotators only their folder in ``annotators``.
+    The words are the candidates for word pairs: forms and spellings of a word are merged, and words
+    that nobody could rate are left out. All annotators see all words, or the words of a sample
+    (Chiu et al. 2018). Give annotators only their folder in ``annotators``.
 
     Raises:
         InputError: the table cannot be read, or no word remains.
@@ -302,11 +306,11 @@ def domains_study(options: DomainsOptions) -> Study:
     """
     path, progress = Path(options.words), progress_of(options.progress)
     with progress.stage(f"read {path.name}") as stage:
-        kept = kept_words(options)
-        for one in kept.left_out:
-            if one.n_rows:
-                progress.say(f"left out, {one.reason}: {one.n_rows:,}")
-        words = kept.frame
+        candidates = kept_words(options)
+        for skipped in candidates.left_out:
+            if skipped.n_rows:
+                progress.say(f"left out, {skipped.reason}: {skipped.n_rows:,}")
+        words = candidates.frame
         if words.is_empty():
             raise InputError(f"{path} has no words to sort")
         size = words.height if options.size is None else options.size
@@ -314,7 +318,7 @@ def domains_study(options: DomainsOptions) -> Study:
             raise OptionError(f"`size` {size:,} is too many; {path} has {words.height:,} words")
         items = (
             _with_ids(words, options.seed, ("word",))
-            .with_columns(pl.lit(kept.word_class).alias("class"))
+            .with_columns(pl.lit(candidates.word_class).alias("class"))
             .sort("item_id")
             .head(size)
             .select(*DOMAIN_ITEMS.dtypes)
@@ -343,8 +347,10 @@ def inspect_study(options: InspectOptions) -> Study:
         pairs = table.frame
         for column, value in _INSPECTED.items():
             if column in pairs.columns:
-                told = [property_in(column, cell) in {None, value} for cell in pairs[column]]
-                pairs = pairs.filter(pl.Series(told, dtype=pl.Boolean))
+                is_inspected = [
+                    property_in(column, cell) in {None, value} for cell in pairs[column]
+                ]
+                pairs = pairs.filter(pl.Series(is_inspected, dtype=pl.Boolean))
         if pairs.is_empty():
             raise InputError(f"{path} has no associated biomedical pair")
         stage.found(f"{pairs.height:,} of {table.frame.height:,} pairs to inspect")
@@ -354,7 +360,7 @@ def inspect_study(options: InspectOptions) -> Study:
 
 
 def shown_counts(study: Study) -> pl.DataFrame:
-    """Return the number of items of each annotator, and of those that others see too."""
+    """Return the number of items of each annotator, and of the items that others see too."""
     shown = study.assignment().with_columns(common=pl.len().over("item_id") > 1)
     n_shown, n_common = pl.len().cast(pl.Int64), pl.col("common").sum().cast(pl.Int64)
     counts = {f"n_{study.scale.noun}s": n_shown, "n_common": n_common}
@@ -364,10 +370,10 @@ def shown_counts(study: Study) -> pl.DataFrame:
 def _drawn_instances(
     path: Path, instances: pl.DataFrame, options: InstancesOptions
 ) -> pl.DataFrame:
-    """Return ``CONTEXT_ITEMS``: the instances that are drawn, in order of item_id.
+    """Return ``CONTEXT_ITEMS``: the drawn instances, in order of item_id.
 
-    Their ids are digests of their sentences and offsets, so that draws do not depend on their
-    order; of repeated instances the first is used.
+    Their ids are digests of sentences and offsets, so draws do not depend on their order. Of
+    repeated instances the first is used.
     """
     different = (
         _with_ids(instances, options.seed, _PLACES)
@@ -382,13 +388,13 @@ def _drawn_instances(
             f"`size` {options.size} and `common` {n_common} need {n_wanted:,} instances for "
             f"{n_annotators} annotators; {path} has {different.height:,}"
         )
-    own = (pl.int_range(pl.len()) - n_common) // max(n_own, 1) + 1
-    drawn = different.head(n_wanted).with_columns(
-        pl.when(own > 0).then(own).otherwise(0).alias("group"),
+    number = (pl.int_range(pl.len()) - n_common) // max(n_own, 1) + 1
+    chosen = different.head(n_wanted).with_columns(
+        pl.when(number > 0).then(number).otherwise(0).alias("group"),
         pl.struct("sentence1", "start1", "end1").map_elements(_marked, pl.String).alias("marked1"),
         pl.struct("sentence2", "start2", "end2").map_elements(_marked, pl.String).alias("marked2"),
     )
-    return drawn.select(*CONTEXT_ITEMS.dtypes).cast(pl.Schema(CONTEXT_ITEMS.dtypes))
+    return chosen.select(*CONTEXT_ITEMS.dtypes).cast(pl.Schema(CONTEXT_ITEMS.dtypes))
 
 
 def _marked(place: dict[str, Any]) -> str:
@@ -403,7 +409,7 @@ def _source(kind: str, path: Path, content: str) -> dict[str, object]:
 
 
 def _with_ids(frame: pl.DataFrame, seed: int, columns: Sequence[str]) -> pl.DataFrame:
-    """Return a frame with item_id before its columns, a digest of some of them."""
+    """Return a frame with a first column item_id, a digest of some of its columns."""
     ids = [draw_id(seed, "item", *row) for row in frame.select(columns).iter_rows()]
     return frame.select(pl.Series("item_id", ids, pl.String), pl.all())
 
@@ -419,19 +425,21 @@ def _write_asked(
     """Return the study of items that it writes to ``out``.
 
     Args:
-        scale: of the study.
-        items: with item_id, in its order; if they have a group, annotators see group 0 and their
+        scale: scale of the study.
+        items: items in order of item_id; if they have a group, annotators see group 0 and their
             own group, numbered from 1.
         shown: the columns of items that annotators see.
-        source: of the items, for the manifest.
-        options: of the study.
+        source: source of the items, for the manifest.
+        options: options of the study.
         progress: receives the stage.
     """
     with progress.stage("write sheets") as stage:
         parts = []
         for number, name in enumerate(options.names, start=1):
-            own = items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
-            parts.append(presentations_of(options.seed, name, own, shown=shown))
+            for_annotator = (
+                items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
+            )
+            parts.append(presentations_of(options.seed, name, for_annotator, shown=shown))
         stage.found(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
         of_manifest = {"source": source, "notice": options.notice}
         return write_study(scale, items, parts, options, progress, **of_manifest)

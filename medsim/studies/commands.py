@@ -174,12 +174,12 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     chosen = call(choose_pairs, options)
     chosen.write(options.out, overwrite=options.overwrite)
     progress = progress_of(options.progress)
-    for one in chosen.left_out:
-        if one.n_rows:
-            progress.say(f"left out, {one.reason}: {one.n_rows:,}")
+    for skipped in chosen.left_out:
+        if skipped.n_rows:
+            progress.say(f"left out, {skipped.reason}: {skipped.n_rows:,}")
     if chosen.frequency_correlation is not None:
-        found = f"{chosen.frequency_correlation:.2f}"
-        progress.say(f"Spearman's correlation of word frequencies in both corpora: {found}")
+        correlation = f"{chosen.frequency_correlation:.2f}"
+        progress.say(f"Spearman's correlation of word frequencies in both corpora: {correlation}")
     for warning in chosen.warnings:
         progress.say(f"warning: {warning}")
     print_table(chosen.quarters(), form)

@@ -39,14 +39,14 @@ class Study(Opened[StudyManifest]):
     """A finished study.
 
     Args:
-        folder: of the study.
+        folder: folder of the study.
 
     Raises:
         InputError: the folder is not a study.
 
     Attributes:
-        folder: where it lies.
-        manifest: of the study.
+        folder: folder of the study.
+        manifest: manifest of the study.
     """
 
     kind = STUDY
@@ -69,11 +69,11 @@ class Study(Opened[StudyManifest]):
     def __init__(self, folder: str | Path) -> None:
         super().__init__(folder)
         if self.manifest.scale not in SCALES:
-            raise InputError(f"{folder}: the manifest names no known scale")
+            raise InputError(f"{folder}: the manifest has an unknown scale")
 
     @property
     def scale(self) -> Scale:
-        """The scale of its answers."""
+        """Scale of the answers."""
         return SCALES[self.manifest.scale]
 
     def items(self) -> pl.DataFrame:
@@ -97,14 +97,14 @@ def write_study(
     progress: Progress,
     **of_manifest: Any,
 ) -> Study:
-    """Return the study that it writes; the folder appears complete or not at all.
+    """Write a study and return it; the folder appears complete or not at all.
 
     Args:
-        scale: of the study.
+        scale: scale of the study.
         items: a row per item, with item_id; annotators must not see it.
         parts: ``ASSIGNED`` of each annotator, in order of position.
-        options: of the command.
-        progress: the manifest keeps its warnings.
+        options: options of the command.
+        progress: its warnings are kept in the manifest.
         of_manifest: the source, notice and page_size of ``StudyManifest``.
     """
     assignment = pl.concat(parts)
@@ -153,23 +153,27 @@ def presentations_of(
 
     Every page has an equal share of the items of each group, and of repeated items (Chiu et al.
     2018): shares differ by at most one item. The two presentations of an item have about the same
-    position on two pages, half of all pages apart; a single page is cut in two. Items of the
+    position on two pages, half of all pages apart; a single page is split in two. Items of the
     consistency set, which is group 0, are shown twice only if there are too few others.
 
     Args:
-        seed: of every draw.
-        annotator: the name; draws depend on it too.
+        seed: random seed.
+        annotator: name of the annotator; draws depend on it too.
         items: item_id, the columns to show, and the group of an item if there are groups.
         n_twice: the number of items to show twice.
         n_pages: the number of pages.
-        shown: the columns of the two sides of a pair, or of a word, which is on the left.
+        shown: the columns of the two sides of a pair, or of a word, shown on the left.
     """
     n_pages = max(n_pages, 2 if n_twice else 1)
     if "group" not in items.columns:
         items = items.with_columns(group=0)
     draws = [
-        pl.Series(of, [draw_id(seed, of, annotator, one) for one in items["item_id"]], pl.String)
-        for of in ("order", "page", "twice")
+        pl.Series(
+            purpose,
+            [draw_id(seed, purpose, annotator, item) for item in items["item_id"]],
+            pl.String,
+        )
+        for purpose in ("order", "page", "twice")
     ]
     once = (
         items.select("item_id", "group", *draws)
@@ -216,9 +220,9 @@ def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet
 
 
 def _files_of(sheet: Sheet) -> dict[str, str]:
-    """Return the files for one annotator, by name: one of them is enough to answer."""
+    """Return the files for one annotator by name; each format is enough to answer."""
     paragraphs = [sheet.notice, *sheet.instructions] if sheet.notice else sheet.instructions
-    allowed = ", ".join(one.label.lower() for one in sheet.scale.choices)
+    allowed = ", ".join(choice.label.lower() for choice in sheet.scale.choices)
     filling = (
         f"Open annotate.html in a browser and go through the {sheet.scale.noun}s; it needs no "
         f"network. Or fill in the column answer of sheet-{sheet.annotator}.csv, and save it as "
@@ -245,13 +249,13 @@ def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
     else:
         path = Path(file)
         text = decoded(bytes_of(path)[0], path)
-        if (found := _CONTROL.search(text)) is not None:
-            raise InputError(f"{path} is not plain text: it has the character {found[0]!r}")
+        if (control := _CONTROL.search(text)) is not None:
+            raise InputError(f"{path} is not plain text: it contains the character {control[0]!r}")
         if not text.strip():
             raise InputError(f"{path} is empty")
         if len(text) > _LONGEST:
             raise InputError(
-                f"{path} has {len(text):,} characters; at most {_LONGEST:,} may be shown"
+                f"{path} has {len(text):,} characters; at most {_LONGEST:,} are allowed"
             )
     paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
     return tuple(filter(None, paragraphs))

@@ -58,9 +58,9 @@ def graded_tables(
 
     Returns:
         agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, and the mean
-            over groups, with and without raters left out. raters: the agreement of each with the
-            others and with their own repeated ratings. rated: the rated set, from 0 to 10. parts:
-            ratings and deviations of its parts.
+            over groups, with and without the raters in ``leave_out``. raters: the agreement of each
+            rater with the others and with their own repeated ratings. rated: the rated set, from 0
+            to 10. parts: ratings and deviations of its parts.
     """
     names = answers["annotator"].unique().sort().to_list()
     ratings = answer_table(items, answers, names)
@@ -86,45 +86,45 @@ def _agreement(
 ) -> pl.DataFrame:
     rows: list[Row] = []
     of_groups: dict[str, list[Row]] = {"all": [], "accepted": []}
-    for named, own, columns in _groups(items["group"]):
-        rated_any = ~np.isnan(ratings[:, own]).all(axis=1)
+    for named, own_columns, columns in _groups(items["group"]):
+        rated_any = ~np.isnan(ratings[:, own_columns]).all(axis=1)
         part, row = ratings[:, columns], None
-        for of, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
+        for raters, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
             if row is None or (chosen != rated_any).any():
                 rated = part[chosen]
-                found = rater_agreement(
+                agreement = rater_agreement(
                     rated,
                     seed=resampling.seed,
                     resamples=resampling.resamples if len(rated) >= _FEWEST else 0,
                     threads=resampling.threads,
                 )
                 n_pairs = int((~np.isnan(rated)).any(axis=0).sum())
-                row = {"pairs": named, "raters": of, "n_raters": len(rated), "n_pairs": n_pairs}
-                row |= with_ends("iaa1", found.iaa1) | with_ends("iaa2", found.iaa2)
+                row = {"pairs": named, "raters": raters, "n_raters": len(rated), "n_pairs": n_pairs}
+                row |= with_ends("iaa1", agreement.iaa1) | with_ends("iaa2", agreement.iaa2)
                 rows.append(row)
             if named.startswith(_GROUP):
-                of_groups[of].append(row)
+                of_groups[raters].append(row)
     if len(of_groups["all"]) > 1:
         left_out = of_groups["accepted"] != of_groups["all"]
-        for of in ("all", "accepted")[: 1 + left_out]:  # no interval: they share a set
-            means = pl.DataFrame(of_groups[of], infer_schema_length=None).mean().to_dicts()[0]
-            row = dict.fromkeys(rows[0]) | {"pairs": "mean of groups", "raters": of}
+        for raters in ("all", "accepted")[: 1 + left_out]:  # no interval: they share a set
+            means = pl.DataFrame(of_groups[raters], infer_schema_length=None).mean().to_dicts()[0]
+            row = dict.fromkeys(rows[0]) | {"pairs": "mean of groups", "raters": raters}
             rows.append(row | {name: means[name] for name in ("iaa1", "iaa2")})
     return table_of(rows)
 
 
 def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows, Rows]]:
-    """Yield the columns of all pairs, of the consistency set, and of every group.
+    """Yield the name and the columns of all pairs, of the consistency set, and of every group.
 
-    For a group they are first its own columns, then all that its raters rated, with the consistency
-    set (Chiu et al. 2018).
+    For a group, these are first its own columns, then all columns that its raters rated, which
+    include the consistency set (Chiu et al. 2018).
     """
-    of = groups.to_numpy()
-    yield "all", np.arange(len(of)), np.arange(len(of))
-    for group in sorted(set(of.tolist())):
-        own = np.flatnonzero(of == group)
+    numbers = groups.to_numpy()
+    yield "all", np.arange(len(numbers)), np.arange(len(numbers))
+    for group in sorted(set(numbers.tolist())):
+        own_columns = np.flatnonzero(numbers == group)
         named = f"{_GROUP}{group}" if group else "consistency set"
-        yield named, own, np.flatnonzero((of == group) | (of == 0))
+        yield named, own_columns, np.flatnonzero((numbers == group) | (numbers == 0))
 
 
 def _raters(
@@ -134,24 +134,24 @@ def _raters(
     standings: Standings,
     accepted: Flags,
 ) -> pl.DataFrame:
-    found = rater_agreement(ratings, resamples=0)
+    agreement = rater_agreement(ratings, resamples=0)
     rows: list[Row] = []
     for at, name in enumerate(names):
-        own = answers.filter(annotator=name).sort("position")
+        own_answers = answers.filter(annotator=name).sort("position")
         rows.append(
             {
                 "rater": name,
-                "n_answers": own.height,
-                "with_others": defined(found.with_others[at]),
-                "with_mean": defined(found.with_mean[at]),
-                "consistency_iaa1": defined(standings.own[at]),
-                "others_iaa1": defined(standings.others[at]),
+                "n_answers": own_answers.height,
+                "with_others": defined(agreement.with_others[at]),
+                "with_mean": defined(agreement.with_mean[at]),
+                "consistency_iaa1": defined(standings.iaa1[at]),
+                "others_iaa1": defined(standings.others_iaa1[at]),
                 "outlier": bool(standings.outlying[at]),
                 "accepted": bool(accepted[at]),
-                "longest_run": int(own["value"].rle().struct.field("len").max()),  # type: ignore[arg-type]
-                "longest_alternation": _longest_alternation(own["value"]),
+                "longest_run": int(own_answers["value"].rle().struct.field("len").max()),  # type: ignore[arg-type]
+                "longest_alternation": _longest_alternation(own_answers["value"]),
             }
-            | _consistency(own)
+            | _consistency(own_answers)
         )
     return table_of(rows)
 
@@ -166,7 +166,7 @@ def _longest_alternation(ratings: pl.Series) -> int:
 def _consistency(answers: pl.DataFrame) -> Row:
     """Return the agreement of a rater's first and second ratings of repeated pairs.
 
-    The difference is the mean absolute one; undefined values are None.
+    ``twice_difference`` is the mean absolute difference; undefined values are None.
     """
     first, second = (answers.filter(showing=showing) for showing in (1, 2))
     both = first.join(second, on="item_id", suffix="_again")
@@ -188,7 +188,7 @@ def scaled_means(ratings: Table) -> pl.DataFrame:
         ratings: float64[n_raters, n_items] from 0 to 6, NaN if missing.
 
     Returns:
-        rating, NaN if nobody rated; deviation, the standard deviation (n - 1), null for fewer than
+        rating, NaN without ratings; deviation, the standard deviation (n - 1), null for fewer than
         two ratings; n_ratings.
     """
     rated = ~np.isnan(ratings)
@@ -218,10 +218,10 @@ def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
 def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
     """Return ratings and deviations of all pairs, and of parts by columns of the file.
 
-    Parts by counts and by numbers of topics have the pairs whose words both lie in one bin (Chiu et
-    al. 2018, tables 10 and 11); a column with few values makes a part for each value.
+    Parts by counts and by numbers of topics have the pairs whose words are both in the same bin
+    (Chiu et al. 2018, tables 10 and 11). A column with few values gives a part for each value.
     """
-    known = pl.DataFrame(
+    properties = pl.DataFrame(
         {
             column: [property_in(column, cell or "") for cell in rated[column]]
             for column in PAIR_PROPERTIES
@@ -229,17 +229,19 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
         },
         schema_overrides=dict.fromkeys(PAIR_PROPERTIES, pl.Float64),
     )
-    if stratification != _BY_DEFAULT and not known.columns:
+    if stratification != _BY_DEFAULT and not properties.columns:
         raise OptionError(
             "`bins`, `topic_bins` and `equal_parts` need the columns count1, count2, topics1 or "
             "topics2, which the pairs of this study lack"
         )
-    in_bins = parts_of(known, stratification).with_columns(
+    in_bins = parts_of(properties, stratification).with_columns(
         pl.format("{}={}", "part", "part_value").alias("part"),
         pl.col("part").alias("of"),
         pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64).alias("begin"),
     )
-    described = [name for name in rated.columns[len(RATED_COLUMNS) :] if name not in known.columns]
+    described = [
+        name for name in rated.columns[len(RATED_COLUMNS) :] if name not in properties.columns
+    ]
     telling = [name for name in described if 1 < rated[name].n_unique() <= _MOST_VALUES]
     numbered = rated.select("rating", "deviation").with_row_index("row")
     members = [numbered.select("row", part=pl.lit("all"), of=pl.lit(""), begin=0.0), in_bins]
@@ -247,7 +249,7 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
         named = pl.format("{}={}", pl.lit(name), rated[name]).alias("part")
         members.append(numbered.select("row", named, of=pl.lit(name), begin=0.0))
     columns = ("row", "part", "of", "begin")
-    of_parts = pl.concat(one.select(columns) for one in members).drop_nulls("part")
+    of_parts = pl.concat(member.select(columns) for member in members).drop_nulls("part")
     means = pl.col("deviation").mean()
     return (
         of_parts.join(numbered, on="row")
@@ -269,16 +271,16 @@ LEAST_AGREEMENT = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standings:
-    """The IAA-1 of each rater beside that of the others, float64[n_raters].
+    """The IAA-1 of each rater and of the others, float64[n_raters].
 
     Attributes:
-        own: the mean of a rater's correlations with the others; NaN if there are none.
-        others: the average IAA-1 among the others; NaN if none of them agrees with the rest.
+        iaa1: the mean of a rater's correlations with the others; NaN if there are none.
+        others_iaa1: the average IAA-1 among the others; NaN if none of them agrees with the rest.
         outlying: bool[n_raters], raters who agree considerably less than the others.
     """
 
-    own: Values
-    others: Values
+    iaa1: Values
+    others_iaa1: Values
     outlying: Flags
 
 
@@ -292,30 +294,30 @@ def standings_of(
     rater who gave all items the same rating is also an outlier. The average is among the others, so
     that raters do not lower the standard by which they are judged.
 
-    Results of 200 simulations each, with 50 items: if good raters correlate by 0.67, a single
-    random rater among 11 good ones is always detected; if they correlate by 0.47, in 99.5%. At 0.47
-    each of two random raters is detected in 97% among ten good ones and in 93% among four, and each
-    of three in 71% among three. At most 0.2% of good raters are called outliers. With 20 items at
-    0.47 a single random rater among 11 is detected in 92%, and 1% to 4% of good raters are called
-    outliers.
+    In 200 simulations each with 50 items, a single random rater among 11 good raters was always
+    detected if good raters correlate by 0.67, and in 99.5% of cases if they correlate by 0.47. At
+    0.47, each of two random raters was detected in 97% among ten good raters and in 93% among four,
+    and each of three in 71% among three. At most 0.2% of good raters were called outliers. With 20
+    items at 0.47, a single random rater among 11 was detected in 92%, and 1% to 4% of good raters
+    were called outliers.
 
-    Of two raters neither is an outlier. There are no outliers if no other rater agrees with the
-    rest, and a rater with too few shared items is never one.
+    With only two raters, neither is an outlier. There are no outliers if no other rater agrees with
+    the rest, and a rater with too few shared items is never an outlier.
 
     Args:
         ratings: float64[n_raters, n_items], NaN if missing.
-        fewest: items that both sides must have rated for a correlation to count.
-        share: of the others' average, below which a rater is an outlier.
+        fewest: minimum number of items rated by both sides for a correlation to be defined.
+        share: a rater with an IAA-1 below this share of the others' average is an outlier.
     """
     table = pairwise_spearman(ratings, fewest)
-    own, average = row_means(table), np.full(len(table), np.nan)
+    iaa1, others_iaa1 = row_means(table), np.full(len(table), np.nan)
     constant = np.zeros(len(table), np.bool_)
     for rater, all_given in enumerate(ratings):
         others = np.delete(np.delete(table, rater, axis=0), rater, axis=1)
         agreeing = row_means(others)
         if (agreeing >= LEAST_AGREEMENT).any():
-            average[rater] = mean_of_defined(agreeing)
-        given = all_given[~np.isnan(all_given)]
-        constant[rater] = len(given) >= fewest and np.ptp(given) == 0
-    outlying = ~np.isnan(average) & (constant | (own < share * np.maximum(average, 0.0)))
-    return Standings(own=own, others=average, outlying=outlying)
+            others_iaa1[rater] = mean_of_defined(agreeing)
+        rated = all_given[~np.isnan(all_given)]
+        constant[rater] = len(rated) >= fewest and np.ptp(rated) == 0
+    outlying = ~np.isnan(others_iaa1) & (constant | (iaa1 < share * np.maximum(others_iaa1, 0.0)))
+    return Standings(iaa1=iaa1, others_iaa1=others_iaa1, outlying=outlying)

@@ -62,14 +62,15 @@ def judged_tables(
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a study of a build.
 
-    Pairs that nobody answered only count as missing; there is at least one answer.
+    Pairs without an answer only count as missing; there is at least one answer.
 
     Returns:
-        quality: table 3 of Schulz and Juric (2020), a row per dataset and statistic, and of all
-            together. agreement: Krippendorff's alpha of all annotators and of any two. annotators:
-            counts of each one's answers. disagreements: pairs whose judgement contradicts the
-            dataset, pairs without ground truth, and pairs without unanimous judgement. corrections:
-            the first of these, for ``medsim build --corrections``.
+        quality: table 3 of Schulz and Juric (2020), a row per dataset and statistic, and a row for
+            all together. agreement: Krippendorff's alpha of all annotators and of every two.
+            annotators: counts of each annotator's answers. disagreements: pairs whose judgement
+            contradicts the label, pairs without ground truth, and pairs without unanimous
+            judgement. corrections: the pairs whose judgement contradicts the label, for
+            ``medsim build --corrections``.
     """
     names = answers["annotator"].unique().sort().to_list()
     n_shown = items.height
@@ -82,12 +83,12 @@ def judged_tables(
         wrong=is_known & (pl.col("truth") != pl.col("label")),
     )
     judges: list[Row] = []
-    for name, own in zip(names, table.T, strict=True):
-        decided = (truth != NO_TRUTH) & (own != NONE) & (own != DONT_KNOW)
-        n_alike = int((own == truth)[decided].sum())
-        n_missing = n_shown - int((own != NONE).sum())
+    for name, own_answers in zip(names, table.T, strict=True):
+        decided = (truth != NO_TRUTH) & (own_answers != NONE) & (own_answers != DONT_KNOW)
+        n_alike = int((own_answers == truth)[decided].sum())
+        n_missing = n_shown - int((own_answers != NONE).sum())
         judges.append(
-            {"annotator": name, **_counts(JUDGEMENT, own), "n_missing": n_missing}
+            {"annotator": name, **_counts(JUDGEMENT, own_answers), "n_missing": n_missing}
             | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
         )
     return {
@@ -105,17 +106,17 @@ def compared_tables(
     """Return the tables of a study, the main one first.
 
     Args:
-        scale: of instances, domains or associations.
-        items: of the study.
-        answers: ``ANSWER_COLUMNS``, at least one.
-        resampling: of bootstrap intervals.
+        scale: CONTEXT, DOMAIN or ASSOCIATION.
+        items: items of the study.
+        answers: ``ANSWER_COLUMNS``, at least one row.
+        resampling: settings of the bootstrap intervals.
 
     Returns:
         accuracy: of each annotator and their mean against the labels of instances. domains: the
             words that all annotators assign to one domain. confirmed: the pairs that all call
             associated. agreement: Cohen's kappa of every two annotators, and Krippendorff's alpha
-            of these and of all. annotators: counts of each one's answers. disagreements: items with
-            different answers, or whose answers contradict the label.
+            of every two and of all. annotators: counts of each annotator's answers. disagreements:
+            items with different answers, or whose answers contradict the label.
     """
     names = answers["annotator"].unique().sort().to_list()
     table = _table(items, answers, names)
@@ -123,11 +124,13 @@ def compared_tables(
         first = _accuracy(items, table, names, resampling)
     else:
         first = _agreed(scale, items, table)
-    own = zip(names, table.T, strict=True)
+    by_name = zip(names, table.T, strict=True)
     return {
         next(iter(SCORE_TABLES[scale.name])): first,
         "agreement": _agreement(scale, table, names, resampling),
-        "annotators": table_of([{"annotator": name, **_counts(scale, one)} for name, one in own]),
+        "annotators": table_of(
+            [{"annotator": name, **_counts(scale, own_answers)} for name, own_answers in by_name]
+        ),
         "disagreements": _disagreements(scale, items, table, names),
     }
 
@@ -136,8 +139,8 @@ def majority(table: Judgements) -> NDArray[np.int8]:
     """Return the judgement of each unit by more than half of the annotators.
 
     Ground truth is a majority vote (Schulz and Juric 2020, section 3.3): here more than half of all
-    annotators of the study, whether they judged the unit or not. "Don't know" and no answer, -1,
-    are votes for neither.
+    annotators of the study, whether they judged the unit or not. "Don't know" and a missing answer,
+    -1, are votes for neither.
 
     Returns:
         int8[n_units], SAME or NOT_SAME, or ``NO_TRUTH``.
@@ -162,19 +165,19 @@ def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> 
     rows: list[Row] = []
     for named, group in groups:
         judgements = table[group["row"].to_numpy().astype(np.int64)]
-        known = group.filter(pl.col("truth") != NO_TRUTH)
-        positive, same = known["label"] == 1, known["truth"] == SAME
+        decided = group.filter(pl.col("truth") != NO_TRUTH)
+        positive, same = decided["label"] == 1, decided["truth"] == SAME
         n_found = int((positive & same).sum())
         shares = {
-            "no_ground_truth": share_of(group.height - known.height, group.height),
+            "no_ground_truth": share_of(group.height - decided.height, group.height),
             "alpha": _alpha(judgements, len(JUDGEMENT), resampling),
-            "accuracy": share_of(int((positive == same).sum()), known.height),
+            "accuracy": share_of(int((positive == same).sum()), decided.height),
             "recall": share_of(n_found, int(same.sum())),
             "precision": share_of(n_found, int(positive.sum())),
         }
         row: Row = dict(zip(SET_COLUMNS, named, strict=True)) | {"n_pairs": group.height}
-        for name, one in shares.items():
-            row |= with_ends(name, one)
+        for name, share in shares.items():
+            row |= with_ends(name, share)
         rows.append(row)
     return table_of(rows)
 
@@ -184,7 +187,7 @@ def _agreement(
 ) -> pl.DataFrame:
     """Return kappa and alpha of all annotators, and of every two if there are more.
 
-    For judgements it is alpha, once with "don't know" as a judgement and once without it.
+    For judgements there is only alpha, once with "don't know" as a judgement and once without it.
     """
     tables = {"": table}
     if scale is JUDGEMENT:
@@ -194,8 +197,8 @@ def _agreement(
     pairs = combinations(everyone, _TWO) if len(names) > _TWO else ()
     rows: list[Row] = []
     for members in (everyone, *map(list, pairs)):
-        for dont_know, given in tables.items():
-            part = np.ascontiguousarray(given[:, members])
+        for dont_know, values in tables.items():
+            part = np.ascontiguousarray(values[:, members])
             row: Row = {"annotators": " & ".join(names[at] for at in members)}
             row |= {"dont_know": dont_know} if scale is JUDGEMENT else {}
             row[f"n_{scale.noun}s"] = n_shared = _n_shared(part)
@@ -222,19 +225,21 @@ def _for_units(resampling: Resampling, n_units: int) -> Resampling:
     return resampling if n_units >= FEWEST_PAIRS else replace(resampling, resamples=0)
 
 
-def _counts(scale: Scale, own: Rows) -> dict[str, int]:
+def _counts(scale: Scale, values: Rows) -> dict[str, int]:
     """Return the counts of an annotator's answers."""
-    return {f"n_{answer}": int((own == value).sum()) for value, answer in enumerate(scale.answers)}
+    return {
+        f"n_{answer}": int((values == value).sum()) for value, answer in enumerate(scale.answers)
+    }
 
 
 def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
     """Return pairs whose judgement contradicts the label or is not unanimous."""
-    given = np.ma.masked_equal(table, NONE)
+    answered = np.ma.masked_equal(table, NONE)
     label = pl.when(label=1).then(pl.lit("positive")).otherwise(pl.lit("negative")).alias("label")
     reasons: dict[str, pl.Expr | pl.Series] = {
-        "judged otherwise": pl.col("wrong"),
+        "contradicts the label": pl.col("wrong"),
         "no ground truth": pl.col("judged").is_null(),
-        "not judged alike": pl.Series(np.asarray(given.min(axis=1) != given.max(axis=1))),
+        "not unanimous": pl.Series(np.asarray(answered.min(axis=1) != answered.max(axis=1))),
     }
     truth = pl.col("judged").alias("truth")
     shown = ("term1", "term2", label, truth, *SET_COLUMNS, "pair_id")
@@ -262,13 +267,16 @@ def _accuracy(
     correct = np.where(table == NONE, NONE, table == labels).astype(np.int8)
     answered = correct != NONE
     n_answered = int(answered.any(axis=1).sum())
-    found = [accuracy_of(own[given] == 1) for own, given in zip(correct.T, answered.T, strict=True)]
-    found.append(mean_accuracy(correct, _for_units(resampling, n_answered)))
+    estimates = [
+        accuracy_of(right[has_answer] == 1)
+        for right, has_answer in zip(correct.T, answered.T, strict=True)
+    ]
+    estimates.append(mean_accuracy(correct, _for_units(resampling, n_answered)))
     counts = [*answered.sum(axis=0).tolist(), n_answered]
     return table_of(
         [
-            {"annotator": name, "n_instances": n} | with_ends("accuracy", one)
-            for name, n, one in zip([*names, MEAN], counts, found, strict=True)
+            {"annotator": name, "n_instances": n} | with_ends("accuracy", estimate)
+            for name, n, estimate in zip([*names, MEAN], counts, estimates, strict=True)
         ]
     )
 
@@ -291,17 +299,17 @@ def _disagreements(
     scale: Scale, items: pl.DataFrame, table: Judgements, names: Sequence[str]
 ) -> pl.DataFrame:
     """Return items with different answers, and instances whose answer contradicts the label."""
-    given = np.ma.masked_equal(table, NONE)
-    least, most = given.min(axis=1).filled(NONE), given.max(axis=1).filled(NONE)
+    answered = np.ma.masked_equal(table, NONE)
+    least, most = answered.min(axis=1).filled(NONE), answered.max(axis=1).filled(NONE)
     _, *columns = SCORE_TABLES[scale.name]["disagreements"].dtypes  # without why
-    shown, otherwise = items.select(columns), np.zeros(len(table), np.bool_)
+    shown, contradicted = items.select(columns), np.zeros(len(table), np.bool_)
     if scale is CONTEXT:
         labels = items["label"].to_numpy()
-        otherwise = (least != NONE) & (most != labels)
+        contradicted = (least != NONE) & (most != labels)
         shown = shown.with_columns(pl.Series("label", _named(scale, labels)))
     reasons = {
-        "not answered alike": pl.Series(least != most),
-        "otherwise than labelled": pl.Series(otherwise),
+        "not unanimous": pl.Series(least != most),
+        "contradicts the label": pl.Series(contradicted),
     }
     listed = _listed(shown, shown.columns, reasons, _answers_of(scale, table, names))
     return listed.sort("why", *shown.columns)
@@ -320,10 +328,11 @@ def _listed(
 
 def _answers_of(scale: Scale, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
     """Return a column with the answers of each annotator."""
-    said = {
-        f"answer of {name}": _named(scale, own) for name, own in zip(names, table.T, strict=True)
+    columns = {
+        f"answer of {name}": _named(scale, values)
+        for name, values in zip(names, table.T, strict=True)
     }
-    return pl.DataFrame(said, dict.fromkeys(said, pl.String))
+    return pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
 
 
 def _named(scale: Scale, values: np.ndarray) -> list[str | None]:

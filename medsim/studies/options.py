@@ -1,4 +1,4 @@
-"""The options of studies: asking people, and choosing the pairs that they are asked about."""
+"""The options of studies: asking people, scoring their answers, and choosing pairs of words."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from medsim.evaluations.options import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bi
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
 
 CountOrNames: TypeAlias = int | str | Sequence[str]
-"""A number of people, or their names: in order, or in a text with commas between them."""
+"""A number of people, or their names, as a sequence or separated by commas."""
 
 _MOST_ANNOTATORS = 1000
 _NAME = re.compile(r"[^\W_](?:[\w .-]{0,38}[\w-])?")  # fit for a folder on any system
 _NUMBER = re.compile(r"[0-9]{1,6}")
 _NO_NAME = re.compile(
-    # Numbers that are not counts, words of `leave_out` or of tables, and devices of Windows.
+    # Numbers that are not counts, words with a meaning in `leave_out` or tables, Windows devices.
     r"[0-9.]+|all|mean|outliers|(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?",
     re.IGNORECASE,
 )
 
 
 def annotators_of(named: CountOrNames, stem: str) -> tuple[str, ...]:
-    """Return the names of annotators, which name the folders of what they are given.
+    """Return the names of annotators, which are also the names of their folders.
 
     Args:
-        named: how many, or their names, as a sequence or in a text such as "ada,ben,eva".
-        stem: of the names of those that are only counted, as in "annotator-1".
+        named: their number, or their names as a sequence or separated by commas: "ada,ben,eva".
+        stem: stem of made-up names if only a number is given, as in "annotator-1".
 
     Raises:
-        OptionError: a name cannot name a folder, or stands twice, or there are too many or none.
+        OptionError: a name is unfit for a folder or repeated, or there are too many or none.
     """
     text = str(named).strip()
     if not isinstance(named, (str, int)):
@@ -58,18 +58,18 @@ def annotators_of(named: CountOrNames, stem: str) -> tuple[str, ...]:
 
 
 PER_CLASS = 30
-"""The positives, and negatives, of a dataset that are judged (Schulz and Juric 2020, 3.3)."""
+"""The number of judged positives, and of negatives, per dataset (Schulz and Juric 2020, 3.3)."""
 
 PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
-"""Pairs of a page, pairs that all rate, pairs that a rater sees twice (Chiu et al. 2018)."""
+"""Pairs per page, pairs that all rate, and pairs that a rater sees twice (Chiu et al. 2018)."""
 
 SIZE, COMMON = 100, 50
-"""Instances of an annotator, and those of them that all see (Rouhizadeh et al. 2024)."""
+"""Instances per annotator, and how many of them all see (Rouhizadeh et al. 2024)."""
 
 OUTLIER_SHARE = 0.5
 """The share of the others' average IAA-1 below which a rater is an outlier."""
 
-_LEAST_RATERS = 2  # of a group: one alone agrees with nobody
+_LEAST_RATERS = 2  # per group: a single rater has no agreement
 
 Place: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
@@ -193,7 +193,7 @@ class GradeOptions(Options):
 
 
 def _of_graded(option: Option, key: str) -> Option:
-    """Return an option of evaluations as one of the scores of graded studies."""
+    """Return an option of evaluations as an option of scoring graded studies."""
     text = f"{option.help} It applies to graded studies."
     return replace(option, help=text, key=key, kept_empty=False)
 
@@ -258,7 +258,7 @@ class ScoreOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingOptions(Options):
-    """The options of every study in which a few people answer the same questions."""
+    """The options of studies in which a few people answer the same questions."""
 
     annotators: Annotated[
         CountOrNames, Option("Number of annotators, or names: ada,ben.", heading="Main options")
@@ -371,31 +371,31 @@ class DomainsOptions(AskingOptions):
     min_count: MinCount = 5
     min_length: MinLength = 3
     no_lemmas: NoLemmas = False
-    title: Title = "Which domain is it of?"
+    title: Title = "Which domain does it belong to?"
 
 
 AskedOptions: TypeAlias = InstancesOptions | DomainsOptions | InspectOptions
 
 NORM_PARTICIPANTS = 11
-"""The fewest people who saw the cue of a norm that counts: more than ten (Chiu et al. 2018)."""
+"""The minimum number of people who saw the cue of a norm: more than ten (Chiu et al. 2018)."""
 
 N_QUARTERS = 4
-"""Quarters of a set of word pairs: biomedical or general, associated or not."""
+"""The number of quarters of a set of word pairs: biomedical or general, associated or not."""
 
 MOST_PAIRS = 10_000
-"""The most pairs of a set of word pairs: more than people ever rated of words."""
+"""The maximum number of word pairs, more than people ever rated."""
 
 Paths: TypeAlias = str | Path | Sequence[str | Path] | None
 
 
-def paths_of(given: Paths) -> list[Path]:
+def paths_of(paths: Paths) -> list[Path]:
     """Return the paths of an option that takes any number of them."""
-    return [Path(given)] if isinstance(given, (str, Path)) else [Path(one) for one in given or ()]
+    return [Path(paths)] if isinstance(paths, (str, Path)) else [Path(path) for path in paths or ()]
 
 
 @dataclass(frozen=True, slots=True)
 class PairsOptions(Options):
-    """The options of choosing pairs of words."""
+    """The options for choosing pairs of words."""
 
     words: Words
     _: KW_ONLY

@@ -31,8 +31,8 @@ ANSWER_COLUMNS: Columns = (
 the study's scale (``medsim.studies.sheets.Scale``).
 """
 
-_text, _whole, _number = (partial(Column, one) for one in (pl.String, pl.Int64, pl.Float64))
-_short, _flag, _place = (partial(Column, one) for one in (pl.Int8, pl.Boolean, pl.Int32))
+_text, _whole, _number = (partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Float64))
+_short, _flag, _place = (partial(Column, dtype) for dtype in (pl.Int8, pl.Boolean, pl.Int32))
 
 _ITEM_ID = _text("Identifier of the item in this study; annotators never see it.")
 _OTHERS = {"OTHER": _text("Any other column of the file of pairs, as text.", in_some_files=True)}
@@ -163,7 +163,7 @@ def _statistic(name: str, about: str) -> dict[str, Column]:
 
 
 def _estimate(name: str, about: str) -> dict[str, Column]:
-    """Return the columns of an estimate and of the ends of its interval."""
+    """Return the columns of an estimate and its confidence interval."""
     return _statistic(name, about) | {
         f"{name}_{end}": _number(f"{which} end of {name}'s 95% confidence interval, or null.")
         for end, which in (("low", "Lower"), ("high", "Upper"))
@@ -172,15 +172,15 @@ def _estimate(name: str, about: str) -> dict[str, Column]:
 
 def _counts(scale: Scale) -> dict[str, Column]:
     """Return the columns with the count of each answer of a scale."""
-    return {f"n_{one}": _whole(f"Number of answers {one}.") for one in scale.answers}
+    return {f"n_{answer}": _whole(f"Number of answers {answer}.") for answer in scale.answers}
 
 
 def _scored(
-    name: str, about: str, of: dict[str, Column], key: tuple[str, ...], order: str = ""
+    name: str, about: str, columns: dict[str, Column], key: tuple[str, ...], order: str = ""
 ) -> dict[str, Table]:
     """Return a table of scores by its name, by default in order of its key."""
     order = order or f"By {' and '.join(key)}."
-    return {name: Table(f"{name}.csv", about, of, optional=True, key=key, order=order)}
+    return {name: Table(f"{name}.csv", about, columns, optional=True, key=key, order=order)}
 
 
 _ANSWERS = {
@@ -234,7 +234,7 @@ _JUDGED = {
         "disagreements",
         "A row per pair whose judgement contradicts the label, or is not unanimous.",
         {
-            "why": _text("judged otherwise, no ground truth or not judged alike."),
+            "why": _text("contradicts the label, no ground truth or not unanimous."),
             **_TERMS,
             "label": _text("positive or negative in the build."),
             "truth": _text("Judgement of the majority, same or not_same; null if there is none."),
@@ -276,7 +276,7 @@ _RATED = _scored(
     key=("term1", "term2"),
 )
 RATED_COLUMNS = _RATED["rated"].dtypes
-"""The first columns of a rated set; others are those that the file of pairs had."""
+"""The first columns of a rated set; the others are columns of the file of pairs."""
 
 _GRADED = {
     **_scored(
@@ -362,7 +362,7 @@ def _compared(
         **_scored(
             "disagreements",
             "A row per item with different answers, or whose answer contradicts the label.",
-            {"why": _text("not answered alike, or otherwise than labelled."), **shown, **_ANSWERS},
+            {"why": _text("not unanimous, or contradicts the label."), **shown, **_ANSWERS},
             key=key,
             order="By why, then by the texts shown.",
         ),
@@ -416,7 +416,7 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
         ("term1", "term2"),
     ),
 }
-"""The tables of scores but "missing", by the scale of the study and their names.
+"""The tables of scores, except "missing", by the scale of the study and the name of the table.
 
 The first of a scale is shown by default.
 """
@@ -427,14 +427,14 @@ class StudyManifest(Manifest):
     """The manifest of a study.
 
     Attributes:
-        study_id: the name of the study in answers; it depends on the pairs and on who sees them.
+        study_id: identifier of the study in answers; it depends on the pairs and who sees them.
         scale: name of the scale of answers: judgement, graded, context, domain or association.
-        title: of the page that annotators see.
+        title: title of the page that annotators see.
         instructions: paragraphs that annotators read first.
         page_size: the number of pairs before a pause; 0 for no pauses.
-        annotators: their names.
-        source: of its pairs, with its fingerprint.
-        notice: about passing the study on; None if there is none.
+        annotators: names of the annotators.
+        source: source of the pairs, with its fingerprint.
+        notice: notice about sharing the study; None without one.
     """
 
     kind: ClassVar[str] = "study"
@@ -453,9 +453,9 @@ class ScoresManifest(Manifest):
     """The manifest of a study's scores.
 
     Attributes:
-        study_id: that of the study.
-        answers: the names of the files of answers, and their SHA-256.
-        source: that of the study.
+        study_id: ``study_id`` of the study.
+        answers: name and SHA-256 of each file of answers.
+        source: ``source`` of the study.
     """
 
     kind: ClassVar[str] = "scores"
@@ -499,12 +499,14 @@ SCORES = Kind(
         **{
             name: Table(
                 f"{name}.csv",
-                next(of[name].about for of in SCORE_TABLES.values() if name in of),
+                next(tables[name].about for tables in SCORE_TABLES.values() if name in tables),
                 optional=True,
-                variants={one: of[name] for one, of in SCORE_TABLES.items() if name in of},
+                variants={
+                    scale: tables[name] for scale, tables in SCORE_TABLES.items() if name in tables
+                },
             )
-            for of in SCORE_TABLES.values()
-            for name in of
+            for tables in SCORE_TABLES.values()
+            for name in tables
         },
         **_scored(
             "missing",

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 _FILES = {"LRAGR": (6, 1, 5), "LRSPL": (3, 1, 2), "LRNOM": (6, 1, 4)}
-"""The number of fields of a file, and those with a word and with its base.
+"""The number of fields of a file, and the positions of a word and of its base.
 
 LRAGR has EUI, inflected form, category, agreement, citation form and base; LRSPL has EUI, spelling
-and base; LRNOM has EUI, base and category of a nominalisation, then those of its verb or adjective.
+and base; LRNOM has EUI, base and category of a nominalisation, then of its verb or adjective.
 """
 
 
@@ -45,9 +45,9 @@ class Lexicon:
     """The variants of words, in lower case; each table maps a word to others.
 
     Attributes:
-        bases: of inflected forms and spellings.
-        forms: of bases, the other way.
-        nominalisations: of bases, either way: phosphorylation and phosphorylate.
+        bases: bases of inflected forms and spellings.
+        forms: inflected forms and spellings of bases.
+        nominalisations: both directions, such as phosphorylation and phosphorylate.
     """
 
     bases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -71,18 +71,18 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
         paths: files with these names and any suffix, and folders with some of them.
 
     Raises:
-        InputError: a file cannot be read, is none of these, or has a line with too few fields.
+        InputError: a file cannot be read, has another name, or has a line with too few fields.
     """
     lexicon = Lexicon()
     for path in paths:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         kinds = [(file.name.split(".")[0].upper(), file) for file in files]
-        known = [(kind, file) for kind, file in kinds if kind in _FILES]
-        if not known:
+        lexicon_files = [(kind, file) for kind, file in kinds if kind in _FILES]
+        if not lexicon_files:
             raise InputError(
-                f"{path} is not of the SPECIALIST Lexicon; give {', '.join(_FILES)} or their folder"
+                f"{path} is not from the SPECIALIST Lexicon; give {', '.join(_FILES)} or a folder"
             )
-        for kind, file in known:
+        for kind, file in lexicon_files:
             for word, base in _words_of(kind, file):
                 if kind == "LRNOM":
                     lexicon.nominalisations[word].add(base)
@@ -133,14 +133,13 @@ _PARTICIPANTS, _BACKWARD = "#g", "bsg"
 def read_norms(
     paths: Sequence[Path], *, participants: int, one_way: bool
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the associations of files of norms, and a warning for each file without a column.
+    """Return the associations of files of norms, and a warning for each missing column.
 
-    Files have columns cue and target. Those of the University of South Florida (Nelson, McEvoy and
-    Schreiber 2004, Behavior Research Methods 36(3)), eight for the letters of the alphabet, have
-    the number of people who saw the cue in the column #G, the forward strength (the share of them
-    who said the target) in FSG, and the backward strength (the share of people who saw the target
-    and said the cue) in BSG; it is 0 or not a number if unknown. Other files may have a column
-    strength instead of FSG, and the other columns.
+    Files have columns cue and target. The eight files of the University of South Florida (Nelson,
+    McEvoy and Schreiber 2004, Behavior Research Methods 36(3)) have three more: #G is the number of
+    people who saw the cue, FSG the forward strength (the share of them who said the target), and
+    BSG the backward strength (the share of people who saw the target and said the cue), 0 or not a
+    number if unknown. Other files may have a column strength instead of FSG, and the other columns.
 
     Args:
         paths: the files.
@@ -148,9 +147,9 @@ def read_norms(
         one_way: whether to use norms without a backward strength.
 
     Returns:
-        cue and target, in lower case; strength, null if there is none; its name; and counts,
-        whether the norm associates its words. If the column for a rule is missing, all norms pass
-        the rule, with a warning.
+        cue and target, in lower case; strength, null if missing; its name; and counts, whether the
+        norm associates its words. If the column for a rule is missing, all norms pass the rule,
+        with a warning.
     """
     frames, warnings = [], []
     for path in paths:
@@ -178,15 +177,15 @@ def read_norms(
 
 
 def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
-    """Return the pairs of known words that norms have, in either direction.
+    """Return the pairs of ``words`` that norms associate, in either direction.
 
     Returns:
-        word1_id < word2_id; reason: the strongest association of the two forms, if possible of
-        those that count; counts: whether one of them does.
+        word1_id < word2_id; reason: the strongest association of the two words, preferably one that
+        counts; counts: whether one of their associations counts.
     """
-    known = (
+    pairs = (
         norms.with_columns(
-            pl.Series(side, [forms.of(word) for word in norms[side].to_list()], pl.String)
+            pl.Series(side, [forms.form_of(word) for word in norms[side].to_list()], pl.String)
             for side in _SIDES
         )
         .join(words.select(cue="word", cue_id="word_id"), on="cue")
@@ -195,15 +194,15 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
         .sort(*_SIDES)
         .sort("counts", "strength", descending=True, nulls_last=True, maintain_order=True)
     )
-    told = known.select(*_SIDES, "strength", "name").iter_rows()
+    rows = pairs.select(*_SIDES, "strength", "name").iter_rows()
     reasons = [
         f"norm: {cue} \N{RIGHTWARDS ARROW} {target}"
         + ("" if strength is None else f", {name} {strength:g}")
-        for cue, target, strength, name in told
+        for cue, target, strength, name in rows
     ]
     ids = ("cue_id", "target_id")
     return (
-        known.select(
+        pairs.select(
             pl.min_horizontal(ids).alias("word1_id"),
             pl.max_horizontal(ids).alias("word2_id"),
             pl.Series("reason", reasons, pl.String),
@@ -215,9 +214,9 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
 
 
 def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
-    """Return the pairs of known words in a table of confirmed pairs, term1 and term2.
+    """Return the pairs of ``words`` in a table of confirmed pairs, term1 and term2.
 
-    ``medsim study score`` wrote it, with cells escaped for spreadsheets.
+    ``medsim study score`` writes such tables, with cells escaped for spreadsheets.
 
     Returns:
         word1_id < word2_id, and reason.
@@ -225,20 +224,20 @@ def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFram
     terms = read_table(path, ("term1", "term2")).frame
     pairs = pl.DataFrame(
         [
-            pl.Series(side, normalised([unguarded(term) for term in own]), pl.String)
-            for side, own in zip(_SIDES, terms, strict=True)
+            pl.Series(side, normalised([unguarded(term) for term in column]), pl.String)
+            for side, column in zip(_SIDES, terms, strict=True)
         ]
     ).with_columns(strength=pl.lit(None, pl.Float64), name=pl.lit(None, pl.String), counts=True)
-    found = associated(pairs, forms, words).drop("counts")
-    return found.with_columns(reason=pl.lit("confirmed by people"))
+    confirmed = associated(pairs, forms, words).drop("counts")
+    return confirmed.with_columns(reason=pl.lit("confirmed by people"))
 
 
 def _numbers(table: Table, column: str) -> pl.Series:
     """Return the numbers of a column, null for empty cells or without the column."""
     frame = table.frame
-    given = frame[column] if column else pl.repeat("", frame.height, eager=True)
-    numbers = given.replace("", None).cast(pl.Float64, strict=False)
-    wrong = (numbers.is_null() & (given != "")) | ~numbers.fill_null(0).is_finite()
+    texts = frame[column] if column else pl.repeat("", frame.height, eager=True)
+    numbers = texts.replace("", None).cast(pl.Float64, strict=False)
+    wrong = (numbers.is_null() & (texts != "")) | ~numbers.fill_null(0).is_finite()
     table.refuse(wrong, column, "is not a number")
     return numbers
 
@@ -246,20 +245,20 @@ def _numbers(table: Table, column: str) -> pl.Series:
 def listed_words(
     path: Path, forms: Forms, threads: int, lexicon: Lexicon | None = None
 ) -> frozenset[str]:
-    """Return the words of a file, one per line, or the single-word names of a build, as forms."""
+    """Return the forms of the words of a file, one per line, or of a build's one-word names."""
     if path.is_dir():
         with Store(threads=threads) as store:
             reload_names(Build(path), store)
             return frozenset(names_of(store, forms, lexicon)["word"])
     words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
-    return frozenset(map(forms.of, normalised(words)))
+    return frozenset(map(forms.form_of, normalised(words)))
 
 
 def names_of(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.DataFrame:
     """Return the single words that are names of active concepts, in the forms of a corpus.
 
-    With a lexicon, so are all variants of these names: since phosphorylation is a name,
-    phosphorylate is (Chiu et al. 2018). The store has the tables name and term, see
+    With a lexicon, all variants of these names are included: if phosphorylation is a name, so is
+    phosphorylate (Chiu et al. 2018). The store has the tables name and term, see
     ``sql/builds/terms``; the frame has node_id and word, with several words per node if there are
     variants.
     """
@@ -270,7 +269,9 @@ def names_of(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.D
         pl.Series([not has_white_space(t) for t in names["lower_term"].to_list()], dtype=pl.Boolean)
     )
     words = [
-        sorted({forms.of(one) for one in (lexicon.variants(word) if lexicon else (word,))})
+        sorted(
+            {forms.form_of(variant) for variant in (lexicon.variants(word) if lexicon else (word,))}
+        )
         for word in normalised(single["lower_term"].to_list())
     ]
     of_nodes = single.select("node_id", pl.Series("word", words, pl.List(pl.String)))
@@ -285,9 +286,9 @@ def relations(
     Variants of one name are related, and never associated by it or by another.
 
     Returns:
-        word1_id, word2_id and the reason of associated words: synonyms or siblings; and word1_id
-        and word2_id of words that must not count as unassociated, because one is above the other,
-        or positives link them.
+        word1_id, word2_id and reason of associated words: synonyms or siblings; and word1_id and
+        word2_id of words that must not count as unassociated, because one is an ancestor of the
+        other, or positives link them.
     """
     nodes = names.join(words, on="word").select("node_id", "word_id")
     ids = ("word1_id", "word2_id")
@@ -297,8 +298,8 @@ def relations(
     of_words = nodes.join(components, on="node_id").select("word_id", "component")
     store.put("word_component", of_words.unique())
     store.run("studies/word_concept")
-    found = store.frame("studies/associated_words")
-    associated = found.join(variants, on=ids, how="anti", maintain_order="left")
+    pairs = store.frame("studies/associated_words")
+    associated = pairs.join(variants, on=ids, how="anti", maintain_order="left")
     reason = pl.concat_str(
         pl.when("are_synonyms").then(pl.lit("synonyms of ")).otherwise(pl.lit("siblings under ")),
         "concept_id",

@@ -1,4 +1,4 @@
-"""Scores a study by the answers that annotators sent back."""
+"""Scores a study from the answers that annotators sent back."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 
 def check_table(study: Place, name: str | None) -> None:
-    """Raise OptionError if a study has no table of that name."""
+    """Raise OptionError if a study has no table ``name``."""
     _chosen(name, [*SCORE_TABLES[Study(folder_of(study)).scale.name], "missing"])
 
 
-def _chosen(name: str | None, known: list[str]) -> str:
+def _chosen(name: str | None, names: list[str]) -> str:
     """Return the name of a known table, by default the first."""
-    if name is not None and name not in known:
-        raise OptionError(unknown_name("table", name, known))
-    return known[0] if name is None else name
+    if name is not None and name not in names:
+        raise OptionError(unknown_name("table", name, names))
+    return names[0] if name is None else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -50,9 +50,9 @@ class Scores(Shown):
     """The scores of a study.
 
     Attributes:
-        study_id: of the study.
-        tables: by name; the first is shown by default.
-        warnings: for readers of the scores.
+        study_id: identifier of the study.
+        tables: tables by name; the first is shown by default.
+        warnings: warnings for readers of the scores.
     """
 
     study_id: str
@@ -80,27 +80,29 @@ def score_study(options: ScoreOptions) -> Scores:
     The folder contains every table as CSV.
 
     Raises:
-        InputError: the folder is not a study, or an answer is wrong: of another study, unknown,
+        InputError: the folder is not a study, or an answer is invalid: of another study, unknown,
             edited or contradictory.
-        OptionError: an option is out of range, or nobody is left.
+        OptionError: an option is out of range, or no annotator is left.
         OutputError: ``out`` is taken or cannot be written.
     """
     study, progress = Study(folder_of(options.study)), progress_of(options.progress)
     if options.out is not None:
-        answers = map(Path, options.answers)
-        check_not_read(Path(options.out), options.paths_read(), answers)
+        answer_paths = map(Path, options.answers)
+        check_not_read(Path(options.out), options.paths_read(), answer_paths)
         check_free(resolved(Path(options.out)), SCORES, overwrite=options.overwrite)
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
-        found = read_answers([Path(one) for one in options.answers], study.assignment(), identity)
-        n_answers = counted(found.frame.height, "answer")
-        stage.found(f"{n_answers} of {counted(found.missing.height, 'annotator')}")
-    for warning in (*found.warnings, *warnings_of_answers(study, found, options.leave_out)):
+        answers = read_answers(
+            [Path(path) for path in options.answers], study.assignment(), identity
+        )
+        n_answers = counted(answers.frame.height, "answer")
+        stage.found(f"{n_answers} of {counted(answers.missing.height, 'annotator')}")
+    for warning in (*answers.warnings, *warnings_of_answers(study, answers, options.leave_out)):
         progress.warn(warning)
     with progress.stage("score"):
-        tables = _tables(study, found.frame, options)
-        seen = study.assignment().filter(~pl.col("annotator").is_in(list(found.absent)))
-        missing = seen.join(found.frame, on="entry_id", how="anti").sort("annotator", "position")
+        tables = _tables(study, answers.frame, options)
+        shown = study.assignment().filter(~pl.col("annotator").is_in(list(answers.absent)))
+        missing = shown.join(answers.frame, on="entry_id", how="anti").sort("annotator", "position")
         tables["missing"] = missing.select("annotator", "position", "left", "right")
     for warning in warnings_of_raters(tables, options.leave_out):
         progress.warn(warning)
@@ -108,7 +110,7 @@ def score_study(options: ScoreOptions) -> Scores:
         study_id=study.manifest.study_id, tables=tables, warnings=tuple(progress.warnings)
     )
     if options.out is not None:
-        _write(scores, study, found, options, Path(options.out))
+        _write(scores, study, answers, options, Path(options.out))
     return scores
 
 
@@ -116,11 +118,11 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
     resampling = Resampling(
         seed=options.seed, resamples=options.resamples, threads=checked_threads(options.threads)
     )
-    known = answers["annotator"].unique().sort().to_list()
+    names = answers["annotator"].unique().sort().to_list()
     graded = study.scale is GRADED
     for name in options.leave_out:
-        if name not in known and not (graded and name == OUTLIERS):
-            raise OptionError(unknown_name("annotator", name, known))
+        if name not in names and not (graded and name == OUTLIERS):
+            raise OptionError(unknown_name("annotator", name, names))
     if graded:
         return graded_tables(
             study.items(),
@@ -134,15 +136,17 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
                 equal_parts=options.equal_parts,
             ),
         )
-    kept = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
-    if kept.is_empty():
+    remaining = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
+    if remaining.is_empty():
         raise OptionError("`leave_out` leaves nobody")
     if study.scale is JUDGEMENT:
-        return judged_tables(study.items(), kept, resampling)
-    return compared_tables(study.scale, study.items(), kept, resampling)
+        return judged_tables(study.items(), remaining, resampling)
+    return compared_tables(study.scale, study.items(), remaining, resampling)
 
 
-def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, out: Path) -> None:
+def _write(
+    scores: Scores, study: Study, answers: Answers, options: ScoreOptions, out: Path
+) -> None:
     """Write tables as CSV to a folder that appears complete or not at all."""
     with claimed(out, SCORES, overwrite=options.overwrite, read=options.paths_read()) as output:
         for name, table in scores.tables.items():
@@ -155,7 +159,7 @@ def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, 
         ScoresManifest(
             medsim=medsim_version(),
             study_id=scores.study_id,
-            answers=list(found.files),
+            answers=list(answers.files),
             source=study.manifest.source,
             options=options.recorded(),
             warnings=list(scores.warnings),
@@ -170,12 +174,12 @@ _PATTERN = 10  # ratings in a row that the page also warns about
 _PATTERNS = {"longest_run": "are equal", "longest_alternation": "alternate between two values"}
 
 
-def warnings_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) -> Iterator[str]:
+def warnings_of_answers(study: Study, answers: Answers, leave_out: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for each kind of missing answers."""
-    counting = found.missing.filter(~found.missing["annotator"].is_in(list(leave_out)))
-    if found.absent:
-        yield f"no answers from {', '.join(found.absent)}; only the others are scored"
-    items, answered = study.items()["item_id"], found.frame["item_id"].unique()
+    counting = answers.missing.filter(~answers.missing["annotator"].is_in(list(leave_out)))
+    if answers.absent:
+        yield f"no answers from {', '.join(answers.absent)}; only the others are scored"
+    items, answered = study.items()["item_id"], answers.frame["item_id"].unique()
     if n_items := len(items) - len(answered):
         noun = study.scale.noun
         yield f"{n_items:,} of {len(items):,} {noun}s have no answer and are left out"
@@ -191,8 +195,8 @@ def warnings_of_raters(
 ) -> Iterator[str]:
     """Yield a sentence on each rater of a graded study whose ratings are suspect.
 
-    Suspect are outliers, and patterns over ten ratings in a row or more (Chiu et al. 2018); one
-    more sentence says if raters hardly agree at all.
+    Outliers are suspect, and so are patterns of at least ten ratings in a row (Chiu et al. 2018).
+    The last sentence is yielded if raters hardly agree at all.
     """
     if "raters" not in tables:
         return
@@ -213,7 +217,7 @@ def warnings_of_raters(
 
 
 def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with one column for each three such as alpha, alpha_low and alpha_high."""
+    """Return a table with one column for every three such as alpha, alpha_low and alpha_high."""
     columns: list[pl.Series] = []
     for name in table.columns:
         column, ends = table[name], [name + end for end in _ENDS]

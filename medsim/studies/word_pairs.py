@@ -1,4 +1,4 @@
-"""Chooses the pairs of words that people will rate."""
+"""Chooses pairs of words for people to rate."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def check_pairs_place(out: Path, *, overwrite: bool) -> None:
 
 
 RANDOM = "random"
-"""The reason of pairs that are not associated."""
+"""The reason of unassociated pairs."""
 
 PAIR = ("word1_id", "word2_id")
 
@@ -120,10 +120,10 @@ class Quarters:
 
     Args:
         words: word and domain, in order of word; a word's id is its row.
-        associated: word1_id, word2_id and reason of the associated pairs of each domain, if both
-            words are of that domain; a missing domain has no such quarter.
-        known: word1_id and word2_id of all pairs that are associated or related in any way.
-        seed: of the draws.
+        associated: word1_id, word2_id and reason of the associated pairs of each domain; only pairs
+            with both words in the domain are used. A missing domain has no such quarter.
+        related: word1_id and word2_id of all pairs that are associated or related in any way.
+        seed: random seed.
         per_word: the maximum number of pairs per word, in all quarters together.
     """
 
@@ -131,14 +131,14 @@ class Quarters:
         self,
         words: pl.DataFrame,
         associated: Mapping[str, pl.DataFrame],
-        known: pl.DataFrame,
+        related: pl.DataFrame,
         *,
         seed: int,
         per_word: int,
     ) -> None:
         packed = pack(words["word"].to_list())
         self._hashes: Hashes = term_hashes(packed.codes, packed.starts)
-        self._known = known
+        self._related = related
         self._seed = np.uint64(seed)
         self._per_word = per_word
         self._ids = {
@@ -158,18 +158,18 @@ class Quarters:
         Returns:
             word1_id, word2_id, reason; no pair is repeated.
         """
-        left = np.full(len(self._hashes), self._per_word)
-        found = {
-            (domain, True): self._take(frame, n_pairs, left)
+        uses_left = np.full(len(self._hashes), self._per_word)
+        quarters = {
+            (domain, True): self._take(frame, n_pairs, uses_left)
             for domain, frame in self._associated.items()
         }
         for domain, ids in self._ids.items():
-            pairs = self._take(self.unassociated(ids, n_pairs), n_pairs, left)
-            found[domain, False] = pairs.with_columns(pl.lit(RANDOM).alias("reason"))
-        return found
+            pairs = self._take(self.unassociated(ids, n_pairs), n_pairs, uses_left)
+            quarters[domain, False] = pairs.with_columns(pl.lit(RANDOM).alias("reason"))
+        return quarters
 
     def largest(self, n_pairs: int) -> int:
-        """Return the number of pairs that all quarters can have, at most ``n_pairs``."""
+        """Return the largest number of pairs that every quarter can have, at most ``n_pairs``."""
         while n_pairs:
             fewest = min(frame.height for frame in self.draw(n_pairs).values())
             if fewest == n_pairs:
@@ -178,37 +178,37 @@ class Quarters:
         return n_pairs
 
     def in_order(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """Return pairs in an order by other hashes than those that chose them."""
+        """Return pairs in a random order that does not depend on the hashes that chose them."""
         return pairs[self._order(pairs, np.uint64(mixed(self._seed)))]
 
-    def unassociated(self, words: Ids, wanted: int) -> pl.DataFrame:
-        """Return all pairs of some words except known pairs.
+    def unassociated(self, words: Ids, n_pairs: int) -> pl.DataFrame:
+        """Return all pairs of some words except related pairs.
 
-        If there are many words, pairs are from a sample of them, drawn by their hashes, that is
-        large enough for ``wanted`` pairs. Time and memory O(n_sampled ** 2).
+        If there are many words, only a sample of them, drawn by hashes and large enough for
+        ``n_pairs``, is paired. Time and memory O(n_sampled ** 2).
         """
         ties = tie_hashes(self._seed, np.uint64(0), self._hashes[words])
-        sampled = words[np.argsort(ties, kind="stable")][: max(_FEWEST_PAIRED, 2 * wanted)]
+        sampled = words[np.argsort(ties, kind="stable")][: max(_FEWEST_PAIRED, 2 * n_pairs)]
         sampled = np.sort(sampled)
         sides = np.triu_indices(len(sampled), 1)
         pairs = pl.DataFrame([sampled[side] for side in sides], PAIR)
-        return pairs.join(self._known, on=PAIR, how="anti", maintain_order="left")
+        return pairs.join(self._related, on=PAIR, how="anti", maintain_order="left")
 
-    def _take(self, pairs: pl.DataFrame, wanted: int, left: Counts) -> pl.DataFrame:
-        """Return at most ``wanted`` pairs, and reduce the remaining uses of their words.
+    def _take(self, pairs: pl.DataFrame, n_pairs: int, uses_left: Counts) -> pl.DataFrame:
+        """Return at most ``n_pairs``, and reduce the remaining uses of their words.
 
         Pairs are distinct, and are chosen in order of the hash of (seed, first word, second word).
         """
         ordered = pairs[self._order(pairs, self._seed)]
-        taken: list[int] = []
+        rows: list[int] = []
         for at, (first, second) in enumerate(ordered.select(PAIR).iter_rows()):
-            if len(taken) == wanted:
+            if len(rows) == n_pairs:
                 break
-            if left[first] and left[second]:
-                left[first] -= 1
-                left[second] -= 1
-                taken.append(at)
-        return ordered[taken]
+            if uses_left[first] and uses_left[second]:
+                uses_left[first] -= 1
+                uses_left[second] -= 1
+                rows.append(at)
+        return ordered[rows]
 
     def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:
         """Return the rows of pairs in order of their hashes."""
@@ -224,12 +224,12 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     """Return pairs of words to rate, chosen as for Bio-SimLex and Bio-SimVerb.
 
     There are four equal quarters: biomedical or general words, associated or not. Biomedical pairs
-    are associated by a terminology, as synonyms or siblings, and if people inspected them, by
-    people too; general pairs by association norms with enough participants and both directions;
-    pairs that are not associated are drawn at random from those that none of these sources relates.
-    A quarter whose source is missing is left out with a warning (Chiu et al. 2018, BMC
-    Bioinformatics 19:33). ``medsim.studies.words`` describes the files, and its ``by_ratio`` the
-    ratio, which decides if there is neither a list nor a table of domains.
+    are associated by a terminology, as synonyms or siblings, and must be confirmed by people if a
+    table of confirmed pairs is given. General pairs are associated by norms with enough
+    participants and both directions. Unassociated pairs are drawn at random from the pairs that
+    none of these sources relates. A quarter whose source is missing is left out with a warning
+    (Chiu et al. 2018, BMC Bioinformatics 19:33). ``medsim.studies.words`` describes the files.
+    Without a list and a table of domains, the ratio of frequencies decides domains (``by_ratio``).
 
     Raises:
         InputError: a file is missing, or a line of it is invalid.
@@ -238,113 +238,123 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     threads, progress = checked_threads(options.threads), progress_of(options.progress)
     with progress.stage(f"read {Path(options.words).name}"):
         subjects = None if options.documents is None else read_subjects(Path(options.documents))
-        kept = kept_words(options, subjects)
+        candidates = kept_words(options, subjects)
         lexicon_files = paths_of(options.lexicon)
         lexicon = read_lexicon(lexicon_files) if lexicon_files else None
         others = None
         if options.general is not None:
-            rows = read_frequencies(Path(options.general), kept.word_class)
-            others = merged(rows, kept.forms.with_lemmas_of(rows))
-        of_domains, without_domain = _with_domains(kept, others, options, lexicon, threads)
+            rows = read_frequencies(Path(options.general), candidates.word_class)
+            others = merged(rows, candidates.forms.with_lemmas_of(rows))
+        of_domains, without_domain = _with_domains(candidates, others, options, lexicon, threads)
     with progress.stage("relate words") as stage:
         chosen = of_domains.drop_nulls("domain").with_columns(
             pl.int_range(pl.len(), dtype=pl.Int32).alias("word_id")
         )
-        found, known, warnings = _related(chosen, kept.forms, options, lexicon, threads)
-        stage.found(", ".join(f"{one.height:,} {domain} pairs" for domain, one in found.items()))
+        by_domain, related, warnings = _related(chosen, candidates.forms, options, lexicon, threads)
+        stage.found(
+            ", ".join(f"{frame.height:,} {domain} pairs" for domain, frame in by_domain.items())
+        )
     with progress.stage("draw pairs"):
-        quarters = Quarters(chosen, found, known, seed=options.seed, per_word=options.per_word)
-        pairs = _drawn(quarters, options)
+        quarters = Quarters(
+            chosen, by_domain, related, seed=options.seed, per_word=options.per_word
+        )
+        pairs = _draw_quarters(quarters, options)
     options_of = {BIOMEDICAL: "`terminology`", GENERAL: "`norms`"}.items()
     without = [
         f"no associated {domain} pairs without {option}; the set has three quarters"
         for domain, option in options_of
-        if domain not in found
+        if domain not in by_domain
     ]
-    correlation = None if others is None else frequency_correlation(kept.frame, others)
+    correlation = None if others is None else frequency_correlation(candidates.frame, others)
     return WordPairs(
-        frame=_finished(pairs, chosen, kept.word_class),
-        left_out=kept.left_out + without_domain,
+        frame=_finished(pairs, chosen, candidates.word_class),
+        left_out=candidates.left_out + without_domain,
         warnings=(*warnings, *without),
         frequency_correlation=correlation,
     )
 
 
 def _with_domains(
-    kept: KeptWords,
+    candidates: KeptWords,
     others: pl.DataFrame | None,
     options: PairsOptions,
     lexicon: Lexicon | None,
     threads: int,
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
-    """Return words with their domain, null if they have none, and the number of words without one.
+    """Return words with their domain, null if unknown, and the number of words without a domain.
 
     The words of a general corpus, ``others``, decide only without a list and a table.
     """
     if options.domains is not None:
-        told = read_domains(Path(options.domains), kept.forms)
-        found = kept.frame.join(told, on="word", how="left", maintain_order="left")
+        domains = read_domains(Path(options.domains), candidates.forms)
+        words = candidates.frame.join(domains, on="word", how="left", maintain_order="left")
         reason = "no domain in the table"
     elif options.by_ratio and others is not None:
-        found = by_ratio(kept.frame, kept.corpus, others, options.ratio)
+        words = by_ratio(candidates.frame, candidates.corpus, others, options.ratio)
         reason = "similar frequency in both corpora"
     else:
-        listed = listed_words(Path(str(options.biomedical)), kept.forms, threads, lexicon)
+        listed = listed_words(Path(str(options.biomedical)), candidates.forms, threads, lexicon)
         domain = pl.when(pl.col("word").is_in(sorted(listed))).then(pl.lit(BIOMEDICAL))
-        return kept.frame.with_columns(domain.otherwise(pl.lit(GENERAL)).alias("domain")), ()
-    return found, (Skipped(reason=reason, n_rows=found["domain"].null_count()),)
+        return candidates.frame.with_columns(domain.otherwise(pl.lit(GENERAL)).alias("domain")), ()
+    return words, (Skipped(reason=reason, n_rows=words["domain"].null_count()),)
 
 
 def _related(
     words: pl.DataFrame, forms: Forms, options: PairsOptions, lexicon: Lexicon | None, threads: int
 ) -> tuple[dict[str, pl.DataFrame], pl.DataFrame, tuple[str, ...]]:
-    """Return the associated pairs for each domain that has a source, and all related pairs.
+    """Return the associated pairs by domain, for domains with a source, and all related pairs.
 
-    The first of several terminologies that associates a pair gives the reason.
+    If several terminologies associate a pair, the first gives the reason.
     """
-    found: dict[str, pl.DataFrame] = {}
-    known: list[pl.DataFrame] = []
+    by_domain: dict[str, pl.DataFrame] = {}
+    related: list[pl.DataFrame] = []
     warnings: tuple[str, ...] = ()
     for build in paths_of(options.terminology):
         with Store(threads=threads) as store:
             components = node_components(Build(build), store, threads)
-            known += relations(store, names_of(store, forms, lexicon), words, components)
-        own = [found[BIOMEDICAL]] if BIOMEDICAL in found else []
-        both = pl.concat([*own, known[-2]])
-        found[BIOMEDICAL] = both.unique(PAIR, keep="first", maintain_order=True).sort(PAIR)
+            related += relations(store, names_of(store, forms, lexicon), words, components)
+        earlier = [by_domain[BIOMEDICAL]] if BIOMEDICAL in by_domain else []
+        both = pl.concat([*earlier, related[-2]])
+        by_domain[BIOMEDICAL] = both.unique(PAIR, keep="first", maintain_order=True).sort(PAIR)
     if options.confirmed is not None:
-        known.append(read_confirmed(Path(options.confirmed), forms, words))
-        either = found.get(BIOMEDICAL, known[-1])
-        found[BIOMEDICAL] = either.join(known[-1], on=PAIR, how="semi", maintain_order="left")
+        related.append(read_confirmed(Path(options.confirmed), forms, words))
+        either = by_domain.get(BIOMEDICAL, related[-1])
+        by_domain[BIOMEDICAL] = either.join(related[-1], on=PAIR, how="semi", maintain_order="left")
     if norm_files := paths_of(options.norms):
         norms, warnings = read_norms(
             norm_files, participants=options.norm_participants, one_way=options.one_way
         )
-        known.append(associated(norms, forms, words))
-        found[GENERAL] = known[-1].filter("counts").drop("counts")
-    return found, pl.concat([one.select(PAIR) for one in known]).unique().sort(PAIR), warnings
+        related.append(associated(norms, forms, words))
+        by_domain[GENERAL] = related[-1].filter("counts").drop("counts")
+    return (
+        by_domain,
+        pl.concat([frame.select(PAIR) for frame in related]).unique().sort(PAIR),
+        warnings,
+    )
 
 
-def _drawn(quarters: Quarters, options: PairsOptions) -> pl.DataFrame:
-    """Return the pairs of all quarters, in their order."""
-    wanted = options.size // N_QUARTERS
-    drawn = quarters.draw(wanted)
-    if short := {named: found for named, found in drawn.items() if found.height < wanted}:
+def _draw_quarters(quarters: Quarters, options: PairsOptions) -> pl.DataFrame:
+    """Return the pairs of all quarters, in a random order."""
+    n_per_quarter = options.size // N_QUARTERS
+    by_quarter = quarters.draw(n_per_quarter)
+    if short := {
+        named: frame for named, frame in by_quarter.items() if frame.height < n_per_quarter
+    }:
         counts = ", ".join(
-            f"{found.height} {domain} {_NAMES[linked]}" for (domain, linked), found in short.items()
+            f"{frame.height} {domain} {_NAMES[linked]}" for (domain, linked), frame in short.items()
         )
-        most, ratio = quarters.largest(wanted), options.ratio
+        most, ratio = quarters.largest(n_per_quarter), options.ratio
         can_fall = options.by_ratio and ratio > 1
         lower = f"; a `ratio` below {ratio:g} leaves more words" if can_fall else ""
         raise OptionError(
-            f"`size` {options.size} needs {wanted} pairs per quarter, but with `per_word` "
+            f"`size` {options.size} needs {n_per_quarter} pairs per quarter, but with `per_word` "
             f"{options.per_word} there are: {counts}{lower}; "
             f"{f'`size` {most * N_QUARTERS}' if most else 'no size'} would work"
         )
     return quarters.in_order(
         pl.concat(
-            found.with_columns(pl.lit(domain).alias("domain"), pl.lit(linked).alias("associated"))
-            for (domain, linked), found in drawn.items()
+            frame.with_columns(pl.lit(domain).alias("domain"), pl.lit(linked).alias("associated"))
+            for (domain, linked), frame in by_quarter.items()
         )
     )
 

@@ -1,4 +1,4 @@
-"""Accuracies against scipy's binomial law and its bootstrap."""
+"""Accuracies, compared with scipy's binomial distribution and bootstrap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def flags(n: int, n_right: int) -> np.ndarray:
 
 
 def by_scipy(n: int, n_right: int) -> tuple[float, float]:
-    """Return the ends of Efron's interval (1987, equation 3.4) of a binomial law."""
+    """Return the ends of Efron's interval (1987, equation 3.4) of a binomial distribution."""
     law = stats.binom(n, n_right / n)
     left_out = np.array([(n_right - right) / (n - 1) for right in flags(n, n_right)])
     bias = stats.norm.ppf(law.cdf(n_right - 1) + law.pmf(n_right) / 2)
@@ -31,32 +31,32 @@ def by_scipy(n: int, n_right: int) -> tuple[float, float]:
 
 
 @given(st.integers(2, 3000), st.floats(0, 1))
-def test_the_interval_is_that_of_the_binomial_law(n: int, share: float) -> None:
+def test_interval_matches_the_binomial_distribution(n: int, share: float) -> None:
     n_right = min(n - 1, 1 + int(share * (n - 1)))
 
-    found = accuracy_of(flags(n, n_right))
+    result = accuracy_of(flags(n, n_right))
 
     low, high = by_scipy(n, n_right)
-    assert found.value == n_right / n
-    # A share that lies on a step of the law may fall to either side of it by rounding.
-    assert math.isclose(found.low, low, abs_tol=1e-12) or abs(found.low - low) * n < 1.001
-    assert math.isclose(found.high, high, abs_tol=1e-12) or abs(found.high - high) * n < 1.001
-    assert found.low <= found.value <= found.high
+    assert result.value == n_right / n
+    # A share on a step of the distribution may fall to either side of it by rounding.
+    assert math.isclose(result.low, low, abs_tol=1e-12) or abs(result.low - low) * n < 1.001
+    assert math.isclose(result.high, high, abs_tol=1e-12) or abs(result.high - high) * n < 1.001
+    assert result.low <= result.value <= result.high
 
 
 @pytest.mark.parametrize(("n_runs", "n"), [(1, 1000), (1, 100), (3, 200)])
-def test_drawing_many_resamples_comes_near_it(n_runs: int, n: int) -> None:
+def test_interval_is_near_the_bootstrap_of_scipy(n_runs: int, n: int) -> None:
     draw = np.random.default_rng(3)
     runs = draw.random((n_runs, n)) < draw.uniform(0.3, 1, size=n)
 
-    drawn = stats.bootstrap(
+    simulated = stats.bootstrap(
         (runs.mean(axis=0),), np.mean, n_resamples=20_000, method="BCa", batch=500, rng=draw
     ).confidence_interval
 
-    found = accuracy_of(runs)
-    assert found.value == pytest.approx(runs.mean())
-    assert abs(found.low - drawn.low) < 1.6 / (n_runs * n)
-    assert abs(found.high - drawn.high) < 1.6 / (n_runs * n)
+    result = accuracy_of(runs)
+    assert result.value == pytest.approx(runs.mean())
+    assert abs(result.low - simulated.low) < 1.6 / (n_runs * n)
+    assert abs(result.high - simulated.high) < 1.6 / (n_runs * n)
     again = accuracy_of(runs[[0, 0]])
     assert (again.value, again.low, again.high) == pytest.approx(
         (accuracy_of(runs[0]).value, accuracy_of(runs[0]).low, accuracy_of(runs[0]).high), abs=1e-9
@@ -67,23 +67,22 @@ def test_drawing_many_resamples_comes_near_it(n_runs: int, n: int) -> None:
     ("n", "truth", "most"),
     [(200, 0.7, 0.97), *((n, p, 1) for n in (4, 10, 30, 100) for p in (0.9, 0.95, 0.98, 0.99))],
 )
-def test_an_interval_holds_the_true_accuracy_as_often_as_it_says(
-    n: int, truth: float, most: float
-) -> None:
+def test_intervals_have_the_stated_coverage(n: int, truth: float, most: float) -> None:
     chances = stats.binom(n, truth).pmf(np.arange(n + 1))
 
     holds = [
-        (one := accuracy_of(flags(n, n_right))).low <= truth <= one.high for n_right in range(n + 1)
+        (estimate := accuracy_of(flags(n, n_right))).low <= truth <= estimate.high
+        for n_right in range(n + 1)
     ]
 
-    # Of few instances and near 1 it holds the truth more often than it says.
+    # With few instances and near 1 the coverage is above 95%.
     assert (0.93 if most < 1 else 0.95) < chances[holds].sum() <= most + 1e-9
 
 
 @pytest.mark.parametrize("n_right", [0, 9])
-def test_where_all_are_right_or_none_the_interval_is_wilsons(n_right: int) -> None:
-    found = accuracy_of(flags(9, n_right))
+def test_perfect_and_zero_accuracy_have_wilsons_interval(n_right: int) -> None:
+    result = accuracy_of(flags(9, n_right))
 
     expected = stats.binomtest(n_right, 9).proportion_ci(method="wilson")
-    assert (found.low, found.high) == pytest.approx(tuple(expected))
+    assert (result.low, result.high) == pytest.approx(tuple(expected))
     assert math.isnan(accuracy_of(flags(0, 0)).value)

@@ -48,7 +48,7 @@ def bca_spearman_difference(left, other, right, **options) -> Test:
     return SpearmanBootstrap([left, other], right, **options).difference(0, 1)
 
 
-def test_the_interval_is_that_of_scipy_for_the_same_resamples() -> None:
+def test_interval_matches_scipy_for_the_same_resamples() -> None:
     left, right = correlated(25, seed=1)
     left = left.round(1)
     for level in (0.95, 0.8):
@@ -62,24 +62,24 @@ def test_the_interval_is_that_of_scipy_for_the_same_resamples() -> None:
             method="BCa",
             rng=np.random.default_rng(9),
         )
-        found = Distribution(
+        result = Distribution(
             estimate=spearman(left, right),
             resampled=np.sort(expected.bootstrap_distribution),
             acceleration=naive_acceleration(left, right),
         )
 
-        assert bca_interval(found, level) == pytest.approx(
+        assert bca_interval(result, level) == pytest.approx(
             tuple(expected.confidence_interval), abs=1e-9
         )
 
 
 @given(Normals, st.floats(-3, 3), st.floats(-0.15, 0.15), st.floats(0.3, 0.98))
-def test_p_is_below_alpha_where_the_interval_leaves_out_0(
+def test_p_is_below_alpha_if_the_interval_excludes_0(
     values: list[float], estimate: float, acceleration: float, level: float
 ) -> None:
-    found = Distribution(estimate=estimate, resampled=np.sort(values), acceleration=acceleration)
-    low, high = bca_interval(found, level)
-    p = bca_p(found)
+    result = Distribution(estimate=estimate, resampled=np.sort(values), acceleration=acceleration)
+    low, high = bca_interval(result, level)
+    p = bca_p(result)
 
     assert 2 / (len(values) + 1) <= p <= 1
     if p < 1 - level - 1e-9:
@@ -89,54 +89,54 @@ def test_p_is_below_alpha_where_the_interval_leaves_out_0(
 def test_p_is_the_alpha_whose_interval_ends_at_0() -> None:
     resampled = np.sort(np.random.default_rng(6).normal(0.2, 0.15, 2000))
     for shift, acceleration in ((0.0, 0.0), (0.02, 0.05), (-0.02, -0.08), (-0.35, 0.02)):
-        found = Distribution(
+        result = Distribution(
             estimate=0.2 + shift, resampled=resampled + shift, acceleration=acceleration
         )
-        p = bca_p(found)
+        p = bca_p(result)
 
-        low, high = bca_interval(found, 1 - p)
+        low, high = bca_interval(result, 1 - p)
         assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-6)
         assert 0.001 < p < 1
 
 
 @pytest.mark.parametrize("n_distinct", [2, 5, 1000])
-def test_threads_change_nothing(n_distinct: int) -> None:
+def test_results_do_not_depend_on_threads(n_distinct: int) -> None:
     left, right = correlated(50, seed=n_distinct)
     left = np.floor(left * n_distinct)
-    found = {
+    result = {
         repr(bca_spearman(left, right, seed=3, resamples=333, threads=threads))
         for threads in (1, 2, 5)
     }
 
-    assert len(found) == 1
+    assert len(result) == 1
 
 
-def test_the_difference_of_correlations_is_taken_in_the_same_resamples() -> None:
+def test_differences_use_the_same_resamples() -> None:
     left, right = correlated(200, seed=7, noise=0.5)
     near, far = left, left + 0.3 * np.random.default_rng(1).normal(size=200)
 
-    found = bca_spearman_difference(near, far, right, threads=1)
+    result = bca_spearman_difference(near, far, right, threads=1)
 
     alone = [bca_spearman(side, right, threads=1) for side in (near, far)]
-    assert found.statistic == alone[0].statistic - alone[1].statistic
-    assert found.low < found.statistic < found.high
-    assert found.high - found.low < 0.7 * (alone[0].high - alone[0].low)
+    assert result.statistic == alone[0].statistic - alone[1].statistic
+    assert result.low < result.statistic < result.high
+    assert result.high - result.low < 0.7 * (alone[0].high - alone[0].low)
 
 
-def test_resamples_decide_how_small_p_can_be_and_those_that_equal_0_are_on_neither_side() -> None:
+def test_number_of_resamples_limits_p_and_zeros_count_on_neither_side() -> None:
     for estimate, values, p in (
         (0.5, np.linspace(0.1, 0.9, 999), 0.002),
         (0.0, np.zeros(9), 1),
         (0.0, np.array([-1.0, *[0.0] * 98, 1.0]), 1),
     ):
-        found = Distribution(estimate=estimate, resampled=values, acceleration=0.0)
-        assert bca_p(found) == pytest.approx(p)
+        result = Distribution(estimate=estimate, resampled=values, acceleration=0.0)
+        assert bca_p(result) == pytest.approx(p)
     assert 0.0005 <= bca_spearman(*correlated(300, seed=1), resamples=4000, threads=1).p < 0.001
     with pytest.raises(OptionError, match="3,000,001 rated pairs are too many"):
         bca_spearman(np.zeros(3_000_001), np.broadcast_to(0.0, 3_000_001))
 
 
-def test_the_difference_is_that_of_scipy_within_the_error_of_resampling() -> None:
+def test_difference_matches_scipy_within_resampling_error() -> None:
     left, right = correlated(40, seed=8)
     other = left + np.random.default_rng(3).normal(size=40)
     expected = stats.bootstrap(
@@ -149,10 +149,10 @@ def test_the_difference_is_that_of_scipy_within_the_error_of_resampling() -> Non
         rng=np.random.default_rng(2),
     ).confidence_interval
 
-    found = bca_spearman_difference(left, other, right, threads=1)
+    result = bca_spearman_difference(left, other, right, threads=1)
 
     # An end's own error with 1,500 resamples is about 0.01.
-    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.03)
+    assert (result.low, result.high) == pytest.approx(tuple(expected), abs=0.03)
     assert bca_spearman(left, right, resamples=100).statistic == pytest.approx(
         spearman(left, right), abs=1e-12
     )
@@ -185,18 +185,18 @@ def test_few_pairs_that_rank_alike_prove_little(n: int, low: float, verdict: str
 
 
 @pytest.mark.parametrize("n", [4, 10, 29])
-def test_of_few_pairs_the_interval_reaches_as_far_as_the_analytic_one(n: int) -> None:
+def test_interval_of_few_pairs_includes_the_analytic_interval(n: int) -> None:
     left = np.arange(float(n))
     right = np.array([*left[:-2], left[-1], left[-2]])
-    found = bca_spearman(left, right, resamples=400, threads=1)
-    z, error = math.atanh(found.statistic), math.sqrt((1 + found.statistic**2 / 2) / (n - 3))
+    result = bca_spearman(left, right, resamples=400, threads=1)
+    z, error = math.atanh(result.statistic), math.sqrt((1 + result.statistic**2 / 2) / (n - 3))
 
-    assert found.low <= math.tanh(z - stats.norm.ppf(0.975) * error) + 1e-12
-    assert found.high >= math.tanh(z + stats.norm.ppf(0.975) * error) - 1e-12
-    assert found.p >= 2 * stats.norm.sf(abs(z) / error) - 1e-12
+    assert result.low <= math.tanh(z - stats.norm.ppf(0.975) * error) + 1e-12
+    assert result.high >= math.tanh(z + stats.norm.ppf(0.975) * error) - 1e-12
+    assert result.p >= 2 * stats.norm.sf(abs(z) / error) - 1e-12
 
 
-def test_of_thirty_pairs_the_interval_is_that_of_the_bootstrap_alone() -> None:
+def test_interval_of_thirty_pairs_is_the_bootstrap_interval() -> None:
     left, right = correlated(30, seed=3)
     bootstrap = SpearmanBootstrap([left], right, resamples=400, threads=1)
     distribution = Distribution(
@@ -205,35 +205,35 @@ def test_of_thirty_pairs_the_interval_is_that_of_the_bootstrap_alone() -> None:
         acceleration=naive_acceleration(left, right),
     )
 
-    found = bootstrap.correlation(0)
+    result = bootstrap.correlation(0)
 
-    assert (found.low, found.high) == pytest.approx(bca_interval(distribution, 0.95), abs=1e-9)
-    assert found.p == pytest.approx(bca_p(distribution))
+    assert (result.low, result.high) == pytest.approx(bca_interval(distribution, 0.95), abs=1e-9)
+    assert result.p == pytest.approx(bca_p(distribution))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("levels", [None, 5])
 @pytest.mark.parametrize("n", [4, 10])
-def test_of_few_pairs_the_interval_covers_the_truth(n: int, levels: int | None) -> None:
+def test_interval_of_few_pairs_covers_the_truth(n: int, levels: int | None) -> None:
     rho, rng = 0.95, np.random.default_rng(12)
 
-    def drawn(n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    def sample(n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
         left = rng.normal(size=n_pairs)
         right = rho * left + math.sqrt(1 - rho**2) * rng.normal(size=n_pairs)
         return left, right if levels is None else np.clip(np.round(1.2 * right + 2), 0, levels - 1)
 
-    truth = stats.spearmanr(*drawn(200_000)).statistic
-    found = [bca_spearman(*drawn(n), resamples=300, threads=1) for _ in range(200)]
-    known = [one for one in found if not math.isnan(one.statistic)]
+    truth = stats.spearmanr(*sample(200_000)).statistic
+    result = [bca_spearman(*sample(n), resamples=300, threads=1) for _ in range(200)]
+    defined = [test for test in result if not math.isnan(test.statistic)]
 
-    covering = [one.low <= truth <= one.high for one in known]
-    assert len(known) > 180
-    assert sum(covering) / len(known) > 0.93
+    covering = [test.low <= truth <= test.high for test in defined]
+    assert len(defined) > 180
+    assert sum(covering) / len(defined) > 0.93
 
 
 @pytest.mark.parametrize("n", [5, 6, 10])
 def test_the_lower_end_of_a_perfect_correlation_is_where_it_becomes_unlikely(n: int) -> None:
-    """In about a fortieth of samples whose pairs correlate by no more, ranks are the same."""
+    """With a true correlation at that end, about one sample in 40 has equal ranks."""
     low = perfect_correlation(1, n).low
     rho = 2 * math.sin(math.pi * low / 6)  # of normal values with that rank correlation
     x, noise = np.random.default_rng(5).normal(size=(2, 20_000, n))
@@ -261,21 +261,21 @@ def test_too_few_pairs_or_a_constant_side_have_no_interval(
     bootstrap = SpearmanBootstrap(sides, np.array(right), resamples=100, threads=1)
 
     assert bootstrap.correlation(0).statistic == pytest.approx(statistic, nan_ok=True)
-    for found in (bootstrap.correlation(0), bootstrap.difference(0, 1)):
-        assert np.isnan([found.p, found.low, found.high]).all()
+    for result in (bootstrap.correlation(0), bootstrap.difference(0, 1)):
+        assert np.isnan([result.p, result.low, result.high]).all()
 
 
-def test_the_acceleration_leaves_out_what_is_not_defined() -> None:
+def test_acceleration_ignores_undefined_correlations() -> None:
     left, right = np.array([0.0, 0.0, 0.0, 1.0]), np.array([0.0, 1.0, 2.0, 3.0])
     left_out = leave_one_out_spearman(ranked(left).ranks, ranked(right).ranks)
     assert np.isnan(left_out).tolist() == [False, False, False, True]
 
-    found = bca_spearman(left, right, resamples=200, threads=1)
+    result = bca_spearman(left, right, resamples=200, threads=1)
 
-    assert found.low <= found.statistic <= found.high
+    assert result.low <= result.statistic <= result.high
 
 
-def test_what_several_similarities_share_does_not_change_any_of_them() -> None:
+def test_results_do_not_depend_on_the_other_similarities() -> None:
     rng = np.random.default_rng(8)
     ratings = np.sort(rng.integers(0, 9, 40)).astype(float)
     sides = [np.round(ratings + rng.normal(size=40), 1) for _ in range(3)]
@@ -289,13 +289,13 @@ def test_what_several_similarities_share_does_not_change_any_of_them() -> None:
         other = (side + 1) % 3
         pair = SpearmanBootstrap([sides[side], sides[other]], ratings, **options)
         assert together.difference(side, other) == pair.difference(0, 1)
-    one, other = together.difference(0, 1), together.difference(1, 0)
+    forward, other = together.difference(0, 1), together.difference(1, 0)
     mirrored = (-other.statistic, -other.high, -other.low)
-    assert (one.statistic, one.low, one.high) == pytest.approx(mirrored)
-    assert one.p == pytest.approx(other.p)
+    assert (forward.statistic, forward.low, forward.high) == pytest.approx(mirrored)
+    assert forward.p == pytest.approx(other.p)
 
 
-def test_redrawn_similarities_have_the_resamples_that_they_would_have_had() -> None:
+def test_redrawn_bootstrap_equals_a_new_one() -> None:
     left, right = correlated(40, seed=3)
     other, _ = correlated(40, seed=4)
     few = SpearmanBootstrap([other, left, right[::-1]], right, seed=5, resamples=100)
@@ -309,22 +309,22 @@ def test_redrawn_similarities_have_the_resamples_that_they_would_have_had() -> N
 
 
 @pytest.mark.parametrize("n_comparisons", [1, 45, 50, 51, 253, 4950])
-def test_by_default_the_least_p_stays_below_alpha_however_many_are_compared(
+def test_default_smallest_p_stays_below_alpha_for_any_number_of_comparisons(
     n_comparisons: int,
 ) -> None:
     grown = Resampling(seed=0, resamples=10_000, threads=1, grows=True)
-    drawn = grown.for_comparisons(n_comparisons).resamples
+    resamples = grown.for_comparisons(n_comparisons).resamples
 
-    assert drawn == max(10_000, 200 * n_comparisons)
-    corrected = bonferroni(np.array([2 / (drawn + 1)] + [1.0] * (n_comparisons - 1)))[0]
+    assert resamples == max(10_000, 200 * n_comparisons)
+    corrected = bonferroni(np.array([2 / (resamples + 1)] + [1.0] * (n_comparisons - 1)))[0]
     assert grown.least_p(n_comparisons) == pytest.approx(corrected)
     assert corrected <= 0.01
 
 
-def test_a_given_number_of_resamples_is_what_is_drawn() -> None:
-    given = Resampling(seed=0, resamples=10_000, threads=1)
-    assert given.for_comparisons(253) == given
-    assert given.least_p(253) > 0.05
+def test_fixed_number_of_resamples_does_not_grow() -> None:
+    fixed = Resampling(seed=0, resamples=10_000, threads=1)
+    assert fixed.for_comparisons(253) == fixed
+    assert fixed.least_p(253) > 0.05
     assert [fewest_for(n, 0.05) for n in (1, 3, 253)] == [40, 120, 10_120]
     for n in range(1, 3000):
         enough = fewest_for(n, 0.05)

@@ -10,12 +10,12 @@ from medsim.statistics.entity_scores import STATISTICS, estimates_of
 
 
 def invented_counts(seed: int, n_units: int, n_systems: int, n_trials: int) -> np.ndarray:
-    """Return what is right, found and there in each unit."""
+    """Return the numbers of right, predicted and true entities of each unit."""
     rng = np.random.default_rng(seed)
-    there = rng.poisson(4, (n_units, 1, 1))
-    right = rng.binomial(there, 0.7, (n_units, n_systems, n_trials))
-    found = right + rng.poisson(1, right.shape)
-    return np.stack([right, found, np.broadcast_to(there, right.shape)], axis=-1)
+    true = rng.poisson(4, (n_units, 1, 1))
+    right = rng.binomial(true, 0.7, (n_units, n_systems, n_trials))
+    predicted = right + rng.poisson(1, right.shape)
+    return np.stack([right, predicted, np.broadcast_to(true, right.shape)], axis=-1)
 
 
 @pytest.mark.parametrize(
@@ -28,39 +28,39 @@ def invented_counts(seed: int, n_units: int, n_systems: int, n_trials: int) -> n
         ((0, 0, 0), {"f1": np.nan, "precision": 0, "recall": np.nan}),
     ],
 )
-def test_statistics_are_those_of_their_definitions(counts, expected) -> None:
-    found = {name: float(one(np.array(counts))) for name, one in STATISTICS.items()}
+def test_statistics_follow_their_definitions(counts, expected) -> None:
+    result = {name: float(statistic(np.array(counts))) for name, statistic in STATISTICS.items()}
 
-    assert found == pytest.approx(expected, nan_ok=True)
+    assert result == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-def test_intervals_are_those_of_scipy(name: str) -> None:
+def test_intervals_match_scipy(name: str) -> None:
     counts = invented_counts(1, 60, 2, 3)
 
     for system, estimates in enumerate(estimates_of(counts, seed=4, resamples=9_999)):
-        own = counts[:, system]
+        of_system = counts[:, system]
 
-        def mean_of(units: np.ndarray, axis: int, own: np.ndarray = own) -> np.ndarray:
-            sums = own[units].sum(axis=axis - 2)  # of units, which trials and columns follow
+        def mean_of(units: np.ndarray, axis: int, of_system: np.ndarray = of_system) -> np.ndarray:
+            sums = of_system[units].sum(axis=axis - 2)  # axis of units, before trials and columns
             return STATISTICS[name](sums).mean(axis=-1)
 
-        result = bootstrap(  # of the numbers of units
-            (np.arange(len(own)),),
+        result = bootstrap(  # resamples unit numbers
+            (np.arange(len(of_system)),),
             mean_of,
             n_resamples=9_999,
             method="BCa",
             rng=np.random.default_rng(2),
         )
         estimate = estimates[name]
-        whole = own.sum(axis=0)
+        whole = of_system.sum(axis=0)
         assert estimate.value == pytest.approx(STATISTICS[name](whole).mean())
         assert (estimate.low, estimate.high) == pytest.approx(
             tuple(result.confidence_interval), abs=0.006
         )
 
 
-def test_a_system_has_the_same_interval_whatever_others_there_are(monkeypatch) -> None:
+def test_interval_does_not_depend_on_other_systems(monkeypatch) -> None:
     counts = invented_counts(2, 30, 3, 2)
 
     alone = estimates_of(counts[:, 1:2], seed=7, resamples=500)

@@ -33,22 +33,22 @@ def spearman(left: np.ndarray, right: np.ndarray) -> float:
 
 
 def test_dense_ranks_count_the_distinct_values_below() -> None:
-    found = ranked(np.array([2.0, -np.inf, 0.0, -0.0, np.inf, 2.0]))
+    result = ranked(np.array([2.0, -np.inf, 0.0, -0.0, np.inf, 2.0]))
 
-    assert found.ranks.tolist() == [2, 0, 1, 1, 3, 2]
-    assert found.ranks.dtype == np.int32
-    assert found.distinct.tolist() == [-np.inf, 0.0, 2.0, np.inf]
+    assert result.ranks.tolist() == [2, 0, 1, 1, 3, 2]
+    assert result.ranks.dtype == np.int32
+    assert result.distinct.tolist() == [-np.inf, 0.0, 2.0, np.inf]
 
 
 @given(Pairs)
-def test_concordances_are_those_of_every_two_pairs(rows: list[tuple[int, int]]) -> None:
+def test_concordances_match_counting_every_two_pairs(rows: list[tuple[int, int]]) -> None:
     signs = [sum(int(np.sign(a - c) * np.sign(b - d)) for c, d in rows) for a, b in rows]
 
     assert concordances(*ranks_of(rows)).tolist() == signs
 
 
 @given(Pairs)
-def test_kendall_is_that_of_scipy(rows: list[tuple[int, int]]) -> None:
+def test_kendall_matches_scipy(rows: list[tuple[int, int]]) -> None:
     left, right = ranks_of(rows)
 
     expected = stats.kendalltau(left, right).statistic if len(rows) > 1 else math.nan
@@ -57,30 +57,30 @@ def test_kendall_is_that_of_scipy(rows: list[tuple[int, int]]) -> None:
 
 
 @given(Pairs)
-def test_leaving_one_out_in_closed_form_is_leaving_it_out(rows: list[tuple[int, int]]) -> None:
+def test_leave_one_out_matches_computing_each_again(rows: list[tuple[int, int]]) -> None:
     left, right = ranks_of(rows)
 
-    found = leave_one_out_spearman(left, right)
+    result = leave_one_out_spearman(left, right)
 
     expected = [
         spearman(np.delete(left, pair), np.delete(right, pair)) for pair in range(len(left))
     ]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-13)
 
 
-def test_leaving_one_out_is_exact_for_many_pairs_with_and_without_ties() -> None:
+def test_leave_one_out_is_exact_for_many_pairs_with_and_without_ties() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(size=3000)
     left = ranked(values).ranks
     for right in (ranked(values + rng.normal(size=3000)).ranks, ranked(values.round(1)).ranks):
-        found = leave_one_out_spearman(left, right)
+        result = leave_one_out_spearman(left, right)
 
         for pair in range(0, 3000, 211):
             expected = spearman(np.delete(left, pair), np.delete(right, pair))
-            assert found[pair] == pytest.approx(expected, abs=1e-13)
+            assert result[pair] == pytest.approx(expected, abs=1e-13)
 
 
-def test_nothing_has_no_ranks() -> None:
+def test_empty_values_have_no_ranks() -> None:
     none = ranked(np.zeros(0)).ranks
 
     assert (
@@ -89,46 +89,46 @@ def test_nothing_has_no_ranks() -> None:
     assert math.isnan(kendall(none, none))
 
 
-def drawn(n: int, *, decimals: int = 12) -> tuple[np.ndarray, np.ndarray]:
+def sample(n: int, *, decimals: int = 12) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(5)
     labels = rng.random(n) < 0.4
     return (rng.normal(size=n) + labels).round(decimals), labels
 
 
 @pytest.mark.parametrize("decimals", [12, 1])
-def test_a_whole_roc_curve_is_that_of_scikit_learn(decimals: int) -> None:
+def test_whole_roc_curve_matches_scikit_learn(decimals: int) -> None:
     from sklearn import metrics as sklearn_metrics
 
-    similarities, labels = drawn(300, decimals=decimals)
+    similarities, labels = sample(300, decimals=decimals)
 
-    found = roc_curve(similarities, labels, n_points=1000)
+    result = roc_curve(similarities, labels, n_points=1000)
 
     false, true, _ = sklearn_metrics.roc_curve(labels, similarities, drop_intermediate=False)
-    assert found == pytest.approx(np.array([false, true]))
+    assert result == pytest.approx(np.array([false, true]))
 
 
-def test_a_thinned_roc_curve_has_few_points_of_the_whole_one_and_almost_its_area() -> None:
+def test_thinned_roc_curve_has_few_points_and_almost_the_same_area() -> None:
     from sklearn import metrics as sklearn_metrics
 
-    similarities, labels = drawn(20_000)
+    similarities, labels = sample(20_000)
 
-    found = roc_curve(similarities, labels, n_points=120)
+    result = roc_curve(similarities, labels, n_points=120)
 
     whole = roc_curve(similarities, labels, n_points=30_000)
-    assert set(zip(*found, strict=True)) <= set(zip(*whole, strict=True))
-    assert found.shape[1] <= 120
-    assert found[:, [0, -1]].tolist() == [[0, 1], [0, 1]]
-    area = sklearn_metrics.auc(*found)
+    assert set(zip(*result, strict=True)) <= set(zip(*whole, strict=True))
+    assert result.shape[1] <= 120
+    assert result[:, [0, -1]].tolist() == [[0, 1], [0, 1]]
+    area = sklearn_metrics.auc(*result)
     assert area == pytest.approx(sklearn_metrics.roc_auc_score(labels, similarities), abs=1e-3)
 
 
 def test_a_tie_is_a_slope() -> None:
-    found = roc_curve(np.array([1.0, 1.0, 1.0, 0.0]), np.array([True, False, True, False]))
+    result = roc_curve(np.array([1.0, 1.0, 1.0, 0.0]), np.array([True, False, True, False]))
 
-    assert found.tolist() == [[0, 0.5, 1], [0, 1, 1]]
+    assert result.tolist() == [[0, 0.5, 1], [0, 1, 1]]
 
 
-def test_histograms_of_both_kinds_share_their_bins_and_each_sums_to_one() -> None:
+def test_histograms_of_both_classes_share_bins_and_sum_to_1() -> None:
     similarities = np.array([0.0, 0.0, 1.0, 0.6, 1.0])
     labels = np.array([False, False, True, True, False])
 

@@ -1,4 +1,4 @@
-"""Agreement of raters of a graded scale."""
+"""Inter-annotator agreement on a graded scale."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def iaa(ratings: np.ndarray) -> tuple[float, float]:
 
 
 @given(Ratings)
-def test_agreement_is_that_of_scipy_over_what_both_rated(ratings: np.ndarray) -> None:
-    found = rater_agreement(ratings, fewest=2, resamples=0)
+def test_agreement_matches_scipy_over_shared_items(ratings: np.ndarray) -> None:
+    result = rater_agreement(ratings, fewest=2, resamples=0)
 
     expected = iaa(ratings)
-    assert (found.iaa1.value, found.iaa2.value) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert (result.iaa1.value, result.iaa2.value) == pytest.approx(expected, abs=1e-12, nan_ok=True)
     for rater, given_ratings in enumerate(ratings):
-        others = [spearman(given_ratings, one) for i, one in enumerate(ratings) if i != rater]
-        assert found.with_others[rater] == pytest.approx(mean(others), abs=1e-12, nan_ok=True)
+        others = [spearman(given_ratings, values) for i, values in enumerate(ratings) if i != rater]
+        assert result.with_others[rater] == pytest.approx(mean(others), abs=1e-12, nan_ok=True)
         with_mean = spearman(given_ratings, mean_of_others(ratings, rater))
-        assert found.with_mean[rater] == pytest.approx(with_mean, abs=1e-12, nan_ok=True)
+        assert result.with_mean[rater] == pytest.approx(with_mean, abs=1e-12, nan_ok=True)
 
 
 def rating_few(ratings: np.ndarray, n_items: int) -> np.ndarray:
-    """Return ratings of which the first rater gave only the last ``n_items``."""
+    """Return ratings where the first rater rated only the last ``n_items``."""
     ratings[0, :-n_items] = np.nan
     return ratings
 
@@ -55,25 +55,25 @@ def rating_few(ratings: np.ndarray, n_items: int) -> np.ndarray:
     "ratings",
     [
         with_gaps(rated(4, 25, seed=1), seed=2),
-        # The means of the others have far more ranks than the first rater has items.
+        # The others' means have far more ranks than the first rater has items.
         rating_few(rated(6, 40, seed=1), 8),
         rating_few(with_gaps(rated(7, 30, seed=5), seed=3), 12),
     ],
 )
-def test_the_correlations_without_an_item_are_those_of_scipy(ratings, monkeypatch) -> None:
+def test_correlations_without_an_item_match_scipy(ratings, monkeypatch) -> None:
     ratings[:3, 7] = np.nan
-    seen = []
-    monkeypatch.setattr(module, "bca_estimate", lambda *parts: seen.append(parts))
+    samples = []
+    monkeypatch.setattr(module, "bca_estimate", lambda *parts: samples.append(parts))
 
     rater_agreement(ratings, fewest=2, resamples=100)
 
     n_items = ratings.shape[1]
     expected = np.array([iaa(np.delete(ratings, item, axis=1)) for item in range(n_items)])
-    assert seen[0][2] == pytest.approx(expected[:, 0], abs=1e-12)
-    assert seen[1][2] == pytest.approx(expected[:, 1], abs=1e-12)
+    assert samples[0][2] == pytest.approx(expected[:, 0], abs=1e-12)
+    assert samples[1][2] == pytest.approx(expected[:, 1], abs=1e-12)
 
 
-def test_intervals_are_near_those_of_scipy_for_other_resamples() -> None:
+def test_intervals_are_near_scipy_with_other_resamples() -> None:
     ratings = rated(3, 40, seed=3)
     expected = stats.bootstrap(
         (np.arange(40),),
@@ -84,9 +84,9 @@ def test_intervals_are_near_those_of_scipy_for_other_resamples() -> None:
         rng=np.random.default_rng(0),
     ).confidence_interval
 
-    found = rater_agreement(ratings, seed=1)
+    result = rater_agreement(ratings, seed=1)
 
-    for at, estimate in enumerate((found.iaa1, found.iaa2)):
+    for at, estimate in enumerate((result.iaa1, result.iaa2)):
         ends = expected.low[at], expected.high[at]
         assert (estimate.low, estimate.high) == pytest.approx(ends, abs=0.04)
         assert estimate.low < estimate.value < estimate.high
@@ -95,34 +95,34 @@ def test_intervals_are_near_those_of_scipy_for_other_resamples() -> None:
 def test_results_do_not_depend_on_threads() -> None:
     ratings = with_gaps(rated(4, 30, seed=4), seed=5)
 
-    one = rater_agreement(ratings, resamples=200, threads=1)
+    single = rater_agreement(ratings, resamples=200, threads=1)
 
-    assert repr(rater_agreement(ratings, resamples=200, threads=4)) == repr(one)
-    assert rater_agreement(ratings, resamples=200, seed=9).iaa1 != one.iaa1
+    assert repr(rater_agreement(ratings, resamples=200, threads=4)) == repr(single)
+    assert rater_agreement(ratings, resamples=200, seed=9).iaa1 != single.iaa1
 
 
 def test_raters_who_share_no_items_have_no_agreement() -> None:
     ratings = np.array([[1, 2, math.nan, math.nan], [math.nan, math.nan, 3, 4]])
 
-    found = rater_agreement(ratings, resamples=100)
+    result = rater_agreement(ratings, resamples=100)
 
-    assert math.isnan(found.iaa1.value)
-    assert math.isnan(found.iaa1.low)
+    assert math.isnan(result.iaa1.value)
+    assert math.isnan(result.iaa1.low)
     assert math.isnan(rater_agreement(np.empty((3, 0)), resamples=100).iaa2.value)
 
 
-def test_who_shares_too_few_items_changes_nothing() -> None:
+def test_raters_with_too_few_shared_items_change_nothing() -> None:
     good = rated(4, 120, seed=5)
     few = np.full((2, 120), np.nan)
     few[0, [3, 90]], few[1, [3, 90]] = (6, 0), (0, 6)
     alone = rater_agreement(good, resamples=200)
 
-    found = rater_agreement(np.vstack([good, few]), resamples=200)
+    result = rater_agreement(np.vstack([good, few]), resamples=200)
 
-    assert repr(found.iaa1) == repr(alone.iaa1)
-    assert found.with_others[:4].tolist() == alone.with_others.tolist()
-    assert np.isnan(found.with_others[4:]).all()
-    assert np.isnan(found.with_mean[4:]).all()
+    assert repr(result.iaa1) == repr(alone.iaa1)
+    assert result.with_others[:4].tolist() == alone.with_others.tolist()
+    assert np.isnan(result.with_others[4:]).all()
+    assert np.isnan(result.with_mean[4:]).all()
 
 
 def test_the_order_of_raters_does_not_untie_means() -> None:

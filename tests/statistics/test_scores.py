@@ -37,28 +37,28 @@ def n_right(rows: Rows, threshold: float) -> int:
 
 
 def most_right(rows: Rows) -> int:
-    """Return how many any threshold gets right: one at each value, one beyond finite values."""
+    """Return the most pairs that a threshold gets right, at each value or beyond finite values."""
     return max(n_right(rows, threshold) for threshold in [*(row[0] for row in rows), -INF, INF])
 
 
 def finite(rows: Rows) -> list[float]:
-    """Return similarities that scikit-learn takes, in the same order."""
+    """Return similarities that scikit-learn accepts, in the same order."""
     return [max(-9.0, min(9.0, row[0])) for row in rows]
 
 
 @given(Labelled)
-def test_auc_and_average_precision_are_those_of_scikit_learn(rows: Rows) -> None:
+def test_auc_and_average_precision_match_scikit_learn(rows: Rows) -> None:
     from sklearn.metrics import average_precision_score, roc_auc_score
 
     scores, labels = scores_of(rows), [row[1] for row in rows]
 
-    found = [scores.area.auc.value, scores.average_precision.value]
+    result = [scores.area.auc.value, scores.average_precision.value]
     if len(set(labels)) < 2:
-        assert np.isnan([*found, *scores.area.placements]).all()
+        assert np.isnan([*result, *scores.area.placements]).all()
     else:
         oracles = (roc_auc_score, average_precision_score)
         expected = [oracle(labels, finite(rows)) for oracle in oracles]
-        assert found == pytest.approx(expected, abs=1e-12)
+        assert result == pytest.approx(expected, abs=1e-12)
 
 
 @given(Labelled)
@@ -73,17 +73,17 @@ def test_no_threshold_is_more_accurate_and_none_splits_ties(rows: Rows) -> None:
 
 
 @given(Labelled)
-def test_held_out_pairs_are_told_by_the_threshold_of_the_others(rows: Rows) -> None:
-    held_out, kept = ([row for row in rows if row[2] == flag] for flag in (True, False))
+def test_held_out_pairs_use_the_threshold_of_the_others(rows: Rows) -> None:
+    held_out, fitted = ([row for row in rows if row[2] == flag] for flag in (True, False))
 
-    found = scores_of(rows).accuracy_heldout
+    result = scores_of(rows).accuracy_heldout
 
-    if held_out and kept:
-        threshold = scores_of(kept).threshold.value
-        assert found.value == n_right(held_out, threshold) / len(held_out)
-        assert found.low <= found.value <= found.high
+    if held_out and fitted:
+        threshold = scores_of(fitted).threshold.value
+        assert result.value == n_right(held_out, threshold) / len(held_out)
+        assert result.low <= result.value <= result.high
     else:
-        assert math.isnan(found.value)
+        assert math.isnan(result.value)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_held_out_pairs_are_told_by_the_threshold_of_the_others(rows: Rows) -> N
         ([-INF, 0.0], "-+", 0.0),
         ([-INF, INF], "-+", INF),
         ([-1.7e308, 1.7e308], "-+", 0.0),
-        ([0.0, INF, INF], "---", INF),  # any threshold takes infinity for a positive
+        ([0.0, INF, INF], "---", INF),  # any threshold classifies infinity as positive
         ([0.0, INF, INF], "+--", -INF),
     ],
 )
@@ -107,14 +107,14 @@ def test_the_threshold_is_the_lowest_best_one(
 
     assert scores.threshold.value == threshold
     right = [
-        (one >= threshold) == (label == "+")
-        for one, label in zip(similarities, labels, strict=True)
+        (similarity >= threshold) == (label == "+")
+        for similarity, label in zip(similarities, labels, strict=True)
     ]
     assert scores.accuracy.value == pytest.approx(np.mean(right))
 
 
 @pytest.mark.parametrize("n_positive", [0, 6, 10, 14, 20])
-def test_a_constant_similarity_tells_nothing(n_positive: int) -> None:
+def test_constant_similarity_has_chance_scores(n_positive: int) -> None:
     scores = plain([0.5] * 20, [pair < n_positive for pair in range(20)])
 
     assert scores.accuracy.value == max(n_positive, 20 - n_positive) / 20
@@ -136,15 +136,15 @@ def test_the_order_of_pairs_changes_no_score(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize(("n_right", "n_pairs"), [(0, 1), (0, 9), (5, 9), (9, 9), (650, 700)])
-def test_the_interval_of_accuracy_is_that_of_wilson(n_right: int, n_pairs: int) -> None:
+def test_accuracy_has_wilsons_interval(n_right: int, n_pairs: int) -> None:
     from statsmodels.stats.proportion import proportion_confint
 
     held_out = [(1.0 if pair < n_right else -1.0, True, True) for pair in range(n_pairs)]
 
-    found = scores_of([(0.5, True, False), (-0.5, False, False), *held_out]).accuracy_heldout
+    result = scores_of([(0.5, True, False), (-0.5, False, False), *held_out]).accuracy_heldout
 
     expected = proportion_confint(n_right, n_pairs, method="wilson")
-    assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
+    assert (result.low, result.high) == pytest.approx(expected, abs=1e-12)
 
 
 def rated(similarities: np.ndarray, ratings: np.ndarray) -> RatedSample:
@@ -156,18 +156,18 @@ Rated = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), max_size=20)
 
 
 @given(Rated)
-def test_correlations_are_those_of_scipy(rows: list[tuple[int, int]]) -> None:
+def test_correlations_match_scipy(rows: list[tuple[int, int]]) -> None:
     left, right = (np.array([row[side] for row in rows], float) for side in (0, 1))
 
     scores = rated(left, right)
 
-    found = [scores.spearman.value, scores.pearson.value, scores.kendall.value]
+    result = [scores.spearman.value, scores.pearson.value, scores.kendall.value]
     if len(set(left)) < 2 or len(set(right)) < 2:  # of fewer than two pairs as well
-        assert np.isnan(found).all()
+        assert np.isnan(result).all()
     else:
         oracles = (stats.spearmanr, stats.pearsonr, stats.kendalltau)
         expected = [oracle(left, right).statistic for oracle in oracles]
-        assert found == pytest.approx(expected, abs=1e-12)
+        assert result == pytest.approx(expected, abs=1e-12)
 
 
 def test_pearson_and_spearman_have_intervals_and_kendall_has_none() -> None:
@@ -175,19 +175,19 @@ def test_pearson_and_spearman_have_intervals_and_kendall_has_none() -> None:
     left = rng.normal(size=40)
     right = left + rng.normal(size=40)
 
-    found = rated(left, right)
+    result = rated(left, right)
 
     expected = stats.pearsonr(left, right).confidence_interval(0.95)
-    assert (found.pearson.low, found.pearson.high) == pytest.approx(tuple(expected), abs=1e-12)
-    assert found.spearman.low < found.spearman.value < found.spearman.high
-    assert np.isnan([found.kendall.low, found.kendall.high]).all()
+    assert (result.pearson.low, result.pearson.high) == pytest.approx(tuple(expected), abs=1e-12)
+    assert result.spearman.low < result.spearman.value < result.spearman.high
+    assert np.isnan([result.kendall.low, result.kendall.high]).all()
 
 
 def test_infinite_similarities_are_ranked_but_have_no_pearson() -> None:
-    found = rated(np.array([-INF, 1.0, INF, 2.0, 3.0]), np.array([0.0, 1.0, 5.0, 2.0, 4.0]))
+    result = rated(np.array([-INF, 1.0, INF, 2.0, 3.0]), np.array([0.0, 1.0, 5.0, 2.0, 4.0]))
 
-    assert found.spearman.value == found.kendall.value == 1
-    assert math.isnan(found.pearson.value)
+    assert result.spearman.value == result.kendall.value == 1
+    assert math.isnan(result.pearson.value)
 
 
 def test_huge_and_tiny_values_neither_overflow_nor_vanish() -> None:
@@ -195,11 +195,11 @@ def test_huge_and_tiny_values_neither_overflow_nor_vanish() -> None:
     expected = stats.pearsonr(values, ratings).statistic
 
     for scale in (1e-300, 1e300):
-        found = rated(values * scale, ratings).pearson.value
-        assert found == pytest.approx(expected, abs=1e-12)
+        result = rated(values * scale, ratings).pearson.value
+        assert result == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_cluster_that_dominates_one_label_leaves_no_test_of_accuracy() -> None:
+def test_accuracy_has_no_test_if_one_cluster_dominates_a_label() -> None:
     draw = np.random.default_rng(12)
     clusters = np.r_[np.zeros(90, np.int64), np.arange(1, 60), np.arange(150)]
     labels = np.arange(len(clusters)) < 149

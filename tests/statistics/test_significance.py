@@ -1,4 +1,4 @@
-"""Tests of pairs and of clusters, held against textbooks, and corrections for many tests."""
+"""Tests of pairs and of clusters, compared with textbooks, and corrections for multiple tests."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ def answers(n_only1: int, n_only2: int, n_both: int = 3) -> tuple[np.ndarray, np
 
 
 @given(st.integers(0, 24), st.integers(0, 24))
-def test_few_disagreements_are_held_against_the_binomial_law(only1: int, only2: int) -> None:
+def test_few_disagreements_use_the_binomial_distribution(only1: int, only2: int) -> None:
     only2 = min(only2, 24 - only1)
 
-    found = mcnemar(*answers(only1, only2))
+    result = mcnemar(*answers(only1, only2))
 
     expected = stats.binomtest(only1, only1 + only2).pvalue if only1 + only2 else 1.0
-    assert found.method == "mcnemar_exact"
-    assert found.statistic == min(only1, only2)
-    assert found.p == pytest.approx(expected, rel=1e-12)
-    assert np.isnan([found.low, found.high]).all()
+    assert result.method == "mcnemar_exact"
+    assert result.statistic == min(only1, only2)
+    assert result.p == pytest.approx(expected, rel=1e-12)
+    assert np.isnan([result.low, result.high]).all()
 
 
 @given(st.integers(0, 200), st.integers(0, 200))
-def test_many_disagreements_are_held_against_the_chi_square_law(only1: int, only2: int) -> None:
+def test_many_disagreements_use_the_chi_square_distribution(only1: int, only2: int) -> None:
     from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
     only1 = max(only1, 25 - only2)
 
-    found = mcnemar(*answers(only1, only2))
+    result = mcnemar(*answers(only1, only2))
 
-    assert found.method == "mcnemar"
+    assert result.method == "mcnemar"
     if only1 == only2:
-        assert (found.statistic, found.p) == (0, 1)
+        assert (result.statistic, result.p) == (0, 1)
     else:
         table = [[3, only1], [only2, 0]]
         expected = statsmodels_mcnemar(table, exact=False, correction=True)
-        assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
-        assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+        assert result.statistic == pytest.approx(expected.statistic, rel=1e-12)
+        assert result.p == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 def students_p(chi_square: float, clusters: np.ndarray) -> float:
-    """Return the least p that a test of clusters may have; NaN of fewer than five effective."""
+    """Return the smallest possible p of a test of clusters; NaN with fewer than 5 effective ones."""
     _, sizes = np.unique(clusters, return_counts=True)
     effective = sizes.sum() ** 2 / (sizes**2).sum()
     if effective < 5 - 1e-12:
@@ -73,52 +73,52 @@ Answer = st.tuples(st.booleans(), st.booleans(), st.integers(0, 7))
 
 
 @given(st.lists(Answer, min_size=1, max_size=60))
-def test_few_clusters_that_differ_are_held_against_all_signs(rows) -> None:
-    correct1, correct2, clusters = (np.array(one) for one in zip(*rows, strict=True))
+def test_few_differing_clusters_are_tested_with_all_signs(rows) -> None:
+    correct1, correct2, clusters = (np.array(value) for value in zip(*rows, strict=True))
 
-    found = mcnemar(correct1, correct2, clusters)
+    result = mcnemar(correct1, correct2, clusters)
 
     sums = [
         sum(int(a) - int(b) for a, b, cluster in rows if cluster == name) for name in set(clusters)
     ]
     signs = list(product((-1, 1), repeat=len(sums)))
-    totals = [abs(sum(s * one for s, one in zip(sign, sums, strict=True))) for sign in signs]
-    assert found.method == "mcnemar_clusters_exact"
+    totals = [abs(sum(s * value for s, value in zip(sign, sums, strict=True))) for sign in signs]
+    assert result.method == "mcnemar_clusters_exact"
     of_signs = sum(t >= abs(sum(sums)) for t in totals) / len(totals)
-    chi_square = max(0, abs(sum(sums)) - 1) ** 2 / max(1, sum(one * one for one in sums))
+    chi_square = max(0, abs(sum(sums)) - 1) ** 2 / max(1, sum(value * value for value in sums))
     expected = np.maximum(of_signs, students_p(chi_square, clusters))  # NaN if it is
-    assert found.p == pytest.approx(expected, nan_ok=True)
+    assert result.p == pytest.approx(expected, nan_ok=True)
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(5, 9))
-def test_clusters_of_one_pair_each_are_tested_nearly_as_pairs(
+def test_clusters_of_one_pair_give_nearly_the_test_of_pairs(
     only1: int, only2: int, both: int
 ) -> None:
     correct = answers(only1, only2, both)
     clusters = np.arange(len(correct[0])) + 3
 
-    found = mcnemar(*correct, clusters)
+    result = mcnemar(*correct, clusters)
 
     expected = mcnemar(*correct)
     chi_square = max(0, abs(only1 - only2) - 1) ** 2 / max(1, only1 + only2)
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
-    assert found.p == pytest.approx(max(expected.p, students_p(chi_square, clusters)))
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-12)
+    assert result.p == pytest.approx(max(expected.p, students_p(chi_square, clusters)))
 
 
-def test_many_clusters_are_tested_by_the_squares_of_their_differences() -> None:
+def test_many_clusters_use_the_squares_of_their_differences() -> None:
     rng = np.random.default_rng(4)
     clusters = np.repeat(np.arange(80), 5)
     correct1, correct2 = rng.random((2, 400)) < [[0.7], [0.6]]
 
-    found = mcnemar(correct1, correct2, clusters)
+    result = mcnemar(correct1, correct2, clusters)
 
     sums = (correct1.astype(int) - correct2).reshape(80, 5).sum(axis=1)
     expected = (abs(sums.sum()) - 1) ** 2 / (sums**2).sum()
-    assert found.statistic == pytest.approx(expected)
-    assert found.p == pytest.approx(2 * stats.t.sf(math.sqrt(expected), 40))
+    assert result.statistic == pytest.approx(expected)
+    assert result.p == pytest.approx(2 * stats.t.sf(math.sqrt(expected), 40))
 
 
-def test_one_cluster_of_most_pairs_leaves_no_test() -> None:
+def test_no_test_if_one_cluster_has_most_pairs() -> None:
     clusters = np.r_[np.zeros(300, np.int64), np.arange(1, 100)]
     correct1, correct2 = np.ones(399, np.bool_), np.arange(399) % 5 > 0
 
@@ -130,30 +130,30 @@ def test_runs_are_tested_by_the_differences_of_their_instances() -> None:
     correct1 = np.array([[1, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0]], np.bool_)
     correct2 = np.array([[0, 1, 1, 1], [0, 1, 0, 1]], np.bool_)
 
-    found = mcnemar_of_runs(correct1, correct2)
+    result = mcnemar_of_runs(correct1, correct2)
 
     differences = [1 - 0, 2 / 3 - 1, 0 - 1 / 2, 2 / 3 - 1]
-    chi_square = sum(differences) ** 2 / sum(one**2 for one in differences)
-    assert found.method == "mcnemar_runs"
-    assert found.statistic == pytest.approx(chi_square)
-    assert found.p == pytest.approx(stats.chi2(1).sf(chi_square))
+    chi_square = sum(differences) ** 2 / sum(difference**2 for difference in differences)
+    assert result.method == "mcnemar_runs"
+    assert result.statistic == pytest.approx(chi_square)
+    assert result.p == pytest.approx(stats.chi2(1).sf(chi_square))
     assert mcnemar_of_runs(correct1[[0, 0]], correct1[:1]).p == 1
     single = mcnemar_of_runs(correct1[:1], correct2[:1])
     assert repr(single) == repr(mcnemar(correct1[0], correct2[0]))  # of which some are nan
 
 
-def test_the_test_of_runs_rejects_a_true_hypothesis_as_often_as_it_says() -> None:
+def test_runs_reject_a_true_hypothesis_at_the_stated_rate() -> None:
     draw = np.random.default_rng(8)
     hard = draw.uniform(0.2, 0.9, size=(400, 1, 300))  # of instances, which runs have in common
     right1, right2 = (draw.random((400, 3, 300)) < hard for _ in range(2))
 
-    p = [mcnemar_of_runs(one, other).p for one, other in zip(right1, right2, strict=True)]
+    p = [mcnemar_of_runs(first, second).p for first, second in zip(right1, right2, strict=True)]
 
     assert 0.02 < np.mean(np.array(p) < 0.05) < 0.08
 
 
 @given(Probabilities)
-def test_corrections_are_those_of_the_textbook_and_pass_over_nan(values: list[float]) -> None:
+def test_corrections_match_the_textbook_and_ignore_nan(values: list[float]) -> None:
     tested = [p for p in values if not math.isnan(p)]
 
     of_bonferroni, of_holm = bonferroni(np.array(values)), holm(np.array(values))
@@ -173,13 +173,13 @@ NEAR = 1e-9
 
 
 def without_each(values: np.ndarray, clusters: np.ndarray) -> list[float]:
-    """The means without each cluster."""
+    """Return the means without each cluster."""
     return [values[clusters != name].mean() for name in sorted(set(clusters.tolist()))]
 
 
 def jackknife(values: np.ndarray, clusters: np.ndarray) -> float:
-    """The standard error CV3 of a mean, cluster by cluster."""
-    squares = [(one - values.mean()) ** 2 for one in without_each(values, clusters)]
+    """Return the standard error CV3 of a mean, cluster by cluster."""
+    squares = [(mean - values.mean()) ** 2 for mean in without_each(values, clusters)]
     error = math.sqrt((len(squares) - 1) / len(squares) * sum(squares))
     return error if error > 1e-12 else 0.0
 
@@ -200,14 +200,14 @@ def wilson(value: float, size: float, reach: float) -> tuple[float, float]:
 
 
 def expected_interval(values: np.ndarray, clusters: np.ndarray) -> tuple[float, float]:
-    """The interval of a mean; NaN where fewer than five clusters are effective."""
+    """Return the interval of a mean; NaN if fewer than five clusters are effective."""
     if effective(clusters) < 5 - 1e-12:
         return math.nan, math.nan
     mean, error = values.mean(), jackknife(values, clusters)
     size, standard_errors = effective(clusters), reach(clusters)
     if error and mean * (1 - mean) > 0:
         size = min(mean * (1 - mean) / error**2, len(values))
-        squares = np.array([(one - mean) ** 2 for one in without_each(values, clusters)])
+        squares = np.array([(without - mean) ** 2 for without in without_each(values, clusters)])
         relative = squares.var() / squares.mean() ** 2 / len(squares)
         if relative > 0:
             of_few = stats.t.ppf(0.975, min(effective(clusters) / 2, 2 / relative))
@@ -222,41 +222,41 @@ def split(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 @settings(max_examples=60)
 @given(rows=Rows, hits=st.booleans())
-def test_the_interval_of_a_mean_is_wilsons_at_the_jackknifes_effective_size(rows, hits) -> None:
+def test_interval_of_a_mean_is_wilsons_at_the_effective_size(rows, hits) -> None:
     values, clusters = split(rows)
     values = (values > 0.5).astype(float) if hits else values
 
-    found = clustered_mean(values, clusters)
+    result = clustered_mean(values, clusters)
 
-    assert found.value == pytest.approx(values.mean())
+    assert result.value == pytest.approx(values.mean())
     ends = expected_interval(values, clusters)
-    assert (found.low, found.high) == pytest.approx(ends, abs=NEAR, nan_ok=True)
+    assert (result.low, result.high) == pytest.approx(ends, abs=NEAR, nan_ok=True)
 
 
 @given(rows=Rows, shift=st.integers(0, 3))
 def test_a_difference_is_tested_by_the_jackknife(rows, shift: int) -> None:
     values, clusters = split(rows)
     others = np.roll(values, shift) ** 2  # whose mean is another
-    found = clustered_difference(values, others, clusters)
+    result = clustered_difference(values, others, clusters)
 
     if effective(clusters) < 5 - 1e-12:
-        assert math.isnan(found.p)
+        assert math.isnan(result.p)
         return
     difference, error = values.mean() - others.mean(), jackknife(values - others, clusters)
     if not error:
-        assert (found.p == 1) == (abs(difference) < 1e-12)
+        assert (result.p == 1) == (abs(difference) < 1e-12)
         return
     t = difference / error
-    assert found.statistic == pytest.approx(t, abs=NEAR)
+    assert result.statistic == pytest.approx(t, abs=NEAR)
     p = 2 * stats.t.sf(abs(t), effective(clusters) / 2)
-    assert found.p == pytest.approx(p, abs=NEAR)
+    assert result.p == pytest.approx(p, abs=NEAR)
     wide = reach(clusters) * error
     ends = max(-1, difference - wide), min(1, difference + wide)
-    assert (found.low, found.high) == pytest.approx(ends, abs=NEAR)
+    assert (result.low, result.high) == pytest.approx(ends, abs=NEAR)
 
 
-def test_few_clusters_that_miss_make_intervals_wide() -> None:
-    """One in a hundred of 300 clusters of log-normal sizes misses."""
+def test_few_clusters_with_misses_widen_intervals() -> None:
+    """Of 300 clusters with log-normal sizes, 1 in 100 misses."""
     draw = np.random.default_rng(10)
     quantiles = stats.norm.ppf((np.arange(300) + 0.5) / 300)
     sizes = np.maximum(1, np.round(2.8 * np.exp(quantiles))).astype(int)
@@ -264,17 +264,17 @@ def test_few_clusters_that_miss_make_intervals_wide() -> None:
     n_covered = 0
     for _ in range(500):
         hits = draw.random(300) >= 0.01
-        found = clustered_mean(hits[clusters].astype(float), clusters)
-        n_covered += found.low <= 0.99 <= found.high
+        result = clustered_mean(hits[clusters].astype(float), clusters)
+        n_covered += result.low <= 0.99 <= result.high
     assert n_covered / 500 > 0.92  # 0.83 with the degrees of all clusters
 
 
-def test_degrees_of_an_error_are_those_of_a_chi_square_law() -> None:
+def test_degrees_of_an_error_match_a_chi_square_distribution() -> None:
     draw = np.random.default_rng(11)
     assert degrees_of_error(0.0, np.r_[0.1, np.zeros(999)]) == pytest.approx(2, rel=0.01)
     assert degrees_of_error(0.0, np.zeros(9)) == math.inf
-    found = [degrees_of_error(0.0, draw.normal(size=2000)) for _ in range(100)]
-    assert np.mean(found) == pytest.approx(2000, rel=0.02)
+    result = [degrees_of_error(0.0, draw.normal(size=2000)) for _ in range(100)]
+    assert np.mean(result) == pytest.approx(2000, rel=0.02)
 
 
 @pytest.mark.parametrize("sizes", [[3] * 4, [100, 1, 1, 1, 1, 1, 1], [10, 10, 1, 1, 1, 1]])
@@ -283,6 +283,6 @@ def test_fewer_than_five_effective_clusters_have_no_interval_and_no_test(sizes) 
     values = np.random.default_rng(1).random(len(clusters))
 
     assert effective_clusters(clusters) < 5
-    found = clustered_mean(values, clusters)
-    assert np.isnan([found.low, found.high]).all()
+    result = clustered_mean(values, clusters)
+    assert np.isnan([result.low, result.high]).all()
     assert math.isnan(clustered_difference(values, 1 - values, clusters).p)

@@ -1,4 +1,4 @@
-"""A small build, a file of pairs, and annotators in front of their pages."""
+"""A small build, a file of pairs, and annotators at their pages."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def pairs(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def desk(browser) -> Iterator[object]:
-    """A page at which annotators without wishes sit one after the other."""
+    """A browser page for annotators without special options, one after the other."""
     with browser.new_context() as context:
         yield context.new_page()
 
 
 @pytest.fixture
 def sit(browser, desk, tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
-    """Opens a sheet's page, in a browser of its own unless it is given one."""
+    """Opens a sheet's page, in a new browser context unless one is given."""
     from fixtures.sittings import Sitting
 
     contexts: list = []
@@ -58,8 +58,8 @@ def sit(browser, desk, tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
     yield _sit
     for context in contexts:
         context.close()
-    for seen in at_desk:
-        seen.forget()
+    for sitting in at_desk:
+        sitting.forget()
 
 
 @pytest.fixture
@@ -67,9 +67,9 @@ def begun(sit) -> Callable[..., Sitting]:
     """Opens a sheet's page, begins to answer, and presses keys."""
 
     def _begun(sheet: Sheet, *keys: str, **options) -> Sitting:
-        seen = sit(sheet, **options)
-        seen.page.locator("#begin").click()
-        seen.press(*keys)
-        return seen
+        sitting = sit(sheet, **options)
+        sitting.page.locator("#begin").click()
+        sitting.press(*keys)
+        return sitting
 
     return _begun

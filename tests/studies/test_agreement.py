@@ -52,30 +52,30 @@ def judged(n_units: int, seed: int, n_annotators: int = 3, same: float = 0.7) ->
         np.int8, st.tuples(st.integers(1, 12), st.integers(2, 5)), elements=st.integers(-1, 2)
     )
 )
-def test_alpha_is_that_of_the_library(table: np.ndarray) -> None:
+def test_alpha_matches_the_library(table: np.ndarray) -> None:
     counts = np.array([[(unit == value).sum() for value in range(3)] for unit in table])
     occurring = counts[counts.sum(axis=1) > 1].sum(axis=0)
 
-    found = alpha(table, 3)
+    result = alpha(table, 3)
 
     if (occurring > 0).sum() < 2:
-        assert math.isnan(found)
+        assert math.isnan(result)
     else:
-        assert found == pytest.approx(of_the_library(table, 3), abs=1e-12)
+        assert result == pytest.approx(of_the_library(table, 3), abs=1e-12)
 
 
-def test_without_pairs_or_variation_alpha_is_nan_and_where_all_agree_it_has_no_interval() -> None:
+def test_alpha_is_nan_without_pairs_or_variation_and_has_no_interval_if_all_agree() -> None:
     for table in ([[0, -1], [-1, 1]], [[-1, -1]], [[1, 1], [1, 1]]):
-        found = nominal_alpha(np.array(table, np.int8), 2, resampling(200))
-        assert math.isnan(found.value)
-        assert math.isnan(found.low)
+        result = nominal_alpha(np.array(table, np.int8), 2, resampling(200))
+        assert math.isnan(result.value)
+        assert math.isnan(result.low)
     assert math.isnan(alpha(np.empty((0, 3)), 2))
     agreed = nominal_alpha(np.array([[0, 0], [1, 1], [1, 1]], np.int8), 2, resampling(200))
     assert agreed.value == 1
     assert np.isnan([agreed.low, agreed.high]).all()
 
 
-def test_the_interval_is_near_that_of_scipy_for_other_resamples() -> None:
+def test_interval_is_near_scipy_with_other_resamples() -> None:
     table = judged(60, seed=2)
     table = table[(table >= 0).sum(axis=1) >= 2]
     expected = stats.bootstrap(
@@ -87,22 +87,22 @@ def test_the_interval_is_near_that_of_scipy_for_other_resamples() -> None:
         rng=np.random.default_rng(0),
     ).confidence_interval
 
-    found = nominal_alpha(table, 3, resampling(seed=5))
+    result = nominal_alpha(table, 3, resampling(seed=5))
 
-    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.03)
-    assert found.low < found.value < found.high
+    assert (result.low, result.high) == pytest.approx(tuple(expected), abs=0.03)
+    assert result.low < result.value < result.high
 
 
-def test_results_depend_neither_on_threads_nor_on_any_order() -> None:
+def test_results_do_not_depend_on_threads_or_order() -> None:
     table = judged(50, seed=4)
     rng = np.random.default_rng(0)
 
-    found = nominal_alpha(table, 3, resampling(300, threads=1))
+    result = nominal_alpha(table, 3, resampling(300, threads=1))
 
     shuffled = rng.permuted(table[rng.permutation(50)], axis=1)
-    assert nominal_alpha(table, 3, resampling(300, threads=4)) == found
-    assert nominal_alpha(shuffled, 3, resampling(300)) == found
-    assert nominal_alpha(table, 3, resampling(300, seed=1)) != found
+    assert nominal_alpha(table, 3, resampling(300, threads=4)) == result
+    assert nominal_alpha(shuffled, 3, resampling(300)) == result
+    assert nominal_alpha(table, 3, resampling(300, seed=1)) != result
     two = judged_by_two(60, 0.7, 3)
     kappa = cohens_kappa(two, 3, resampling())
     assert cohens_kappa(rng.permutation(two), 3, resampling(threads=3)) == kappa
@@ -110,48 +110,48 @@ def test_results_depend_neither_on_threads_nor_on_any_order() -> None:
 
 
 def judged_by_two(n: int, share: float, seed: int) -> np.ndarray:
-    """Return what two annotators say, who see the same in a share of units."""
-    drawn = np.random.default_rng(seed)
-    first = drawn.integers(0, 3, n)
-    second = np.where(drawn.random(n) < share, first, drawn.integers(0, 3, n))
+    """Return answers of two annotators who agree on a share of units and else guess."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, 3, n)
+    second = np.where(rng.random(n) < share, first, rng.integers(0, 3, n))
     return np.column_stack([first, second]).astype(np.int8)
 
 
 @given(st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=30))
-def test_kappa_is_that_of_scikit_learn(answers: list[tuple[int, int]]) -> None:
+def test_kappa_matches_scikit_learn(answers: list[tuple[int, int]]) -> None:
     from sklearn.metrics import cohen_kappa_score
 
     both = [pair for pair in answers if -1 not in pair]
-    found = cohens_kappa(np.array(answers, np.int8), 3, NO_INTERVAL).value
+    result = cohens_kappa(np.array(answers, np.int8), 3, NO_INTERVAL).value
 
     if len({value for pair in both for value in pair}) < 2:
-        assert math.isnan(found)
+        assert math.isnan(result)
     else:
-        assert found == pytest.approx(cohen_kappa_score(*zip(*both, strict=True)))
+        assert result == pytest.approx(cohen_kappa_score(*zip(*both, strict=True)))
 
 
 def naive_kappa(table: np.ndarray) -> float:
-    one, other = table.T
-    by_chance = sum((one == value).mean() * (other == value).mean() for value in range(3))
-    return ((one == other).mean() - by_chance) / (1 - by_chance)
+    first, second = table.T
+    by_chance = sum((first == value).mean() * (second == value).mean() for value in range(3))
+    return ((first == second).mean() - by_chance) / (1 - by_chance)
 
 
 def naive_accuracy(correct: np.ndarray) -> float:
-    return np.mean([(own[own >= 0] == 1).mean() for own in correct.T])
+    return np.mean([(answers[answers >= 0] == 1).mean() for answers in correct.T])
 
 
-def test_kappa_and_mean_accuracy_and_their_intervals_are_near_those_of_plain_resamples() -> None:
-    drawn = np.random.default_rng(5)
-    correct = drawn.choice([-1, 0, 1], (200, 3), p=[0.3, 0.2, 0.5]).astype(np.int8)
+def test_kappa_and_mean_accuracy_are_near_a_plain_bootstrap() -> None:
+    rng = np.random.default_rng(5)
+    correct = rng.choice([-1, 0, 1], (200, 3), p=[0.3, 0.2, 0.5]).astype(np.int8)
     table = judged_by_two(400, 0.7, 1)
-    for found, naive, units in (
+    for estimate, naive, units in (
         (cohens_kappa(table, 3, resampling()), naive_kappa, table),
         (mean_accuracy(correct, resampling()), naive_accuracy, correct),
     ):
         n = len(units)
-        again = [naive(units[drawn.integers(0, n, n)]) for _ in range(500)]
-        assert found.value == pytest.approx(naive(units))
-        assert [found.low, found.high] == pytest.approx(
+        again = [naive(units[rng.integers(0, n, n)]) for _ in range(500)]
+        assert estimate.value == pytest.approx(naive(units))
+        assert [estimate.low, estimate.high] == pytest.approx(
             np.quantile(again, [0.025, 0.975]), abs=0.02
         )
 
@@ -162,7 +162,7 @@ def test_kappa_and_mean_accuracy_and_their_intervals_are_near_those_of_plain_res
     )
 )
 @example(np.array([[SAME, SAME, NOT_SAME, NOT_SAME], [SAME, SAME, -1, -1]], np.int8))
-def test_more_than_half_of_all_annotators_decide(table: np.ndarray) -> None:
+def test_majority_is_more_than_half_of_all_annotators(table: np.ndarray) -> None:
     for votes, judgement in zip(table.tolist(), majority(table), strict=True):
         winners = [v for v, n in Counter(votes).items() if 2 * n > len(votes)]
         assert [judgement] == ([v for v in winners if v in {SAME, NOT_SAME}] or [NO_TRUTH])

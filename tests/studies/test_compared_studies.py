@@ -1,4 +1,4 @@
-"""Studies of instances, of words' domains and of associated pairs, from the draw to the scores."""
+"""Studies of instances, domains of words and associated pairs, from the draw to the scores."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ def words(tmp_path: Path) -> Path:
     return path
 
 
-def test_annotators_share_some_instances_and_have_others_alone(
+def test_annotators_share_some_instances_and_have_some_alone(
     benchmark: Path, tmp_path: Path
 ) -> None:
     study = medsim.instances_study(
         benchmark, tmp_path / "study", annotators="ada,ben,eva", size=20, common=8
     )
 
-    seen = {
+    shown = {
         name: set(part["item_id"])
         for (name,), part in study.assignment().group_by("annotator", maintain_order=True)
     }
-    assert [len(items) for items in seen.values()] == [20, 20, 20]
-    common = set.intersection(*seen.values())
+    assert [len(items) for items in shown.values()] == [20, 20, 20]
+    common = set.intersection(*shown.values())
     assert len(common) == 8
-    for name, items in seen.items():
-        others = set().union(*(seen[other] for other in seen if other != name))
+    for name, items in shown.items():
+        others = set().union(*(shown[other] for other in shown if other != name))
         assert items & others == common
     assert study.items().height == 8 + 3 * 12
 
 
-def test_sentences_show_their_targets_between_marks_once(benchmark: Path, tmp_path: Path) -> None:
+def test_sentences_show_their_target_once_between_marks(benchmark: Path, tmp_path: Path) -> None:
     study = medsim.instances_study(benchmark, tmp_path / "study", size=30, common=10)
 
     shown = study.assignment().join(study.items(), on="item_id")
@@ -84,19 +84,19 @@ def test_sentences_show_their_targets_between_marks_once(benchmark: Path, tmp_pa
     assert set(study.items()["marked1"]) == {f"an [old] \u27e6ache\u27e7 {at}" for at in range(3)}
 
 
-def test_the_draw_depends_neither_on_the_order_of_instances_nor_on_repetition(
+def test_draw_does_not_depend_on_order_or_repetition_of_instances(
     benchmark: Path, tmp_path: Path
 ) -> None:
     instances = json.loads((benchmark / "test.json").read_text(encoding="utf-8"))
     other = tmp_path / "other.json"
     other.write_text(json.dumps([*reversed(instances), *instances[:9]]), encoding="utf-8")
 
-    one = medsim.instances_study(benchmark, tmp_path / "one", size=20, common=8)
+    first = medsim.instances_study(benchmark, tmp_path / "one", size=20, common=8)
     two = medsim.instances_study(other, tmp_path / "two", size=20, common=8)
     third = medsim.instances_study(benchmark, tmp_path / "third", size=20, common=8, seed=1)
 
-    assert one.assignment().equals(two.assignment())
-    assert set(one.items()["sentence1"]) != set(third.items()["sentence1"])
+    assert first.assignment().equals(two.assignment())
+    assert set(first.items()["sentence1"]) != set(third.items()["sentence1"])
 
 
 def test_instances_are_scored_by_kappa_and_accuracy(benchmark: Path, tmp_path: Path) -> None:
@@ -107,17 +107,17 @@ def test_instances_are_scored_by_kappa_and_accuracy(benchmark: Path, tmp_path: P
     )
     ids = study.items()["item_id"]
     wrong = {"ada": set(ids[::7]), "ben": set(ids[::5])}
-    given: dict[str, dict[str, int]] = {"ada": {}, "ben": {}}
+    answers: dict[str, dict[str, int]] = {"ada": {}, "ben": {}}
     right: dict[str, list[bool]] = {"ada": [], "ben": []}
 
-    def said(annotator: str, item: dict) -> str:
+    def reply(annotator: str, item: dict) -> str:
         is_wrong = item["item_id"] in wrong[annotator]
         label = item["label"] ^ is_wrong
-        given[annotator][item["item_id"]] = label
+        answers[annotator][item["item_id"]] = label
         right[annotator].append(not is_wrong)
         return ("not_same", "same")[label]
 
-    answer(study, tmp_path / "answers", said)
+    answer(study, tmp_path / "answers", reply)
 
     scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores")
 
@@ -129,31 +129,36 @@ def test_instances_are_scored_by_kappa_and_accuracy(benchmark: Path, tmp_path: P
     assert mean["accuracy"] == pytest.approx(np.mean([np.mean(right[name]) for name in NAMES]))
     assert mean["accuracy_low"] < mean["accuracy"] < mean["accuracy_high"]
     agreement = scores.table("agreement").row(0, named=True)
-    common = sorted(given["ada"].keys() & given["ben"].keys())
-    both = [[given[name][item] for item in common] for name in NAMES]
+    common = sorted(answers["ada"].keys() & answers["ben"].keys())
+    both = [[answers[name][item] for item in common] for name in NAMES]
     assert agreement["n_pairs"] == len(common) == 25
     assert agreement["kappa"] == pytest.approx(cohen_kappa_score(*both))
     assert agreement["kappa_low"] < agreement["kappa"] < agreement["kappa_high"]
     labels = dict(study.items().select("item_id", "label").iter_rows())
-    said_of = [({own[item] for own in given.values() if item in own}, labels[item]) for item in ids]
+    answered = [
+        ({by_item[item] for by_item in answers.values() if item in by_item}, labels[item])
+        for item in ids
+    ]
     assert dict(scores.table("disagreements")["why"].value_counts().iter_rows()) == {
-        "not answered alike": sum(len(said) > 1 for said, _ in said_of),
-        "otherwise than labelled": sum(said == {1 - label} for said, label in said_of),
+        "not unanimous": sum(len(answers_to_item) > 1 for answers_to_item, _ in answered),
+        "contradicts the label": sum(
+            answers_to_item == {1 - label} for answers_to_item, label in answered
+        ),
     }
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"size": 81, "common": 81}, "need 81 instances for 2 annotators"),
         ({"size": 50, "common": 10}, "`size` 50 and `common` 10 need 90 instances"),
         ({"size": 5, "common": 6}, "`common` 6 is more than `size` 5"),
     ],
 )
-def test_a_draw_that_instances_do_not_allow_is_refused(
-    benchmark: Path, tmp_path: Path, options: dict, said: str
+def test_draw_with_too_few_instances_is_refused(
+    benchmark: Path, tmp_path: Path, options: dict, message: str
 ) -> None:
-    with pytest.raises(OptionError, match=said):
+    with pytest.raises(OptionError, match=message):
         medsim.instances_study(benchmark, tmp_path / "study", **options)
     with pytest.raises(InputError, match=r"has no test\.json"):
         medsim.instances_study(tmp_path, tmp_path / "study", **{**options, "common": 2})
@@ -174,28 +179,26 @@ SORTED = {
 }
 
 
-def test_words_on_which_people_agree_come_out_with_their_domain(
-    words: Path, tmp_path: Path
-) -> None:
+def test_words_with_agreed_domain_are_written(words: Path, tmp_path: Path) -> None:
     study = medsim.domains_study(words, tmp_path / "study", annotators=NAMES, no_lemmas=True)
     assert set(study.items()["word"]) == set(SORTED)
     answer(study, tmp_path / "answers", lambda name, item: SORTED[item["word"]][NAMES.index(name)])
 
     scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
 
-    found = pl.read_csv(tmp_path / "scores/domains.csv")
-    assert found["word"].to_list() == ["house", "kinase", "phosphorylation", "table"]
-    assert found["domain"].to_list() == ["general", "biomedical", "biomedical", "general"]
-    assert found.columns == ["word", "domain", "class", "count", "topics"]
+    result = pl.read_csv(tmp_path / "scores/domains.csv")
+    assert result["word"].to_list() == ["house", "kinase", "phosphorylation", "table"]
+    assert result["domain"].to_list() == ["general", "biomedical", "biomedical", "general"]
+    assert result.columns == ["word", "domain", "class", "count", "topics"]
     assert scores.table().equals(scores.table("domains"))
     agreement = scores.table("agreement").row(0, named=True)
     assert agreement["n_words"] == 6
-    # Alike in 5 of 6; by chance 3 x 2 biomedical, 2 x 3 general and 1 x 1 ambiguous of 36.
+    # 5 of 6 agree; by chance 3 x 2 biomedical, 2 x 3 general and 1 x 1 ambiguous of 36 would.
     assert agreement["kappa"] == pytest.approx((5 / 6 - 13 / 36) / (1 - 13 / 36))
     assert scores.table("disagreements")["word"].to_list() == ["kidney"]
 
 
-def test_pairs_that_all_confirm_come_out_and_are_those_that_are_chosen(tmp_path: Path) -> None:
+def test_confirmed_pairs_are_written_and_chosen(tmp_path: Path) -> None:
     pairs = [(f"left{at}", f"right{at}", "biomedical", at % 2 == 0) for at in range(20)]
     pairs.append(("left", "right", "general", True))
     columns = ["term1", "term2", "domain", "associated"]
@@ -256,22 +259,22 @@ def test_the_page_the_sheet_and_label_studio_give_the_same_scores(
         tmp_path / "answers",
         lambda name, item: study.scale.answers[crc32(f"{name} {item['item_id']}".encode()) % 2],
     )
-    known = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
-    labels = {one.name: one.label for one in study.scale.choices}
+    from_pages = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
+    labels = {choice.name: choice.label for choice in study.scale.choices}
 
     for sheet in study.sheets():
         name = sheet.annotator
         lines = (tmp_path / f"answers/{name}.jsonl").read_text().splitlines()[1:-1]
-        given = {one["entry"]: one["answer"] for one in map(json.loads, lines)}
-        own = study.folder / f"annotators/{name}/sheet-{name}.csv"
-        rows = pl.read_csv(own, infer_schema=False)
+        answer_of = {line["entry"]: line["answer"] for line in map(json.loads, lines)}
+        sheet_path = study.folder / f"annotators/{name}/sheet-{name}.csv"
+        rows = pl.read_csv(sheet_path, infer_schema=False)
         assert rows.columns == ["entry", *study.scale.parts, "answer"]
         key = pl.col("entry").str.strip_chars_start("'")
-        answers = key.replace_strict(given, default=None).replace(labels)
+        answers = key.replace_strict(answer_of, default=None).replace(labels)
         rows.with_columns(answer=answers).write_csv(tmp_path / f"{name}.csv")
-        values = {entry: study.scale.answers.index(one) for entry, one in given.items()}
+        values = {entry: study.scale.answers.index(answer) for entry, answer in answer_of.items()}
         (tmp_path / f"{name}.json").write_text(annotated_tasks(sheet, values))
     for ending in ("csv", "json"):
         files = [tmp_path / f"{name}.{ending}" for name in NAMES]
-        found = medsim.score_study(study, files, resamples=0)
-        assert all(found.table(name).equals(table) for name, table in known.tables.items())
+        result = medsim.score_study(study, files, resamples=0)
+        assert all(result.table(name).equals(table) for name, table in from_pages.tables.items())

@@ -32,23 +32,23 @@ def test_every_pair_is_shown_once_and_repeated_ones_twice(
 ) -> None:
     shown = items(n_items)
 
-    found = presentations_of(seed, "ada", shown, n_twice, n_pages)
+    result = presentations_of(seed, "ada", shown, n_twice, n_pages)
 
-    assert found.schema == pl.Schema(ASSIGNED.dtypes)
-    assert found["position"].to_list() == list(range(1, found.height + 1))
-    assert found["entry_id"].is_unique().all()
-    first, second = (found.filter(showing=showing)["item_id"] for showing in (1, 2))
+    assert result.schema == pl.Schema(ASSIGNED.dtypes)
+    assert result["position"].to_list() == list(range(1, result.height + 1))
+    assert result["entry_id"].is_unique().all()
+    first, second = (result.filter(showing=showing)["item_id"] for showing in (1, 2))
     assert sorted(first) == shown["item_id"].to_list()
     assert second.n_unique() == len(second) == min(n_twice, n_items)
-    of = {item_id: {*terms} for item_id, *terms in shown.iter_rows()}
-    for item_id, left, right in found.select("item_id", "left", "right").iter_rows():
-        assert {left, right} == of[item_id]
+    terms_of = {item_id: {*terms} for item_id, *terms in shown.iter_rows()}
+    for item_id, left, right in result.select("item_id", "left", "right").iter_rows():
+        assert {left, right} == terms_of[item_id]
 
 
-def test_about_half_of_all_others_lie_between_two_presentations() -> None:
-    found = presentations_of(3, "ada", items(300), 50)
+def test_about_half_of_the_others_are_between_two_presentations() -> None:
+    result = presentations_of(3, "ada", items(300), 50)
 
-    places = found.filter(pl.len().over("item_id") == 2).group_by("item_id")
+    places = result.filter(pl.len().over("item_id") == 2).group_by("item_id")
     between = places.agg(pl.col("position").diff().last())["position"]
     assert len(between) == 50
     assert between.is_between(140, 210).all()
@@ -61,23 +61,23 @@ def test_every_page_has_its_share_of_each_kind(n_pages: int, n_own: int, n_commo
         pl.int_range(pl.len()).ge(n_common).cast(pl.Int32).mul(2).alias("group")
     )
 
-    found = presentations_of(1, "eva", shown, 10 * n_pages, n_pages)
+    result = presentations_of(1, "eva", shown, 10 * n_pages, n_pages)
 
     common = set(shown["item_id"].head(n_common))
     size = (n_own + n_common) // n_pages + 10
-    pages = [found["item_id"][at : at + size].to_list() for at in range(0, found.height, size)]
+    pages = [result["item_id"][at : at + size].to_list() for at in range(0, result.height, size)]
     assert [len(page) for page in pages] == [size] * n_pages
-    twice = {one for one, n in Counter(found["item_id"]).items() if n == 2}
+    twice = {item_id for item_id, n in Counter(result["item_id"]).items() if n == 2}
     assert len(twice) == 10 * n_pages
     for at, page in enumerate(pages):
         assert len(set(page)) == len(page)
-        assert sum(one in common for one in page) == n_common // n_pages
-        # Ten of them are here and half of all pages further on, ten half of all pages before.
+        assert sum(item_id in common for item_id in page) == n_common // n_pages
+        # Ten are also half of all pages further on, and ten half of all pages before.
         assert len(twice & set(page)) == 20
         assert len(twice & set(page) & set(pages[(at + n_pages // 2) % n_pages])) >= 10
 
 
-def test_order_sides_and_entries_are_an_annotators_own_of_the_seed_alone_and_tell_nothing() -> None:
+def test_order_sides_and_entries_depend_on_seed_and_annotator_only() -> None:
     shown = items(1200)
 
     ada, ben = presentations_of(0, "ada", shown), presentations_of(0, "ben", shown)
@@ -86,7 +86,7 @@ def test_order_sides_and_entries_are_an_annotators_own_of_the_seed_alone_and_tel
     assert not set(ada["entry_id"]) & set(ben["entry_id"])
     assert ada.equals(presentations_of(0, "ada", shown[::-1]))
     assert not ada.equals(presentations_of(1, "ada", shown))
-    # Were a class drawn together or put on one side, its mean place would be off the middle.
+    # If a class were drawn together or put on one side, its mean place would not be the middle.
     even = ada.filter(pl.col("item_id").str.to_integer(base=16) % 2 == 0)
     assert abs(even["position"].mean() - 600.5) < 40
     assert abs(even["left"].str.starts_with("term").mean() - 0.5) < 0.06
@@ -112,12 +112,12 @@ def test_annotators_are_counted_or_named(named: object, expected: tuple[str, ...
         *("con:", "-x", "3.5", "CON", "outliers"),
     ],
 )
-def test_names_that_cannot_be_those_of_folders_are_refused(named: str) -> None:
+def test_names_unfit_for_folders_are_refused(named: str) -> None:
     with pytest.raises(OptionError):
         annotators_of(named, stem="annotator")
 
 
-def test_instructions_are_those_of_the_scale_or_of_a_file_cut_at_empty_lines(tmp_path) -> None:
+def test_instructions_come_from_the_scale_or_the_paragraphs_of_a_file(tmp_path) -> None:
     for scale in SCALES.values():
         paragraphs = instructions_of(scale, None)
         assert len(paragraphs) >= 2
@@ -138,10 +138,10 @@ def test_instructions_that_are_none_are_refused(tmp_path: Path, content: bytes, 
 def test_pairs_keep_their_other_columns_as_text(tmp_path: Path) -> None:
     text = 'reason;term2;term1;count1\n"a; b";cat;dog;007\nnone;ö;x;\n'
 
-    found = read_pairs(put(tmp_path, "pairs.csv", text)).frame
+    result = read_pairs(put(tmp_path, "pairs.csv", text)).frame
 
-    assert found.columns == ["term1", "term2", "reason", "count1"]
-    assert found.rows() == [("dog", "cat", "a; b", "007"), ("x", "ö", "none", "")]
+    assert result.columns == ["term1", "term2", "reason", "count1"]
+    assert result.rows() == [("dog", "cat", "a; b", "007"), ("x", "ö", "none", "")]
 
 
 @pytest.mark.parametrize(

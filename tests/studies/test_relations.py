@@ -1,4 +1,4 @@
-"""How words are related: by terminologies, the SPECIALIST Lexicon and association norms."""
+"""Relations of words by terminologies, the SPECIALIST Lexicon and association norms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
 
 
-FORMS = Forms(counts={"anemia": 1}, given={"chills": "chill"}, lemma_of=str)
+FORMS = Forms(counts={"anemia": 1}, lemmas={"chills": "chill"}, lemma_of=str)
 
 
 def named(store: Store, **concepts: str) -> dict[str, int]:
@@ -55,12 +55,12 @@ def related(
         schema={"node_id": pl.Int32, "component": pl.Int32},
         orient="row",
     )
-    found = relations(store, names_of(store, FORMS, lexicon), ids, linked)
-    associated = {(words[a], words[b]): why for a, b, why in found[0].iter_rows()}
-    return associated, {(words[a], words[b]) for a, b in found[1].iter_rows()}
+    result = relations(store, names_of(store, FORMS, lexicon), ids, linked)
+    associated = {(words[a], words[b]): why for a, b, why in result[0].iter_rows()}
+    return associated, {(words[a], words[b]) for a, b in result[1].iter_rows()}
 
 
-def test_synonyms_are_single_words_that_one_concept_has_and_spellings_are_none(
+def test_synonyms_are_single_words_of_one_concept_and_spellings_are_not(
     store: Store,
 ) -> None:
     named(
@@ -87,7 +87,7 @@ def test_siblings_are_names_of_two_concepts_under_one_parent(store: Store) -> No
     }
 
 
-def test_what_is_above_a_word_is_related_however_far_even_in_a_cycle(store: Store) -> None:
+def test_all_ancestors_of_a_word_are_related_even_in_a_cycle(store: Store) -> None:
     named(store, c1="Fever", c2="many words", c3="Sign", c4="Leg")
     put_rows(store, "is_a", ("c1", "c2"), ("c2", "c3"), ("c3", "c5"), ("c5", "c3"))
 
@@ -97,7 +97,7 @@ def test_what_is_above_a_word_is_related_however_far_even_in_a_cycle(store: Stor
     assert above == {("fever", "sign")}
 
 
-def test_variants_of_names_are_related_as_the_names_are(store: Store) -> None:
+def test_variants_of_names_are_related_like_the_names(store: Store) -> None:
     named(store, c1="Phosphorylation|Kinase activity", c2="Oxidation", c3="Binding", p1="Process")
     put_rows(store, "is_a", ("c1", "p1"), ("c2", "p1"))
     lexicon = Lexicon(
@@ -162,32 +162,32 @@ def test_variants_are_forms_of_bases_and_of_their_nominalisations(
     folder: Path, word: str, variants: str
 ) -> None:
     assert read_lexicon([folder]).variants(word) == {*variants.split()}
-    nominal = read_lexicon([folder / "LRNOM.txt", folder / "lrspl.RRF"])  # named one by one
+    nominal = read_lexicon([folder / "LRNOM.txt", folder / "lrspl.RRF"])  # named as single files
     assert nominal.variants("phosphorylate") == {"phosphorylate", "phosphorylation"}
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("LRNOM", "E02|phosphorylation|noun|\n", "line 1 has 4 fields .* LRNOM has 6"),
-        ("words.txt", "a|b|c", "words.txt is not of the SPECIALIST Lexicon; give LRAGR"),
+        ("words.txt", "a|b|c", "words.txt is not from the SPECIALIST Lexicon; give LRAGR"),
         ("LRSPL", "", "LRSPL is empty"),
         ("LRSPL", b"E1|\xe9|e|\n", "LRSPL: line 1 is not UTF-8: byte 0xe9 at position 4"),
     ],
 )
-def test_what_is_no_file_of_the_lexicon_is_refused(
-    tmp_path: Path, name: str, text: str | bytes, said: str
+def test_files_not_of_the_lexicon_are_refused(
+    tmp_path: Path, name: str, text: str | bytes, message: str
 ) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_lexicon([put(tmp_path, name, text)])
     (tmp_path / "empty").mkdir(exist_ok=True)
     with pytest.raises(InputError, match="cannot be read"):
         read_lexicon([tmp_path / "LRAGR"])
-    with pytest.raises(InputError, match=re.escape("empty is not of the SPECIALIST")):
+    with pytest.raises(InputError, match=re.escape("empty is not from the SPECIALIST")):
         read_lexicon([tmp_path / "empty"])
 
 
-NORM_FORMS = Forms(counts={}, given={"cats": "cat"}, lemma_of=str)
+NORM_FORMS = Forms(counts={}, lemmas={"cats": "cat"}, lemma_of=str)
 NORM_WORDS = pl.DataFrame(
     {"word": ["cat", "color", "dog", "fox"], "word_id": [0, 1, 2, 3]},
     schema={"word": pl.String, "word_id": pl.Int32},
@@ -213,11 +213,11 @@ OF_THE_PAPER = {"participants": 11, "one_way": False}
 
 
 def pairs(*paths: Path, rule: dict = ANY) -> list[tuple[int, int, str]]:
-    found = associated(read_norms(paths, **rule)[0], NORM_FORMS, NORM_WORDS)
-    return found.filter("counts").drop("counts").rows()
+    result = associated(read_norms(paths, **rule)[0], NORM_FORMS, NORM_WORDS)
+    return result.filter("counts").drop("counts").rows()
 
 
-def test_the_files_of_the_university_of_south_florida_are_read(tmp_path: Path) -> None:
+def test_files_of_the_university_of_south_florida_are_read(tmp_path: Path) -> None:
     content = USF.replace("\n", "\r\n").encode("latin-1")
     assert pairs(put(tmp_path, "usf.txt", content)) == [
         (0, 2, "norm: dog → cat, FSG 0.653"),  # the stronger of two directions
@@ -234,24 +234,24 @@ def test_the_files_of_the_university_of_south_florida_are_read(tmp_path: Path) -
         (151, True, set()),
     ],
 )
-def test_norms_count_that_enough_people_gave_and_that_go_both_ways(
+def test_norms_need_enough_participants_and_both_directions(
     tmp_path: Path, participants: int, *, one_way: bool, counting: set
 ) -> None:
     rule = {"participants": participants, "one_way": one_way}
     norms, warnings = read_norms([put(tmp_path, "usf.txt", USF.encode("latin-1"))], **rule)
 
-    found = associated(norms, NORM_FORMS, NORM_WORDS)
+    result = associated(norms, NORM_FORMS, NORM_WORDS)
 
     assert warnings == ()
-    assert {tuple(pair) for *pair, _, counts in found.iter_rows() if counts} == counting
-    assert found.select("word1_id", "word2_id").rows() == [(0, 2), (1, 3)]
+    assert {tuple(pair) for *pair, _, counts in result.iter_rows() if counts} == counting
+    assert result.select("word1_id", "word2_id").rows() == [(0, 2), (1, 3)]
     for backward in ("", "0", "\xa5", ".000"):  # none
         rows = f"cat,dog,11,.2,{backward}\ndog,fox,10,.2,.1\ncat,fox,11,.1,.1\n"
         path = put(tmp_path, "norms.csv", "cue,target,#G,FSG,BSG\n" + rows)
         assert [pair[:2] for pair in pairs(path, rule=OF_THE_PAPER)] == [(0, 3)]
 
 
-def test_a_plain_table_counts_whole_with_warnings_and_has_strengths_or_none(tmp_path: Path) -> None:
+def test_all_rows_of_a_plain_table_count_with_warnings(tmp_path: Path) -> None:
     path = put(tmp_path, "plain.csv", "cue,target\nfox,Cats\ncats,dog\n")
 
     norms, (of_people, of_ways) = read_norms([path], **OF_THE_PAPER)
@@ -271,7 +271,7 @@ def test_a_plain_table_counts_whole_with_warnings_and_has_strengths_or_none(tmp_
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("cue,target,FSG\na,b,often\n", "line 2: fsg 'often' is not a number"),
         ("cue,target,strength\na,b,1\nb,c,nan\n", "line 3: strength 'nan' is not a number"),
@@ -281,6 +281,6 @@ def test_a_plain_table_counts_whole_with_warnings_and_has_strengths_or_none(tmp_
         ("word,target\na,b\n", "no column 'cue'"),
     ],
 )
-def test_what_is_wrong_in_norms_is_named(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
+def test_errors_in_norms_are_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
         read_norms([put(tmp_path, "norms.csv", text)], **OF_THE_PAPER)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 NAMES = ("ada", "ben", "eva")
 
 
-def test_manifests_name_digests_of_what_was_read_and_raters_who_answer_at_random_are_told_of(
+def test_manifests_have_digests_of_inputs_and_random_raters_are_reported(
     pairs: Path, tmp_path: Path
 ) -> None:
     study = medsim.grade_study(pairs, tmp_path / "study", raters=4, groups=1, duplicates=0)
@@ -43,7 +43,7 @@ def test_manifests_name_digests_of_what_was_read_and_raters_who_answer_at_random
     assert manifest["answers"] == [{"name": k, "sha256": v} for k, v in digests.items()]
 
 
-def test_what_nobody_answered_is_told_and_counts_as_missing(
+def test_unanswered_items_are_reported_and_count_as_missing(
     shared_build: medsim.Build, tmp_path: Path
 ) -> None:
     study = medsim.sample_study(shared_build, tmp_path / "study", per_class=3, annotators=NAMES)
@@ -65,9 +65,9 @@ def test_what_nobody_answered_is_told_and_counts_as_missing(
     assert missing == {"ada": 4, "ben": 4, "eva": n_items - 5}
     assert scores.table("missing").height == sum(missing.values())
     assert scores.table().filter(dataset="all")["n_pairs"].item() == n_items - 4
-    said = "\n".join(scores.warnings)
-    assert f"4 of {n_items} pairs have no answer" in said
-    assert "eva answered less than half" in said
+    message = "\n".join(scores.warnings)
+    assert f"4 of {n_items} pairs have no answer" in message
+    assert "eva answered less than half" in message
     alone = medsim.score_study(study, [tmp_path / "ada.jsonl"], resamples=0)
     assert any("only one annotator" in warning for warning in alone.warnings)
     left = medsim.score_study(study, files, leave_out=["ben", "eva"], resamples=0)
@@ -102,7 +102,7 @@ def test_hostile_terms_come_back_as_corrections(tmp_path: Path) -> None:
     assert corrected.pairs().filter(label=1).collect().is_empty()
 
 
-def test_what_cannot_be_written_or_shown_is_told_before_anything_is_read(
+def test_invalid_output_or_table_is_an_error_before_reading(
     shared_build: medsim.Build, tmp_path: Path
 ) -> None:
     study = medsim.sample_study(shared_build, tmp_path / "study", per_class=2)

@@ -21,7 +21,7 @@ SET = ("dataset", "difficulty", "negatives")
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
-    """A build whose sets of synonyms have hundreds of pairs, and the others have few."""
+    """A build with hundreds of pairs in its sets of synonyms, and few in the others."""
     folder = tmp_path_factory.mktemp("large")
     medsim.synth(folder / "release.zip", concepts=1000, seed=1)
     return medsim.build(folder / "release.zip", folder / "out")
@@ -32,7 +32,7 @@ def study(large: medsim.Build) -> Study:
     return medsim.sample_study(large, large.folder.parent / "study", annotators=NAMES)
 
 
-def test_thirty_positives_and_negatives_are_drawn_of_every_dataset_that_has_them(
+def test_thirty_positives_and_negatives_are_drawn_per_dataset_if_available(
     large: medsim.Build, study: Study
 ) -> None:
     items = study.items()
@@ -53,27 +53,30 @@ def test_thirty_positives_and_negatives_are_drawn_of_every_dataset_that_has_them
         for difficulty in ("hard", "easy")
     }
     shares = {
-        difficulty: sorted(Counter(own["negatives"]).values()) for difficulty, own in of_set.items()
+        difficulty: sorted(Counter(rows["negatives"]).values())
+        for difficulty, rows in of_set.items()
     }
     assert shares == {"hard": [30, 30], "easy": [11, 11]}
     warning = "possibly_equivalent_to/easy/random has 11 positives"
-    assert any(warning in one for one in study.manifest.warnings)
+    assert any(warning in text for text in study.manifest.warnings)
 
 
-def test_no_pair_is_drawn_twice_and_all_are_of_the_build(large: medsim.Build, study: Study) -> None:
+def test_no_pair_is_drawn_twice_and_all_come_from_the_build(
+    large: medsim.Build, study: Study
+) -> None:
     items = study.items()
-    drawn = Counter(
-        frozenset({one.lower(), other.lower()})
-        for one, other in items.select("term1", "term2").iter_rows()
+    counts = Counter(
+        frozenset({term1.lower(), term2.lower()})
+        for term1, term2 in items.select("term1", "term2").iter_rows()
     )
 
-    assert max(drawn.values()) == 1
+    assert max(counts.values()) == 1
     columns = ["pair_id", "term1", "term2", "label", *SET]
-    known = large.pairs().select(columns).collect()
-    assert items.select(columns).join(known, on=columns, how="anti").is_empty()
+    built = large.pairs().select(columns).collect()
+    assert items.select(columns).join(built, on=columns, how="anti").is_empty()
 
 
-def test_every_annotator_sees_every_pair_once_in_an_order_of_its_own(study: Study) -> None:
+def test_every_annotator_sees_every_pair_once_in_a_different_order(study: Study) -> None:
     assignment = study.assignment()
     orders = [assignment.filter(annotator=name)["item_id"].to_list() for name in NAMES]
 
@@ -82,11 +85,11 @@ def test_every_annotator_sees_every_pair_once_in_an_order_of_its_own(study: Stud
     assert len({tuple(order) for order in orders}) == 3
 
 
-def test_what_an_annotator_is_given_has_all_entries_and_no_trace_of_the_key(study: Study) -> None:
-    given = sorted((study.folder / "annotators" / "ada").iterdir())
-    own = study.assignment().filter(annotator="ada")
+def test_files_for_an_annotator_have_all_entries_and_no_trace_of_the_key(study: Study) -> None:
+    files = sorted((study.folder / "annotators" / "ada").iterdir())
+    assigned = study.assignment().filter(annotator="ada")
 
-    assert [file.name for file in given] == [
+    assert [file.name for file in files] == [
         "annotate.html",
         "instructions.txt",
         "label_studio-ada.json",
@@ -95,17 +98,15 @@ def test_what_an_annotator_is_given_has_all_entries_and_no_trace_of_the_key(stud
     ]
     traces = {*study.items()["dataset"], *study.items()["negatives"]} - {"random"}
     traces |= {*study.items()["pair_id"].head(50), *study.items()["item_id"].head(50)}
-    for file in given:
+    for file in files:
         text = file.read_text(encoding="utf-8")
         assert [trace for trace in traces if trace in text] == []
         if file.name not in {"instructions.txt", "label_studio.xml"}:
-            assert all(entry_id in text for entry_id in own["entry_id"])
+            assert all(entry_id in text for entry_id in assigned["entry_id"])
         assert str(study.folder) not in text
 
 
-def test_the_same_seed_draws_the_same_study_and_another_another(
-    large: medsim.Build, study: Study, tmp_path: Path
-) -> None:
+def test_seed_determines_the_study(large: medsim.Build, study: Study, tmp_path: Path) -> None:
     again = medsim.sample_study(large, tmp_path / "again", annotators=NAMES)
     other = medsim.sample_study(large, tmp_path / "other", annotators=NAMES, seed=1)
 
@@ -118,10 +119,12 @@ def test_the_same_seed_draws_the_same_study_and_another_another(
     card, file = large.manifest.outputs["README.md"].fingerprint, build / "manifest.json"
     file.write_text(file.read_text("utf-8").replace(card, "0" * 64), "utf-8")
     source = medsim.sample_study(build, tmp_path / "same", per_class=1).manifest.source
-    assert source["fingerprint"] == study.manifest.source["fingerprint"]  # of rows, not of words
+    assert (
+        source["fingerprint"] == study.manifest.source["fingerprint"]
+    )  # resamples rows, not words
 
 
-def test_the_report_of_scores_begins_with_what_all_pairs_give(
+def test_report_of_scores_begins_with_the_results_of_all_pairs(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("altair", reason="medsim[report] is not installed")
@@ -155,7 +158,7 @@ def test_a_study_with_answers_is_not_replaced_and_a_changed_key_is_noticed(
         medsim.score_study(tmp_path / "study", [tmp_path / "answers"])
 
 
-def test_groups_have_pairs_of_their_own_and_all_rate_the_consistency_set(
+def test_groups_have_their_own_pairs_and_all_rate_the_consistency_set(
     pairs: Path, tmp_path: Path
 ) -> None:
     study = medsim.grade_study(
@@ -165,14 +168,14 @@ def test_groups_have_pairs_of_their_own_and_all_rate_the_consistency_set(
     items, assignment = study.items(), study.assignment()
     assert Counter(items["group"]) == {0: 30, 1: 30, 2: 30, 3: 30}
     assert items["domain"].to_list() == ["xy"[int(term[-3:]) % 2] for term in items["term1"]]
-    seen = assignment.join(items.select("item_id", "group"), on="item_id")
-    for (name,), own in seen.group_by("annotator"):
-        assert own.height == 30 + 30 + 10
-        assert len({0, *own["group"]}) == 2, name
-        assert own.filter(showing=2).height == 10
-    sizes = seen.filter(pl.col("group") > 0).group_by("group").agg(pl.col("annotator").n_unique())
+    shown = assignment.join(items.select("item_id", "group"), on="item_id")
+    for (name,), rows in shown.group_by("annotator"):
+        assert rows.height == 30 + 30 + 10
+        assert len({0, *rows["group"]}) == 2, name
+        assert rows.filter(showing=2).height == 10
+    sizes = shown.filter(pl.col("group") > 0).group_by("group").agg(pl.col("annotator").n_unique())
     assert sorted(sizes["annotator"]) == [2, 2, 3]
-    common = seen.filter(group=0).group_by("item_id").agg(pl.col("annotator").n_unique())
+    common = shown.filter(group=0).group_by("item_id").agg(pl.col("annotator").n_unique())
     assert common["annotator"].unique().to_list() == [7]
 
 
@@ -185,7 +188,7 @@ def test_groups_have_pairs_of_their_own_and_all_rate_the_consistency_set(
         ({"raters": "ada,ADA"}, "two annotators are named"),
     ],
 )
-def test_shares_that_cannot_be_are_refused(
+def test_impossible_shares_are_refused(
     pairs: Path, tmp_path: Path, options: dict[str, object], says: str
 ) -> None:
     with pytest.raises(OptionError, match=says):
@@ -194,7 +197,7 @@ def test_shares_that_cannot_be_are_refused(
     assert not (tmp_path / "study").exists()
 
 
-def test_shares_are_those_of_bio_simlex_unless_something_else_is_asked_for(tmp_path: Path) -> None:
+def test_default_shares_are_those_of_bio_simlex(tmp_path: Path) -> None:
     rows = {"term1": [f"l{at}" for at in range(1050)], "term2": [f"r{at}" for at in range(1050)]}
     pl.DataFrame(rows).write_csv(tmp_path / "pairs.csv")
 
@@ -203,14 +206,14 @@ def test_shares_are_those_of_bio_simlex_unless_something_else_is_asked_for(tmp_p
     items = study.items()
     assert Counter(items["group"]) == {0: 50, 1: 500, 2: 500}
     assert study.manifest.page_size == 120
-    seen = study.assignment().join(items.select("item_id", "group"), on="item_id")
-    n_raters = seen.group_by("item_id", "group").agg(n=pl.col("annotator").n_unique())
+    shown = study.assignment().join(items.select("item_id", "group"), on="item_id")
+    n_raters = shown.group_by("item_id", "group").agg(n=pl.col("annotator").n_unique())
     assert set(n_raters.select("group", "n").iter_rows()) == {(0, 12), (1, 6), (2, 6)}
-    for _, own in seen.group_by("annotator"):
-        assert own.height == 600
-        assert own.filter(showing=2).height == 50
-        pages = (own["position"] - 1) // 120
-        assert Counter(pages.filter(own["group"] == 0)) == dict.fromkeys(range(5), 10)
+    for _, of_rater in shown.group_by("annotator"):
+        assert of_rater.height == 600
+        assert of_rater.filter(showing=2).height == 50
+        pages = (of_rater["position"] - 1) // 120
+        assert Counter(pages.filter(of_rater["group"] == 0)) == dict.fromkeys(range(5), 10)
 
 
 def test_pages_are_equal_in_length_and_one_group_needs_no_consistency_set(

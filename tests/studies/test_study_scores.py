@@ -1,4 +1,4 @@
-"""Tables of scores, beside counts by hand and trusted libraries."""
+"""Tables of scores, compared with counts by hand and trusted libraries."""
 
 from __future__ import annotations
 
@@ -33,62 +33,62 @@ def items_of(labels: dict[str, list[int]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=JUDGED_ITEMS.dtypes, orient="row")
 
 
-def answers_of(given: dict[str, dict[str, int]]) -> pl.DataFrame:
+def answers_of(values: dict[str, dict[str, int]]) -> pl.DataFrame:
     rows = [
         (name, f"{name}/{item_id}", item_id, 1, position, value)
-        for name, answers in given.items()
+        for name, answers in values.items()
         for position, (item_id, value) in enumerate(answers.items(), 1)
     ]
     return pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
 
 
-def test_corrections_and_disagreements_are_as_counted_by_hand() -> None:
+def test_corrections_and_disagreements_match_counts_by_hand() -> None:
     items = items_of({"fsn_syn": [1, 1, 0, 0], "same_as": [1]})
     ids = items["item_id"].to_list()
-    given = {
+    answers = {
         "ada": dict(zip(ids, (SAME, NOT_SAME, NOT_SAME, SAME, DONT_KNOW), strict=True)),
         "ben": dict(zip(ids, (SAME, NOT_SAME, NOT_SAME, SAME, SAME), strict=True)),
         "eva": dict(zip(ids, (SAME, SAME, DONT_KNOW, NOT_SAME, NOT_SAME), strict=True)),
     }
 
-    found = judged_tables(items, answers_of(given), RESAMPLING)
+    result = judged_tables(items, answers_of(answers), RESAMPLING)
 
-    assert found["quality"].filter(dataset="same_as")["accuracy"].item() is None
-    wrong = found["corrections"].select("term1", "judged", "n_same", "n_not_same", "n_dont_know")
+    assert result["quality"].filter(dataset="same_as")["accuracy"].item() is None
+    wrong = result["corrections"].select("term1", "judged", "n_same", "n_not_same", "n_dont_know")
     assert wrong.rows() == [("a1", "not_same", 1, 2, 0), ("a3", "same", 2, 1, 0)]
-    why = {"judged otherwise": 2, "no ground truth": 1, "not judged alike": 1}
-    assert Counter(found["disagreements"]["why"]) == why
-    annotators = found["annotators"].rows_by_key("annotator", named=True, unique=True)
+    why = {"contradicts the label": 2, "no ground truth": 1, "not unanimous": 1}
+    assert Counter(result["disagreements"]["why"]) == why
+    annotators = result["annotators"].rows_by_key("annotator", named=True, unique=True)
     assert annotators["eva"]["n_dont_know"] == 1
     assert annotators["ben"]["with_majority"] == 1.0
     assert annotators["eva"]["with_majority"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_simulated_annotators_score_as_trusted_libraries_have_it(seed: int) -> None:
+def test_scores_of_simulated_annotators_match_trusted_libraries(seed: int) -> None:
     from sklearn.metrics import accuracy_score, precision_score, recall_score
     from statsmodels.stats.proportion import proportion_confint
 
-    drawn = random.Random(seed)  # noqa: S311 — no secret
+    rng = random.Random(seed)  # noqa: S311 — no secret
     names, errors = ("ada", "ben", "eva", "tom"), (0.02, 0.1, 0.3, 0.5)
-    items = items_of({name: [drawn.randrange(2) for _ in range(60)] for name in ("one", "two")})
-    given: dict[str, dict[str, int]] = {name: {} for name in names}
+    items = items_of({name: [rng.randrange(2) for _ in range(60)] for name in ("one", "two")})
+    answers: dict[str, dict[str, int]] = {name: {} for name in names}
     for item_id, label in items.select("item_id", "label").iter_rows():
-        meant = label if drawn.random() < 0.9 else 1 - label
+        meant = label if rng.random() < 0.9 else 1 - label
         for name, error in zip(names, errors, strict=True):
-            fate = drawn.random()
+            fate = rng.random()
             if fate < 0.05:
                 continue
-            value = DONT_KNOW if fate < 0.1 else meant if drawn.random() > error else 1 - meant
-            given[name][item_id] = value
+            value = DONT_KNOW if fate < 0.1 else meant if rng.random() > error else 1 - meant
+            answers[name][item_id] = value
 
-    found = judged_tables(items, answers_of(given), RESAMPLING)
+    result = judged_tables(items, answers_of(answers), RESAMPLING)
 
-    for row in found["quality"].iter_rows(named=True):
-        own = items if row["dataset"] == "all" else items.filter(dataset=row["dataset"])
+    for row in result["quality"].iter_rows(named=True):
+        of_set = items if row["dataset"] == "all" else items.filter(dataset=row["dataset"])
         truth, labels, values = [], [], []
-        for item_id, label in own.select("item_id", "label").iter_rows():
-            votes = [given[name].get(item_id) for name in names]
+        for item_id, label in of_set.select("item_id", "label").iter_rows():
+            votes = [answers[name].get(item_id) for name in names]
             values.append([np.nan if vote is None else vote for vote in votes])
             ahead = [judged for judged in (SAME, NOT_SAME) if votes.count(judged) > 2]
             truth += ahead
@@ -96,37 +96,39 @@ def test_simulated_annotators_score_as_trusted_libraries_have_it(seed: int) -> N
         alpha = krippendorff.alpha(np.array(values).T, level_of_measurement="nominal")
         assert row["alpha"] == pytest.approx(alpha)
         assert row["alpha_low"] < alpha < row["alpha_high"]
-        assert row["no_ground_truth"] == pytest.approx(1 - len(truth) / own.height)
+        assert row["no_ground_truth"] == pytest.approx(1 - len(truth) / of_set.height)
         assert row["accuracy"] == pytest.approx(accuracy_score(truth, labels))
         assert row["recall"] == pytest.approx(recall_score(truth, labels))
         assert row["precision"] == pytest.approx(precision_score(truth, labels))
         interval = proportion_confint(sum(truth) * row["recall"], sum(truth), method="wilson")
         assert (row["recall_low"], row["recall_high"]) == pytest.approx(interval)
-    table = np.array([[given[n].get(i, np.nan) for i in items["item_id"]] for n in ("ada", "tom")])
-    agreement = found["agreement"].filter(annotators="ada & tom")
+    table = np.array(
+        [[answers[n].get(i, np.nan) for i in items["item_id"]] for n in ("ada", "tom")]
+    )
+    agreement = result["agreement"].filter(annotators="ada & tom")
     table_decided = np.where(table == DONT_KNOW, np.nan, table)
     for dont_know, values in (("a judgement", table), ("left out", table_decided)):
         alpha = krippendorff.alpha(values, level_of_measurement="nominal")
         assert agreement.filter(dont_know=dont_know)["alpha"].item() == pytest.approx(alpha)
     assert agreement.height == 2
-    assert found["agreement"].height == 2 * (1 + 6)
+    assert result["agreement"].height == 2 * (1 + 6)
 
 
-def test_two_annotators_are_one_row_and_who_gave_no_answer_neither_counts_nor_disagrees() -> None:
+def test_two_annotators_have_one_row_and_missing_answers_are_ignored() -> None:
     items = items_of({"one": [1, 1, 0, 0]})
     first, second, third, _ = items["item_id"]
-    given = {
+    answers = {
         "ada": {first: SAME, second: SAME, third: NOT_SAME},
         "ben": {first: SAME, second: NOT_SAME},
     }
 
-    found = judged_tables(items, answers_of(given), RESAMPLING)
+    result = judged_tables(items, answers_of(answers), RESAMPLING)
 
-    assert found["agreement"]["annotators"].unique().to_list() == ["ada & ben"]
-    quality = found["quality"].filter(dataset="one").select("n_pairs", "no_ground_truth")
+    assert result["agreement"]["annotators"].unique().to_list() == ["ada & ben"]
+    quality = result["quality"].filter(dataset="one").select("n_pairs", "no_ground_truth")
     assert quality.row(0) == (3, pytest.approx(2 / 3))
-    told = found["disagreements"].select("why", "term1", "label", "truth").rows()
-    assert told == [
+    disagreements = result["disagreements"].select("why", "term1", "label", "truth").rows()
+    assert disagreements == [
         ("no ground truth", "a1", "positive", None),
         ("no ground truth", "a2", "negative", None),
     ]
@@ -141,62 +143,62 @@ def graded_items(number: int) -> pl.DataFrame:
 
 
 def simulated_ratings(items: pl.DataFrame, *, bad: str) -> pl.DataFrame:
-    """Return answers of six raters in two groups, one of whom answers at random."""
-    drawn = random.Random(7)  # noqa: S311 — no secret
-    meant = {item_id: drawn.uniform(0, 6) for item_id in items["item_id"]}
+    """Return answers of six raters in two groups; one of them answers at random."""
+    rng = random.Random(7)  # noqa: S311 — no secret
+    true_ratings = {item_id: rng.uniform(0, 6) for item_id in items["item_id"]}
     rows = []
     for at, name in enumerate(("ada", "ben", "eva", "tom", "uma", "vic")):
-        own = items.filter(pl.col("group").is_in([0, at // 3 + 1]))["item_id"].to_list()
-        for position, item_id in enumerate([*own, *own[:10]], 1):
-            value = meant[item_id] + drawn.gauss(0, 0.7) if name != bad else drawn.uniform(0, 6)
-            showing = 1 if position <= len(own) else 2
+        item_ids = items.filter(pl.col("group").is_in([0, at // 3 + 1]))["item_id"].to_list()
+        for position, item_id in enumerate([*item_ids, *item_ids[:10]], 1):
+            value = true_ratings[item_id] + rng.gauss(0, 0.7) if name != bad else rng.uniform(0, 6)
+            showing = 1 if position <= len(item_ids) else 2
             value = min(6, max(0, round(value)))
             rows.append((name, f"{name}{position}", item_id, showing, position, value))
     return pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
 
 
-def test_one_bad_rater_is_found_and_left_out_where_that_is_asked_for() -> None:
+def test_bad_rater_is_detected_and_left_out_on_request() -> None:
     items = graded_items(140)
     answers = simulated_ratings(items, bad="eva")
 
-    kept = graded_tables(items, answers, (), RESAMPLING)
+    whole = graded_tables(items, answers, (), RESAMPLING)
     without = graded_tables(items, answers, ("outliers",), RESAMPLING)
 
-    assert kept["raters"].filter("outlier")["rater"].to_list() == ["eva"]
-    assert kept["raters"]["accepted"].all()
-    said = list(warnings_of_raters(kept, ()))
-    assert any(one.startswith("eva hardly agrees with the others") for one in said)
-    assert not any("hardly" in one for one in warnings_of_raters(without, ("outliers",)))
+    assert whole["raters"].filter("outlier")["rater"].to_list() == ["eva"]
+    assert whole["raters"]["accepted"].all()
+    message = list(warnings_of_raters(whole, ()))
+    assert any(warning.startswith("eva hardly agrees with the others") for warning in message)
+    assert not any("hardly" in warning for warning in warnings_of_raters(without, ("outliers",)))
     assert without["raters"].filter(~pl.col("accepted"))["rater"].to_list() == ["eva"]
-    own = without["agreement"].filter(pairs="group 1")
-    iaa = dict(own.select("raters", "iaa1").iter_rows())
+    group = without["agreement"].filter(pairs="group 1")
+    iaa = dict(group.select("raters", "iaa1").iter_rows())
     assert iaa["accepted"] > iaa["all"] + 0.3
     assert without["rated"].filter(group=1)["n_ratings"].unique().to_list() == [2]
     both = answers.join(items.filter(pl.col("group") < 2), on="item_id").pivot(
         "annotator", index="item_id", values="value", aggregate_function="mean"
     )
     assert iaa["accepted"] == pytest.approx(spearmanr(both["ada"], both["ben"]).statistic)
-    assert own["n_pairs"].to_list() == [20 + 60] * 2
+    assert group["n_pairs"].to_list() == [20 + 60] * 2
     with pytest.raises(OptionError, match="leaves nobody"):
         graded_tables(items, answers, ("ada", "ben", "eva", "tom", "uma", "vic"), RESAMPLING)
 
-    found = without["agreement"]  # averaged over groups, which share the consistency set
-    assert found.select("pairs", "raters").rows() == [
+    result = without["agreement"]  # averaged over groups, which share the consistency set
+    assert result.select("pairs", "raters").rows() == [
         (pairs, raters)
         for pairs in ("all", "consistency set", "group 1", "group 2", "mean of groups")
         for raters in ("all", "accepted")
-        if (pairs, raters) != ("group 2", "accepted")  # nobody of it was left out
+        if (pairs, raters) != ("group 2", "accepted")  # nobody in this group was left out
     ]
-    groups = found.filter(pl.col("pairs").str.starts_with("group")).to_dicts()
-    means = found.filter(pairs="mean of groups").rows_by_key("raters", named=True, unique=True)
-    for of, (first, second) in (("all", (0, 2)), ("accepted", (1, 2))):
+    groups = result.filter(pl.col("pairs").str.starts_with("group")).to_dicts()
+    means = result.filter(pairs="mean of groups").rows_by_key("raters", named=True, unique=True)
+    for which, (first, second) in (("all", (0, 2)), ("accepted", (1, 2))):
         for name in ("iaa1", "iaa2"):
             mean = (groups[first][name] + groups[second][name]) / 2
-            assert means[of][name] == pytest.approx(mean)
-            assert means[of][f"{name}_low"] is None
+            assert means[which][name] == pytest.approx(mean)
+            assert means[which][f"{name}_low"] is None
 
 
-def test_outliers_are_those_of_the_consistency_set() -> None:
+def test_outliers_are_determined_on_the_consistency_set() -> None:
     items = graded_items(140)
     answers = simulated_ratings(items, bad="none")
     common = items.filter(group=0)["item_id"].implode()
@@ -221,47 +223,51 @@ def test_ratings_are_means_from_0_to_10_with_their_deviation() -> None:
     rows += [("ben", "e2", "i20", 1, 1, 6), ("ben", "e3", "i20", 2, 2, 3)]
     answers = pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
 
-    found = graded_tables(items, answers, (), Resampling(seed=0, resamples=0, threads=1))
+    result = graded_tables(items, answers, (), Resampling(seed=0, resamples=0, threads=1))
 
-    first, second = found["rated"].to_dicts()
+    first, second = result["rated"].to_dicts()
     assert first["rating"] == pytest.approx((3 + 4.5) / 2 / 6 * 10)
     assert first["deviation"] == pytest.approx(np.std([5, 7.5], ddof=1))
     assert (second["rating"], second["deviation"], second["n_ratings"]) == (0.0, None, 1)
     assert first["domain"] == "x"
-    parts = dict(found["parts"].select("part", "n_pairs").iter_rows())
+    parts = dict(result["parts"].select("part", "n_pairs").iter_rows())
     assert (parts["all"], parts["domain=x"], parts["domain=y"]) == (2, 1, 1)
 
 
 def test_deviations_are_averaged_by_frequency_and_by_number_of_topics() -> None:
-    drawn = random.Random(2)  # noqa: S311 — no secret
+    rng = random.Random(2)  # noqa: S311 — no secret
     items = graded_items(140).with_columns(
-        pl.Series(name, [str(drawn.choice([3, 12, 80, 700, ""])) for _ in range(140)])
+        pl.Series(name, [str(rng.choice([3, 12, 80, 700, ""])) for _ in range(140)])
         for name in ("count1", "count2", "topics1", "topics2")
     )
     answers = simulated_ratings(items, bad="none")
     bins = {"count": (1, 10, 500), "topics": (1, 50)}
 
     cut = Stratification(bins=bins["count"], topic_bins=bins["topics"])
-    found = graded_tables(items, answers, (), RESAMPLING, stratification=cut)
+    result = graded_tables(items, answers, (), RESAMPLING, stratification=cut)
 
     names = {"count": ["1-9", "10-499", "500+"], "topics": ["1-49", "50+"]}
-    rated = found["rated"].to_dicts()
-    parts = found["parts"].rows_by_key("part", named=True, unique=True)
+    rated = result["rated"].to_dicts()
+    parts = result["parts"].rows_by_key("part", named=True, unique=True)
     for part, begins in bins.items():
         for name, begin, end in zip(names[part], begins, [*begins[1:], 10**9], strict=True):
-            own = [
+            members = [
                 row
                 for row in rated
                 if all(row[f"{part}{side}"] for side in "12")
                 and all(begin <= int(row[f"{part}{side}"]) < end for side in "12")
             ]
             row = parts[f"{part}={name}"]
-            assert row["n_pairs"] == len(own) > 0
-            deviation = np.mean([one["deviation"] for one in own])
+            assert row["n_pairs"] == len(members) > 0
+            deviation = np.mean([member["deviation"] for member in members])
             assert row["mean_deviation"] == pytest.approx(deviation)
             assert row["deviation_as_rated"] == pytest.approx(deviation * 0.6)
-            assert row["mean_rating"] == pytest.approx(np.mean([one["rating"] for one in own]))
-    assert [part for part in parts if "count" in part] == [f"count={one}" for one in names["count"]]
+            assert row["mean_rating"] == pytest.approx(
+                np.mean([member["rating"] for member in members])
+            )
+    assert [part for part in parts if "count" in part] == [
+        f"count={bin_name}" for bin_name in names["count"]
+    ]
     assert parts["all"]["n_pairs"] == 140
     cut = Stratification(equal_parts=2)
     equal = graded_tables(items, answers, (), RESAMPLING, stratification=cut)
@@ -285,16 +291,16 @@ def test_consistency_is_counted_over_pairs_that_were_rated_twice() -> None:
     rows.append(("ben", "e", "i0", 1, 1, 3))
     answers = pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
 
-    found = graded_tables(graded_items(6), answers, (), RESAMPLING)["raters"]
+    result = graded_tables(graded_items(6), answers, (), RESAMPLING)["raters"]
 
     columns = [f"twice_{name}" for name in ("equal", "within_one", "difference", "spearman")]
-    ada, ben = found.select("n_twice", *columns).rows()
+    ada, ben = result.select("n_twice", *columns).rows()
     assert ada == pytest.approx((5, 3 / 5, 4 / 5, 3 / 5, spearmanr(first[:5], second).statistic))
     assert ben == (0, None, None, None, None)
 
 
-def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> None:
-    given = {
+def test_alternating_and_equal_ratings_are_counted_by_rater() -> None:
+    ratings = {
         "ada": [2, 5] * 6 + [5],
         "ben": [0] * 10 + [1, 2, 3],
         "eva": [0, 1, 2, 0, 1, 2, 1, 2, 1, 1, 2, 3, 4],
@@ -303,7 +309,7 @@ def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> 
     items = graded_items(13)
     rows = [
         (name, f"{name}{at}", f"i{at}", 1, at + 1, value)
-        for name, values in given.items()
+        for name, values in ratings.items()
         for at, value in enumerate(values)
     ]
     answers = pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
@@ -312,8 +318,8 @@ def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> 
 
     rows = tables["raters"].select("rater", "longest_run", "longest_alternation").rows()
     assert rows == [("ada", 2, 12), ("ben", 10, 0), ("eva", 2, 5), ("tom", 1, 0)]
-    said = [one for one in warnings_of_raters(tables, ()) if "in a row" in one]
-    assert said == [
+    message = [warning for warning in warnings_of_raters(tables, ()) if "in a row" in warning]
+    assert message == [
         "10 ratings of ben in a row are equal",
         "12 ratings of ada in a row alternate between two values",
     ]
@@ -333,7 +339,7 @@ def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> 
         ),
     ],
 )
-def test_random_raters_are_found_and_good_ones_are_left(
+def test_random_raters_are_detected_and_good_raters_are_kept(
     n_good: int, n_random: int, n_items: int, least_found: float
 ) -> None:
     seeds = range(100 if n_random < 2 else 60)
@@ -345,7 +351,7 @@ def test_random_raters_are_found_and_good_ones_are_left(
 
 
 @pytest.mark.parametrize(("n_good", "n_random", "most"), [(3, 0, 0.015), (12, 0, 0.015), (0, 8, 0)])
-def test_of_raters_who_are_all_good_or_all_random_hardly_one_is_an_outlier(
+def test_raters_who_are_all_good_or_all_random_have_hardly_any_outliers(
     n_good: int, n_random: int, most: float
 ) -> None:
     groups = [rated(n_good, 120, seed, n_random=n_random, noise=0.95) for seed in range(100)]
@@ -353,27 +359,29 @@ def test_of_raters_who_are_all_good_or_all_random_hardly_one_is_an_outlier(
     assert np.mean([standings_of(ratings).outlying for ratings in groups]) <= most
 
 
-def test_a_rater_is_measured_by_the_average_of_the_others_among_themselves() -> None:
+def test_rater_is_compared_with_the_average_among_the_others() -> None:
     ratings = with_gaps(rated(4, 40, seed=3, n_random=1, noise=1.2), seed=2)
 
-    found = standings_of(ratings)
+    result = standings_of(ratings)
 
     for rater in range(5):
         others = [other for other in range(5) if other != rater]
-        own = mean([spearman(ratings[rater], ratings[other]) for other in others])
+        iaa1 = mean([spearman(ratings[rater], ratings[other]) for other in others])
         average = mean(
             [
-                mean([spearman(ratings[one], ratings[other]) for other in others if other != one])
-                for one in others
+                mean(
+                    [spearman(ratings[first], ratings[other]) for other in others if other != first]
+                )
+                for first in others
             ]
         )
-        assert (found.own[rater], found.others[rater]) == pytest.approx((own, average))
+        assert (result.iaa1[rater], result.others_iaa1[rater]) == pytest.approx((iaa1, average))
         for share in (0.1, 0.5, 0.9, 1):
             outlying = standings_of(ratings, share=share).outlying
-            assert outlying[rater] == (own < share * average)
+            assert outlying[rater] == (iaa1 < share * average)
 
 
-def test_who_reverses_the_scale_or_rates_all_alike_is_an_outlier_and_who_rated_one_is_not() -> None:
+def test_reversed_or_constant_ratings_are_outliers_and_a_single_rating_is_not() -> None:
     ratings = rated(5, 120, seed=6)
     ratings[2] = 6 - ratings[2]
     assert np.flatnonzero(standings_of(with_gaps(ratings, seed=7)).outlying).tolist() == [2]
@@ -384,7 +392,7 @@ def test_who_reverses_the_scale_or_rates_all_alike_is_an_outlier_and_who_rated_o
     assert np.flatnonzero(standings_of(ratings).outlying).tolist() == [1]
 
 
-def test_of_two_raters_of_few_shared_items_and_where_nobody_agrees_there_are_no_outliers() -> None:
+def test_no_outliers_among_two_raters_or_with_few_shared_items_or_without_agreement() -> None:
     assert not standings_of(rated(1, 50, seed=1, n_random=1)).outlying.any()
     opposed = np.array([[0, 1, 2, 3], [3, 2, 1, 0], [0, 3, 0, 3], [3, 0, 3, 0]], np.float64)
     assert not standings_of(opposed).outlying.any()

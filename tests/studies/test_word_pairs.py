@@ -78,87 +78,87 @@ def paths_in(folder: Path) -> dict[str, Path]:
 
 
 def known_to_the_terminology() -> dict[frozenset[str], str]:
-    """Return the pairs that the invented ontology relates, and how."""
+    """Return the pairs that the invented ontology relates, with their relation."""
     concept = {word: word for word in BIOMEDICAL} | {b: a for a, b in SYNONYMS.items()}
     parent = {**dict.fromkeys(SIGNS, "sign"), **dict.fromkeys(ORGANS, "organ")}
-    found = {}
+    relations = {}
     for a, b in combinations(BIOMEDICAL, 2):
-        one, other = concept[a], concept[b]
-        if one == other:
-            found[frozenset((a, b))] = "synonyms"
-        elif parent.get(one) and parent.get(one) == parent.get(other):
-            found[frozenset((a, b))] = "siblings"
-        elif parent.get(one) == other or parent.get(other) == one:
-            found[frozenset((a, b))] = "above"
-    return found
+        first, second = concept[a], concept[b]
+        if first == second:
+            relations[frozenset((a, b))] = "synonyms"
+        elif parent.get(first) and parent.get(first) == parent.get(second):
+            relations[frozenset((a, b))] = "siblings"
+        elif parent.get(first) == second or parent.get(second) == first:
+            relations[frozenset((a, b))] = "above"
+    return relations
 
 
-def test_forms_of_a_word_are_no_pair_and_their_norms_stay(tmp_path: Path) -> None:
+def test_forms_of_a_word_are_not_paired_and_their_norms_are_kept(tmp_path: Path) -> None:
     counts = {"bacterium": 50, "bacteria": 150, "cough": 10, "fever": 10}
     general = {"span": 50, "spans": 10, "bridge": 50, "table": 50, "window": 50}
     words = put(tmp_path, "words.csv", words_table({**counts, **general}))
     listed = put(tmp_path, "list.txt", "bacteria\ncough\nfever\n")
     norms = put(tmp_path, "norms.csv", "cue,target,#G,FSG,BSG\nspan,bridge,20,.2,.1\n")
 
-    found = medsim.choose_pairs(
+    result = medsim.choose_pairs(
         words, word_class="noun", biomedical=listed, norms=norms, size=4, per_word=9
     )
 
-    assert found.frame.filter("associated").select("term1", "term2", "count2").rows() == [
+    assert result.frame.filter("associated").select("term1", "term2", "count2").rows() == [
         ("bridge", "span", 60)
     ]
-    drawn = {*found.frame["term1"], *found.frame["term2"]}
-    assert drawn <= {"bacterium", "cough", "fever", "span", "bridge", "table", "window"}
+    chosen_words = {*result.frame["term1"], *result.frame["term2"]}
+    assert chosen_words <= {"bacterium", "cough", "fever", "span", "bridge", "table", "window"}
 
 
-def test_quarters_are_equal_and_each_pair_is_what_it_says(usual: medsim.WordPairs) -> None:
-    found = usual
+def test_quarters_are_equal_and_pairs_have_the_stated_relation(usual: medsim.WordPairs) -> None:
+    result = usual
 
-    assert found.frame.schema == pl.Schema(WORD_PAIRS.dtypes)
-    assert found.warnings == ()
-    assert found.quarters().select("domain", "associated", "pairs").rows() == [
+    assert result.frame.schema == pl.Schema(WORD_PAIRS.dtypes)
+    assert result.warnings == ()
+    assert result.quarters().select("domain", "associated", "pairs").rows() == [
         ("biomedical", True, 6),
         ("biomedical", False, 6),
         ("general", True, 6),
         ("general", False, 6),
     ]
-    known = known_to_the_terminology()
+    related = known_to_the_terminology()
     in_norms = {frozenset(pair) for pair in NORMS}
     failing = {frozenset(("house", "queen")), frozenset(("bread", "king"))}
-    for row in found.frame.iter_rows(named=True):
+    for row in result.frame.iter_rows(named=True):
         pair = frozenset((row["term1"], row["term2"]))
         assert row["class"] == "noun"
         assert pair <= set(BIOMEDICAL if row["domain"] == "biomedical" else GENERAL)
         if not row["associated"]:
             assert row["reason"] == "random"
-            assert pair not in known
+            assert pair not in related
             assert pair not in in_norms | failing
         elif row["domain"] == "biomedical":
-            assert row["reason"].split()[0] == known[pair]
+            assert row["reason"].split()[0] == related[pair]
         else:
             assert pair in in_norms
             assert row["reason"].startswith("norm: ")
-    pairs = [frozenset(pair) for pair in found.frame.select("term1", "term2").iter_rows()]
+    pairs = [frozenset(pair) for pair in result.frame.select("term1", "term2").iter_rows()]
     assert {len(pair) for pair in pairs} == {2}
     assert len(set(pairs)) == len(pairs)
     uses = Counter(word for pair in pairs for word in pair)
     assert max(uses.values()) <= 3
 
 
-def test_counts_are_of_all_forms_and_the_seed_decides_pairs_and_order_and_threads_do_not(
+def test_counts_include_all_forms_and_results_depend_on_the_seed_and_not_on_threads(
     folder: Path, usual: medsim.WordPairs
 ) -> None:
     first = usual.frame
 
     ends = [first.select(f"term{side}", f"count{side}").rows() for side in (1, 2)]
     assert dict(ends[0] + ends[1])["fever"] == 10 + 7
-    left_out = {one.reason: one.n_rows for one in usual.left_out if one.n_rows}
+    left_out = {skipped.reason: skipped.n_rows for skipped in usual.left_out if skipped.n_rows}
     assert left_out == {"a symbol, or a hyphen": 1, "a count below 5": 1}
     assert chosen(folder, threads=3).frame.equals(first)
     assert not chosen(folder, seed=2).frame.equals(first)
     runs = first["reason"].ne(first["reason"].shift(1)).sum()
     assert runs > 8  # quarters are mixed
-    listed = chosen(folder, biomedical=folder / "build")  # whose names are the list
+    listed = chosen(folder, biomedical=folder / "build")  # its names are the list
     assert listed.frame.equals(first)
 
 
@@ -178,9 +178,9 @@ def test_the_order_of_rows_does_not_matter(
         put(folder, f"shuffled-{name}", "\n".join([header, *lines]))
 
     norms = [folder / "shuffled-norms.csv"]
-    found = chosen(folder, "shuffled-words.csv", terminology=None, norms=norms)
+    result = chosen(folder, "shuffled-words.csv", terminology=None, norms=norms)
 
-    assert found.frame.equals(without_terminology.frame)
+    assert result.frame.equals(without_terminology.frame)
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +188,9 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build of another ontology, with words of the first and others."""
     place = tmp_path_factory.mktemp("other")
     terms = {"Y:1": "House", "Y:2": "Door", "Y:3": "Cough"}
-    lines = [f"[Term]\nid: {one}\nname: {name}\nis_a: Y:9\n" for one, name in terms.items()]
+    lines = [
+        f"[Term]\nid: {concept_id}\nname: {name}\nis_a: Y:9\n" for concept_id, name in terms.items()
+    ]
     lines.append('[Term]\nid: Y:7\nname: Fever\nsynonym: "Lung" EXACT []\n')
     lines.append('[Term]\nid: Y:8\nname: Itch\nsynonym: "Pallor" EXACT []\n')
     text = "\n".join(["format-version: 1.2\nontology: other\n", *lines, "[Term]\nid: Y:9\n"])
@@ -198,11 +200,11 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def reasons(pairs: medsim.WordPairs) -> dict[frozenset[str], str]:
     """Return the reasons of associated biomedical pairs."""
-    own = pairs.frame.filter(domain="biomedical", associated=True)
-    return {frozenset(row[:2]): row[2] for row in own.select("term1", "term2", "reason").rows()}
+    rows = pairs.frame.filter(domain="biomedical", associated=True)
+    return {frozenset(row[:2]): row[2] for row in rows.select("term1", "term2", "reason").rows()}
 
 
-def test_several_terminologies_associate_words_the_first_giving_the_reason(
+def test_reason_comes_from_the_first_terminology_that_associates_a_pair(
     folder: Path, other: Path
 ) -> None:
     builds = [folder / "build", other]
@@ -220,41 +222,43 @@ def test_several_terminologies_associate_words_the_first_giving_the_reason(
     assert ("door", "house") not in unassociated
 
 
-def test_of_pairs_of_several_terminologies_those_are_left_that_people_confirmed(
+def test_only_confirmed_pairs_of_several_terminologies_remain(
     folder: Path, other: Path, tmp_path: Path
 ) -> None:
     rows = ("term1,term2", "Livers,spleen", "lung,fever", "heart,fever")
     confirmed = put(tmp_path, "confirmed.csv", "\n".join(rows))
 
-    found = chosen(folder, terminology=[folder / "build", other], confirmed=confirmed, size=8)
+    result = chosen(folder, terminology=[folder / "build", other], confirmed=confirmed, size=8)
 
-    assert reasons(found) == {
+    assert reasons(result) == {
         frozenset(("liver", "spleen")): "siblings under X:01",
         frozenset(("lung", "fever")): "synonyms of Y:7",
     }
-    assert found.warnings == ()
+    assert result.warnings == ()
 
 
-def test_frequencies_in_two_corpora_are_correlated_where_a_list_tells_the_domains(
+def test_frequencies_in_two_corpora_are_correlated_if_a_list_has_the_domains(
     folder: Path, usual: medsim.WordPairs, tmp_path: Path
 ) -> None:
-    drawn = random.Random(5)  # noqa: S311 — no secret
-    counts = {word: drawn.randrange(40) for word in (*BIOMEDICAL, *GENERAL) if word != "heart"}
+    rng = random.Random(5)  # noqa: S311 — no secret
+    counts = {word: rng.randrange(40) for word in (*BIOMEDICAL, *GENERAL) if word != "heart"}
     other = put(tmp_path, "other.csv", words_table({**counts, "elsewhere": 90, "fevers": 4}))
 
-    found = chosen(folder, general=other)
+    actual = chosen(folder, general=other)
 
-    assert found.frame.equals(usual.frame)
+    assert actual.frame.equals(usual.frame)
     here = {word: 10 + at for at, word in enumerate((*BIOMEDICAL, *GENERAL))}
     here["fever"] += 7
     counts["fever"] += 4
     sides = [list(here.values()), [counts.get(word, 0) for word in here]]
-    assert found.frequency_correlation == pytest.approx(stats.spearmanr(*sides).statistic)
-    domains = [f"{word},biomedical" for word in BIOMEDICAL] + [f"{one},general" for one in GENERAL]
+    assert actual.frequency_correlation == pytest.approx(stats.spearmanr(*sides).statistic)
+    domains = [f"{word},biomedical" for word in BIOMEDICAL] + [
+        f"{other},general" for other in GENERAL
+    ]
     table = put(tmp_path, "domains.csv", "\n".join(["word,domain", *domains]))
     sorted_by_people = chosen(folder, biomedical=None, domains=table, general=other)
-    assert sorted_by_people.frame.equals(found.frame)
-    assert sorted_by_people.frequency_correlation == found.frequency_correlation
+    assert sorted_by_people.frame.equals(actual.frame)
+    assert sorted_by_people.frequency_correlation == actual.frequency_correlation
     result = run(folder, tmp_path / "pairs.csv", "--general", str(other))
     assert "Spearman's correlation of word frequencies in both corpora" in result.stderr
 
@@ -267,25 +271,27 @@ def test_pairs_have_the_topics_of_the_documents_of_their_words(
     put(tmp_path, "words.csv", "\n".join(["word,class,count,documents", *rows]))
     table = "document,topics\na,Cardiology\nb,Cardiology;Surgery\nc,Botany\n"
 
-    found = chosen(tmp_path, documents=put(tmp_path, "table.csv", table), **paths_in(folder)).frame
+    result = chosen(tmp_path, documents=put(tmp_path, "table.csv", table), **paths_in(folder)).frame
 
-    told = found.select("domain", "topics1", "topic1", "topics2", "topic2").unique().sort("domain")
-    assert told.rows() == [
+    by_domain = (
+        result.select("domain", "topics1", "topic1", "topics2", "topic2").unique().sort("domain")
+    )
+    assert by_domain.rows() == [
         ("biomedical", 2, "Cardiology", 2, "Cardiology"),
         ("general", 1, "Botany", 1, "Botany"),
     ]
 
 
-def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
+def test_two_corpora_can_decide_domains(folder: Path) -> None:
     spoken = dict.fromkeys(BIOMEDICAL, 1) | dict.fromkeys(GENERAL, 900)
     other = put(folder, "other.csv", words_table(spoken | {"heart": 250}))
 
-    found = chosen(folder, biomedical=None, general=other, ratio=1.5)
+    result = chosen(folder, biomedical=None, general=other, ratio=1.5)
 
-    used = {*found.frame["term1"], *found.frame["term2"]}
+    used = {*result.frame["term1"], *result.frame["term2"]}
     assert "heart" not in used
-    assert found.left_out[-1] == Skipped(reason="similar frequency in both corpora", n_rows=1)
-    for row in found.frame.iter_rows(named=True):
+    assert result.left_out[-1] == Skipped(reason="similar frequency in both corpora", n_rows=1)
+    for row in result.frame.iter_rows(named=True):
         expected = BIOMEDICAL if row["domain"] == "biomedical" else GENERAL
         assert {row["term1"], row["term2"]} <= set(expected)
     with pytest.raises(OptionError, match="a `ratio` below 1000 leaves more words; no size"):
@@ -295,10 +301,10 @@ def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
 def test_a_quarter_without_a_source_is_missing_with_a_warning(
     folder: Path, without_terminology: medsim.WordPairs
 ) -> None:
-    found = chosen(folder, norms=None)
-    assert found.frame.height == 18
-    assert found.frequency_correlation is None
-    assert "no associated general pairs without `norms`" in found.warnings[0]
+    result = chosen(folder, norms=None)
+    assert result.frame.height == 18
+    assert result.frequency_correlation is None
+    assert "no associated general pairs without `norms`" in result.warnings[0]
     warning = without_terminology.warnings[0]
     assert "no associated biomedical pairs without `terminology`" in warning
 
@@ -306,22 +312,22 @@ def test_a_quarter_without_a_source_is_missing_with_a_warning(
 def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -> None:
     with pytest.raises(OptionError) as raised:
         chosen(folder, size=200)
-    said = str(raised.value)
-    assert "`size` 200 needs 50 pairs per quarter" in said
-    assert "general associated" in said
-    size = int(said.rsplit("`size` ", maxsplit=1)[-1].split(maxsplit=1)[0])
+    message = str(raised.value)
+    assert "`size` 200 needs 50 pairs per quarter" in message
+    assert "general associated" in message
+    size = int(message.rsplit("`size` ", maxsplit=1)[-1].split(maxsplit=1)[0])
     assert chosen(folder, size=size).frame.height == size
     with pytest.raises(OptionError, match="no size would work"):
         chosen(folder, biomedical=put(folder, "none.txt", "absent"))
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"size": 10}, "`size` 10 must be a multiple of 4, such as 8"),
         ({"word_class": "nuon"}, "did you mean noun"),
         ({"general": "nowhere.csv"}, "nowhere.csv cannot be read"),
-        ({"lexicon": "nowhere"}, "nowhere is not of the SPECIALIST Lexicon"),
+        ({"lexicon": "nowhere"}, "nowhere is not from the SPECIALIST Lexicon"),
         ({"documents": "nowhere.csv"}, "nowhere.csv cannot be read"),
         ({"domains": "domains.csv"}, "`biomedical` and `domains` contradict each other"),
         ({"biomedical": None}, "say which words are biomedical: add `biomedical`"),
@@ -330,8 +336,8 @@ def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -
         ({"norms": "nowhere.txt"}, "nowhere.txt cannot be read"),
     ],
 )
-def test_what_cannot_be_honoured_is_said(folder: Path, changes: dict, said: str) -> None:
-    with pytest.raises(MedsimError, match=said):
+def test_impossible_options_are_errors(folder: Path, changes: dict, message: str) -> None:
+    with pytest.raises(MedsimError, match=message):
         chosen(folder, **changes)
 
 
@@ -343,7 +349,7 @@ def run(folder: Path, out: Path, *more: str):
 
 
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.parquet"])
-def test_the_command_writes_the_pairs_and_replaces_no_file_unasked(
+def test_command_writes_pairs_and_replaces_no_file_by_default(
     folder: Path, usual: medsim.WordPairs, tmp_path: Path, name: str
 ) -> None:
     out = put(tmp_path, name, "mine")
@@ -357,21 +363,21 @@ def test_the_command_writes_the_pairs_and_replaces_no_file_unasked(
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[0] == "domain,associated,pairs,words"
     assert "left out, a symbol, or a hyphen: 1" in result.stderr
-    read = pl.read_csv if name.endswith("csv") else pl.read_parquet
-    assert read(out).cast(dict(WORD_PAIRS.dtypes)).equals(usual.frame)
+    reader = pl.read_csv if name.endswith("csv") else pl.read_parquet
+    assert reader(out).cast(dict(WORD_PAIRS.dtypes)).equals(usual.frame)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         (".", "is a folder"),
         ("pairs.xlsx", "must end in .csv or .parquet"),
         ("nowhere/pairs.csv", "there is no folder"),
     ],
 )
-def test_a_place_that_takes_no_file_is_an_error(
-    usual: medsim.WordPairs, tmp_path: Path, name: str, said: str
+def test_invalid_output_path_is_an_error(
+    usual: medsim.WordPairs, tmp_path: Path, name: str, message: str
 ) -> None:
-    with pytest.raises(OutputError, match=said):
+    with pytest.raises(OutputError, match=message):
         usual.write(tmp_path / name)

@@ -64,19 +64,19 @@ def rows_of(counts: str, word_class: str = "noun") -> str:
         ("noun", "tumour 1 tumours 2 tumor 4 Tumors 8", "tumor 15"),
         ("noun", "bacteria 7 bacterium 2 spans 1 span 4", "bacterium 9 span 5"),
         ("verb", "labelled 3 labeled 4 label 1 ageing 2", "age 2 label 8"),
-        # Of several lemmas the one that the corpus has most is taken.
+        # Of several lemmas the most frequent in the corpus is used.
         ("noun", "axes 5 axe 1 axis 2", "axe 1 axis 7"),
         ("noun", "axes 5 axe 2 axis 1", "axe 7 axis 1"),
-        # A word that no dictionary has joins only a word of the corpus.
+        # A word outside the dictionary is merged only with a word of the corpus.
         ("noun", "haemoquarnias 1 haemoquarnia 2 borogias 4", "borogias 4 hemoquarnia 3"),
     ],
 )
-def test_all_forms_and_spellings_of_a_word_are_one(
+def test_forms_and_spellings_of_a_word_are_merged(
     tmp_path: Path, word_class: str, counts: str, expected: str
 ) -> None:
     text = COUNTED + rows_of(counts, word_class) + "cell,other,9\n"
-    found = merged_words(table(tmp_path, text), word_class)
-    assert " ".join(f"{word} {count}" for word, count, *_ in found) == expected
+    result = merged_words(table(tmp_path, text), word_class)
+    assert " ".join(f"{word} {count}" for word, count, *_ in result) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,22 +90,22 @@ def test_all_forms_and_spellings_of_a_word_are_one(
         ("ties,noun,1,tied tied,noun,1,tie tie,noun,1,tie", "tie 3"),
     ],
 )
-def test_lemmas_of_the_table_are_taken_and_none_is_made(
+def test_lemmas_of_the_table_are_used_and_none_is_made(
     tmp_path: Path, rows: str, expected: str
 ) -> None:
     text = "word,class,count,lemma\n" + rows.replace(" ", "\n")
-    found = merged_words(table(tmp_path, text.replace(",", "\t"), "words.tsv"))
-    assert " ".join(f"{word} {count}" for word, count, *_ in found) == expected
+    result = merged_words(table(tmp_path, text.replace(",", "\t"), "words.tsv"))
+    assert " ".join(f"{word} {count}" for word, count, *_ in result) == expected
 
 
-def test_without_lemmas_spellings_are_joined_and_a_typing_error_renames_no_common_word(
+def test_spellings_are_merged_without_lemmas_and_typing_errors_rename_no_common_word(
     tmp_path: Path,
 ) -> None:
     counts = {"absence": 5000, "absense": 1, "ameba": 1, "amoeba": 500, "morning": 3}
     counts |= {"mourning": 90, "tumor": 4, "tumors": 2}
     rows = [f"{word},noun,{count}" for word, count in [*counts.items(), ("tumours", 1)]]
-    found = merged_words(table(tmp_path, COUNTED + "\n".join(rows)), make_lemmas=False)
-    assert {word: count for word, count, *_ in found} == {**counts, "tumors": 3}
+    result = merged_words(table(tmp_path, COUNTED + "\n".join(rows)), make_lemmas=False)
+    assert {word: count for word, count, *_ in result} == {**counts, "tumors": 3}
 
 
 @pytest.mark.parametrize(
@@ -124,23 +124,23 @@ def test_a_base_form_of_the_class_stays_as_it_is(
 ) -> None:
     rows = read_frequencies(table(tmp_path, f"word,class,count\near,{word_class},1\n"), None)
     forms = forms_of(rows)
-    assert {word: forms.of(word) for word in lemmas} == lemmas
-    assert all(forms.of(lemma) == lemma for lemma in lemmas.values())
+    assert {word: forms.form_of(word) for word in lemmas} == lemmas
+    assert all(forms.form_of(lemma) == lemma for lemma in lemmas.values())
 
 
 @pytest.mark.parametrize("word_class", ["noun", "verb"])
-def test_the_form_of_a_form_is_the_form_itself(tmp_path: Path, word_class: str) -> None:
+def test_form_of_a_form_is_the_form(tmp_path: Path, word_class: str) -> None:
     dictionary = DefaultDictionaryFactory().get_dictionary("en")
     words = sorted({text_of(word) for pair in dictionary.items() for word in pair})
     words = [word for word in words[::40] if word.isalpha()]
     rows = "\n".join(f"{word},{word_class},1" for word in words)
     forms = forms_of(read_frequencies(table(tmp_path, f"word,class,count\n{rows}\n"), None))
-    found = {word: forms.of(word) for word in words}
-    assert len(found) > 2_500
-    assert {one for one in found.values() if forms.of(one) != one} == set()
+    result = {word: forms.form_of(word) for word in words}
+    assert len(result) > 2_500
+    assert {form for form in result.values() if forms.form_of(form) != form} == set()
 
 
-def test_lemmas_cannot_be_made_of_an_unknown_class_or_without_the_extra(
+def test_lemmas_need_a_supported_class_and_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = read_frequencies(table(tmp_path, COUNTED + "ear,organ,1\n"), None)
@@ -149,7 +149,7 @@ def test_lemmas_cannot_be_made_of_an_unknown_class_or_without_the_extra(
     monkeypatch.setitem(sys.modules, "lemminflect", None)
     with pytest.raises(OptionError, match="install medsim with its extra words"):
         forms_of(rows)
-    assert forms_of(rows, make_lemmas=False).of("ears") == "ears"
+    assert forms_of(rows, make_lemmas=False).form_of("ears") == "ears"
 
 
 @pytest.mark.parametrize(
@@ -162,31 +162,31 @@ def test_lemmas_cannot_be_made_of_an_unknown_class_or_without_the_extra(
         (("4", "7"), (7, None)),
     ],
 )
-def test_different_topics_are_counted_and_of_numbers_the_largest_stands(
+def test_distinct_topics_are_counted_and_the_largest_number_is_used(
     tmp_path: Path, topics: tuple[str, str], of_cell: tuple
 ) -> None:
     text = "word,class,count,topics\ncells,noun,1,{}\ncell,noun,1,{}\near,noun,1,\n"
-    found = merged_words(table(tmp_path, text.format(*topics)))
-    assert found == [("cell", 2, *of_cell), ("ear", 1, None, None)]
+    result = merged_words(table(tmp_path, text.format(*topics)))
+    assert result == [("cell", 2, *of_cell), ("ear", 1, None, None)]
 
 
-def test_a_table_has_its_own_lemmas_beside_those_of_another(tmp_path: Path) -> None:
+def test_own_lemmas_of_a_table_precede_lemmas_of_another(tmp_path: Path) -> None:
     text = "word,class,count,lemma\ncells,noun,1,cell\naxes,noun,1,axis\n"
     forms = forms_of(read_frequencies(table(tmp_path, text), None))
     text = "word,class,count,lemma\ndogs,noun,9,dog\naxes,noun,2,axe\n"
     other = read_frequencies(table(tmp_path, text, "general.csv"), None)
-    found = merged(other, forms.with_lemmas_of(other))
-    assert found.select("word", "count").rows() == [("axis", 2), ("dog", 9)]
+    result = merged(other, forms.with_lemmas_of(other))
+    assert result.select("word", "count").rows() == [("axis", 2), ("dog", 9)]
 
     plain = table(tmp_path, "word,class,count\nwindows,noun,50\nwindow,noun,60\n", "own.csv")
     forms = forms_of(read_frequencies(plain, None), make_lemmas=False)
     text = "word,class,count,lemma\nwindows,noun,5,window\n"
     other = read_frequencies(table(tmp_path, text, "general.csv"), None)
-    found = merged(other, forms.with_lemmas_of(other))  # words of the own corpus stay as there
-    assert found.select("word", "count").rows() == [("windows", 5)]
+    result = merged(other, forms.with_lemmas_of(other))  # words of its own corpus keep their lemmas
+    assert result.select("word", "count").rows() == [("windows", 5)]
 
 
-def test_a_word_has_the_topics_of_its_documents_and_as_its_own_the_most_frequent(
+def test_word_has_the_topics_of_its_documents_and_the_most_frequent_as_its_topic(
     tmp_path: Path,
 ) -> None:
     topics = "d1,Cardiology; Surgery\nd2,Cardiology\nd3,Oncology\nd1,Surgery;Nursing\nd4,12\n"
@@ -197,10 +197,10 @@ def test_a_word_has_the_topics_of_its_documents_and_as_its_own_the_most_frequent
         "ear,noun,1,d2;d3,\nleg,noun,1,d9,\nnose,noun,1,d4,\ntoe,noun,1,,\n",
     )
 
-    found = merged_words(words, None, subjects)
+    result = merged_words(words, None, subjects)
 
-    # Of cell: Cardiology three times; Surgery, Nursing and Oncology once each.
-    assert found == [
+    # Topics of cell: Cardiology three times; Surgery, Nursing and Oncology once each.
+    assert result == [
         ("cell", 2, 4, "Cardiology"),
         ("ear", 1, 2, None),
         ("leg", 1, None, None),
@@ -210,22 +210,22 @@ def test_a_word_has_the_topics_of_its_documents_and_as_its_own_the_most_frequent
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("document,topics\n,Nursing\n", "line 2: document '' is empty"),
         ("document,topics\nd7,x\n", "no document of its words is in the table of documents"),
     ],
 )
-def test_a_table_of_documents_that_tells_nothing_is_refused(
-    tmp_path: Path, text: str, said: str
+def test_table_of_documents_without_topics_is_refused(
+    tmp_path: Path, text: str, message: str
 ) -> None:
     words = table(tmp_path, "word,class,count,documents\near,noun,1,d1\n")
-    with pytest.raises(InputError, match=re.escape(said)):
+    with pytest.raises(InputError, match=re.escape(message)):
         read_frequencies(words, None, read_subjects(put(tmp_path, "subjects.csv", text)))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("word,class,count\nleg,noun,many\n", "line 2: count 'many' is not a whole number"),
         ("word,class,count\n\near,noun,-1\n", "line 3: count '-1' is not a whole number"),
@@ -235,13 +235,13 @@ def test_a_table_of_documents_that_tells_nothing_is_refused(
         ("word,class,count\n", "has no words"),
     ],
 )
-def test_what_is_wrong_in_a_table_is_named(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)) as raised:
+def test_errors_in_a_table_are_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
         read_frequencies(table(tmp_path, text), None)
     assert str(tmp_path / "words.csv") in str(raised.value)
 
 
-def test_a_row_of_a_parquet_file_is_named_and_a_class_must_be_one_of_the_table(
+def test_parquet_rows_are_named_and_the_class_must_be_in_the_table(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "words.parquet"
@@ -272,10 +272,10 @@ WORDS = {"cell": 5, "nerve": 4} | dict.fromkeys(
 def test_a_word_is_left_out_for_the_first_reason_in_order() -> None:
     words = pl.DataFrame({"word": list(WORDS), "count": list(WORDS.values())})
 
-    kept, left_out = filtered(words, min_length=3, min_count=5)
+    remaining, left_out = filtered(words, min_length=3, min_count=5)
 
-    assert kept["word"].to_list() == ["cell", "alphabet", "ear", "naïve"]
-    assert [(one.reason, one.n_rows) for one in left_out] == [
+    assert remaining["word"].to_list() == ["cell", "alphabet", "ear", "naïve"]
+    assert [(skipped.reason, skipped.n_rows) for skipped in left_out] == [
         ("not a single word", 2),
         ("a symbol, or a hyphen", 3),
         ("a digit", 2),
@@ -286,7 +286,7 @@ def test_a_word_is_left_out_for_the_first_reason_in_order() -> None:
     ]
     nothing, none_left_out = filtered(words.clear(), min_length=1, min_count=1)
     assert nothing.is_empty()
-    assert {one.n_rows for one in none_left_out} == {0}
+    assert {skipped.n_rows for skipped in none_left_out} == {0}
 
 
 COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), min_size=1)
@@ -298,14 +298,14 @@ def frame(counts: dict[str, int]) -> pl.DataFrame:
 
 
 @given(COUNTS, COUNTS, st.integers(1, 6))
-def test_a_domain_is_told_by_the_smoothed_ratio_of_relative_frequencies(
+def test_domain_follows_the_smoothed_ratio_of_relative_frequencies(
     here: dict[str, int], there: dict[str, int], ratio: int
 ) -> None:
     types = len(here.keys() | there.keys())
 
-    found = by_ratio(frame(here), frame(here), frame(there), float(ratio))
+    result = by_ratio(frame(here), frame(here), frame(there), float(ratio))
 
-    for word, domain in found.select("word", "domain").iter_rows():
+    for word, domain in result.select("word", "domain").iter_rows():
         ours = Fraction(here[word] + 1, sum(here.values()) + types)
         times = ours / Fraction(there.get(word, 0) + 1, sum(there.values()) + types)
         if times in (ratio, Fraction(1, ratio)):
@@ -317,36 +317,34 @@ def test_a_domain_is_told_by_the_smoothed_ratio_of_relative_frequencies(
 
 
 @given(COUNTS, COUNTS)
-def test_the_correlation_of_frequencies_is_that_of_scipy(
-    here: dict[str, int], there: dict[str, int]
-) -> None:
+def test_frequency_correlation_matches_scipy(here: dict[str, int], there: dict[str, int]) -> None:
     sides = [list(here.values()), [there.get(word, 0) for word in here]]
 
-    found = frequency_correlation(frame(here), frame(there))
+    result = frequency_correlation(frame(here), frame(there))
 
     if min(len(set(side)) for side in sides) < 2:
-        assert found is None
+        assert result is None
     else:
-        assert found == pytest.approx(stats.spearmanr(*sides).statistic)
+        assert result == pytest.approx(stats.spearmanr(*sides).statistic)
 
 
-def test_tables_of_people_are_read_as_they_were_before_a_spreadsheet_changed_them(
+def test_tables_of_people_are_read_without_the_escapes_for_spreadsheets(
     tmp_path: Path,
 ) -> None:
-    forms = Forms(counts={}, given={}, lemma_of=str)
-    told = guarded("true")
-    assert told != "true"
+    forms = Forms(counts={}, lemmas={}, lemma_of=str)
+    escaped = guarded("true")
+    assert escaped != "true"
     unsure = "fire,ambiguous\nplay,general\nplay,biomedical\n"
-    (tmp_path / "domains.csv").write_text(f"word,domain\n{told},general\n{unsure}")
+    (tmp_path / "domains.csv").write_text(f"word,domain\n{escaped},general\n{unsure}")
     assert read_domains(tmp_path / "domains.csv", forms)["word"].to_list() == ["true"]
-    for text, said in {
+    for text, message in {
         "word,domain\nkinase,medical\n": "line 2: domain 'medical' is not one of biomedical",
         "word\nkinase\n": "has no column 'domain'",
     }.items():
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             read_domains(put(tmp_path, "none.csv", text), forms)
 
-    (tmp_path / "confirmed.csv").write_text(f"term1,term2\n{told},gene\n")
+    (tmp_path / "confirmed.csv").write_text(f"term1,term2\n{escaped},gene\n")
     words = pl.DataFrame({"word": ["true", "gene"], "word_id": [0, 1]})
     assert read_confirmed(tmp_path / "confirmed.csv", forms, words).height == 1
 
@@ -415,7 +413,7 @@ def test_words_that_only_look_british_stay() -> None:
 
 
 @pytest.mark.parametrize(("british", "expected"), paired(BOTH_WAYS))
-def test_what_americans_write_both_ways_changes_where_the_result_is_common(
+def test_doubtful_spellings_change_only_if_the_result_is_common(
     british: str, expected: str
 ) -> None:
     assert american(british, {expected: 1}) == expected

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FORMAT = 1
-"""The version of the format of sheets and answers."""
+"""Version of the format of sheets and answers."""
 
 CONTROL = "answer"
 """The name of the choice in Label Studio, and the column of answers."""
 
 MARKS = ("\u27e6", "\u27e7")
-"""The signs around the target of a sentence; the sentence itself has none of them."""
+"""The signs around the target of a sentence; they do not occur in the sentence itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class Answer:
     """An answer that an annotator can give.
 
     Attributes:
-        value: in frames: its position in ``Scale.answers``.
-        name: in files.
-        label: shown to people.
-        key: on the keyboard, on the page and in Label Studio.
+        value: value in frames, the position in ``Scale.answers``.
+        name: name in files.
+        label: text shown to people.
+        key: key on the keyboard, on the page and in Label Studio.
     """
 
     value: int
@@ -43,7 +43,7 @@ class Scale:
         question: shown above every entry.
         choices: the answers in the order in which they are shown.
         parts: the columns of sheets with an entry's texts: one for a word, two for a pair.
-        noun: for an entry, in sentences.
+        noun: noun for an entry in sentences.
         graded: whether answers are ratings, which are numbers in files.
         marked: whether texts are sentences with a target between ``MARKS``.
     """
@@ -61,8 +61,10 @@ class Scale:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The answers as in files; an answer's position is its value in frames."""
-        return tuple(one.name for one in sorted(self.choices, key=lambda one: one.value))
+        """Names of answers in files; an answer's position is its value in frames."""
+        return tuple(
+            choice.name for choice in sorted(self.choices, key=lambda choice: choice.value)
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -130,11 +132,11 @@ SCALES = {scale.name: scale for scale in (JUDGEMENT, GRADED, CONTEXT, DOMAIN, AS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A pair, or a word, as one annotator sees it once.
+    """A pair or a word in one presentation to one annotator.
 
     Attributes:
-        entry_id: its name, only for this annotator and presentation; it reveals nothing.
-        right: empty if the scale has one text.
+        entry_id: identifier of this presentation to this annotator; it reveals nothing.
+        right: empty if the scale has only one text.
     """
 
     entry_id: str
@@ -142,7 +144,7 @@ class Entry:
     right: str = ""
 
     def texts(self, scale: Scale) -> dict[str, str]:
-        """Return its texts by the columns of sheets."""
+        """Return the texts by columns of sheets."""
         return dict(zip(scale.parts, (self.left, self.right), strict=False))
 
 
@@ -151,9 +153,9 @@ class Sheet:
     """All entries of one annotator, and the instructions.
 
     Attributes:
-        notice: about passing the sheet on; None if there is none.
-        entries: in the order for this annotator.
-        page_size: the number of entries per page; 0 without pages.
+        notice: notice about sharing the sheet; None without one.
+        entries: entries in the order for this annotator.
+        page_size: number of entries per page; 0 without pages.
     """
 
     study_id: str

@@ -46,15 +46,15 @@ class StudyIdentity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenAnswer:
     """An answer in a file.
 
     Attributes:
-        location: such as "answers.csv: line 12".
+        location: location in the file, such as "answers.csv: line 12".
         entry_id: the entry that it answers.
-        value: its place in the scale.
-        annotator: according to the file; None if it does not say.
-        texts: shown to the annotator according to the file, left first; None if it has none.
+        value: position of the answer in the scale.
+        annotator: annotator according to the file; None if the file has none.
+        texts: texts of the entry according to the file, left first; None if the file has none.
     """
 
     location: str
@@ -73,7 +73,7 @@ class Answers:
         missing: a row per annotator who answered anything: annotator, n_entries, n_answered,
             n_missing.
         absent: the annotators without any answer, in order of name.
-        files: name and sha256 of each file that has answers.
+        files: name and sha256 of each file with answers.
     """
 
     frame: pl.DataFrame
@@ -97,7 +97,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
             one entry contradict each other. The message names the file, the line and the value.
     """
     entries = assignment.rows_by_key("entry_id", named=True, unique=True)
-    kept: dict[str, Given] = {}
+    by_entry: dict[str, GivenAnswer] = {}
     n_repeated: Counter[str] = Counter()
     files: list[dict[str, str]] = []
     unanswered: list[Path] = []
@@ -105,32 +105,32 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     for path, is_named in named:
         with reading(path, "answers"):
             text = read_text(path, guess=False)
-            found = _checked(text, entries, study)
-        if found:
+            file_answers = _checked(text, entries, study)
+        if file_answers:
             files.append({"name": path.name, "sha256": text.sha256})
         elif is_named:
             raise InputError(f"{path} has no answers")
         else:
             unanswered.append(path)
-        for given in found:
-            earlier = kept.setdefault(given.entry_id, given)
-            if earlier is given:
+        for answer in file_answers:
+            earlier = by_entry.setdefault(answer.entry_id, answer)
+            if earlier is answer:
                 continue
-            entry, answers = entries[given.entry_id], study.scale.answers
-            if earlier.value != given.value:
+            entry, answers = entries[answer.entry_id], study.scale.answers
+            if earlier.value != answer.value:
                 shown = " and ".join(
                     _quoted(entry[side]) for side in ("left", "right") if entry[side]
                 )
                 raise InputError(
                     f"contradictory answers of {_quoted(entry['annotator'])} to {shown}: "
                     f"{answers[earlier.value]} at {earlier.location}, "
-                    f"{answers[given.value]} at {given.location}; leave one out"
+                    f"{answers[answer.value]} at {answer.location}; leave one out"
                 )
             n_repeated[entry["annotator"]] += 1
-    if unanswered and not kept:
+    if unanswered and not by_entry:
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
         raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer{hint}")
-    frame, missing = _frames(kept, assignment)
+    frame, missing = _frames(by_entry, assignment)
     return Answers(
         frame=frame,
         missing=missing,
@@ -140,13 +140,15 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     )
 
 
-def _frames(kept: dict[str, Given], assignment: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the answers to keep, and the number of missing ones by annotator."""
-    rows = [(entry_id, given.value) for entry_id, given in kept.items()]
+def _frames(
+    by_entry: dict[str, GivenAnswer], assignment: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the checked answers, and the numbers of entries and missing answers by annotator."""
+    rows = [(entry_id, answer.value) for entry_id, answer in by_entry.items()]
     values = pl.DataFrame(rows, {"entry_id": pl.String, "value": pl.Int8}, orient="row")
     joined = assignment.join(values, on="entry_id").sort("annotator", "position")
     frame = joined.select(*ANSWER_COLUMNS).cast(pl.Schema(ANSWER_COLUMNS))
-    n_entries, n_answered = (one.group_by("annotator").len() for one in (assignment, frame))
+    n_entries, n_answered = (table.group_by("annotator").len() for table in (assignment, frame))
     counts = n_entries.join(n_answered, on="annotator", suffix="_answered").sort("annotator")
     return frame, counts.select(
         "annotator",
@@ -168,17 +170,17 @@ def _files(paths: Sequence[Path]) -> tuple[list[tuple[Path, bool]], list[Path]]:
         if not path.is_dir():
             files.append((path, True))
             continue
-        found = [
-            one
-            for one in sorted(path.rglob("*"))
-            if not one.is_dir() and not any(map(is_left_behind, one.relative_to(path).parts))
+        candidates = [
+            file
+            for file in sorted(path.rglob("*"))
+            if not file.is_dir() and not any(map(is_left_behind, file.relative_to(path).parts))
         ]
-        own = [one for one in found if one.suffix.lower() in SUFFIXES]
-        others = [one for one in found if one not in own]
-        if not own:
-            has = f"only {_names(others)}" if others else "no file"
-            raise InputError(f"{path} has {has}; {_HOW_TO}")
-        files += [(one, False) for one in own]
+        readable = [file for file in candidates if file.suffix.lower() in SUFFIXES]
+        others = [file for file in candidates if file not in readable]
+        if not readable:
+            content = f"only {_names(others)}" if others else "no file"
+            raise InputError(f"{path} has {content}; {_HOW_TO}")
+        files += [(file, False) for file in readable]
         unread += others
     return files, unread
 
@@ -187,39 +189,41 @@ def _names(paths: Sequence[Path]) -> str:
     return listed([path.name for path in paths], most=40)
 
 
-def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[Given]:
+def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[GivenAnswer]:
     """Return the answers in a file, checked against the entries that were shown.
 
     The first character of a file decides its format.
     """
     begin = file.content.lstrip()[:1]
     if begin in {"{", "["}:
-        read = read_jsonl if begin == "{" else read_label_studio
-        found = list(read(file.path, file.content, study))
+        reader = read_jsonl if begin == "{" else read_label_studio
+        answers = list(reader(file.path, file.content, study))
     else:
-        found = list(read_csv(file, study))
-    if found and not any(given.entry_id in entries for given in found):
+        answers = list(read_csv(file, study))
+    if answers and not any(answer.entry_id in entries for answer in answers):
         raise InputError(
             f"{file.path} is of another study: none of its entries, such as "
-            f"{_quoted(found[0].entry_id)}, is of study {study.study_id!r}"
+            f"{_quoted(answers[0].entry_id)}, is of study {study.study_id!r}"
         )
-    for given in found:
-        of_entry, entry = f"entry {_quoted(given.entry_id)}", entries.get(given.entry_id)
+    for answer in answers:
+        of_entry, entry = f"entry {_quoted(answer.entry_id)}", entries.get(answer.entry_id)
         if entry is None:
-            raise InputError(f"{given.location}: {of_entry} is not of this study")
-        if given.annotator not in (None, entry["annotator"]):
+            raise InputError(f"{answer.location}: {of_entry} is not of this study")
+        if answer.annotator not in (None, entry["annotator"]):
             raise InputError(
-                f"{given.location}: {of_entry} is of annotator {_quoted(entry['annotator'])}, and "
-                f"the file says {_quoted(given.annotator)}"
+                f"{answer.location}: {of_entry} is of annotator {_quoted(entry['annotator'])}, and "
+                f"the file says {_quoted(answer.annotator)}"
             )
         # A word has one text. Spreadsheets change white space and line ends.
-        for text, expected in zip(given.texts or (), (entry["left"], entry["right"]), strict=False):
+        for text, expected in zip(
+            answer.texts or (), (entry["left"], entry["right"]), strict=False
+        ):
             if text.split() != expected.split():
                 raise InputError(
-                    f"{given.location} was edited: {of_entry} shows {_quoted(expected)}, and the "
+                    f"{answer.location} was edited: {of_entry} shows {_quoted(expected)}, and the "
                     f"file has {_quoted(text)}"
                 )
-    return found
+    return answers
 
 
 def _warnings(
@@ -237,11 +241,11 @@ def _warnings(
         yield f"{count:,} answers of {_quoted(annotator)} are repeated; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():
         if n_missing:
-            of = f"{n_missing:,} of {n_entries:,} {noun}s"
-            yield f"{_quoted(annotator)} left {of} without an answer"
+            share = f"{n_missing:,} of {n_entries:,} {noun}s"
+            yield f"{_quoted(annotator)} left {share} without an answer"
 
 
-def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
+def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAnswer]:
     """Yield the answers that a page exported; the last line has a checksum of the others."""
     content = text.replace("\r\n", "\n").rstrip()  # mail may change line ends
     begin = content.rfind("\n") + 1  # of the last line
@@ -261,23 +265,23 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
     _check_study(str(path), head.get("study"), study)
     for number, line in enumerate(lines[1:], start=2):
         location = f"{path}: line {number}"
-        given = parsed_json(location, line, _PAGE_AGAIN)
-        if not isinstance(given, dict) or not isinstance(given.get("entry"), str):
+        record = parsed_json(location, line, _PAGE_AGAIN)
+        if not isinstance(record, dict) or not isinstance(record.get("entry"), str):
             raise InputError(f"{location} is not an answer to an entry; {_PAGE_AGAIN}")
-        answer = given.get("answer")  # a rating is a number, any other answer a text
-        written = type(answer) is (int if scale.graded else str)
-        yield Given(
+        value = record.get("answer")  # a rating is a number, any other answer a text
+        written = type(value) is (int if scale.graded else str)
+        yield GivenAnswer(
             location=location,
-            entry_id=given["entry"],
-            value=_value_of(location, str(answer) if written else "", scale, given=answer),
+            entry_id=record["entry"],
+            value=_value_of(location, str(value) if written else "", scale, shown=value),
             annotator=head.get("annotator"),
         )
 
 
-def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
+def read_csv(text: Text, study: StudyIdentity) -> Iterator[GivenAnswer]:
     """Yield the answers of a filled-in sheet, as any spreadsheet may save it.
 
-    Columns may be in any order, among others.
+    Columns may be in any order, and other columns are ignored.
     """
     table = table_of(text, study.scale.columns, filled_in=True)
     for at, row in table.rows():
@@ -287,7 +291,7 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
         location = f"{text.path}: {at}"
         if not entry_id.strip():
             raise InputError(f"{location} has the answer {_quoted(answer)} and no entry")
-        yield Given(
+        yield GivenAnswer(
             location=location,
             entry_id=entry_id.strip(),
             value=_read_value(location, answer, study.scale),
@@ -295,16 +299,16 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
         )
 
 
-def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
+def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAnswer]:
     """Yield the answers in an export of Label Studio, either its JSON or its JSON-MIN.
 
-    A skipped task has no answer; a task that was annotated several times has several. The answer
-    belongs to the annotator of the task, whoever annotated it in Label Studio.
+    A skipped task has no answer; a task annotated several times has several. Answers belong to the
+    annotator of the task, whoever annotated it in Label Studio.
     """
-    found = parsed_json(path, text, _AGAIN)
-    if not isinstance(found, list):
+    tasks = parsed_json(path, text, _AGAIN)
+    if not isinstance(tasks, list):
         raise InputError(f"{path} is not a list of tasks; export it as JSON or JSON-MIN")
-    for number, task in enumerate(found, start=1):
+    for number, task in enumerate(tasks, start=1):
         location = f"{path}: task {number}"
         data = task.get("data", task) if isinstance(task, dict) else None
         if not isinstance(data, dict) or not isinstance(data.get("entry"), str):
@@ -315,7 +319,7 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
         try:
             texts = tuple(_text(data[name]) for name in study.scale.parts)
             for answer in [data[CONTROL]] if CONTROL in data else _answers(task):
-                yield Given(
+                yield GivenAnswer(
                     location=location,
                     entry_id=data["entry"],
                     value=_read_value(location, _text(answer), study.scale),
@@ -347,36 +351,36 @@ def _text(value: object) -> str:
     return value
 
 
-def _check_study(location: str, found: object, study: StudyIdentity) -> None:
-    """Raise InputError if the study that a file names is another."""
-    if found != study.study_id:
-        raise InputError(f"{location} is of study {_quoted(found)}, not of {study.study_id!r}")
+def _check_study(location: str, study_id: object, study: StudyIdentity) -> None:
+    """Raise InputError if an answer is of another study."""
+    if study_id != study.study_id:
+        raise InputError(f"{location} is of study {_quoted(study_id)}, not of {study.study_id!r}")
 
 
 def _read_value(location: str, answer: str, scale: Scale) -> int:
     """Return the value of an answer that a person may have typed.
 
-    Letter case and outer space do not matter. An answer's label or key is accepted too, such as "n"
-    for not same, and "4.0" for 4.
+    Letter case and surrounding space do not matter. An answer's label or key is accepted too, such
+    as "n" for not same, and "4.0" for 4.
     """
     text = answer.strip()
     rating = _RATING.fullmatch(text) if scale.graded else None
     text = _plain(rating[1] if rating else text)
-    for one in scale.choices:
-        if text in {one.name, one.key, _plain(one.label)}:
-            return one.value
-    return _value_of(location, text, scale, given=answer)
+    for choice in scale.choices:
+        if text in {choice.name, choice.key, _plain(choice.label)}:
+            return choice.value
+    return _value_of(location, text, scale, shown=answer)
 
 
 def _plain(text: str) -> str:
     return re.sub(r"\s+|-", "_", re.sub("['\u2019]", "", text.lower()))
 
 
-def _value_of(location: str, answer: str, scale: Scale, *, given: object) -> int:
-    """Return the value of an answer; if it is not in the scale, the error shows ``given``."""
+def _value_of(location: str, answer: str, scale: Scale, *, shown: object) -> int:
+    """Return the value of an answer; if it is not in the scale, the error shows ``shown``."""
     if answer not in scale.answers:
-        known = ", ".join(scale.answers)
-        raise InputError(f"{location}: answer {_quoted(given)} is not one of {known}")
+        accepted = ", ".join(scale.answers)
+        raise InputError(f"{location}: answer {_quoted(shown)} is not one of {accepted}")
     return scale.answers.index(answer)
 
 

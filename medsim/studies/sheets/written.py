@@ -24,9 +24,9 @@ _BYTE_ORDER_MARK = "\ufeff"  # without it Excel does not read UTF-8
 def rendered_sheet(sheet: Sheet) -> str:
     """Return the page of a sheet as HTML; the same sheet always gives the same text.
 
-    All data of the sheet is in one script element of JSON, and is shown only as text. Answers are
-    kept in the browser, by study, annotator and entries; the page can export them to a file and
-    import it again.
+    All data of the sheet is in one JSON script element, and is shown only as text. The browser
+    stores answers by study, annotator and entries; the page can export them to a file and import
+    it again.
     """
     scale = sheet.scale
     declared = {
@@ -37,7 +37,7 @@ def rendered_sheet(sheet: Sheet) -> str:
         "graded": scale.graded,
         "marks": MARKS if scale.marked else None,
         "answers": scale.answers,
-        "choices": [[one.name, one.label, one.key] for one in scale.choices],
+        "choices": [[choice.name, choice.label, choice.key] for choice in scale.choices],
     }
     content = {
         "format": FORMAT,
@@ -48,7 +48,7 @@ def rendered_sheet(sheet: Sheet) -> str:
         "instructions": list(sheet.instructions),
         "notice": sheet.notice,
         "page_size": sheet.page_size,
-        "entries": [[one.entry_id, *one.texts(scale).values()] for one in sheet.entries],
+        "entries": [[choice.entry_id, *choice.texts(scale).values()] for choice in sheet.entries],
     }
     embedded = f'<script type="application/json" id="sheet">{embedded_json(content)}</script>\n'
     return document(
@@ -63,8 +63,8 @@ def rendered_sheet(sheet: Sheet) -> str:
 def written_csv(sheet: Sheet) -> str:
     """Return a sheet as CSV with a column of answers to fill in.
 
-    It begins with a byte order mark, lines end in CR LF (RFC 4180). A cell that a spreadsheet would
-    read as a formula, a number or a date begins with an apostrophe.
+    It begins with a byte order mark, and lines end with CR LF (RFC 4180). A cell that a spreadsheet
+    would read as a formula, a number or a date begins with an apostrophe.
     """
     text = io.StringIO()
     text.write(_BYTE_ORDER_MARK)
@@ -78,19 +78,19 @@ def written_csv(sheet: Sheet) -> str:
 
 def tasks(sheet: Sheet) -> str:
     """Return a sheet as tasks for Label Studio, in JSON, one line per task."""
-    known = {"study": sheet.study_id, "annotator": sheet.annotator}
-    found = (
-        {"data": {**known, "entry": entry.entry_id, **entry.texts(sheet.scale)}}
+    shared = {"study": sheet.study_id, "annotator": sheet.annotator}
+    records = (
+        {"data": {**shared, "entry": entry.entry_id, **entry.texts(sheet.scale)}}
         for entry in sheet.entries
     )
-    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in found)
+    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in records)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
-    """Return the labelling configuration of a project for such tasks, in XML, with hotkeys.
+    """Return the labelling configuration for such tasks as XML, with hotkeys.
 
-    Ratings are choices as well: Label Studio's stars have no 0.
+    Ratings are choices too, since Label Studio's stars have no 0.
     """
     view = ET.Element("View")
     for paragraph in instructions:
@@ -101,7 +101,7 @@ def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
     # With two names in toName Label Studio exports no answers (issue 4699).
     about, kind = {"name": CONTROL, "toName": scale.parts[0]}, {"choice": "single-radio"}
     choices = ET.SubElement(view, "Choices", about | kind, required="true", showInline="true")
-    for one in scale.choices:
-        ET.SubElement(choices, "Choice", value=one.label, alias=one.name, hotkey=one.key)
+    for choice in scale.choices:
+        ET.SubElement(choices, "Choice", value=choice.label, alias=choice.name, hotkey=choice.key)
     ET.indent(view)
     return ET.tostring(view, encoding="unicode") + "\n"

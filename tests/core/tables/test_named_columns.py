@@ -114,7 +114,7 @@ def test_all_other_columns_are_kept_under_their_own_names(tmp_path: Path) -> Non
         ('term,x\na,b\n"c,d\n', "line 3 cannot be cut into cells (unexpected end of data)"),
     ],
 )
-def test_what_is_wrong_in_a_table_is_named(tmp_path: Path, text: str, says: str) -> None:
+def test_errors_in_a_table_are_named(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(InputError) as caught:
         read_table(put(tmp_path, text), ("term",), known=None)
 

@@ -1,4 +1,4 @@
-"""The page of an annotator as text: what it promises without a browser."""
+"""The page of an annotator as text, tested without a browser."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from medsim.studies.sheets.written import rendered_sheet
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(HOSTILE)
 
 
-def test_the_page_holds_the_whole_sheet_and_nothing_else_of_the_study() -> None:
-    one = sheet(PAIRS[:2], annotator="Dr Grey", notice="Keep it.", scale=GRADED, page_size=1)
+def test_page_has_the_whole_sheet_and_nothing_else_of_the_study() -> None:
+    shown_sheet = sheet(
+        PAIRS[:2], annotator="Dr Grey", notice="Keep it.", scale=GRADED, page_size=1
+    )
 
-    content = json.loads(Outline(rendered_sheet(one)).texts["script"][0])
+    content = json.loads(Outline(rendered_sheet(shown_sheet)).texts["script"][0])
 
     assert content == {
         "format": 1,
@@ -44,7 +46,7 @@ def test_the_page_holds_the_whole_sheet_and_nothing_else_of_the_study() -> None:
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_whatever_texts_hold_the_page_has_the_same_elements_and_gives_them_back(
+def test_any_text_leaves_the_elements_of_the_page_unchanged(
     left: str, title: str, notice: str
 ) -> None:
     plain = Outline(rendered_sheet(sheet([("a", "b")], notice="c")))
@@ -57,9 +59,9 @@ def test_whatever_texts_hold_the_page_has_the_same_elements_and_gives_them_back(
     assert (content["entries"][0][1], content["title"], content["notice"]) == (left, title, notice)
 
 
-def test_its_two_scripts_alone_may_run_and_nothing_points_outside_the_page() -> None:
+def test_only_its_two_scripts_may_run_and_nothing_points_outside_the_page() -> None:
     page = Outline(rendered_sheet(sheet([(term, "b") for term in HOSTILE])))
-    (policy,) = [one["content"] for one in page.all("meta") if "http-equiv" in one]
+    (policy,) = [meta["content"] for meta in page.all("meta") if "http-equiv" in meta]
     rules = dict(rule.split(" ", 1) for rule in str(policy).split("; "))
 
     assert rules["default-src"] == "'none'"
@@ -78,7 +80,7 @@ def test_its_two_scripts_alone_may_run_and_nothing_points_outside_the_page() -> 
         assert not re.search(r"fetch\(|XMLHttp|WebSocket|sendBeacon|https?:", script)
 
 
-def test_ids_are_used_once_and_every_reference_to_one_is_met() -> None:
+def test_ids_are_unique_and_every_reference_has_a_target() -> None:
     page = Outline(rendered_sheet(sheet()))
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
 

@@ -1,4 +1,4 @@
-"""Answers in files of every format, checked against what annotators were shown."""
+"""Answers in files of every format, checked against the entries shown to annotators."""
 
 from __future__ import annotations
 
@@ -30,37 +30,37 @@ CY, ADA, BEN = SHEETS
 ASSIGNMENT = assignment_of(SHEETS)
 
 
-def read(*paths: Path, assignment: pl.DataFrame = ASSIGNMENT) -> Answers:
+def answers_in(*paths: Path, assignment: pl.DataFrame = ASSIGNMENT) -> Answers:
     return read_answers(paths, assignment, STUDY)
 
 
 def refused(*paths: Path) -> str:
     with pytest.raises(InputError) as caught:
-        read(*paths)
+        answers_in(*paths)
     message = str(caught.value)
     assert message.isprintable()  # so it is one line
     return message
 
 
-def values_of(one: Sheet, *values: int | None) -> dict[str, int]:
-    pairs = zip(one.entries, values, strict=False)
+def values_of(of_sheet: Sheet, *values: int | None) -> dict[str, int]:
+    pairs = zip(of_sheet.entries, values, strict=False)
     return {entry.entry_id: value for entry, value in pairs if value is not None}
 
 
-def put_jsonl(folder: Path, name: str, one: Sheet, *values: int | None) -> Path:
-    return put(folder, name, written_jsonl(one, values_of(one, *values)))
+def put_jsonl(folder: Path, name: str, of_sheet: Sheet, *values: int | None) -> Path:
+    return put(folder, name, written_jsonl(of_sheet, values_of(of_sheet, *values)))
 
 
 def put_csv(folder: Path, name: str, *rows: str) -> Path:
     return put(folder, name, "\n".join(["entry,left,right,answer", *rows, ""]))
 
 
-def row(one: Sheet, at: int, answer: str) -> str:
-    entry = one.entries[at]
+def row(of_sheet: Sheet, at: int, answer: str) -> str:
+    entry = of_sheet.entries[at]
     return f"{entry.entry_id},{entry.left},{entry.right},{answer}"
 
 
-def test_answers_of_all_formats_come_in_order_of_annotator_and_position(tmp_path):
+def test_answers_of_all_formats_are_in_order_of_annotator_and_position(tmp_path):
     filled = written_csv(ADA).replace("Red cell,", "Red cell,s").replace("of arm,", "of arm,n")
     (tmp_path / "returned").mkdir()
     put_jsonl(tmp_path / "returned", "z.JSONL", CY, SAME, NOT_SAME, DONT_KNOW)
@@ -69,7 +69,7 @@ def test_answers_of_all_formats_come_in_order_of_annotator_and_position(tmp_path
     put(tmp_path / "returned", "._a.csv", b"\x00\x05")
     export = annotated_tasks(BEN, values_of(BEN, None, DONT_KNOW))
 
-    answers = read(tmp_path / "returned", put(tmp_path, "answers.txt", export))
+    answers = answers_in(tmp_path / "returned", put(tmp_path, "answers.txt", export))
 
     assert answers.frame.schema == pl.Schema(ANSWER_COLUMNS)
     assert answers.frame.select("annotator", "position", "value").rows() == [
@@ -86,7 +86,7 @@ def test_answers_of_all_formats_come_in_order_of_annotator_and_position(tmp_path
 
 
 def test_missing_answers_and_annotators_are_counted(tmp_path):
-    answers = read(
+    answers = answers_in(
         put_jsonl(tmp_path, "cy.jsonl", CY, SAME), put_jsonl(tmp_path, "ada.jsonl", ADA, 0, 1, 2)
     )
 
@@ -98,11 +98,11 @@ def test_missing_answers_and_annotators_are_counted(tmp_path):
     assert answers.warnings == ("'cy' left 2 of 3 pairs without an answer",)
 
 
-def test_an_answer_that_stands_twice_counts_once(tmp_path):
+def test_repeated_answer_counts_once(tmp_path):
     first = put_jsonl(tmp_path, "one.jsonl", ADA, SAME, NOT_SAME)
     second = put_csv(tmp_path, "two.csv", *[row(ADA, 0, "same")] * 2, row(ADA, 2, "d"))
 
-    answers = read(first, second)
+    answers = answers_in(first, second)
 
     assert answers.frame["value"].to_list() == [SAME, NOT_SAME, DONT_KNOW]
     assert answers.warnings == ("2 answers of 'ada' are repeated; each counts once",)
@@ -149,11 +149,11 @@ def test_answers_to_another_study_and_edited_terms_are_refused(tmp_path):
     assert "shows 'Fever', and the file has 'Chill'" in refused(swap)
 
 
-def test_white_space_that_a_spreadsheet_changed_is_no_edit(tmp_path):
-    one = sheet([("a\r\nb  c", "d")])
-    path = put_csv(tmp_path, "a.csv", f'{one.entries[0].entry_id},"a\nb c ",d,same')
+def test_white_space_changed_by_a_spreadsheet_is_not_an_edit(tmp_path):
+    shown_sheet = sheet([("a\r\nb  c", "d")])
+    path = put_csv(tmp_path, "a.csv", f'{shown_sheet.entries[0].entry_id},"a\nb c ",d,same')
 
-    assert read(path, assignment=assignment_of([one])).frame.height == 1
+    assert answers_in(path, assignment=assignment_of([shown_sheet])).frame.height == 1
 
 
 @pytest.mark.parametrize(
@@ -170,26 +170,26 @@ def test_white_space_that_a_spreadsheet_changed_is_no_edit(tmp_path):
         ),
     ],
 )
-def test_a_file_that_holds_no_answers_is_refused_in_one_line(tmp_path, data, message):
+def test_file_without_answers_is_refused_in_one_line(tmp_path, data, message):
     path = put(tmp_path, "file", data)
 
     assert refused(path).startswith(f"{path} {message}")
 
 
-def test_sheets_that_nobody_filled_in_are_left_out_of_a_folder(tmp_path):
+def test_empty_sheets_in_a_folder_are_left_out(tmp_path):
     (tmp_path / "ada").mkdir()
     put_jsonl(tmp_path / "ada", "ada.jsonl", ADA, 1, 0, 2)
     put(tmp_path / "ada", "sheet-ada.csv", written_csv(ADA))
     put(tmp_path, "sheet-ben.csv", written_csv(BEN))
 
-    found = read(tmp_path)
+    result = answers_in(tmp_path)
 
-    assert [file["name"] for file in found.files] == ["ada.jsonl"]
-    assert found.warnings[0] == "no answers in sheet-ada.csv, sheet-ben.csv; left out"
-    assert found.absent == ("ben", "cy")
+    assert [file["name"] for file in result.files] == ["ada.jsonl"]
+    assert result.warnings[0] == "no answers in sheet-ada.csv, sheet-ben.csv; left out"
+    assert result.absent == ("ben", "cy")
 
 
-def test_a_folder_must_hold_files_of_answers(tmp_path):
+def test_folder_must_have_files_of_answers(tmp_path):
     assert refused(tmp_path).startswith(f"{tmp_path} has no file; answers are read from .csv, .tsv")
     put(tmp_path, "notes.txt", "hello")
     put(tmp_path, "sheet-ada.xlsx", b"PK\x03\x04")
@@ -203,7 +203,7 @@ def test_a_folder_must_hold_files_of_answers(tmp_path):
     )
 
 
-def test_files_that_are_not_read_are_named_but_for_what_systems_leave_behind(tmp_path):
+def test_unread_files_are_named_except_system_files(tmp_path):
     for folder in ("inner.csv", ".ipynb_checkpoints"):
         (tmp_path / folder).mkdir()
     for name in ("~$sheet-ada.csv", ".~lock.sheet-ada.csv#", ".DS_Store", "._sheet-ada.csv"):
@@ -214,8 +214,8 @@ def test_files_that_are_not_read_are_named_but_for_what_systems_leave_behind(tmp
     for name in ("sheet-ben.xlsx", "sheet-cy.ods", "answers.json.zip"):
         put(tmp_path / "inner.csv", name, b"PK\x03\x04")
 
-    found = read(tmp_path)
+    result = answers_in(tmp_path)
 
-    assert [file["name"] for file in found.files] == ["ada.jsonl"]
-    (warning,) = found.warnings
+    assert [file["name"] for file in result.files] == ["ada.jsonl"]
+    (warning,) = result.warnings
     assert warning.startswith("not read: answers.json.zip, sheet-ben.xlsx and sheet-cy.ods; answ")

@@ -1,4 +1,4 @@
-"""The page's export, sheets for spreadsheets, tasks for Label Studio: written, and read again."""
+"""Writing and reading the page's export, sheets for spreadsheets and tasks of Label Studio."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from medsim.core.errors import InputError
 from medsim.core.tables import Text, guarded, unguarded
 from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Scale
 from medsim.studies.sheets.answers import (
-    Given,
+    GivenAnswer,
     StudyIdentity,
     read_csv,
     read_jsonl,
@@ -47,7 +47,7 @@ HEAD = {
 }
 
 
-def read_page(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
+def read_page(text: str, scale: Scale = JUDGEMENT) -> list[GivenAnswer]:
     return list(read_jsonl(Path("ada.jsonl"), text, StudyIdentity(study_id=STUDY_ID, scale=scale)))
 
 
@@ -56,28 +56,28 @@ def read_page(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
     annotator=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1),
     values=st.lists(st.none() | st.integers(0, 2), max_size=6),
 )
-def test_what_is_written_is_read(scale: Scale, annotator: str, values: list[int | None]) -> None:
+def test_answers_round_trip(scale: Scale, annotator: str, values: list[int | None]) -> None:
     of_all = sheet([("a", "b")] * len(values), annotator=annotator, scale=scale)
     pairs = zip((entry.entry_id for entry in of_all.entries), values, strict=True)
     expected = [(entry_id, value) for entry_id, value in pairs if value is not None]
 
     text = written_jsonl(of_all, dict(expected))
-    found = read_page(text, scale)
+    result = read_page(text, scale)
 
-    assert [(one.entry_id, one.value) for one in found] == expected
-    assert [one.location for one in found] == [
-        f"ada.jsonl: line {number}" for number in range(2, len(found) + 2)
+    assert [(answer.entry_id, answer.value) for answer in result] == expected
+    assert [answer.location for answer in result] == [
+        f"ada.jsonl: line {number}" for number in range(2, len(result) + 2)
     ]
-    assert {one.annotator for one in found} <= {annotator}
-    assert read_page(text.replace("\n", "\r\n"), scale) == found  # as mail changes line ends
+    assert {answer.annotator for answer in result} <= {annotator}
+    assert read_page(text.replace("\n", "\r\n"), scale) == result  # as mail changes line ends
 
 
 @settings(max_examples=60)
 @given(st.data())
-def test_a_text_that_is_cut_short_or_changed_in_one_character_is_refused(data) -> None:
+def test_truncated_or_changed_text_is_refused(data) -> None:
     text = written_jsonl(sheet(), {IDS[0]: SAME, IDS[1]: NOT_SAME})
     at = data.draw(st.integers(0, len(text) - 2))  # without its last line feed it is whole
-    other = data.draw(st.sampled_from("0aZ\n ").filter(lambda one: one != text[at]))
+    other = data.draw(st.sampled_from("0aZ\n ").filter(lambda character: character != text[at]))
 
     for wrong in (text[:at], text[:at] + other + text[at + 1 :]):
         with pytest.raises(InputError, match="export it again"):
@@ -103,7 +103,7 @@ SHEET_TERMS = st.text(
 ) | st.sampled_from(HOSTILE)
 
 
-def read_sheet(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
+def read_sheet(text: str, scale: Scale = JUDGEMENT) -> list[GivenAnswer]:
     study = StudyIdentity(study_id=STUDY_ID, scale=scale)
     return list(read_csv(Text(path=Path("sheet.csv"), content=text), study))
 
@@ -113,7 +113,7 @@ def cells_of(text: str) -> list[list[str]]:
 
 
 def filled(text: str, answers: list[str], **form: Any) -> str:
-    """Return a sheet with answers, as a spreadsheet writes it that keeps every cell."""
+    """Return a sheet with answers, as saved by a spreadsheet that keeps every cell."""
     head, *rows = cells_of(text)
     out = io.StringIO()
     writer = csv.writer(out, **form)
@@ -122,7 +122,7 @@ def filled(text: str, answers: list[str], **form: Any) -> str:
     return out.getvalue()
 
 
-def test_a_sheet_is_what_spreadsheets_read():
+def test_sheet_is_readable_by_spreadsheets():
     text = written_csv(sheet())
 
     assert text.startswith("\ufeffentry,left,right,answer\r\n")
@@ -138,18 +138,20 @@ def test_a_sheet_is_what_spreadsheets_read():
     separator=st.sampled_from(",;\t"),
     line_end=st.sampled_from(["\n", "\r\n", "\r"]),
 )
-def test_terms_and_answers_come_back_from_any_spreadsheet(
+def test_terms_and_answers_round_trip_through_any_spreadsheet(
     pairs: list[tuple[str, str]], separator: str, line_end: str
 ) -> None:
     sheet_of_all = sheet(pairs)
     answers = (["same", "not_same", "dont_know"] * 2)[: len(pairs)]
 
     form = {"delimiter": separator, "lineterminator": line_end, "quoting": csv.QUOTE_ALL}
-    found = read_sheet(filled(written_csv(sheet_of_all), answers, **form))
+    result = read_sheet(filled(written_csv(sheet_of_all), answers, **form))
 
-    assert [one.texts for one in found] == pairs
-    assert [one.entry_id for one in found] == [one.entry_id for one in sheet_of_all.entries]
-    assert [one.value for one in found] == ([SAME, NOT_SAME, DONT_KNOW] * 2)[: len(pairs)]
+    assert [answer.texts for answer in result] == pairs
+    assert [answer.entry_id for answer in result] == [
+        entry.entry_id for entry in sheet_of_all.entries
+    ]
+    assert [answer.value for answer in result] == ([SAME, NOT_SAME, DONT_KNOW] * 2)[: len(pairs)]
 
 
 @given(SHEET_TERMS)
@@ -165,7 +167,7 @@ def test_no_cell_is_a_formula_and_every_cell_is_recognised(term: str) -> None:
     assert cell in {term, f"'{term}"}
 
 
-def test_a_cell_that_would_become_a_number_or_a_date_gets_an_apostrophe_and_no_other() -> None:
+def test_only_cells_like_numbers_or_dates_get_an_apostrophe() -> None:
     dates = ("MARCH1", "sept2", "1-2", "10/12", "2 Mar 2020", "12:30 pm")
     for term in (*dates, "12345678901234567890", "007", "1e5", "12e45", ".5", "5 %", "TRUE", "'1"):
         assert guarded(term) == f"'{term}"
@@ -182,31 +184,31 @@ def test_a_cell_that_would_become_a_number_or_a_date_gets_an_apostrophe_and_no_o
         (("4", " 4 ", "4.0", "4,00"), GRADED, 4),
     ],
 )
-def test_answers_are_taken_as_people_and_spreadsheets_write_them(
+def test_answers_are_accepted_as_people_and_spreadsheets_write_them(
     answers: tuple[str, ...], scale: Scale, value: int
 ) -> None:
     for answer in answers:
-        (found,) = read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=scale)), [answer]), scale)
-        assert found.value == value
+        (result,) = read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=scale)), [answer]), scale)
+        assert result.value == value
 
 
 @pytest.mark.parametrize("answer", ["7", "-1", "4.5", "04", "four", "\u0664", "same", "4.0.0"])
-def test_no_other_rating_is_taken(answer: str) -> None:
-    said = r"sheet\.csv: line 2: answer .* is not one of 0, 1, 2, 3, 4"
-    with pytest.raises(InputError, match=said):
+def test_other_ratings_are_refused(answer: str) -> None:
+    message = r"sheet\.csv: line 2: answer .* is not one of 0, 1, 2, 3, 4"
+    with pytest.raises(InputError, match=message):
         read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=GRADED)), [answer]), GRADED)
 
 
-def test_columns_may_stand_in_any_order_among_others_with_blank_rows():
+def test_columns_may_be_in_any_order_among_others_with_blank_rows():
     text = (
         "\n;;;;\nRemark; Answer ;RIGHT;left;Entry\n"
         f"sure;same;Red cell;Erythrocyte;{IDS[0]}\n;;;;\n;;Chill;Fever;{IDS[1]}\n"
         f'"two\nlines";n;Fracture of arm;Broken arm; {IDS[2]} \n;;;;\n\n'
     )
 
-    found = read_sheet(text)
+    result = read_sheet(text)
 
-    assert [(one.location, one.entry_id, one.value) for one in found] == [
+    assert [(answer.location, answer.entry_id, answer.value) for answer in result] == [
         ("sheet.csv: line 4", IDS[0], SAME),
         ("sheet.csv: line 7", IDS[2], NOT_SAME),
     ]
@@ -217,8 +219,8 @@ TASK_TERMS = st.text(st.characters(codec="utf-8"), min_size=1) | st.sampled_from
 )
 
 
-def read_tasks(found: object, scale: Scale = JUDGEMENT) -> list[Given]:
-    text = found if isinstance(found, str) else json.dumps(found)
+def read_tasks(exported: object, scale: Scale = JUDGEMENT) -> list[GivenAnswer]:
+    text = exported if isinstance(exported, str) else json.dumps(exported)
     return list(
         read_label_studio(
             Path("project-7.json"), text, StudyIdentity(study_id=STUDY_ID, scale=scale)
@@ -228,8 +230,8 @@ def read_tasks(found: object, scale: Scale = JUDGEMENT) -> list[Given]:
 
 def data(at: int = 0, **changes: object) -> dict[str, object]:
     left, right = PAIRS[at]
-    own = {"study": STUDY_ID, "annotator": "ada", "entry": IDS[at], "left": left, "right": right}
-    return {**own, **changes}
+    fields = {"study": STUDY_ID, "annotator": "ada", "entry": IDS[at], "left": left, "right": right}
+    return {**fields, **changes}
 
 
 def annotation(*answers: object, **changes: object) -> dict[str, object]:
@@ -240,11 +242,11 @@ def annotation(*answers: object, **changes: object) -> dict[str, object]:
 
 
 def task(*annotations: object, at: int = 0, **changes: object) -> dict[str, object]:
-    own = {"id": 1, "annotations": list(annotations), "drafts": [], "predictions": []}
-    return {**own, "data": data(at), "meta": {}, "project": 7, **changes}
+    fields = {"id": 1, "annotations": list(annotations), "drafts": [], "predictions": []}
+    return {**fields, "data": data(at), "meta": {}, "project": 7, **changes}
 
 
-def test_tasks_hold_what_is_shown_and_whose_it_is():
+def test_tasks_have_the_texts_and_the_annotator():
     assert json.loads(tasks(sheet(PAIRS[:2]))) == [{"data": data(0)}, {"data": data(1)}]
     assert read_tasks(tasks(sheet())) == []
 
@@ -262,33 +264,38 @@ def test_annotated_tasks_are_read_as_the_same_answers(
     expected = {entry: value for entry, value in given_values if value is not None}
 
     by_id = {entry.entry_id: value for entry, value in expected.items()}
-    found = read_tasks(annotated_tasks(of_all, by_id), scale)
+    result = read_tasks(annotated_tasks(of_all, by_id), scale)
 
-    assert [(one.entry_id, one.texts, one.value, one.annotator) for one in found] == [
+    assert [
+        (answer.entry_id, answer.texts, answer.value, answer.annotator) for answer in result
+    ] == [
         (entry.entry_id, (entry.left, entry.right), value, "ada")
         for entry, value in expected.items()
     ]
 
 
-def test_choices_have_the_answers_and_keys_of_the_page_and_instructions_are_escaped():
+def test_choices_match_the_page_and_instructions_are_escaped():
     hostile = 'Same "thing"?</View><Choices name="x"/> & more'
     view = ET.fromstring(labelling_config(JUDGEMENT, [hostile]))  # noqa: S314 — medsim wrote it
     graded = ET.fromstring(labelling_config(GRADED))  # noqa: S314 — as above
 
-    assert [one.attrib for one in view.iter("Choice")] == [
+    assert [element.attrib for element in view.iter("Choice")] == [
         {"value": "Same", "alias": "same", "hotkey": "s"},
         {"value": "Not same", "alias": "not_same", "hotkey": "n"},
         {"value": "Don\u2019t know", "alias": "dont_know", "hotkey": "d"},
     ]
-    assert [one.get("value") for one in view.iter("Text")] == ["$left", "$right"]
+    assert [element.get("value") for element in view.iter("Text")] == ["$left", "$right"]
     (choices,) = view.findall("Choices")
     assert (choices.get("name"), choices.get("toName")) == ("answer", "left")
-    ratings = [dict.fromkeys(("value", "alias", "hotkey"), str(one)) for one in range(7)]
-    assert [one.attrib for one in graded.iter("Choice")] == ratings
-    assert [one.get("value") for one in view.iter("Header")] == [hostile, JUDGEMENT.question]
+    ratings = [dict.fromkeys(("value", "alias", "hotkey"), str(element)) for element in range(7)]
+    assert [element.attrib for element in graded.iter("Choice")] == ratings
+    assert [element.get("value") for element in view.iter("Header")] == [
+        hostile,
+        JUDGEMENT.question,
+    ]
 
 
-def test_the_full_export_is_read_and_the_short_one_though_it_numbers_annotators():
+def test_full_and_short_exports_are_read():
     other = {"from_name": "remark", "type": "textarea", "value": {"text": ["why?"]}}
     full = [
         task(annotation("same")),
@@ -299,14 +306,14 @@ def test_the_full_export_is_read_and_the_short_one_though_it_numbers_annotators(
     ]
     short = {"id": 3, "annotator": 1, "annotation_id": 31, "lead_time": 4.2}
 
-    assert [(one.location, one.entry_id, one.value) for one in read_tasks(full)] == [
+    assert [(answer.location, answer.entry_id, answer.value) for answer in read_tasks(full)] == [
         ("project-7.json: task 1", IDS[0], SAME),
         ("project-7.json: task 3", IDS[2], NOT_SAME),
         ("project-7.json: task 3", IDS[2], NOT_SAME),
     ]
-    (found,) = read_tasks([{**data(0), **short, "answer": "same"}, {**data(1), **short}])
-    assert (found.entry_id, found.value, found.annotator) == (IDS[0], SAME, None)
-    assert found.texts == PAIRS[0]
+    (result,) = read_tasks([{**data(0), **short, "answer": "same"}, {**data(1), **short}])
+    assert (result.entry_id, result.value, result.annotator) == (IDS[0], SAME, None)
+    assert result.texts == PAIRS[0]
 
 
 REFUSED_LINES: list[tuple[list[object], str]] = [
@@ -353,16 +360,16 @@ REFUSED_TASKS: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("reader", "found", "message"),
+    ("reader", "content", "message"),
     [
         *((read_page, closed(*lines), message) for lines, message in REFUSED_LINES),
         *((read_sheet, text, message) for text, message in REFUSED_SHEETS),
-        *((read_tasks, found, message) for found, message in REFUSED_TASKS),
+        *((read_tasks, content, message) for content, message in REFUSED_TASKS),
     ],
 )
-def test_what_is_no_answer_is_named(reader: Any, found: object, message: str) -> None:
+def test_invalid_answers_are_named(reader: Any, content: object, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        reader(found)
+        reader(content)
 
     assert str(caught.value).startswith(message)
     assert str(caught.value).isprintable()
