@@ -31,14 +31,14 @@ medsim COMMAND --help the options of one, with an example."""
 class _Commands(Mapping[str, Any]):
     """The commands by name; a command's package is imported when the command is needed."""
 
-    def __init__(self, made: Mapping[str, Any], packages: Mapping[str, str]) -> None:
-        self.made, self._packages = made, packages
+    def __init__(self, loaded: Mapping[str, Any], packages: Mapping[str, str]) -> None:
+        self.loaded, self._packages = loaded, packages
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self.made:
+        if name not in self.loaded:
             import_module(f"medsim.{self._packages[name]}.commands")
-            self.made = get_group(app).commands.made  # type: ignore[attr-defined]
-        return self.made[name]
+            self.loaded = get_group(app).commands.loaded  # type: ignore[attr-defined]
+        return self.loaded[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._packages)
@@ -48,7 +48,7 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Medsim(Program):
-    """The commands by task; each panel has them in the order of use."""
+    """The commands by task; each panel lists them in the order of use."""
 
     panels = {  # noqa: RUF012 — as declared
         "Datasets": {
@@ -81,8 +81,8 @@ class _Medsim(Program):
         self.commands: Any = _Commands(self.commands, packages)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from medsim.core.manifest import medsim_version
 
         typer.echo(f"medsim {medsim_version()}")

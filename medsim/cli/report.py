@@ -30,10 +30,10 @@ _HEAD = 512  # the bytes that identify a report
 
 @public(ReportOptions)
 def write_report(options: ReportOptions) -> Path:
-    """Return the path to which it writes the report of an output, such as a build or an evaluation.
+    """Write the report of an output, such as a build or an evaluation, and return its path.
 
     The page has its charts, their numbers and the drawing library in one file. It makes no network
-    requests, and the same output gives the same page. It replaces an earlier report at that path.
+    requests, and the same output gives the same page. An earlier report at that path is replaced.
 
     Raises:
         InputError: the folder holds no finished output, or a file of it is missing or damaged.

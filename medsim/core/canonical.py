@@ -37,7 +37,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|.)", re.DOTALL)
 
 
 def canonical_text(value: object) -> str:
-    r"""Return the text that ``repr`` gives, with the same characters escaped in every Python.
+    r"""Return the ``repr`` of a value, with the same characters escaped in every Python version.
 
     Python's ``repr`` escapes a character that its version of Unicode does not know: U+1C89 of
     Unicode 16 is "\u1c89" in Python 3.11 and unescaped in Python 3.14. Here it is never escaped.
@@ -54,15 +54,15 @@ def canonical_digest(value: object) -> str:
     return hashlib.sha256(canonical_text(value).encode()).hexdigest()
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    digits = found[1] or found[2]
+def _unescaped(match: re.Match[str]) -> str:
+    digits = match[1] or match[2]
     if digits is None:
-        return found[0]
+        return match[0]
     code_point = int(digits, 16)
     place = bisect_right(_FIRST, code_point) - 1
     is_escaped = place >= 0 and code_point <= _ESCAPED[place][1]
     if is_escaped or code_point & _LAST_OF_PLANE >= _NONCHARACTERS:
-        return found[0]
+        return match[0]
     return chr(code_point)
 
 

@@ -56,7 +56,7 @@ def findings_table(
     findings: Sequence[Finding], columns: Mapping[str, type[pl.DataType]] = FINDING_COLUMNS
 ) -> pl.DataFrame:
     """Return a row per finding with ``columns``: ``FINDING_COLUMNS`` and possibly others."""
-    return pl.DataFrame([one.row() for one in findings], schema=dict(columns))
+    return pl.DataFrame([finding.row() for finding in findings], schema=dict(columns))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -91,8 +91,8 @@ class Verification(Shown):
     @property
     def broken(self) -> list[str]:
         """The names of the checks with violations, without repeats, in order."""
-        found = self.findings.filter(pl.col("violations") > 0)["check"]
-        return found.unique(maintain_order=True).to_list()
+        names = self.findings.filter(pl.col("violations") > 0)["check"]
+        return names.unique(maintain_order=True).to_list()
 
     @property
     def outcome(self) -> str:
@@ -111,6 +111,6 @@ class Verification(Shown):
         return f"all {promises} hold{compared if self.n_first_terms else ''}"
 
     def require(self, location: object) -> None:
-        """Raise BrokenPromiseError, with the location of what was verified, if one is broken."""
+        """Raise BrokenPromiseError, with the location of the output, if a promise is broken."""
         if self.broken:
             raise BrokenPromiseError(f"{location}: {', '.join(self.broken)} do not hold")

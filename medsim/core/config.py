@@ -63,14 +63,14 @@ _MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.lim
 
 
 def available_memory() -> int:
-    """Return the memory that this process may use, in bytes, within the container's limit."""
-    found = [1 << 40]  # if the system reports nothing
+    """Return the memory that this process may use, in bytes: the machine's or the container's."""
+    limits = [1 << 40]  # if the system reports nothing
     with suppress(AttributeError, OSError, ValueError):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for path in _MEMORY_LIMITS:
         with suppress(OSError, ValueError):  # no such file, or no limit ("max")
-            found.append(int(Path(path).read_text(encoding="ascii")))
-    return min(found)
+            limits.append(int(Path(path).read_text(encoding="ascii")))
+    return min(limits)
 
 
 R = TypeVar("R")

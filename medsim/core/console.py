@@ -85,10 +85,10 @@ class HelpedGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the panels of commands."""
-        known = dict.fromkeys(self.list_commands(ctx))
+        names_in_group = dict.fromkeys(self.list_commands(ctx))
         placed = {name for names in self.panels.values() for name in names}
-        others = [name for name in known if name not in placed]
-        width = max(map(len, known))
+        others = [name for name in names_in_group if name not in placed]
+        width = max(map(len, names_in_group))
         for title, names in [*self.panels.items(), ("Commands", others)]:
             rows = []
             for name in names:
@@ -112,7 +112,7 @@ class _HelpedCommand(TyperCommand):
         """Write the arguments, then the options of each heading."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         sections |= {heading: [] for heading in get_args(Heading)}
-        for parameter in sorted(self.get_params(ctx), key=lambda one: not one.required):
+        for parameter in sorted(self.get_params(ctx), key=lambda param: not param.required):
             is_argument = parameter.param_type_name == "argument"
             heading = "Output" if parameter.name == "help" else _heading_of(parameter)
             if record := parameter.get_help_record(ctx):
@@ -144,10 +144,10 @@ class Program(HelpedGroup):
         except (MedsimError, OSError, MemoryError) as error:
             if surroundings.interrupted() or getattr(error, "filename", "") is None:
                 raise
-            said = "out of memory" if isinstance(error, MemoryError) else str(error)
+            message = "out of memory" if isinstance(error, MemoryError) else str(error)
             if isinstance(error, OSError):
-                said = one_line(f"{error.filename}: {error.strerror}")
-            typer.echo(f"error: {said}", err=True)
+                message = one_line(f"{error.filename}: {error.strerror}")
+            typer.echo(f"error: {message}", err=True)
             raise typer.Exit(getattr(error, "exit_code", MedsimError.exit_code)) from error
 
 
@@ -195,13 +195,13 @@ def command(
             **values: Any,
         ) -> None:
             file = context.find_object(OptionFile) or OptionFile()
-            given = [name for name in context.params if _is_from_file(context, name)]
-            flags = {str(one.name): one.opts[0] for one in context.command.params}
+            flags = {str(param.name): param.opts[0] for param in context.command.params}
             flags |= {name: _flag(name, option) for name, option in declared(options).items()}
-            from_file = f"{listed([flags[one] for one in given])} from {file.name}" if given else ""
+            from_file_flags = [flags[key] for key in context.params if _is_from_file(context, key)]
+            from_file = f"{listed(from_file_flags)} from {file.name}" if from_file_flags else ""
             # Values of the user between backticks, such as a file name, stay unchanged.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
-            others = {one.name: values.pop(one.name) for one in extra}
+            others = {param.name: values.pop(param.name) for param in extra}
             progress = Progress.to_stderr(
                 lambda line: one_line(_with_flags(line, flags)), quiet=quiet, verbose=verbose
             )
@@ -216,7 +216,7 @@ def command(
                 raise
 
         context, *shared, _ = inspect.signature(call, eval_str=True).parameters.values()
-        parameters = [_parameter(fields[name], one) for name, one in declared(options).items()]
+        parameters = [_parameter(fields[name], opt) for name, opt in declared(options).items()]
         parameters = [context.replace(kind=context.KEYWORD_ONLY), *parameters, *extra, *shared]
         call.__dict__["__signature__"] = inspect.Signature(parameters)
         call.__dict__ |= {"options": options, "then": then, "exit_codes": exit_codes}
@@ -268,15 +268,15 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
 
 def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
     """Parse texts such as "NAME=VALUE" and return the values by name."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
             raise OptionError(f"{flag} {text!r} is not NAME=PATH; put a name and = before the path")
-        if name in found:
+        if name in by_name:
             raise OptionError(f"{flag} names {name!r} twice")
-        found[name] = value
-    return found
+        by_name[name] = value
+    return by_name
 
 
 def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
@@ -343,27 +343,27 @@ def _with_flags(message: str, flags: Mapping[str, str]) -> str:
     Text in quotes or in a path comes from the user and is never an option's name.
     """
 
-    def flag(found: re.Match[str]) -> str:
-        name = found["name"]
+    def flag(match: re.Match[str]) -> str:
+        name = match["name"]
         if name is None:
-            return found[0]
-        known = (declared(one).get(name) for one in _declarations(Options))
-        return flags.get(name) or next((_flag(name, one) for one in known if one), found[0])
+            return match[0]
+        options = (declared(cls).get(name) for cls in _declarations(Options))
+        return flags.get(name) or next((_flag(name, opt) for opt in options if opt), match[0])
 
     return _QUOTED_OR_NAME.sub(flag, message)
 
 
 def _declarations(options: type[Options]) -> Iterator[type[Options]]:
-    for one in options.__subclasses__():
-        yield one
-        yield from _declarations(one)
+    for subclass in options.__subclasses__():
+        yield subclass
+        yield from _declarations(subclass)
 
 
 def completed(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
     """Return the shell completion of an option's choices; None if it has no choices."""
     if not choices:
         return None
-    return lambda incomplete: [one for one in choices if one.startswith(incomplete)]
+    return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
 
 
 _OWN, _SHARED = "medsim.toml", "pyproject.toml"
@@ -415,7 +415,7 @@ def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
 
 def _of_group(group: Any, table: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the values of the commands of a group."""
-    found = {}
+    values = {}
     for name, value in table.items():
         command = group.commands.get(name)
         if command is None:
@@ -423,25 +423,25 @@ def _of_group(group: Any, table: Mapping[str, Any], where: str) -> dict[str, Any
         if not isinstance(value, Mapping):
             raise OptionError(f"{where}: {name} takes a table of options, not {type_of(value)}")
         of_name = _of_group if hasattr(command, "commands") else _of_command
-        found[name] = of_name(command, value, f"{where}: {name}")
-    return found
+        values[name] = of_name(command, value, f"{where}: {name}")
+    return values
 
 
 def _of_command(command: Any, table: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the values of the options of a command."""
-    known = {
+    options = {
         flag.removeprefix("--"): option
         for option in command.params
         for flag in option.opts
         if flag.startswith("--") and not option.is_eager
     }
-    found = {}
+    values = {}
     for name, value in table.items():
-        option = known.get(name.replace("_", "-"))
+        option = options.get(name.replace("_", "-"))
         if option is None:
-            raise OptionError(f"{where}: {unknown_name('option', name, [*known])}")
-        found[option.name] = _as_given(option, value, f"{where}: {name}")
-    return found
+            raise OptionError(f"{where}: {unknown_name('option', name, [*options])}")
+        values[option.name] = _as_given(option, value, f"{where}: {name}")
+    return values
 
 
 def _as_given(option: Any, value: object, where: str) -> object:
@@ -454,9 +454,9 @@ def _as_given(option: Any, value: object, where: str) -> object:
         case bool():
             return value
         case Mapping():
-            return [f"{name}={_text(one, where)}" for name, one in value.items()]
+            return [f"{name}={_text(item, where)}" for name, item in value.items()]
         case list():
-            texts = [_text(one, where) for one in value]
+            texts = [_text(item, where) for item in value]
             return texts if option.multiple else comma_joined(texts)
     text = _text(value, where)
     return [text] if option.multiple else text

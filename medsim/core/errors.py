@@ -28,13 +28,13 @@ _VALUE = re.compile(r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote))[^\\])*+(?P=q
 def one_line(text: str) -> str:
     """Return a message as one printable line.
 
-    Control characters, which names of files may contain, are escaped, so that they neither break
-    the line nor control the terminal. The middle of a long value or message is left out, because
-    its end says what to do.
+    Control characters, which file names may contain, are escaped, so they neither break the line
+    nor control the terminal. Long values and messages are shortened in the middle, because the end
+    says what to do.
     """
-    shorter = _shortened(text, _LONGEST_MESSAGE * 2)  # before anything looks at it in detail
-    escaped = CONTROL.sub(lambda found: ascii(found[0])[1:-1], shorter)
-    values = _VALUE.sub(lambda found: _shortened(found[0], LONGEST_VALUE), escaped)
+    shorter = _shortened(text, _LONGEST_MESSAGE * 2)  # first, as the patterns take time
+    escaped = CONTROL.sub(lambda match: ascii(match[0])[1:-1], shorter)
+    values = _VALUE.sub(lambda match: _shortened(match[0], LONGEST_VALUE), escaped)
     return _shortened(values, _LONGEST_MESSAGE)
 
 
@@ -42,8 +42,8 @@ def _shortened(text: str, most: int) -> str:
     """Return a text with its middle left out if it is longer than the limit."""
     if len(text) <= most:
         return text
-    kept = most - 1
-    return f"{text[: kept - kept // 2]}\N{HORIZONTAL ELLIPSIS}{text[-(kept // 2) :]}"
+    n_kept = most - 1
+    return f"{text[: n_kept - n_kept // 2]}\N{HORIZONTAL ELLIPSIS}{text[-(n_kept // 2) :]}"
 
 
 class MedsimError(Exception):
@@ -89,17 +89,17 @@ class BrokenPromiseError(MedsimError):
     exit_code = 3
 
 
-def unknown_name(kind: str, name: object, known: list[str]) -> str:
+def unknown_name(kind: str, name: object, names: list[str]) -> str:
     """Return the message for an unknown name, with the nearest known ones first."""
-    near = get_close_matches(str(name), known, n=3, cutoff=0.5)
+    near = get_close_matches(str(name), names, n=3, cutoff=0.5)
     if near:
         return f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?"
-    return f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}"
+    return f"unknown {kind} {name!r}; known: {', '.join(names) or 'none'}"
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """Return a number with a noun, such as "1 pair" or "1,200 pairs"."""
-    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+    return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
 
 
 def listed(names: Sequence[object], most: int | None = None) -> str:

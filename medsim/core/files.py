@@ -59,15 +59,15 @@ def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """Give the body a file to write; if it succeeds, the file is on the disk at ``path``.
 
     Until then it has no name, so a killed process leaves nothing behind. If the system does not
-    support nameless files, and for the moment in which it replaces another file, it has a temporary
-    name that ends in ``.partial``, and a lock. A later process that writes to the same path removes
-    files with such a name and without a lock.
+    support nameless files, and briefly while replacing another file, it has a temporary name that
+    ends in ``.partial``, and a lock. A later process that writes to the same path removes files
+    with such a name and without a lock.
 
     Raises:
         OutputError: the file at ``path`` must not be replaced, or no file can be written there.
     """
     with ExitStack() as stack:
-        _remove_left(path)
+        _remove_leftovers(path)
         partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
         with _failing_to_write(path):
             stream = _nameless(path.parent) or partial.open("x+b")
@@ -97,15 +97,15 @@ def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
         stream.write(content)
 
 
-def _remove_left(path: Path) -> None:
+def _remove_leftovers(path: Path) -> None:
     """Remove partial files that killed processes left."""
     name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{32}}\.partial")
     with suppress(OSError):  # a folder may be writable and not readable
-        for left in path.parent.iterdir():
-            if name.fullmatch(left.name) and left.is_file() and not left.is_symlink():
-                with suppress(OSError), left.open("rb") as stream:
+        for leftover in path.parent.iterdir():
+            if name.fullmatch(leftover.name) and leftover.is_file() and not leftover.is_symlink():
+                with suppress(OSError), leftover.open("rb") as stream:
                     fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    left.unlink()
+                    leftover.unlink()
 
 
 def _close(stream: IO[bytes]) -> None:
@@ -159,8 +159,8 @@ def first_file(path: Path, partial: Path, content: bytes) -> None:
     """Write a file unless it exists.
 
     If several processes try, only one writes it, and all see it whole: it gets its name as a hard
-    link, which fails if the name is taken. On a file system without hard links the last process
-    wins, so a caller that must know reads the file again.
+    link, which fails if the name exists. On a file system without hard links the last process wins,
+    so a caller that depends on the content must read the file again.
     """
     with _failing_to_write(path):
         try:
@@ -210,7 +210,7 @@ _REST_BYTES = 1 << 20  # read at a time when only the hash is needed
 class HashedReader(io.BufferedReader):
     """A buffered reader of bytes that hashes everything it reads.
 
-    Every byte is read once, in order, so the digest is that of the bytes the caller got, even if
+    Every byte is read once, in order, so the digest is of the bytes that the caller got, even if
     the file changes meanwhile. It cannot seek.
 
     Attributes:

@@ -31,7 +31,7 @@ def published_instances(path: Path) -> pl.DataFrame:
         content = read_json(path)
         if not isinstance(content, list):
             raise InputError(f"{path} holds {type(content).__name__}, not a list of instances")
-        rows = [_row(path, number, one) for number, one in enumerate(content, start=1)]
+        rows = [_row(path, number, instance) for number, instance in enumerate(content, start=1)]
         return pl.DataFrame(rows, schema=WIC_COLUMNS, orient="row")
 
 
@@ -48,15 +48,15 @@ def check_terms(path: Path, instances: pl.DataFrame) -> None:
                 )
 
 
-def _row(path: Path, number: int, one: object) -> list[object]:
+def _row(path: Path, number: int, instance: object) -> list[object]:
     """Return the values of one instance in the order of the columns."""
-    if not isinstance(one, dict):
-        raise InputError(f"{path}: instance {number} is {type(one).__name__}, not an object")
+    if not isinstance(instance, dict):
+        raise InputError(f"{path}: instance {number} is {type(instance).__name__}, not an object")
     for name, kind in WIC_COLUMNS.items():
-        value, most = one.get(name), 1 if name == "label" else _MOST
+        value, most = instance.get(name), 1 if name == "label" else _MOST
         is_number = type(value) is int and 0 <= value <= most
         if not (type(value) is str if kind == pl.String else is_number):
             expected = "a text" if kind == pl.String else f"a whole number from 0 to {most:,}"
-            found = repr(value)[:_LONGEST_SHOWN] if name in one else "missing"
-            raise InputError(f"{path}: instance {number}: {name} is {found}, not {expected}")
-    return [one[name] for name in WIC_COLUMNS]
+            actual = repr(value)[:_LONGEST_SHOWN] if name in instance else "missing"
+            raise InputError(f"{path}: instance {number}: {name} is {actual}, not {expected}")
+    return [instance[name] for name in WIC_COLUMNS]

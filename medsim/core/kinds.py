@@ -71,18 +71,18 @@ class Table:
     @property
     def dtypes(self) -> Columns:
         """The types of the columns that every file has, in order."""
-        found = self.all_columns()
-        return {name: found[name] for name in found if not self.columns[name].in_some_files}
+        dtypes = self.all_columns()
+        return {name: dtypes[name] for name in dtypes if not self.columns[name].in_some_files}
 
     def all_columns(self) -> Columns:
         """Return the types of the columns of all files, without those in names of folders."""
         named = self.folder_columns()
-        return {name: one.dtype for name, one in self.columns.items() if name not in named}
+        return {name: column.dtype for name, column in self.columns.items() if name not in named}
 
     @property
     def notes(self) -> Mapping[str, str]:
         """The descriptions of the columns, by name."""
-        return {name: one.about for name, one in self.columns.items()}
+        return {name: column.about for name, column in self.columns.items()}
 
     def folder_columns(self) -> tuple[str, ...]:
         """Return the columns in names of folders, as in "input=*", in order."""
@@ -135,13 +135,13 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     """
     path = folder / MANIFEST
     try:
-        found = read_own_json(path, partial(_part, path))
-        if (name := found.pop("kind", kind.name)) != kind.name:
+        content = read_own_json(path, partial(_part, path))
+        if (name := content.pop("kind", kind.name)) != kind.name:
             raise TypeError(f"its kind is {name!r}")  # noqa: TRY301 — one of many faults
-        if isinstance(version := found.get("medsim"), str) and version != medsim_version():
+        if isinstance(version := content.get("medsim"), str) and version != medsim_version():
             raise InputError(f"{folder} was made by medsim {version}; run {kind.command} again")
-        outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
-        manifest = kind.manifest(**found, outputs=outputs)
+        outputs = {name: Output(**output) for name, output in content.pop("outputs").items()}
+        manifest = kind.manifest(**content, outputs=outputs)
         for part in (manifest, *outputs.values()):
             for name, hint in types_of(type(part)).items():
                 if name != "kind" and not fits(value := getattr(part, name), hint):
@@ -164,8 +164,8 @@ def one_within(folder: Path, *kinds: str) -> str:
 
     For example, a folder of splits contains builds.
     """
-    found = (path.parent for path in sorted(folder.glob(f"*/{MANIFEST}")))
-    inner = next((place for place in found if kind_of(place) in kinds), None)
+    folders = (path.parent for path in sorted(folder.glob(f"*/{MANIFEST}")))
+    inner = next((place for place in folders if kind_of(place) in kinds), None)
     return "" if inner is None else f"; give one inside it, such as {inner}"
 
 
@@ -179,9 +179,9 @@ class _Part(dict[str, Any]):
 
 
 def _part(path: Path, content: Mapping[str, Any]) -> _Part:
-    found = _Part(content)
-    found.path = path
-    return found
+    part = _Part(content)
+    part.path = path
+    return part
 
 
 Columns: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
@@ -280,7 +280,7 @@ TERM_COLUMNS: Columns = {
     "n_words": pl.Int32,
     "n_unknown_words": pl.Int32,
 }
-"""The columns of a table of terms that says which of them an embedding covers."""
+"""The columns of a table of terms with the coverage of an embedding."""
 
 WIC_COLUMNS: Columns = (
     columns(pl.String, "term1", "term2", "sentence1", "sentence2")

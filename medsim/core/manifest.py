@@ -124,21 +124,21 @@ def medsim_version() -> str:
 
 
 def library_versions(*others: str) -> dict[str, str]:
-    """Return the versions of Python, of the libraries that affect a build, and of others.
+    """Return the versions of Python, of the libraries that affect a build, and of ``others``.
 
-    Others need not be installed.
+    Libraries that are not installed are left out.
     """
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in (*_LIBRARIES, *others):
         with suppress(PackageNotFoundError):
-            found[name] = _version(name)
-    return found
+            versions[name] = _version(name)
+    return versions
 
 
 def run_facts(
     progress: Progress, outputs: Mapping[str, Output], threads: int, *libraries: str
 ) -> dict[str, Any]:
-    """Return the fields of a ``RunManifest`` without options; ``libraries`` adds to the usual."""
+    """Return the fields of a ``RunManifest`` without options; ``libraries`` are additional ones."""
     return {
         "medsim": medsim_version(),
         "libraries": library_versions(*libraries),

@@ -88,7 +88,7 @@ class Opened(Shown, Generic[M]):
     def _rows_below(self, path: str) -> int:
         """Return the number of rows in the files whose paths begin with a prefix."""
         outputs = self.manifest.outputs.items()
-        return sum(one.rows for name, one in outputs if name.startswith(path))
+        return sum(output.rows for name, output in outputs if name.startswith(path))
 
     def read(self, path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the rows of one file, without columns from names of folders.
@@ -162,15 +162,15 @@ class Opened(Shown, Generic[M]):
         for path in self._promised(files):
             name = PurePosixPath(path.relative_to(self.folder).as_posix())
             views = self.kind.views.values()
-            view = next(one for one in views if one.files and name.match(one.files))
+            view = next(table for table in views if table.files and name.match(table.files))
             with reading(path, hint=_AGAIN):
-                found = scan_parquet(path).collect_schema()
+                schema = scan_parquet(path).collect_schema()
             for column, dtype in view.all_columns().items():
-                if column not in found and column in view.dtypes:
+                if column not in schema and column in view.dtypes:
                     raise InputError(f"{path} has no column {column}; {_AGAIN}")
-                if found.get(column, dtype) != dtype:
+                if schema.get(column, dtype) != dtype:
                     raise InputError(
-                        f"{path} has {column} as {found[column]}, not {dtype}; {_AGAIN}"
+                        f"{path} has {column} as {schema[column]}, not {dtype}; {_AGAIN}"
                     )
         with reading(self.folder / files, hint=_AGAIN):
             return scan_files(self.folder, files)
@@ -185,18 +185,18 @@ class Opened(Shown, Generic[M]):
             for name in self.manifest.outputs
             if any(PurePosixPath(name).match(pattern) for pattern in patterns)
         ]
-        for path in (found := [self.folder / name for name in names]):
+        for path in (paths := [self.folder / name for name in names]):
             with reading(path, hint=_AGAIN):
                 check_own_file(path)
-        return found
+        return paths
 
     def _checked(self, path: str) -> pl.DataFrame:
         """Return the rows of a file after comparing them with the manifest's fingerprint."""
-        known = self.manifest.outputs.get(path)
-        if known is None:
+        recorded = self.manifest.outputs.get(path)
+        if recorded is None:
             raise InputError(f"{self.folder} has no {path}; run {self.kind.command} again")
         frame = self.read(path)
-        if fingerprint(frame) != known.fingerprint:
+        if fingerprint(frame) != recorded.fingerprint:
             raise InputError(f"{self.folder / path} was changed; run {self.kind.command} again")
         return frame
 
@@ -271,21 +271,22 @@ def reading_output(opened: O) -> Iterator[O]:
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
     """Return the finished output in a folder."""
     place = Path(folder)
-    one = _either([found.kind.with_article for found in accepted]) or "an output of medsim"
+    expected = _either([cls.kind.with_article for cls in accepted]) or "an output of medsim"
     if not place.is_dir():
-        raise InputError(f"{place} is not a folder; give the folder of {one}")
+        raise InputError(f"{place} is not a folder; give the folder of {expected}")
     if not (place / MANIFEST).exists():
-        nouns = _either([found.kind.noun for found in accepted]) or "output of medsim"
-        commands = _either([found.kind.command for found in accepted])
+        nouns = _either([cls.kind.noun for cls in accepted]) or "output of medsim"
+        commands = _either([cls.kind.command for cls in accepted])
         remedy = f"; make one with {commands}" if commands else ""
         raise InputError(f"{place} is not a finished {nouns}: it has no {MANIFEST}{remedy}")
-    known: type[Any] | None = _class_of(kind_of(place)) or (accepted[0] if accepted else None)
-    if known is None:
+    first = accepted[0] if accepted else None
+    actual: type[Any] | None = _class_of(kind_of(place)) or first
+    if actual is None:
         raise InputError(f"{place / MANIFEST} cannot be read as a manifest of medsim; {_AGAIN}")
-    if accepted and known not in accepted:
-        such_as = one_within(place, *(found.kind.name for found in accepted))
-        raise InputError(f"{place} is {known.kind.with_article}, not {one}{such_as}")
-    opened: O = known(place)
+    if accepted and actual not in accepted:
+        such_as = one_within(place, *(cls.kind.name for cls in accepted))
+        raise InputError(f"{place} is {actual.kind.with_article}, not {expected}{such_as}")
+    opened: O = actual(place)
     return opened
 
 
@@ -299,5 +300,5 @@ def _class_of(name: str | None) -> type[Opened[Any]] | None:
     if name not in _CLASSES:
         return None
     module, attribute = _CLASSES[name].split(":")
-    found: type[Opened[Any]] = getattr(importlib.import_module(module), attribute)
-    return found
+    output_class: type[Opened[Any]] = getattr(importlib.import_module(module), attribute)
+    return output_class

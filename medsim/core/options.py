@@ -110,9 +110,9 @@ class Option:
 
     def check(self, name: str, value: object) -> None:
         """Raise OptionError for an invalid value."""
-        for one in _values_in(value):
-            if self.choices is not None and isinstance(one, str) and one not in self.choices:
-                raise OptionError(unknown_name(self.noun or name, str(one), list(self.choices)))
+        for item in _values_in(value):
+            if self.choices is not None and isinstance(item, str) and item not in self.choices:
+                raise OptionError(unknown_name(self.noun or name, str(item), list(self.choices)))
         if isinstance(value, (int, float)):
             low = -math.inf if self.least is None else self.least
             high = math.inf if self.most is None else self.most
@@ -127,13 +127,13 @@ class Options:
     """The options of one command, checked on creation."""
 
     def __post_init__(self) -> None:
-        hints, known = types_of(type(self)), declared(type(self))
+        hints, options = types_of(type(self)), declared(type(self))
         for field in fields(self):
             value, hint = getattr(self, field.name), hints[field.name]
-            kinds = {get_origin(one) or one for one in union_members(hint)}
+            kinds = {get_origin(member) or member for member in union_members(hint)}
             if isinstance(value, (str, Path)) and Sequence in kinds and not kinds & {str, Path}:
                 value = (value,)  # else it would be split into letters
-            option = known.get(field.name)
+            option = options.get(field.name)
             accepted = hint | Sequence[str] if option and option.listed else hint
             if not fits(value, accepted):
                 raise OptionError(f"`{field.name}` takes {described(hint)}, not {type_of(value)}")
@@ -185,14 +185,14 @@ class Options:
             others: values of options that manifests do not keep, by field.
         """
         hints = types_of(cls)
-        kept: dict[str, Any] = dict(others)
+        values: dict[str, Any] = dict(others)
         for name, option in declared(cls).items():
             if option.key is not None and option.key in record and name not in others:
                 value = record[option.key]
                 is_day = isinstance(value, str) and hints[name] == date | None
                 value = date.fromisoformat(value) if is_day else value
-                kept[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**kept)
+                values[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**values)
 
 
 @runtime_checkable
@@ -238,15 +238,15 @@ OVERWRITE = Option("Replace OUT if it exists.", heading="Output")
 
 def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
-    found = {}
+    declarations = {}
     for name, parameter in inspect.signature(options).parameters.items():
         for extra in getattr(hints[name], "__metadata__", ()):
             if isinstance(extra, Option):
                 choices = names_in(hints[name]) if extra.choices is None else extra.choices
                 is_required = parameter.default is inspect.Parameter.empty
                 heading: Heading = "Main options" if is_required else extra.heading
-                found[name] = replace(extra, choices=choices or None, heading=heading)
-    return found
+                declarations[name] = replace(extra, choices=choices or None, heading=heading)
+    return declarations
 
 
 # Called, not used as a decorator: mypy takes a class with comparable instances for unhashable.
@@ -258,7 +258,7 @@ def signature_of(options: Callable[..., object]) -> inspect.Signature:
     """Return the signature of options: their names, types and defaults."""
     bare = inspect.signature(options)
     hints = types_of(options)
-    parameters = [one.replace(annotation=hints[name]) for name, one in bare.parameters.items()]
+    parameters = [field.replace(annotation=hints[name]) for name, field in bare.parameters.items()]
     return bare.replace(parameters=parameters)
 
 
@@ -298,31 +298,31 @@ def call(function: Callable[..., R], options: Options) -> R:
 def _with_args(doc: str, options: type[Options]) -> str:
     """Return a docstring with a section Args before all other sections."""
     text = inspect.cleandoc(doc)
-    known = {name: option.help for name, option in declared(options).items()}
+    arguments = {name: option.help for name, option in declared(options).items()}
     if any(field.name == "progress" for field in fields(options)):
-        known["progress"] = (
+        arguments["progress"] = (
             "Reports every stage, by default in a terminal and in a notebook. Progress() is silent."
         )
     wrapper = textwrap.TextWrapper(96, " " * 4, " " * 8, break_on_hyphens=False)
-    lines = [wrapper.fill(f"{name}: {words}") for name, words in known.items()]
-    head, found, tail = text.partition("\n\nReturns:")
-    if not found:
-        head, found, tail = text.partition("\n\nRaises:")
-    return "\n".join([f"{head}\n\nArgs:", *lines]) + found + tail
+    lines = [wrapper.fill(f"{name}: {words}") for name, words in arguments.items()]
+    head, heading, tail = text.partition("\n\nReturns:")
+    if not heading:
+        head, heading, tail = text.partition("\n\nRaises:")
+    return "\n".join([f"{head}\n\nArgs:", *lines]) + heading + tail
 
 
 def _check_text(name: str, value: object, *, is_path: bool) -> None:
     """Raise OptionError for a path or a text that is not valid UTF-8."""
     names = tuple(value) if isinstance(value, Mapping) else ()
-    for one in (*names, *_values_in(value)):
+    for text in (*names, *_values_in(value)):
         try:
-            if isinstance(one, str):
-                text_of(one)
-            elif isinstance(one, Path):
-                str(one.absolute()).encode()
+            if isinstance(text, str):
+                text_of(text)
+            elif isinstance(text, Path):
+                str(text.absolute()).encode()
         except (OptionError, UnicodeEncodeError) as error:
             remedy = "rename the file" if is_path else "write it in UTF-8"
-            raise OptionError(f"`{name}` {str(one)!r} is not UTF-8; {remedy}") from error
+            raise OptionError(f"`{name}` {str(text)!r} is not UTF-8; {remedy}") from error
 
 
 def _values_in(value: object) -> tuple[object, ...]:
@@ -343,11 +343,11 @@ def _path_in(value: object) -> Path | None:
         return value.folder if isinstance(value, OpenedFolder) else None
     for text in (str(value), str(value).partition("=")[2]):
         parts = text.split(",")
-        known = (",".join(parts[:n]) for n in range(len(parts), 0, -1))
+        candidates = (",".join(parts[:n]) for n in range(len(parts), 0, -1))
         # The functions of os.path do not raise for an unknown user or a name that is too long.
-        paths = (os.path.expanduser(one) for one in known)  # noqa: PTH111
-        if found := next(filter(os.path.exists, paths), None):
-            return Path(found)
+        paths = (os.path.expanduser(candidate) for candidate in candidates)  # noqa: PTH111
+        if existing := next(filter(os.path.exists, paths), None):
+            return Path(existing)
     return Path(value)
 
 
@@ -372,7 +372,7 @@ def union_members(hint: Any) -> tuple[Any, ...]:
     """Return the members of a union type, with every `Literal` counted as `str`."""
     is_union = isinstance(hint, UnionType) or get_origin(hint) is Union
     members = get_args(hint) if is_union else (hint,)
-    return tuple(dict.fromkeys(str if get_origin(one) is Literal else one for one in members))
+    return tuple(dict.fromkeys(str if get_origin(kind) is Literal else kind for kind in members))
 
 
 def names_in(hint: Any) -> tuple[str, ...]:
@@ -389,16 +389,16 @@ def fits(value: Any, hint: Any) -> bool:
     counts as a number.
     """
     if len(members := union_members(hint)) > 1:
-        return any(fits(value, one) for one in members)
-    kind, held = get_origin(members[0]) or members[0], get_args(members[0])
+        return any(fits(value, member) for member in members)
+    kind, element_types = get_origin(members[0]) or members[0], get_args(members[0])
     if kind in {Mapping, dict}:
-        of_name, of_value = held
+        of_name, of_value = element_types
         return isinstance(value, kind) and all(
-            fits(name, of_name) and fits(one, of_value) for name, one in value.items()
+            fits(name, of_name) and fits(member, of_value) for name, member in value.items()
         )
     if kind in {Sequence, list}:
         is_several = isinstance(value, kind) and not isinstance(value, (str, bytes))
-        return is_several and all(fits(one, held[0]) for one in value)
+        return is_several and all(fits(member, element_types[0]) for member in value)
     if isinstance(value, bool):
         return kind in {bool, Any, object}
     return kind is Any or isinstance(value, {int: Integral, float: Real}.get(kind, kind))
@@ -427,7 +427,7 @@ def of_python(value: object) -> object:
 def as_json(value: object) -> object:
     """Return an option's value for JSON, with dates and paths as texts."""
     if isinstance(value, tuple):
-        return [as_json(one) for one in value]
+        return [as_json(item) for item in value]
     if isinstance(value, date):
         return value.isoformat()
     return str(value) if isinstance(value, Path) else value
@@ -437,11 +437,11 @@ def described(hint: Any) -> str:
     """Return the name of a type for a message, such as "a text or a path"."""
     if len(members := union_members(hint)) > 1:
         return " or ".join(map(described, members))
-    kind, held = get_origin(members[0]) or members[0], get_args(members[0])
+    kind, element_types = get_origin(members[0]) or members[0], get_args(members[0])
     if kind is Mapping:
-        return f"a mapping from a name to {described(held[1])}"
+        return f"a mapping from a name to {described(element_types[1])}"
     if kind is Sequence:
-        nouns = [described(one).split(" ", 1)[-1] for one in union_members(held[0])]
+        nouns = [described(member).split(" ", 1)[-1] for member in union_members(element_types[0])]
         return f"several {' or '.join(f'{noun}s' for noun in nouns)}"
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     return _NOUNS.get(kind, f"{article} {kind.__name__}")
@@ -451,4 +451,4 @@ def type_of(value: object) -> str:
     """Return the name of a value's type with the types of its elements: "list of int and str"."""
     if not isinstance(value, (list, tuple)) or not value:
         return type(value).__name__
-    return f"{type(value).__name__} of {listed(sorted({type(one).__name__ for one in value}))}"
+    return f"{type(value).__name__} of {listed(sorted({type(item).__name__ for item in value}))}"

@@ -1,4 +1,4 @@
-"""The folder of an output: locked by one process, filled next to its final place, then moved."""
+"""The folder of an output: locked by one process, filled next to its final path, then moved."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class OutputFolder:
         self.spill = self.folder / _SPILL
         self.outputs: dict[str, Output] = {}
         self._prefix = ""
-        self._found: Mapping[str, Any] | None = None  # the note of an interrupted run, once claimed
+        self._note: Mapping[str, Any] | None = None  # the note of an interrupted run, once claimed
         self._job: dict[str, object] | None = None  # of this run, if it can be resumed
         self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
         self._carried: set[str] = set()
@@ -75,20 +75,20 @@ class OutputFolder:
             OutputError: the folder there is not medsim's, or its note cannot be read; it stays.
         """
         with suppress(FileNotFoundError):
-            _name_aside(self._out).lstat()  # fails now, not after hours, if it is too long
+            _replaced_name(self._out).lstat()  # fails now, not after hours, if it is too long
         try:
             self.folder.mkdir()
-            self._found = {}
+            self._note = {}
         except FileExistsError:
-            self._found = self._note_found()
-        if not self._found:
+            self._note = self._read_note()
+        if not self._note:
             self._note_job()
         if self._kind.resumed_by is None:
             self._clear()
         remove(self.spill)
         self.spill.mkdir()
 
-    def _note_found(self) -> Mapping[str, Any]:
+    def _read_note(self) -> Mapping[str, Any]:
         """Return the note of the interrupted run; empty if that run had only made the folder.
 
         The note is replaced atomically, so neither a killed run nor a full disk leaves it
@@ -98,8 +98,8 @@ class OutputFolder:
         if self.folder.is_symlink() or not self.folder.is_dir():
             raise OutputError(fault)
         try:
-            found = read_own_json(path)
-            return {"job": found["job"], "digests": dict(found["digests"])}
+            note = read_own_json(path)
+            return {"job": note["job"], "digests": dict(note["digests"])}
         except FileNotFoundError as error:
             known_files = own_files(self.folder, self._kind)
             with suppress(OSError, ValueError):
@@ -109,21 +109,21 @@ class OutputFolder:
                 raise OutputError(fault) from error
             return {}  # killed before its first note, or after its last
         except (OSError, ValueError, KeyError, TypeError) as error:
-            said = f"{path} cannot be read ({error}); make it readable, or remove that folder"
-            raise OutputError(said) from error
+            message = f"{path} cannot be read ({error}); make it readable, or remove that folder"
+            raise OutputError(message) from error
 
     def discard(self) -> None:
         """Remove the folder, unless it has, or may have, files that took long to make."""
         with suppress(OSError):
             is_kept = self._kind.resumed_by and (self.folder / self._kind.resumed_by).exists()
-            if self._found is not None and not is_kept:
+            if self._note is not None and not is_kept:
                 self._clear()
                 remove(self.folder)
 
-    def _clear(self, *kept: str) -> None:
+    def _clear(self, *spared: str) -> None:
         """Remove everything except the note, which marks the folder as medsim's."""
         for path in self.folder.iterdir():
-            if path.name not in (_JOB, *kept):
+            if path.name not in (_JOB, *spared):
                 remove(path)
 
     def resume(self, job: Mapping[str, object]) -> bool:
@@ -132,8 +132,8 @@ class OutputFolder:
         Files of another job are removed, but not the spilled rows of this run.
         """
         self._job = dict(job)
-        if self._found and self._found["job"] == self._job:
-            self._digests = self._found["digests"]
+        if self._note and self._note["job"] == self._job:
+            self._digests = self._note["digests"]
             return True
         self._clear(_SPILL)
         self._note_job()
@@ -181,7 +181,7 @@ class OutputFolder:
         path = self.folder / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Always the same name, so a file that a killed run left is overwritten, not published.
+            # Always the same name, so a leftover of a killed run is overwritten, not published.
             with whole_file(path, path.with_suffix(".partial"), sync_name=False) as partial:
                 yield partial
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -220,12 +220,12 @@ class OutputFolder:
         return name in self.outputs
 
     def carry_over(self, files: Mapping[str, Output | None]) -> None:
-        """Take over files of an earlier output at the same place.
+        """Take over files of an earlier output at the same path.
 
         They are hard-linked if the file system supports it, else copied.
         """
         self._carried.update(files)
-        for name, known in files.items():
+        for name, output in files.items():
             source, target = self._out / name, self.folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
@@ -234,19 +234,19 @@ class OutputFolder:
             except OSError:
                 shutil.copy2(source, target)
                 sync_file(target)
-            if known is not None:
-                self.outputs[name] = known
+            if output is not None:
+                self.outputs[name] = output
 
     def publish(self) -> None:
-        """Move the folder to its final place, and remove an earlier output there.
+        """Move the folder to its final path, and remove an earlier output there.
 
-        Its content is synced to the disk first, and its new name before the earlier output goes.
+        Its content is synced first, then its new name; only then is the earlier output removed.
         """
         check_free(self._out, self._kind, overwrite=self._overwrite, known=self._carried)
         remove(self.spill)
         (self.folder / _JOB).unlink(missing_ok=True)  # last: from now on only the manifest marks it
         sync_tree(self.folder)
-        aside = _name_aside(self._out)
+        aside = _replaced_name(self._out)
         try:
             if self._out.exists() and any(self._out.iterdir()):
                 self._out.rename(aside)
@@ -259,7 +259,7 @@ class OutputFolder:
             if aside.exists():
                 aside.rename(self._out)
             raise
-        settle_aside(self._out, self._kind)
+        finish_replacing(self._out, self._kind)
 
     def _note_job(self) -> None:
         """Record the job and its finished files atomically."""
@@ -286,15 +286,15 @@ def claimed(
         out: final path of the folder.
         kind: kind of output.
         overwrite: whether an earlier output may be replaced.
-        read: files and folders that the run reads, so that it must not write to them.
+        read: files and folders that the run reads, and so must not write to.
         whole: folders in which the run may read any file.
     """
     check_not_read(out, read, whole)
     out = resolved(out)
     output = OutputFolder(out, kind, overwrite=overwrite)
-    with _sole_right(out, kind):
+    with _exclusive_lock(out, kind):
         try:
-            settle_aside(out, kind)
+            finish_replacing(out, kind)
             check_free(out, kind, overwrite=overwrite)
             output.claim()
             yield output
@@ -305,14 +305,14 @@ def claimed(
 
 
 @contextmanager
-def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
+def _exclusive_lock(out: Path, kind: Kind[Any]) -> Iterator[None]:
     """Give the body a lock on ``out``."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         lock = _locked(out.with_name(f".{out.name}.lock"))
     except Timeout as error:
-        said = f"another {kind.noun} is writing {out}; wait or choose another folder"
-        raise OutputError(said) from error
+        message = f"another {kind.noun} is writing {out}; wait or choose another folder"
+        raise OutputError(message) from error
     except FileNotFoundError as error:
         raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
     except OSError as error:
@@ -330,8 +330,8 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
 def _locked(path: Path) -> BaseFileLock:
     """Acquire a lock on a lock file, and return it."""
     with suppress(FileNotFoundError):  # checked once: its owner may remove it at any time
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size:
             raise FileExistsError(errno.EEXIST, "is not a lock of medsim; move it away", str(path))
     lock = FileLock(path, timeout=0)
     for _ in range(_MOST_TRIED):
@@ -343,25 +343,25 @@ def _locked(path: Path) -> BaseFileLock:
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
-# Earlier outputs, moved aside while the new one takes their place
+# Earlier outputs, renamed while the new one is moved to their path
 
 
-def _name_aside(out: Path) -> Path:
+def _replaced_name(out: Path) -> Path:
     """Return a temporary name for an earlier output."""
     return out.with_name(f".{out.name}.{uuid4().hex[:8]}.replaced")
 
 
-def settle_aside(out: Path, kind: Kind[Any]) -> None:
+def finish_replacing(out: Path, kind: Kind[Any]) -> None:
     """Undo a publication that was interrupted between its two renames; remove replaced outputs.
 
     The manifest, which marks a folder as an output of medsim, is removed last.
     """
-    for folder in _all_aside(out):
+    for folder in _replaced_folders(out):
         is_free = not out.exists() or (out.is_dir() and not any(out.iterdir()))
         if is_free and own_files(folder, kind):
             folder.rename(out)
     is_replaced = kind_of(out) == kind.name
-    for folder in _all_aside(out):
+    for folder in _replaced_folders(out):
         with suppress(OSError):
             if is_replaced and own_files(folder, kind):
                 for path in folder.iterdir():
@@ -371,11 +371,11 @@ def settle_aside(out: Path, kind: Kind[Any]) -> None:
             folder.rmdir()  # fails if not empty, so files of the user stay
 
 
-def _all_aside(out: Path) -> list[Path]:
-    """Return the folders next to an output with a name from ``_name_aside``, newest first."""
+def _replaced_folders(out: Path) -> list[Path]:
+    """Return the folders next to an output with a name from ``_replaced_name``, newest first."""
     name = re.compile(rf"\.{re.escape(out.name)}\.[0-9a-f]{{8}}\.replaced")
     with suppress(OSError):  # a folder may be writable and not readable
-        found = [path for path in out.parent.iterdir() if name.fullmatch(path.name)]
-        plain = [path for path in found if path.is_dir() and not path.is_symlink()]
+        paths = [folder for folder in out.parent.iterdir() if name.fullmatch(folder.name)]
+        plain = [folder for folder in paths if folder.is_dir() and not folder.is_symlink()]
         return sorted(plain, key=lambda one: one.stat().st_mtime_ns, reverse=True)
     return []

@@ -115,11 +115,11 @@ def scan_files(folder: Path, pattern: str) -> pl.LazyFrame:
     Raises:
         FileNotFoundError: no file matches.
     """
-    found = sorted(folder.glob(pattern), key=str)
-    if not found:
+    paths = sorted(folder.glob(pattern), key=str)
+    if not paths:
         raise FileNotFoundError(f"no files {pattern}")
     scans = []
-    for path in found:
+    for path in paths:
         parts = (part.partition("=") for part in path.relative_to(folder).parent.parts)
         named = [pl.lit(value, pl.String).alias(name) for name, equals, value in parts if equals]
         scans.append(scan_parquet(path).with_columns(named))
@@ -130,20 +130,20 @@ def write_parquet(
     rows: pl.DataFrame | pl.LazyFrame, path: Path, metadata: Mapping[str, str]
 ) -> None:
     """Write rows to a file; lazy rows are streamed."""
-    known = dict(metadata)
-    rows.lazy().sink_parquet(path.absolute(), metadata=known, compression_level=_COMPRESSION)
+    entries = dict(metadata)
+    rows.lazy().sink_parquet(path.absolute(), metadata=entries, compression_level=_COMPRESSION)
 
 
 def holds(path: Path, rows: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether a file has the same rows; lazy rows are compared in batches."""
     if isinstance(rows, pl.DataFrame):
         return read_parquet(path).equals(rows)
-    found, n_rows = scan_parquet(path), 0
+    in_file, n_rows = scan_parquet(path), 0
     for part in rows.collect_batches(chunk_size=_COMPARED_ROWS, maintain_order=True):
-        if not found.slice(n_rows, part.height).collect().equals(part):
+        if not in_file.slice(n_rows, part.height).collect().equals(part):
             return False
         n_rows += part.height
-    return n_rows == int(found.select(pl.len()).collect().item())
+    return n_rows == int(in_file.select(pl.len()).collect().item())
 
 
 def write_lazily(rows: pl.LazyFrame, path: Path, metadata: Mapping[str, str]) -> int:
@@ -167,8 +167,8 @@ def write_batches(
     import pyarrow as pa  # noqa: PLC0415 — rarely needed
     from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 — as above
 
-    known = {pl.String(): pa.string(), pl.Int64(): pa.int64()}
-    columns = pa.schema([(name, known[dtype]) for name, dtype in schema.items()])
+    types = {pl.String(): pa.string(), pl.Int64(): pa.int64()}
+    columns = pa.schema([(name, types[dtype]) for name, dtype in schema.items()])
     n_rows = 0
     with ParquetWriter(path.absolute(), columns, compression="zstd") as file:
         for batch in batches:

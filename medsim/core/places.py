@@ -77,9 +77,9 @@ def check_free(
 def own_files(folder: Path, kind: Kind[Any]) -> set[str]:
     """Return the paths in the manifest of a kind and the manifest's own; empty if it is missing."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        found = read_own_json(folder / MANIFEST)
-        if found["kind"] == kind.name:
-            return {MANIFEST, *map(str, found["outputs"])}
+        manifest = read_own_json(folder / MANIFEST)
+        if manifest["kind"] == kind.name:
+            return {MANIFEST, *map(str, manifest["outputs"])}
     return set()
 
 
@@ -129,22 +129,22 @@ def check_not_read(out: Path, read: Iterable[Path], whole: Iterable[Path] = ()) 
         whole: folders in which any file may be an input.
     """
     place = resolved(out)
-    own, above = _identity(place), set(map(_identity, place.parents))
+    identity, above = _identity(place), set(map(_identity, place.parents))
     of_all = tuple(whole)
     for path in (*of_all, *read):
         source = Path(os.path.realpath(path))
-        found = _identity(source)
-        is_inside = found in above and (path in of_all or (source / MANIFEST).exists())
-        if is_inside or own in map(_identity, (source, *source.parents)):
-            how = "is inside" if is_inside else "is" if found == own else "holds"
-            known = f"{how} {path}," if Path(out) != Path(path) else "is"
-            raise OutputError(f"{out} {known} an input of this command; choose another place")
+        source_identity = _identity(source)
+        is_inside = source_identity in above and (path in of_all or (source / MANIFEST).exists())
+        if is_inside or identity in map(_identity, (source, *source.parents)):
+            how = "is inside" if is_inside else "is" if source_identity == identity else "holds"
+            relation = f"{how} {path}," if Path(out) != Path(path) else "is"
+            raise OutputError(f"{out} {relation} an input of this command; choose another place")
 
 
 def _identity(path: Path) -> tuple[int, int] | str:
     """Return the device and inode of a file or folder, or its path if it does not exist."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return str(path)
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

@@ -76,9 +76,9 @@ def print_table(
     """Print a table to standard output; formats for people first apply ``readable``."""
     rendering = _format(form)
     frames = readable(frame) if readable and rendering.for_people else [frame]
-    if rendering.for_people and not any(one.height for one in frames):
+    if rendering.for_people and not any(table.height for table in frames):
         typer.echo("the table has no rows", err=True)
-    _print(["\n\n".join(_rendered(rendering, one) for one in frames)], form)
+    _print(["\n\n".join(_rendered(rendering, table) for table in frames)], form)
 
 
 def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
@@ -91,9 +91,9 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
         _print(rendering.pieces(frames), form)
         return
     few = terminal_width() is not None and rendering.fitted is not None
-    found = _few(frames, _MOST_ROWS if few else None)
-    _print([_rendered(rendering, found.head(_MOST_ROWS) if few else found)], form)
-    if few and found.height > _MOST_ROWS:
+    table = _few(frames, _MOST_ROWS if few else None)
+    _print([_rendered(rendering, table.head(_MOST_ROWS) if few else table)], form)
+    if few and table.height > _MOST_ROWS:
         typer.echo(f"the first {_MOST_ROWS} rows are shown; --format csv prints all", err=True)
 
 
@@ -121,20 +121,20 @@ def tell_next(progress: Progress | None, *steps: str) -> None:
         progress_of(progress).say(f"next: {step}")
 
 
-def print_outcome(found: Verification, place: object, progress: Progress | None) -> None:
+def print_outcome(result: Verification, place: object, progress: Progress | None) -> None:
     """Print the broken promises, or one sentence if all hold.
 
     Raises:
         BrokenPromiseError: a promise is broken.
     """
-    for row in found.findings.filter(found.findings["violations"] > 0).iter_rows(named=True):
+    for row in result.findings.filter(result.findings["violations"] > 0).iter_rows(named=True):
         number, example = counted(row["violations"], "violation"), row["example"]
-        said = f"{row['check']}: {row['promise']} {number}, such as {example}"
-        typer.echo(one_line(said), err=True)
-    if not found.holds:
-        typer.echo(found.outcome, err=True)
-    found.require(place)
-    progress_of(progress).say(found.outcome)
+        message = f"{row['check']}: {row['promise']} {number}, such as {example}"
+        typer.echo(one_line(message), err=True)
+    if not result.holds:
+        typer.echo(result.outcome, err=True)
+    result.require(place)
+    progress_of(progress).say(result.outcome)
 
 
 def terminal_width() -> int | None:
@@ -166,15 +166,15 @@ def _few(frames: Iterator[pl.DataFrame], most_rows: int | None) -> pl.DataFrame:
     """
     import polars as pl  # noqa: PLC0415 — not needed for help
 
-    found, n_rows = [], 0
+    parts, n_rows = [], 0
     for frame in frames:
-        found.append(frame)
+        parts.append(frame)
         n_rows += frame.height
         if most_rows is not None and n_rows > most_rows:
             break
         if n_rows * frame.width > _MOST_CELLS:
             raise StatementError(f"over {_MOST_CELLS:,} values; add a limit, or print csv or json")
-    return pl.concat(found)
+    return pl.concat(parts)
 
 
 def _print(pieces: Iterable[str], form: str) -> None:
@@ -205,9 +205,9 @@ def _print(pieces: Iterable[str], form: str) -> None:
         raise OutputError(f"cannot write the table: {error.strerror}") from error
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escaped(match: re.Match[str]) -> str:
     """Return a control character with JSON's escape, except for a line feed."""
-    return "\n" if found[0] == "\n" else f"\\u{ord(found[0]):04x}"
+    return "\n" if match[0] == "\n" else f"\\u{ord(match[0]):04x}"
 
 
 def _is_encodable(text: str) -> bool:

@@ -67,8 +67,8 @@ class Stage:
         self._every = every
         self._lock = threading.Lock()
         self._total = self._done = 0
-        self._told = time.monotonic()
-        self._mark = (self._told, 0)  # start of the speed measurement: time and units done
+        self._last_line = time.monotonic()
+        self._mark = (self._last_line, 0)  # start of the speed measurement: time and units done
         self.finding = ""
 
     def total(self, n_units: int) -> None:
@@ -91,15 +91,15 @@ class Stage:
         with self._lock:
             self._done += n_units
             now, (since, before) = time.monotonic(), self._mark
-            if now - self._told < self._every or not before < self._done < self._total:
+            if now - self._last_line < self._every or not before < self._done < self._total:
                 return
             minutes = (now - since) * (self._total - self._done) / (self._done - before) / 60
-            self._told = now
+            self._last_line = now
             if now - since >= _SECONDS_A_LINE:
                 self._mark = (now, self._done)
-            left = f"about {minutes:.0f} minutes" if minutes >= _FEW else "up to two minutes"
-            left = left if minutes >= 1 else "less than a minute"
-            self._say(f"{self._name}: {100 * self._done // self._total}%, {left} left")
+            time_left = f"about {minutes:.0f} minutes" if minutes >= _FEW else "up to two minutes"
+            time_left = time_left if minutes >= 1 else "less than a minute"
+            self._say(f"{self._name}: {100 * self._done // self._total}%, {time_left} left")
 
     def tell(self, line: str) -> None:
         """Write one line while the stage runs."""
@@ -235,10 +235,10 @@ class Progress:
             yield bars
 
 
-def progress_of(given: Progress | None) -> Progress:
+def progress_of(progress: Progress | None) -> Progress:
     """Return the given progress, or one that reports to a terminal or a notebook."""
-    if given is not None:
-        return given
+    if progress is not None:
+        return progress
     is_watched = _is_notebook(sys.stderr) or (sys.stderr is not None and sys.stderr.isatty())
     return Progress.to_stderr() if is_watched else Progress()
 

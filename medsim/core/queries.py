@@ -59,8 +59,8 @@ def sql_folder() -> Traversable:
 
 def names(folder: str) -> list[str]:
     """Return the names of all queries in a folder such as "checks", in order."""
-    found = (entry.name for entry in (sql_folder() / folder).iterdir())
-    return sorted(f"{folder}/{name[:-4]}" for name in found if name.endswith(".sql"))
+    files = (entry.name for entry in (sql_folder() / folder).iterdir())
+    return sorted(f"{folder}/{name[:-4]}" for name in files if name.endswith(".sql"))
 
 
 @cache
@@ -69,29 +69,29 @@ def query(name: str) -> Query:
     text = (sql_folder() / f"{name}.sql").read_text(encoding="utf-8")
     lines = (line.removeprefix("--").strip() for line in text.splitlines())
     sentence = " ".join(takewhile(bool, lines))
-    known = {macro.removeprefix("macros/") for macro in names("macros")}
-    macros = frozenset(known.intersection(_CALL.findall(text)))
+    macro_names = {macro.removeprefix("macros/") for macro in names("macros")}
+    macros = frozenset(macro_names.intersection(_CALL.findall(text)))
     return Query(name=name, text=text, sentence=sentence, header=_header(text), macros=macros)
 
 
 @cache
 def datasets() -> tuple[Dataset, ...]:
     """Return the registered datasets in the order in which their negatives are made."""
-    found = []
+    registered = []
     for name in names("builds/datasets"):
         header = query(name).header
         contains = " ".join(header.get("contains", ())).replace(",", " ").split()
-        order, own = int(header["order"][0]), name.rsplit("/", 1)[1]
-        found.append(Dataset(name=own, order=order, contains=frozenset(contains)))
-    return tuple(sorted(found, key=lambda dataset: dataset.order))
+        order, dataset_name = int(header["order"][0]), name.rsplit("/", 1)[1]
+        registered.append(Dataset(name=dataset_name, order=order, contains=frozenset(contains)))
+    return tuple(sorted(registered, key=lambda dataset: dataset.order))
 
 
 def dataset(name: str) -> Dataset:
     """Return one registered dataset."""
-    known = {dataset.name: dataset for dataset in datasets()}
-    if name not in known:
-        raise OptionError(unknown_name("dataset", name, list(known)))
-    return known[name]
+    by_name = {dataset.name: dataset for dataset in datasets()}
+    if name not in by_name:
+        raise OptionError(unknown_name("dataset", name, list(by_name)))
+    return by_name[name]
 
 
 def _header(text: str) -> dict[str, tuple[str, ...]]:

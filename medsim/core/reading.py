@@ -123,8 +123,8 @@ def kind_of(beginning: bytes) -> FileKind | None:
 
 def what_it_is(beginning: bytes) -> str:
     """Return the kind of a file by its first bytes for a message, or the bytes if unknown."""
-    known = kind_of(beginning) or (f"begins with {beginning[:40]!r}" if beginning else "is empty")
-    return str(known)
+    kind = kind_of(beginning) or (f"begins with {beginning[:40]!r}" if beginning else "is empty")
+    return str(kind)
 
 
 def beginning_of(path: Path) -> bytes:
@@ -184,8 +184,8 @@ def reading(
         is_exit = not isinstance(error, Exception) and type(error).__name__ != _PANIC
         if surroundings.interrupted() or is_exit:
             raise
-        if found := _other_kind_at(path, form, reads):
-            raise found from error
+        if other := _other_kind_at(path, form, reads):
+            raise other from error
         as_form = f" as {form}" if form else ""
         end = f"; {hint}" if hint else ""
         raise InputError(f"{path} cannot be read{as_form} ({reason(error)}){end}") from error
@@ -209,7 +209,7 @@ def reason(error: BaseException) -> str:
 
 
 def is_left_behind(name: str) -> bool:
-    """Return whether systems or spreadsheets leave such a file in folders, by its name.
+    """Return whether a name is of a file that systems or spreadsheets leave in folders.
 
     These are hidden files, lock files of open workbooks, and Windows's files about folders.
     """

@@ -46,19 +46,20 @@ class Shown:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        found = self._summary()
-        return f"{found.what}: {', '.join(found.facts)}\n  next: {', '.join(found.calls)}"
+        summary = self._summary()
+        return f"{summary.what}: {', '.join(summary.facts)}\n  next: {', '.join(summary.calls)}"
 
     def _repr_html_(self) -> str:
         """Return the summary as HTML for notebooks; an unreadable table becomes its error."""
-        found = self._summary()
-        parts = [f"<p><strong>{escape(found.what)}</strong>: {escape(', '.join(found.facts))}</p>"]
-        if found.table is not None:
+        summary = self._summary()
+        facts = escape(", ".join(summary.facts))
+        parts = [f"<p><strong>{escape(summary.what)}</strong>: {facts}</p>"]
+        if summary.table is not None:
             try:
-                parts.append(html_table(found.table()))
+                parts.append(html_table(summary.table()))
             except MedsimError as error:
                 parts.append(f"<p>{escape(str(error))}</p>")
-        calls = ", ".join(f"<code>{escape(call)}</code>" for call in found.calls)
+        calls = ", ".join(f"<code>{escape(call)}</code>" for call in summary.calls)
         return f"<div>{''.join(parts)}<p>Next: {calls}</p></div>"
 
 
@@ -68,7 +69,7 @@ def html_table(frame: pl.DataFrame) -> str:
 
     def row(tag: str, values: Iterable[str]) -> str:
         cells = zip(values, sides, strict=True)
-        styled = (f'<{tag} style="{_CELL}{side}">{escape(one)}</{tag}>' for one, side in cells)
+        styled = (f'<{tag} style="{_CELL}{side}">{escape(cell)}</{tag}>' for cell, side in cells)
         return f"<tr>{''.join(styled)}</tr>"
 
     head = row("th", frame.columns)

@@ -40,7 +40,7 @@ _WAKES_AFTER = 0.1  # seconds
 _ENDS_WITHIN = 0.1  # seconds
 _ROWS, _END, _REFUSED, _DAMAGED = b"r", b"e", b"s", b"d"  # the kinds of messages
 _ERRORS = {_REFUSED: StatementError, _DAMAGED: InputError}
-_MOST_SAID = 2_000  # characters of an error
+_LONGEST_ERROR = 2_000  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +69,10 @@ class StatementOptions(Options):
         units = {name.lower(): n_bytes for name, n_bytes in _UNITS.items()}
         if number is None or number[2].lower() not in units:
             raise OptionError(f"`memory` {self.memory!r} is not a size; write 500MB, 4GB or 2GiB")
-        found = int(float(number[1]) * units[number[2].lower()])
-        if not _LEAST_MEMORY <= found <= _MOST_MEMORY:
+        size = int(float(number[1]) * units[number[2].lower()])
+        if not _LEAST_MEMORY <= size <= _MOST_MEMORY:
             raise OptionError(f"`memory` {self.memory} is out of range (64MB to 1000TB)")
-        return found
+        return size
 
     def check(self) -> None:
         """Raise OptionError if `memory` is not a size."""
@@ -118,10 +118,10 @@ def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
                 "medsim sql as csv, which streams them"
             )
         frames.append(frame)
-    found = pl.concat(frames)
+    rows = pl.concat(frames)
     if not statement.as_text:
-        _check_days(found)
-    return found
+        _check_days(rows)
+    return rows
 
 
 def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.DataFrame]:
@@ -165,13 +165,13 @@ def _check_days(frame: pl.DataFrame) -> None:
     """Raise StatementError for dates and times outside Python's range, which Polars cannot show."""
     import polars as pl  # noqa: PLC0415 — not needed in a statement's process
 
-    left = [(column.name, column) for column in frame]
-    while left:
-        name, column = left.pop()
+    pending = [(column.name, column) for column in frame]
+    while pending:
+        name, column = pending.pop()
         if isinstance(column.dtype, pl.Struct):
-            left += [(name, one) for one in column.struct.unnest()]
+            pending += [(name, inner) for inner in column.struct.unnest()]
         elif isinstance(column.dtype, (pl.List, pl.Array)):
-            left.append((name, column.explode()))
+            pending.append((name, column.explode()))
         elif isinstance(column.dtype, (pl.Date, pl.Datetime)):
             days = column.to_physical() // _A_DAY[getattr(column.dtype, "time_unit", "days")]
             if not days.drop_nulls().is_between(_FIRST_DAY, _LAST_DAY).all():
@@ -182,7 +182,7 @@ def _check_days(frame: pl.DataFrame) -> None:
 
 
 _A_DAY = {"days": 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
-_FIRST_DAY, _LAST_DAY = -719_160, 2_932_894  # of Python, whatever the time zone; 0 is 1970-01-01
+_FIRST_DAY, _LAST_DAY = -719_160, 2_932_894  # Python's range in any time zone; 0 is 1970-01-01
 
 
 @contextmanager
@@ -191,21 +191,21 @@ def _process() -> Iterator[Connection]:
 
     It is in its own process group, so an interrupt from the terminal reaches only this process.
     """
-    own, its = Pipe()
-    with own:
-        with its:
+    connection, child = Pipe()
+    with connection:
+        with child:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", __name__, str(its.fileno())],
+                [sys.executable, "-P", "-m", __name__, str(child.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=[its.fileno()],
+                pass_fds=[child.fileno()],
                 env=os.environ
-                | {"PYTHONPATH": os.pathsep.join(one or str(Path.cwd()) for one in sys.path)},
+                | {"PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
                 start_new_session=True,
             )
         try:
-            yield own
+            yield connection
         finally:
             process.kill()
             try:
@@ -261,7 +261,7 @@ def _run(connection: Connection) -> None:
         connection.send_bytes(_END)
     except MedsimError as error:
         kind = _DAMAGED if isinstance(error, InputError) else kind
-        connection.send_bytes(kind + str(error)[:_MOST_SAID].encode(errors="replace"))
+        connection.send_bytes(kind + str(error)[:_LONGEST_ERROR].encode(errors="replace"))
 
 
 def _end_with(connection: Connection) -> None:

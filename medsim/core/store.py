@@ -257,7 +257,7 @@ class Store:
         except duckdb.OutOfMemoryException as error:
             raise OutputError(f"{path} needs more memory or disk than available") from error
         except duckdb.Error as error:
-            full = next((one for one in _FULL if one in str(error)), None)
+            full = next((message for message in _FULL if message in str(error)), None)
             if full is None and place not in str(error):  # the error is about an input file
                 raise
             raise OutputError(f"cannot write {path}: {full or _message(error)}") from error
@@ -314,8 +314,8 @@ class Store:
             raise StatementError(_message(error)) from error
         kinds = list(map(_kind, parsed[:_SHOWN]))
         if kinds != ["select"]:
-            found = ", ".join(kinds) or "no statement"
-            raise StatementError(f"expected one select statement, but got: {found}")
+            names = ", ".join(kinds) or "no statement"
+            raise StatementError(f"expected one select statement, but got: {names}")
         with _interruptible():
             self._connection.execute("begin transaction read only")
             try:
@@ -463,12 +463,12 @@ _TEMPORAL = frozenset(
 
 def _plain_columns(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.DuckDBPyRelation:
     """Return a relation with unique column names and types that Polars supports."""
-    taken: set[str] = set()
+    used: set[str] = set()
     chosen = []
-    for place, (given, kind) in enumerate(zip(relation.columns, relation.types, strict=True), 1):
-        names = chain([given], (f"{given}_{number}" for number in count(1)))
-        name = next(one for one in names if one.lower() not in taken)
-        taken.add(name.lower())
+    for place, (original, kind) in enumerate(zip(relation.columns, relation.types, strict=True), 1):
+        names = chain([original], (f"{original}_{number}" for number in count(1)))
+        name = next(candidate for candidate in names if candidate.lower() not in used)
+        used.add(name.lower())
         column = duckdb.SQLExpression(f"#{place}")
         plain = _is_plain(kind, _PLAIN_TYPES if as_text else _PLAIN_TYPES | _TEMPORAL)
         chosen.append((column if plain else column.cast("VARCHAR")).alias(name))
@@ -480,5 +480,5 @@ def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> b
     if kind.id not in accepted:
         return False
     inner = kind.children if kind.id in {"list", "array", "struct", "tuple"} else ()
-    types = (one for _, one in inner if isinstance(one, type(kind)))
-    return all(_is_plain(one, accepted) for one in types)
+    types = (child for _, child in inner if isinstance(child, type(kind)))
+    return all(_is_plain(child, accepted) for child in types)

@@ -41,23 +41,23 @@ def prepare() -> None:
     warnings.showwarning = _show_warning
     with suppress(OSError, ValueError):  # the limit is low on macOS
         files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
-        if files != resource.RLIM_INFINITY and files < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+        enough = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
+        if files != resource.RLIM_INFINITY and files < enough:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (enough, most))
 
 
-def text_of(given: str) -> str:
+def text_of(text: str) -> str:
     """Return the text of an argument or of standard input, as UTF-8 even in other locales.
 
     Raises:
         OptionError: the bytes are not UTF-8.
     """
-    if given.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in given):
-        return given
+    if text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text):
+        return text
     try:
-        return given.encode(sys.getfilesystemencoding(), "surrogateescape").decode()
+        return text.encode(sys.getfilesystemencoding(), "surrogateescape").decode()
     except UnicodeError as error:
-        raise OptionError(f"{given!a} is not UTF-8; write it in UTF-8") from error
+        raise OptionError(f"{text!a} is not UTF-8; write it in UTF-8") from error
 
 
 def _show_warning(message: Warning | str, *_where: Any, **_others: Any) -> None:
@@ -73,7 +73,7 @@ _signals: list[int] = []
 
 
 def interrupted() -> bool:
-    """Return whether the program was interrupted; any error may be what became of that."""
+    """Return whether a signal came; any later error may be a consequence of it."""
     return bool(_signals)
 
 

@@ -77,7 +77,7 @@ def _fitted_table(frame: pl.DataFrame, width: int) -> str:
     whole = _table(frame)
     if cell_len(max(whole.splitlines(), key=cell_len, default="")) <= width:
         return whole
-    cells = [tuple(_STAR.sub(_BOUND_STAR, one) for one in row) for row in readable(frame)]
+    cells = [tuple(_STAR.sub(_BOUND_STAR, cell) for cell in row) for row in readable(frame)]
     numeric = [kind.is_numeric() for kind in frame.dtypes]
     columns = list(zip(zip(*cells, strict=True), numeric, strict=True))
     hoisted = _Grid(columns=columns, width=width).hoisted()
@@ -104,7 +104,7 @@ class _Grid:
 
     def hoisted(self) -> _Grid:
         """Return a grid with constant columns and copies of others moved to the line above."""
-        hidden, like, left = {}, {}, []
+        hidden, like, remaining = {}, {}, []
         first: dict[tuple[str, ...], str] = {}
         for (name, *values), number in self.columns:
             other = first.setdefault(tuple(values), name)
@@ -114,8 +114,8 @@ class _Grid:
                 like[name] = other
                 hidden[name] = f"{name} = {other}"
             else:
-                left.append(((name, *values), number))
-        return replace(self, columns=left, hidden=hidden, like=like) if left else self
+                remaining.append(((name, *values), number))
+        return replace(self, columns=remaining, hidden=hidden, like=like) if remaining else self
 
     def with_folded_names(self, *, spaced: bool) -> _Grid:
         """Return a grid with names split at underscores, optionally in values with spaces too."""
@@ -138,15 +138,15 @@ class _Grid:
 
         It also names the removed copies of these, as nothing else shows their values.
         """
-        kept = max(1, self.n_fitting)
-        missing = [texts[0].replace("\n", "") for texts, _ in self.columns[kept:]]
+        n_kept = max(1, self.n_fitting)
+        missing = [texts[0].replace("\n", "") for texts, _ in self.columns[n_kept:]]
         missing += [name for name, other in self.like.items() if other in missing]
         below = (
             f"{counted(len(missing), 'more column')}: {listed(missing, most=12)}; "
             "use the format csv or a wider terminal to see all"
         )
         hidden = {name: fact for name, fact in self.hidden.items() if name not in missing}
-        return replace(self, columns=self.columns[:kept], hidden=hidden, below=below)
+        return replace(self, columns=self.columns[:n_kept], hidden=hidden, below=below)
 
     def text(self) -> str:
         """Return the lines, wrapped where a column is narrower than its texts."""
@@ -162,7 +162,7 @@ class _Grid:
                 vertical="top",
                 width=width,
                 overflow="fold",
-                no_wrap=not any(" " in one for one in values),
+                no_wrap=not any(" " in value for value in values),
             )
         for row in zip(*(texts[1:] for texts, _ in self.columns), strict=True):
             grid.add_row(*map(Text, row))
@@ -196,7 +196,7 @@ class _Grid:
 
 
 _PIECES = re.compile(r"( +|(?<=\w{3}_)(?=\w{3}))")
-"""Where texts are wrapped: at spaces, and in names after underscores, except for short parts."""
+"""The places to wrap texts: spaces, and underscores in names, except for short parts."""
 
 
 def _at_underscores(texts: tuple[str, ...], spaced: bool) -> tuple[str, ...]:  # noqa: FBT001
@@ -216,9 +216,9 @@ def _at_underscores(texts: tuple[str, ...], spaced: bool) -> tuple[str, ...]:  #
 
 def _least_width(texts: tuple[str, ...], number: bool) -> int:  # noqa: FBT001
     """Return the minimum width of a column: its longest line, or longest word if it wraps."""
-    if number or not any(" " in one for one in texts[1:]):
-        return max(cell_len(line) for one in texts for line in one.split("\n"))
-    words = max((cell_len(word) for one in texts for word in one.split()), default=1)
+    if number or not any(" " in text for text in texts[1:]):
+        return max(cell_len(line) for text in texts for line in text.split("\n"))
+    words = max((cell_len(word) for text in texts for word in text.split()), default=1)
     return min(words, _LONG_WORD)
 
 
@@ -282,8 +282,8 @@ def _latex(frame: pl.DataFrame) -> str:
 
 
 TABLE_FORMATS = {
-    "csv": TableFormat(render=lambda one: "".join(_csv_pieces(iter([one]))), pieces=_csv_pieces),
-    "json": TableFormat(render=lambda one: "".join(_json_pieces(iter([one]))), pieces=_json_pieces),
+    "csv": TableFormat(render=lambda df: "".join(_csv_pieces(iter([df]))), pieces=_csv_pieces),
+    "json": TableFormat(render=lambda df: "".join(_json_pieces(iter([df]))), pieces=_json_pieces),
     "latex": TableFormat(render=_latex),
     "md": TableFormat(render=markdown),
     "table": TableFormat(render=_table, fitted=_fitted_table),

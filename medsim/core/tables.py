@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 LARGEST_FILE = 1 << 27
-"""The maximum size of a file in bytes, some millions of lines; reading takes 20 times as much."""
+"""The maximum size of a file in bytes: some million lines; reading takes 20 times the memory."""
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -73,9 +73,9 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
             raise InputError(f"{path} is not in {encoding}: {fault}; save it as UTF-8") from error
         content = data.decode("latin-1")
         warnings = (f"{path.name} is not UTF-8 and was read as latin-1",)
-    if (found := (_CONTROL if warnings else _NUL).search(content)) is not None:
-        line = len(LINE_END.findall(content, 0, found.start())) + 1
-        raise InputError(f"{path} is not text: line {line} has the character {found[0]!r}")
+    if (control := (_CONTROL if warnings else _NUL).search(content)) is not None:
+        line = len(LINE_END.findall(content, 0, control.start())) + 1
+        raise InputError(f"{path} is not text: line {line} has the character {control[0]!r}")
     if not content.strip():
         raise InputError(f"{path} is empty")
     if kind is HTML:
@@ -113,7 +113,7 @@ def lines_of(text: Text) -> Iterator[str]:
 
 
 def checked_lines(path: Path, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines unchanged."""
+    """Yield lines unchanged; InputError if one is too long."""
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
             raise InputError(f"{path}: line {number} has more than {LONGEST_LINE:,} characters")
@@ -125,7 +125,7 @@ def cells_of_lines(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the number, from 1, and the cells of each line that is not blank.
 
-    A quoted cell may contain line ends; the number is that of its first line.
+    A quoted cell may contain line ends; then the number is of its first line.
     """
     reader = csv.reader(lines_of(text), delimiter=separator, skipinitialspace=trimmed, strict=True)
     number = 1
@@ -136,8 +136,8 @@ def cells_of_lines(
                 yield number, cells if trimmed else row
             number = reader.line_num + 1
     except csv.Error as error:
-        said = f"{text.path}: line {number} cannot be cut into cells ({error})"
-        raise InputError(said) from error
+        message = f"{text.path}: line {number} cannot be cut into cells ({error})"
+        raise InputError(message) from error
 
 
 def first_lines(
@@ -226,7 +226,7 @@ def read_table(path: Path, needed: Sequence[str] = (), known: Sequence[str] | No
     Args:
         path: path of the file; Parquet if it ends in .parquet, whose lists are joined by ";".
         needed: required columns.
-        known: optional columns; None takes all other columns under their own names.
+        known: optional columns; None reads all other columns under their own names.
 
     Raises:
         InputError: the file cannot be read, a column is missing or duplicated, or a line has a
@@ -265,7 +265,7 @@ def table_of(
     """
     first = first_lines(text)
     separator = max(
-        first, key=lambda one: (len({*needed} & {*map(_plain, first[one])}), len(first[one]))
+        first, key=lambda sign: (len({*needed} & {*map(_plain, first[sign])}), len(first[sign]))
     )
     lines = cells_of_lines(text, separator, trimmed=not filled_in)
     _, header = next(lines)
@@ -316,15 +316,15 @@ def _places(
                 f"{path} has no column {name!r}; it needs {', '.join(needed)} and has "
                 f"{', '.join(plain)[:_LONGEST_SHOWN]!r}"
             )
-    wanted = [*needed, *(name for name in known or () if name in plain)]
-    places = {name: plain.index(name) for name in wanted}
+    to_read = [*needed, *(name for name in known or () if name in plain)]
+    places = {name: plain.index(name) for name in to_read}
     others = {
         at: name.strip() or f"column{at + 1}"
         for at, name in enumerate(header)
         if known is None and at not in places.values()
     }
-    found = Counter([one for one in plain if one in wanted] + list(others.values()))
-    for name, number in found.items():
+    counts = Counter([column for column in plain if column in to_read] + list(others.values()))
+    for name, number in counts.items():
         if number > 1:
             raise InputError(f"{path} has two columns {name!r}; names must be unique")
     return places | {name: at for at, name in others.items()}

@@ -32,18 +32,19 @@ def lowered(terms: Sequence[str]) -> list[str]:
 def last_lemma(word: str, lemma_of: Callable[[str], str]) -> str:
     """Return the lemma of a word, repeated until a word is its own lemma.
 
-    For lemmas in a cycle, such as bacteria and bacterium in simplemma's dictionary, the result is
-    the longest that does not end in s, and so is not a plural.
+    If lemmas form a cycle, such as bacteria and bacterium in simplemma's dictionary, the result is
+    the longest one that does not end in s, and so is not a plural.
     """
     chain: list[str] = []
     while word not in chain:
         chain.append(word)
         word = lemma_of(word)
-    return max(chain[chain.index(word) :], key=lambda one: (not one.endswith("s"), len(one), one))
+    lemmas = chain[chain.index(word) :]
+    return max(lemmas, key=lambda lemma: (not lemma.endswith("s"), len(lemma), lemma))
 
 
 def lowered_column(terms: pl.Series) -> pl.Series:
-    """Return a column of terms in lower case, as ``lowered`` has them; null stays null."""
+    """Return a column of terms in lower case, like ``lowered``; null stays null."""
     lower = terms.str.to_lowercase().alias("lower_term")
     # Polars and Python have different versions of Unicode; ASCII is the same in both.
     others = (terms.str.len_bytes() != terms.str.len_chars()).arg_true()

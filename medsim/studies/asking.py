@@ -89,9 +89,8 @@ def sample_study(options: SampleOptions) -> Study:
             f"licence allows it. {source.get('terms_of_use') or ''}"
         ).strip()
     with progress.stage("write sheets"):
-        content = [
-            (path, table.fingerprint) for path, table in sorted(build.manifest.tables.items())
-        ]
+        tables = sorted(build.manifest.tables.items())
+        content = [(path, table.fingerprint) for path, table in tables]
         recorded = {
             **_source("build", build.folder, canonical_digest(content)),
             "redistributable": source.get("redistributable"),
@@ -123,14 +122,12 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
     for key in keys:
         pairs = build.read(key.path, _READ)
         for label in _CLASSES:
-            of_label = pairs.filter(label=label)
-            ids = of_label["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
+            labelled = pairs.filter(label=label)
+            ids = labelled["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
             of_class = np.uint64(int(draw_id(str(key), label), 16))
             ranks = pl.Series("rank", tie_hashes(np.uint64(seed), of_class, ids))
-            first = (
-                of_label.with_columns(ranks).bottom_k(longest, by="rank").sort("rank").drop("rank")
-            )
-            waiting.append((key, label, first.iter_rows(named=True)))
+            first = labelled.with_columns(ranks).bottom_k(longest, by="rank").sort("rank")
+            waiting.append((key, label, first.drop("rank").iter_rows(named=True)))
     drawn_pairs: set[tuple[str, ...]] = set()
     rows = []
     for _ in range(per_class):
@@ -347,10 +344,8 @@ def inspect_study(options: InspectOptions) -> Study:
         pairs = table.frame
         for column, value in _INSPECTED.items():
             if column in pairs.columns:
-                is_inspected = [
-                    property_in(column, cell) in {None, value} for cell in pairs[column]
-                ]
-                pairs = pairs.filter(pl.Series(is_inspected, dtype=pl.Boolean))
+                matches = [property_in(column, cell) in {None, value} for cell in pairs[column]]
+                pairs = pairs.filter(pl.Series(matches, dtype=pl.Boolean))
         if pairs.is_empty():
             raise InputError(f"{path} has no associated biomedical pair")
         stage.found(f"{pairs.height:,} of {table.frame.height:,} pairs to inspect")
@@ -436,10 +431,8 @@ def _write_asked(
     with progress.stage("write sheets") as stage:
         parts = []
         for number, name in enumerate(options.names, start=1):
-            for_annotator = (
-                items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
-            )
-            parts.append(presentations_of(options.seed, name, for_annotator, shown=shown))
+            part = items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
+            parts.append(presentations_of(options.seed, name, part, shown=shown))
         stage.found(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
         of_manifest = {"source": source, "notice": options.notice}
         return write_study(scale, items, parts, options, progress, **of_manifest)

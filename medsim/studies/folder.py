@@ -168,12 +168,8 @@ def presentations_of(
     if "group" not in items.columns:
         items = items.with_columns(group=0)
     draws = [
-        pl.Series(
-            purpose,
-            [draw_id(seed, purpose, annotator, item) for item in items["item_id"]],
-            pl.String,
-        )
-        for purpose in ("order", "page", "twice")
+        pl.Series(use, [draw_id(seed, use, annotator, id_) for id_ in items["item_id"]], pl.String)
+        for use in ("order", "page", "twice")
     ]
     once = (
         items.select("item_id", "group", *draws)

@@ -128,9 +128,7 @@ def compared_tables(
     return {
         next(iter(SCORE_TABLES[scale.name])): first,
         "agreement": _agreement(scale, table, names, resampling),
-        "annotators": table_of(
-            [{"annotator": name, **_counts(scale, own_answers)} for name, own_answers in by_name]
-        ),
+        "annotators": table_of([{"annotator": name, **_counts(scale, a)} for name, a in by_name]),
         "disagreements": _disagreements(scale, items, table, names),
     }
 
@@ -225,11 +223,10 @@ def _for_units(resampling: Resampling, n_units: int) -> Resampling:
     return resampling if n_units >= FEWEST_PAIRS else replace(resampling, resamples=0)
 
 
-def _counts(scale: Scale, values: Rows) -> dict[str, int]:
+def _counts(scale: Scale, column: Rows) -> dict[str, int]:
     """Return the counts of an annotator's answers."""
-    return {
-        f"n_{answer}": int((values == value).sum()) for value, answer in enumerate(scale.answers)
-    }
+    n_each = [int((column == value).sum()) for value in range(len(scale))]
+    return {f"n_{answer}": n for answer, n in zip(scale.answers, n_each, strict=True)}
 
 
 def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
@@ -267,16 +264,15 @@ def _accuracy(
     correct = np.where(table == NONE, NONE, table == labels).astype(np.int8)
     answered = correct != NONE
     n_answered = int(answered.any(axis=1).sum())
-    estimates = [
-        accuracy_of(right[has_answer] == 1)
-        for right, has_answer in zip(correct.T, answered.T, strict=True)
+    accuracies = [
+        accuracy_of(right[mask] == 1) for right, mask in zip(correct.T, answered.T, strict=True)
     ]
-    estimates.append(mean_accuracy(correct, _for_units(resampling, n_answered)))
+    accuracies.append(mean_accuracy(correct, _for_units(resampling, n_answered)))
     counts = [*answered.sum(axis=0).tolist(), n_answered]
     return table_of(
         [
             {"annotator": name, "n_instances": n} | with_ends("accuracy", estimate)
-            for name, n, estimate in zip([*names, MEAN], counts, estimates, strict=True)
+            for name, n, estimate in zip([*names, MEAN], counts, accuracies, strict=True)
         ]
     )
 
@@ -328,10 +324,8 @@ def _listed(
 
 def _answers_of(scale: Scale, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
     """Return a column with the answers of each annotator."""
-    columns = {
-        f"answer of {name}": _named(scale, values)
-        for name, values in zip(names, table.T, strict=True)
-    }
+    by_name = zip(names, table.T, strict=True)
+    columns = {f"answer of {name}": _named(scale, column) for name, column in by_name}
     return pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
 
 

@@ -92,9 +92,7 @@ def score_study(options: ScoreOptions) -> Scores:
         check_free(resolved(Path(options.out)), SCORES, overwrite=options.overwrite)
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
-        answers = read_answers(
-            [Path(path) for path in options.answers], study.assignment(), identity
-        )
+        answers = read_answers([*map(Path, options.answers)], study.assignment(), identity)
         n_answers = counted(answers.frame.height, "answer")
         stage.found(f"{n_answers} of {counted(answers.missing.height, 'annotator')}")
     for warning in (*answers.warnings, *warnings_of_answers(study, answers, options.leave_out)):

@@ -251,13 +251,10 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
             pl.int_range(pl.len(), dtype=pl.Int32).alias("word_id")
         )
         by_domain, related, warnings = _related(chosen, candidates.forms, options, lexicon, threads)
-        stage.found(
-            ", ".join(f"{frame.height:,} {domain} pairs" for domain, frame in by_domain.items())
-        )
+        stage.found(", ".join(f"{f.height:,} {domain} pairs" for domain, f in by_domain.items()))
     with progress.stage("draw pairs"):
-        quarters = Quarters(
-            chosen, by_domain, related, seed=options.seed, per_word=options.per_word
-        )
+        draws = {"seed": options.seed, "per_word": options.per_word}
+        quarters = Quarters(chosen, by_domain, related, **draws)
         pairs = _draw_quarters(quarters, options)
     options_of = {BIOMEDICAL: "`terminology`", GENERAL: "`norms`"}.items()
     without = [
@@ -326,28 +323,23 @@ def _related(
         )
         related.append(associated(norms, forms, words))
         by_domain[GENERAL] = related[-1].filter("counts").drop("counts")
-    return (
-        by_domain,
-        pl.concat([frame.select(PAIR) for frame in related]).unique().sort(PAIR),
-        warnings,
-    )
+    all_related = pl.concat([frame.select(PAIR) for frame in related])
+    return by_domain, all_related.unique().sort(PAIR), warnings
 
 
 def _draw_quarters(quarters: Quarters, options: PairsOptions) -> pl.DataFrame:
     """Return the pairs of all quarters, in a random order."""
-    n_per_quarter = options.size // N_QUARTERS
-    by_quarter = quarters.draw(n_per_quarter)
-    if short := {
-        named: frame for named, frame in by_quarter.items() if frame.height < n_per_quarter
-    }:
+    n_pairs = options.size // N_QUARTERS
+    by_quarter = quarters.draw(n_pairs)
+    if short := {named: frame for named, frame in by_quarter.items() if frame.height < n_pairs}:
         counts = ", ".join(
             f"{frame.height} {domain} {_NAMES[linked]}" for (domain, linked), frame in short.items()
         )
-        most, ratio = quarters.largest(n_per_quarter), options.ratio
+        most, ratio = quarters.largest(n_pairs), options.ratio
         can_fall = options.by_ratio and ratio > 1
         lower = f"; a `ratio` below {ratio:g} leaves more words" if can_fall else ""
         raise OptionError(
-            f"`size` {options.size} needs {n_per_quarter} pairs per quarter, but with `per_word` "
+            f"`size` {options.size} needs {n_pairs} pairs per quarter, but with `per_word` "
             f"{options.per_word} there are: {counts}{lower}; "
             f"{f'`size` {most * N_QUARTERS}' if most else 'no size'} would work"
         )

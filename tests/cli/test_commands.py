@@ -1,4 +1,4 @@
-"""What a person at a shell sees: output, errors, exit codes, help."""
+"""The command line: output, errors, exit codes and help."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ def test_the_documentation_lists_the_commands() -> None:
     assert sorted(listed) == COMMANDS
 
 
-def test_the_list_of_sources_has_what_each_is_known_by_and_where_to_get_it() -> None:
+def test_list_of_sources_says_how_to_recognise_and_get_them() -> None:
     result = run("build", "--list", "--format", "json")
 
     assert result.exit_code == 0
-    found = json.loads(result.stdout)
-    assert {one["source"] for one in found} == set(SOURCES.all())
-    assert found[0]["kind"] == "built-in"
-    assert {one["known_by"] for one in found} > {"a folder or .zip with MRCONSO.RRF"}
-    assert all(all(one.values()) for one in found)
+    actual = json.loads(result.stdout)
+    assert {row["source"] for row in actual} == set(SOURCES.all())
+    assert actual[0]["kind"] == "built-in"
+    assert {row["known_by"] for row in actual} > {"a folder or .zip with MRCONSO.RRF"}
+    assert all(all(row.values()) for row in actual)
 
 
-def test_the_documentation_names_every_embedding_format_and_option_and_every_table() -> None:
-    of_embeddings = [*FORMATS.all(), *(one.name for one in fields(EmbeddingOptions))]
+def test_documentation_names_every_format_option_and_table() -> None:
+    of_embeddings = [*FORMATS.all(), *(field.name for field in fields(EmbeddingOptions))]
     for names, text in (
         (of_embeddings, page("reference/embeddings.md")),
         (TABLES, page("reference/evaluation.md")),
@@ -99,7 +99,7 @@ def test_every_command_and_option_has_help_with_an_example_that_parses(command: 
             assert getattr(parameter, "help", None), (command, parameter.name)
 
 
-def test_sql_prints_the_rows_of_a_statement_that_is_piped(out: Path) -> None:
+def test_sql_prints_the_rows_of_a_piped_statement(out: Path) -> None:
     statement = "select label, count(*) as n from pair group by label order by label\n"
 
     result = run("sql", out, "--format", "json", input=statement)
@@ -118,7 +118,7 @@ def test_sql_without_a_statement_lists_the_views(out: Path) -> None:
     assert "negatives varchar" in views["pair"]["columns"]
 
 
-def test_sql_refuses_what_is_no_read_of_the_views(out: Path) -> None:
+def test_sql_refuses_other_statements(out: Path) -> None:
     result = run("sql", out, f"copy pair to '{out}/x.csv'")
 
     assert (result.exit_code, result.stdout) == (1, "")
@@ -127,7 +127,7 @@ def test_sql_refuses_what_is_no_read_of_the_views(out: Path) -> None:
     assert not (out / "x.csv").exists()
 
 
-def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: Path) -> None:
+def test_verify_exits_with_3_and_names_broken_promises(out: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(out, copy)
     stats = pl.read_parquet(copy / "stats.parquet")
@@ -144,21 +144,21 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [(MemoryError(), "out of memory"), (RefusedError("`seed` is bad", 401, ""), "--seed is bad")],
 )
-def test_an_error_is_told_in_one_line(
-    out: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+def test_errors_are_one_line(
+    out: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
 ) -> None:
     monkeypatch.setattr(opened, "open_output", Mock(side_effect=error))
 
     result = run("sql", out, "select 1")
 
-    assert (result.exit_code, result.stderr) == (1, f"error: {said}\n")
+    assert (result.exit_code, result.stderr) == (1, f"error: {message}\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["build", "nowhere.zip", "-o", "x"], 1, "no file or folder 'nowhere.zip'"),
         (["build", "hpoo", "-o", "x"], 1, "did you mean hpo?"),
@@ -183,15 +183,15 @@ def test_an_error_is_told_in_one_line(
         (["stats", "no\nwhere\x1b[31m"], 1, r"there is no folder no\nwhere\x1b[31m"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, said: str
+def test_invalid_arguments_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
     result = run(*arguments)
 
     assert result.exit_code == code, result.output
-    assert said in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1 or code == 2
     assert "Traceback" not in result.output
     assert isinstance(result.exception, SystemExit)
@@ -201,7 +201,7 @@ def test_what_is_wrong_is_said_in_one_line(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
+def test_unwritable_table_is_one_line(out: Path) -> None:
     program, folder = shlex.quote(sys.executable), shlex.quote(str(out))
     command = f"{program} -m medsim stats {folder} >/dev/full"
 
@@ -228,7 +228,7 @@ def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
     ],
     ids=["help imports nothing slow", "a command its own package"],
 )
-def test_a_program_imports_no_more_than_it_needs(code: str, names: str, expected: str) -> None:
+def test_commands_import_only_what_they_need(code: str, names: str, expected: str) -> None:
     program = f"import sys; {code}; sys.exit({names} != {expected})"
 
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
@@ -275,7 +275,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("table", "form"),
     [*product(["best", "separation"], FORMATS_OF_TABLES), *product(TABLES[1:], ["json"])],
 )
-def test_every_table_comes_in_its_format(evaluated: Path, table: str, form: str) -> None:
+def test_every_table_is_printed_in_its_format(evaluated: Path, table: str, form: str) -> None:
     result = run("compare", evaluated, "--table", table, "--format", form)
     assert result.exit_code == 0, result.output
     assert result.stdout.strip()
@@ -285,17 +285,17 @@ def test_every_table_comes_in_its_format(evaluated: Path, table: str, form: str)
 
 def test_categories_without_vectors_have_no_table(evaluated: Path, tmp_path: Path) -> None:
     (tmp_path / "none.txt").write_text("a 1 2\n", encoding="utf-8")
-    given = ("-e", f"none={tmp_path / 'none.txt'}", "-o", tmp_path / "results", "--separation")
-    assert run("eval", evaluated.parent / "out", *given).exit_code == 0
+    arguments = ("-e", f"none={tmp_path / 'none.txt'}", "-o", tmp_path / "results", "--separation")
+    assert run("eval", evaluated.parent / "out", *arguments).exit_code == 0
     result = run("compare", tmp_path / "results", "--table", "separation")
     assert result.stderr.endswith("has no errors: too few terms have a vector\n")
 
 
-def test_a_subset_or_a_comparison_that_there_is_not_is_refused(evaluated: Path, out: Path) -> None:
-    for arguments, said in (
+def test_unknown_subset_or_comparison_is_refused(evaluated: Path, out: Path) -> None:
+    for arguments, message in (
         ([evaluated, "--subset", "all"], "unknown subset 'all'"),
         ([out], "is a build, not an evaluation; medsim eval makes one"),
     ):
         result = run("compare", *arguments)
         assert result.exit_code == 1
-        assert said in result.stderr
+        assert message in result.stderr

@@ -33,41 +33,41 @@ def run(*arguments: object, text: str = "", name: str = OWN) -> Result:
         (SHARED, "[tool]\nmedsim.stats.format = 'csv'\n"),
     ],
 )
-def test_a_file_gives_options_and_the_command_line_wins(shared_build, name: str, text: str) -> None:
-    if name == OWN:  # which goes first
+def test_command_line_overrides_the_option_file(shared_build, name: str, text: str) -> None:
+    if name == OWN:  # takes precedence
         Path(SHARED).write_text("[tool.medsim.stats]\nformat = 'json'\n", encoding="utf-8")
 
     assert run("stats", shared_build.folder, text=text, name=name).stdout.startswith("dataset,")
-    said = run("stats", shared_build.folder, "--format", "json", text=text, name=name)
-    assert said.stdout.startswith("[{")
+    result = run("stats", shared_build.folder, "--format", "json", text=text, name=name)
+    assert result.stdout.startswith("[{")
 
 
-def test_a_message_says_where_options_come_from_if_asked(shared_build) -> None:
+def test_verbose_prints_the_source_of_options(shared_build) -> None:
     text = "[stats]\nformat = 'csv'\n"
 
     assert run("stats", shared_build.folder, text=text).stderr == ""
-    said = run("stats", shared_build.folder, "--verbose", text=text).stderr
-    assert said == "options: --format from medsim.toml\n"
+    result = run("stats", shared_build.folder, "--verbose", text=text).stderr
+    assert result == "options: --format from medsim.toml\n"
 
 
-def test_lists_and_tables_of_values_are_those_of_the_command_line() -> None:
+def test_lists_and_tables_of_values_are_parsed_as_on_the_command_line() -> None:
     text = "[eval]\nmetric = ['cos', 'avg_cos']\nout = 'r'\n[eval.embedding]\none = 'nowhere.txt'\n"
 
-    said = run("eval", "rated.csv", text=text)
+    result = run("eval", "rated.csv", text=text)
 
-    assert (said.exit_code, "rated.csv" in said.stderr) == (1, True)
-    said = run("eval", "rated.csv", text=text.replace("'cos'", "'kos'"))
-    assert "unknown metric 'kos'" in said.stderr
-    assert "(--embedding, --out and --metric from medsim.toml)" in said.stderr
+    assert (result.exit_code, "rated.csv" in result.stderr) == (1, True)
+    result = run("eval", "rated.csv", text=text.replace("'cos'", "'kos'"))
+    assert "unknown metric 'kos'" in result.stderr
+    assert "(--embedding, --out and --metric from medsim.toml)" in result.stderr
 
 
-def test_groups_of_commands_have_tables_in_theirs() -> None:
-    said = run("study", "sample", "nowhere", "-o", "s", text="[study.sample]\nannotators = 3\n")
-    assert "nowhere" in said.stderr
+def test_groups_of_commands_have_nested_tables() -> None:
+    result = run("study", "sample", "nowhere", "-o", "s", text="[study.sample]\nannotators = 3\n")
+    assert "nowhere" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "result"),
     [
         ("[bild]\nseed = 1", "medsim.toml: unknown command 'bild'; did you mean build?"),
         ("[build]\nsede = 1", "medsim.toml: build: unknown option 'sede'; did you mean seed"),
@@ -85,20 +85,20 @@ def test_groups_of_commands_have_tables_in_theirs() -> None:
         ("[build]\nas-of = 'x'\n\N{REPLACEMENT CHARACTER}", "medsim.toml is not TOML ("),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said_in_one_line(text: str, said: str) -> None:
-    found = run("build", "nowhere.obo", text=text)
+def test_errors_in_a_file_are_one_line(text: str, message: str) -> None:
+    result = run("build", "nowhere.obo", text=text)
 
-    assert found.exit_code == 1, found.output
-    assert said in found.stderr
-    assert found.stderr.count("\n") == 1
+    assert result.exit_code == 1, result.output
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
-def test_a_value_of_a_wrong_kind_is_refused_as_on_the_command_line() -> None:
-    found = run("build", "nowhere.obo", text="[build]\nthreads = 2.5\n")
+def test_value_of_wrong_type_is_refused_as_on_the_command_line() -> None:
+    result = run("build", "nowhere.obo", text="[build]\nthreads = 2.5\n")
 
-    assert found.exit_code == 2
-    assert "'--threads'" in found.stderr
-    assert "(from medsim.toml)" in found.stderr
+    assert result.exit_code == 2
+    assert "'--threads'" in result.stderr
+    assert "(from medsim.toml)" in result.stderr
 
 
 def test_help_does_not_read_the_file() -> None:
@@ -115,14 +115,14 @@ def test_values_between_commas_have_commas_in_quotes(text: str, values: tuple[st
     assert between_commas(comma_joined(values)) == values
 
 
-def test_what_is_no_table_is_one_line(shared_build) -> None:
-    found = run("stats", shared_build.folder, text="[tool]\nmedsim = 3\n", name=SHARED)
-    assert found.exit_code != 0
-    assert "[tool.medsim] takes a table of commands, not int" in " ".join(found.stderr.split())
+def test_value_that_is_not_a_table_is_one_line(shared_build) -> None:
+    result = run("stats", shared_build.folder, text="[tool]\nmedsim = 3\n", name=SHARED)
+    assert result.exit_code != 0
+    assert "[tool.medsim] takes a table of commands, not int" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(
     "text", ["# medsim\n[project\n", "# medsim\n[tool]\nother = 1\n", "tool = 3 # of medsim\n"]
 )
-def test_a_file_of_others_has_no_options(shared_build, text: str) -> None:
+def test_file_of_other_tools_has_no_options(shared_build, text: str) -> None:
     assert run("stats", shared_build.folder, text=text, name=SHARED).exit_code == 0

@@ -1,4 +1,4 @@
-"""The command line and Python take the same options, and messages name them as each does."""
+"""The command line and Python have the same options, and messages name them accordingly."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FUNCTIONS = {
     "wic stats": "describe_wic",
     "wic verify": "verify_wic",
 }
-"""The public function of each command that has one."""
+"""The public function of each command that has one, by command."""
 
 OF_ALL_COMMANDS = {"quiet", "verbose"}
 
@@ -53,30 +53,30 @@ _OF_SOME = {
 }
 
 OF_THE_COMMAND_LINE = {name: _OF_SOME.get(name, {"form"}) | OF_ALL_COMMANDS for name in commands()}
-"""The options that commands have beside those of their functions."""
+"""The options of commands that their functions do not have."""
 
 OF_PYTHON = {"progress"}
-"""The parameters that functions have beside the options of their commands."""
+"""The parameters of functions that their commands do not have."""
 
 UNDECLARED = {"wic stats"}
-"""The commands of a folder alone, whose options stand in the command."""
+"""The commands with only a folder, whose options are declared in the command."""
 
 COMMANDS = commands()
-DECLARED = {name: one for name, one in COMMANDS.items() if hasattr(one.callback, "options")}
+DECLARED = {name: entry for name, entry in COMMANDS.items() if hasattr(entry.callback, "options")}
 
 
 def function_of(command: str) -> Any:
     return getattr(medsim, FUNCTIONS[command])
 
 
-def test_every_command_is_made_of_declared_options() -> None:
+def test_every_command_has_declared_options() -> None:
     assert set(COMMANDS) - set(DECLARED) <= UNDECLARED
 
 
-def test_commands_have_the_options_of_their_declarations_and_those_listed_here() -> None:
-    for command, one in DECLARED.items():
-        names = [parameter.name for parameter in one.params]
-        options = list(declared(one.callback.options))
+def test_commands_have_the_declared_and_the_listed_options() -> None:
+    for command, declared_command in DECLARED.items():
+        names = [parameter.name for parameter in declared_command.params]
+        options = list(declared(declared_command.callback.options))
 
         assert names[: len(options)] == options, command
         assert set(names[len(options) :]) <= OF_THE_COMMAND_LINE[command] <= set(names), command
@@ -98,19 +98,19 @@ def check_option(parameter: Any, python: inspect.Parameter, hint: object) -> Non
     assert python.annotation == hint, parameter.name
     kinds = {get_origin(part) or part for part in union_members(hint)}
     several = bool(kinds & {Sequence, Mapping})
-    given, default = parameter.default, python.default
+    cli_default, default = parameter.default, python.default
     if parameter.multiple or parameter.nargs == -1:
         assert several, parameter.name
-        assert not given, parameter.name
+        assert not cli_default, parameter.name
         assert parameter.required or not default, parameter.name
     else:
         kind = parameter.type_descriptor.annotation
         assert kinds & {date if kind is datetime else kind, Sequence, Path}, parameter.name
         if isinstance(default, tuple):
-            given, default = given or "", ",".join(default)
+            cli_default, default = cli_default or "", ",".join(default)
         if not parameter.required:
-            assert given in {default, str(default)}, parameter.name
-    long = next((one for one in parameter.opts if one.startswith("--")), None)
+            assert cli_default in {default, str(default)}, parameter.name
+    long = next((option for option in parameter.opts if option.startswith("--")), None)
     if long is not None:
         flag = long.removeprefix("--").replace("-", "_")
         plurals = {flag, f"{flag}s", f"{flag.removesuffix('y')}ies"} if several else {flag}
@@ -136,11 +136,11 @@ def test_an_option_has_the_same_help_in_every_command(name: str) -> None:
     assert len(texts) == 1
 
 
-def test_a_message_of_a_command_names_the_flags_that_it_has() -> None:
-    for one in DECLARED.values():
-        options = declared(one.callback.options)
+def test_messages_of_a_command_name_its_flags() -> None:
+    for declared_command in DECLARED.values():
+        options = declared(declared_command.callback.options)
         flags = {name: _flag(name, option) for name, option in options.items()}
-        for parameter in one.params:
+        for parameter in declared_command.params:
             if parameter.name in options:
                 shown = _with_flags(f"`{parameter.name}` is wrong", flags)
                 assert shown.removesuffix(" is wrong") in {
@@ -153,7 +153,7 @@ def test_a_message_of_a_command_names_the_flags_that_it_has() -> None:
 @pytest.mark.parametrize(
     "text", ["x.csv: line 2: 'the `seed`\\' is' no", 'a "`seed` it\'s"', "/a/`seed`/b `seed`.d"]
 )
-def test_what_stands_in_quotes_or_in_a_path_is_no_option(text: str) -> None:
-    said = _with_flags(f"it's of {text} (`seed`).", {"seed": "--seed"})
+def test_text_in_quotes_or_paths_is_not_an_option(text: str) -> None:
+    message = _with_flags(f"it's of {text} (`seed`).", {"seed": "--seed"})
 
-    assert said == f"it's of {text} (--seed)."
+    assert message == f"it's of {text} (--seed)."

@@ -1,4 +1,4 @@
-"""Reports of builds and evaluations as files, and what they show against what lies there."""
+"""Reports of builds and evaluations: the files, and their content compared with the outputs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ SET = ["input", "dataset", "difficulty", "negatives"]
 
 
 @pytest.fixture(scope="module")
-def made(shared_evaluation: medsim.Evaluation) -> Path:
+def outputs(shared_evaluation: medsim.Evaluation) -> Path:
     return shared_evaluation.folder.parent
 
 
 @cache
 def covered_by_all(evaluation: medsim.Evaluation, metric: str, embedding: str) -> pl.DataFrame:
-    """Return the labelled pairs of every set with their similarities, where all have one."""
+    """Return the labelled pairs of every set with their similarities, if all models have one."""
     wide = (
         evaluation.scores()
         .filter(pl.col("metric") == "avg_cos")
@@ -58,34 +58,32 @@ def covered_by_all(evaluation: medsim.Evaluation, metric: str, embedding: str) -
     )
 
 
-def test_the_same_output_gives_the_same_file_whatever_report_lay_there(
-    made: Path, tmp_path: Path
-) -> None:
+def test_same_output_gives_the_same_report(outputs: Path, tmp_path: Path) -> None:
     for output in ("build", "results"):
-        first = medsim.write_report(made / output, tmp_path / "report.html")
-        shutil.copytree(made / output, tmp_path / "elsewhere" / output)
+        first = medsim.write_report(outputs / output, tmp_path / "report.html")
+        shutil.copytree(outputs / output, tmp_path / "elsewhere" / output)
         second = medsim.write_report(tmp_path / "elsewhere" / output, tmp_path / f"{output}.html")
 
         assert first.read_bytes() == second.read_bytes()
         assert b"vegaEmbed" in first.read_bytes()
         assert first.stat().st_size < 3_000_000
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"report.html", "build.html", "results.html", "elsewhere"}
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"report.html", "build.html", "results.html", "elsewhere"}
 
 
-def test_what_cannot_be_written_is_told_and_leaves_nothing(made: Path, tmp_path: Path) -> None:
+def test_unwritable_report_is_an_error_and_leaves_nothing(outputs: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="there is no folder"):
-        medsim.write_report(made / "build", tmp_path / "missing" / "report.html")
+        medsim.write_report(outputs / "build", tmp_path / "missing" / "report.html")
     with pytest.raises(OutputError, match="it is a folder; give a file"):
-        medsim.write_report(made / "build", tmp_path)
+        medsim.write_report(outputs / "build", tmp_path)
     with pytest.raises(InputError, match="not a finished build"):
         medsim.write_report(tmp_path, tmp_path / "report.html")
     (link := tmp_path / "link.html").symlink_to(tmp_path / "missing.html")
     with pytest.raises(OutputError, match="not a file and cannot be replaced"):
-        medsim.write_report(made / "build", link)
+        medsim.write_report(outputs / "build", link)
     (mine := tmp_path / "mine.html").write_text("<!doctype html><title>mine</title>")
     with pytest.raises(OutputError, match=r"mine\.html was not written by medsim"):
-        medsim.write_report(made / "build", mine)
+        medsim.write_report(outputs / "build", mine)
     assert "mine" in mine.read_text()
     assert {*tmp_path.iterdir()} == {link, mine}
 
@@ -115,10 +113,10 @@ def damaged(path: Path) -> None:
     ],
 )
 def test_damaged_and_altered_files_are_named(
-    made: Path, tmp_path: Path, file: str, damage: Callable[[Path], None], message: str
+    outputs: Path, tmp_path: Path, file: str, damage: Callable[[Path], None], message: str
 ) -> None:
     folder = tmp_path / file.split("/", maxsplit=1)[0]
-    shutil.copytree(made / folder.name, folder)
+    shutil.copytree(outputs / folder.name, folder)
     damage(tmp_path / file)
 
     with pytest.raises(InputError, match=message):
@@ -126,23 +124,23 @@ def test_damaged_and_altered_files_are_named(
     assert not (tmp_path / "report.html").exists()
 
 
-def test_without_the_extra_the_command_says_what_to_install(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_missing_extra_is_named(
+    outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "_library", _library.__wrapped__)  # a cache would need no import
     monkeypatch.setitem(sys.modules, "altair", None)
 
     with pytest.raises(OptionError, match="install medsim with its extra report"):
-        medsim.write_report(made / "build", tmp_path / "report.html")
+        medsim.write_report(outputs / "build", tmp_path / "report.html")
 
 
 SIMILARITY = '<th scope="col" class="number">similarity</th>'
 
 
-def test_the_command_writes_the_page_and_says_so_on_stderr(made: Path, tmp_path: Path) -> None:
+def test_command_writes_the_page_and_prints_its_path(outputs: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
 
-    result = CliRunner().invoke(app, ["report", str(made / "build"), "-o", str(out)])
+    result = CliRunner().invoke(app, ["report", str(outputs / "build"), "-o", str(out)])
 
     assert result.exit_code == 0
     assert result.stdout == ""
@@ -156,7 +154,7 @@ def shown(shared_evaluation: medsim.Evaluation) -> EvaluationReportData:
     return report_data_of(shared_evaluation)
 
 
-def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
+def test_histograms_and_quartiles_use_pairs_covered_by_all_embeddings(
     shared_evaluation: medsim.Evaluation, shown: EvaluationReportData
 ) -> None:
     n_seen = 0
@@ -166,21 +164,23 @@ def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
             **dict(zip(SET, of_set, strict=True))
         )
         low, high = pairs["similarity"].min(), pairs["similarity"].max()
-        own = pairs.filter(pl.col("label") == int(kind == "positives"))["similarity"].to_numpy()
+        similarities = pairs.filter(pl.col("label") == int(kind == "positives"))[
+            "similarity"
+        ].to_numpy()
         expected, ends = np.histogram(
-            own, 40, (low, high) if low < high else (low - 0.5, low + 0.5)
+            similarities, 40, (low, high) if low < high else (low - 0.5, low + 0.5)
         )
-        assert group["share"].to_numpy() == pytest.approx(100 * expected / len(own))
+        assert group["share"].to_numpy() == pytest.approx(100 * expected / len(similarities))
         assert group["x"].to_numpy() == pytest.approx((ends[:-1] + ends[1:]) / 2)
         named = dict(zip([*SET, "embedding", "metric", "kind"], key, strict=True))
-        told = shown.quartiles.filter(**named).row(0, named=True)
-        assert told["n"] == len(own)
-        assert told["median"] == pytest.approx(np.median(own))
+        quartiles = shown.quartiles.filter(**named).row(0, named=True)
+        assert quartiles["n"] == len(similarities)
+        assert quartiles["median"] == pytest.approx(np.median(similarities))
         n_seen += 1
     assert n_seen > 20
 
 
-def test_the_area_under_a_curve_is_the_auc_of_the_results(
+def test_area_under_a_curve_is_the_auc_of_the_results(
     shared_evaluation: medsim.Evaluation, shown: EvaluationReportData
 ) -> None:
     results = shared_evaluation.results().filter(subset="common", statistic="auc")
@@ -193,7 +193,7 @@ def test_the_area_under_a_curve_is_the_auc_of_the_results(
         assert results.filter(**named)["value"].item() == best
 
 
-def test_the_worst_errors_are_those_of_all_pairs(
+def test_worst_errors_are_of_all_pairs(
     shared_evaluation: medsim.Evaluation, shown: EvaluationReportData
 ) -> None:
     errors = shown.errors
@@ -209,10 +209,10 @@ def test_the_worst_errors_are_those_of_all_pairs(
         assert group.select(columns).rows() == worst.select(columns).rows()
 
 
-def test_tables_of_later_versions_are_shown_where_they_are(
-    made: Path, shown: EvaluationReportData, tmp_path: Path
+def test_optional_tables_are_shown_if_present(
+    outputs: Path, shown: EvaluationReportData, tmp_path: Path
 ) -> None:
-    shutil.copytree(made / "results", tmp_path / "results")
+    shutil.copytree(outputs / "results", tmp_path / "results")
     add_tables(tmp_path / "results")
 
     profile = report_data_of(medsim.Evaluation(tmp_path / "results"))
@@ -227,8 +227,8 @@ def test_tables_of_later_versions_are_shown_where_they_are(
         assert similarities[0] == pytest.approx(0.929)
 
 
-def test_a_build_shows_the_distances_and_lengths_of_its_pairs(made: Path) -> None:
-    build = medsim.open(made / "build")
+def test_a_build_shows_the_distances_and_lengths_of_its_pairs(outputs: Path) -> None:
+    build = medsim.open(outputs / "build")
     pairs = build.pairs().collect()
 
     profile = build_data_of(build)
@@ -253,14 +253,14 @@ def test_a_build_shows_the_distances_and_lengths_of_its_pairs(made: Path) -> Non
         }
 
 
-def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_path: Path) -> None:
-    build = medsim.open(made / "build")
+def test_errors_are_of_pairs_with_known_words(outputs: Path, tmp_path: Path) -> None:
+    build = medsim.open(outputs / "build")
     hard = build.pairs(difficulty="hard", negatives="levenshtein").collect()
     words = sorted({word for side in ("term1", "term2") for t in hard[side] for word in t.split()})
-    known = {word for at, word in enumerate(words) if at % 5}
-    write_words(tmp_path / "most.vec", sorted(known), 3)
+    covered_words = {word for at, word in enumerate(words) if at % 5}
+    write_words(tmp_path / "most.vec", sorted(covered_words), 3)
     out = medsim.evaluate(
-        made / "build",
+        outputs / "build",
         {"most": f"{tmp_path / 'most.vec'},case=keep,parts=never"},
         tmp_path / "results",
         metrics=["avg_cos"],
@@ -279,12 +279,12 @@ def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_pat
     assert {(a, b) for a, b in shown.select("term1", "term2").iter_rows()} <= pairs
 
 
-def test_embedding_negatives_are_shown_with_their_similarity(made: Path, tmp_path: Path) -> None:
+def test_embedding_negatives_are_shown_with_their_similarity(outputs: Path, tmp_path: Path) -> None:
     build = medsim.build(
-        made / "release.zip",
+        outputs / "release.zip",
         tmp_path / "build",
         negatives=("random", "embedding"),
-        embedding=f"one={made / 'one.vec'}",
+        embedding=f"one={outputs / 'one.vec'}",
     )
 
     profile = build_data_of(build)

@@ -1,6 +1,6 @@
-"""What commands print on terminals of 80, 100 and 160 columns, and into a pipe.
+"""Output of commands on terminals of 80, 100 and 160 columns, and into a pipe.
 
-The screens are kept in the folder screens. Where a change is meant, write them anew, and look at
+The screens are stored in the folder screens. After an intended change, write them again, and review
 the difference:
 
     WRITE_SCREENS=1 python -m pytest tests/cli/test_screens.py
@@ -32,7 +32,7 @@ SCREENS = Path(__file__).with_name("screens")
 WIDTHS = (80, 100, 160)
 
 OF_HELP = ("", "--help", "build --help", "eval --help", "study --help")
-"""Commands whose text is as wide everywhere."""
+"""Commands whose text has the same width everywhere."""
 
 OF_TABLES = (
     "build --list",
@@ -92,7 +92,7 @@ OF_OUTPUTS = (
     "wic eval WIC -o scores -m random -m words=VECTORS --table comparisons",
     "wic stats WIC --table 4",
 )
-"""Commands that write something, and what is made of it."""
+"""Commands that write an output, and commands that use it."""
 
 
 @pytest.fixture(scope="module")
@@ -108,10 +108,10 @@ def folders(shared_build, shared_evaluation, shared_benchmark) -> dict[str, Path
 def inputs(
     folders, once, shared_release, shared_build, shared_splits, shared_study
 ) -> dict[str, Path]:
-    made = once("screens", lambda to: write_inputs(to, shared_build, shared_study))
+    input_folders = once("screens", lambda to: write_inputs(to, shared_build, shared_study))
     return {
         **folders,
-        **inputs_in(made),
+        **inputs_in(input_folders),
         "RELEASE": shared_release,
         "SPLITS": shared_splits.folder,
         "STUDY": shared_study.folder,
@@ -121,7 +121,7 @@ def inputs(
 
 def run(command: str, folders: dict[str, Path]) -> Result:
     words = [
-        re.sub(r"[A-Z]{3,}$", lambda found: str(folders.get(found[0], found[0])), word)
+        re.sub(r"[A-Z]{3,}$", lambda match: str(folders.get(match[0], match[0])), word)
         for word in shlex.split(command)
     ]
     result = CliRunner().invoke(app, words, prog_name="medsim", terminal_width=78)
@@ -129,19 +129,19 @@ def run(command: str, folders: dict[str, Path]) -> Result:
     return result
 
 
-def check_screen(command: str, found: str) -> None:
-    """Compare what a command prints with what is kept."""
+def check_screen(command: str, screen: str) -> None:
+    """Compare the output of a command with the stored screen."""
     left_out = r" (?:-[oem]|--resamples|--metric) \S+"
     words = re.findall(r"\w+", re.sub(left_out, "", command))
     name = "-".join(words[:6]).lower() or "medsim"
-    kept = SCREENS / f"{name}.txt"
+    path = SCREENS / f"{name}.txt"
     if os.environ.get("WRITE_SCREENS"):
-        kept.write_text(found, encoding="utf-8")
-    assert kept.read_text(encoding="utf-8") == found
+        path.write_text(screen, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == screen
 
 
 @pytest.mark.parametrize("command", OF_HELP)
-def test_help_is_as_it_is_kept(command: str) -> None:
+def test_help_matches_the_stored_screen(command: str) -> None:
     text = run(command, {}).stdout
 
     assert max(map(cell_len, text.splitlines())) <= 80
@@ -149,8 +149,8 @@ def test_help_is_as_it_is_kept(command: str) -> None:
 
 
 def masked(messages: str, folders: dict[str, Path]) -> str:
-    """Return lines of messages with what differs between runs and machines replaced."""
-    for word, folder in sorted(folders.items(), key=lambda one: -len(str(one[1]))):
+    """Return lines of messages without differences between runs and machines."""
+    for word, folder in sorted(folders.items(), key=lambda item: -len(str(item[1]))):
         messages = messages.replace(str(folder), word)
     messages = re.sub(r"(?m)^.*(?:compile the search|compiling).*\n", "", messages)
     messages = re.sub(r"\(\d+\.\d s\b[^)]*\)", "(0.0 s)", messages)
@@ -158,14 +158,14 @@ def masked(messages: str, folders: dict[str, Path]) -> str:
 
 
 @pytest.mark.parametrize("command", OF_TABLES)
-def test_tables_are_as_they_are_kept(
+def test_tables_match_the_stored_screens(
     command: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_screen(command, screens_of(command, folders, monkeypatch))
 
 
 @pytest.mark.parametrize("command", OF_OUTPUTS)
-def test_what_is_made_is_told_as_it_is_kept(
+def test_messages_match_the_stored_screens(
     command: str, inputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -181,7 +181,7 @@ def screens_of(
     *,
     messages: bool = False,
 ) -> str:
-    """Return what a command prints at every width, and into pipes."""
+    """Return the output of a command at every width, and into pipes."""
     screens: dict[int, list[str]] = {width: [] for width in WIDTHS}
 
     def at_every_width(rendering: TableFormat, frame: pl.DataFrame) -> str:
@@ -193,12 +193,12 @@ def screens_of(
         return rendering.render(frame)
 
     monkeypatch.setattr("medsim.core.printing._rendered", at_every_width)
-    found = run(command, folders)
+    result = run(command, folders)
 
     texts = {str(width): "\n\n".join(parts) + "\n" for width, parts in screens.items()}
-    texts["a pipe"] = found.stdout
+    texts["a pipe"] = result.stdout
     if messages:
-        texts["messages"] = masked(found.stderr, folders)
+        texts["messages"] = masked(result.stderr, folders)
     return "".join(f"== {where}\n{text}" for where, text in texts.items())
 
 
@@ -222,9 +222,9 @@ def test_a_terminal_gets_the_first_rows_of_a_statement(
     assert run(f"{command} --format csv", folders).stdout.count("\n") == n_rows + 1
 
 
-def test_what_is_told_beside_tables(folders: dict[str, Path]) -> None:
-    said = run("verify BUILD --sample 0 --seed 1", folders)
-    assert said.stderr.splitlines()[-1].startswith("all 23 promises hold for a sample: ")
+def test_messages_next_to_tables(folders: dict[str, Path]) -> None:
+    result = run("verify BUILD --sample 0 --seed 1", folders)
+    assert result.stderr.splitlines()[-1].startswith("all 23 promises hold for a sample: ")
     assert run("verify BUILD --sample 0 --quiet", folders).stderr == ""
 
     missing, signs = run("compare RESULTS", folders).stderr.splitlines()
@@ -240,6 +240,6 @@ def test_what_is_told_beside_tables(folders: dict[str, Path]) -> None:
 @pytest.mark.parametrize(
     ("name", "shown"), [("öut-1", "öut-1"), ("a b", "'a b'"), ("$(x)", "'$(x)'"), ("it's", None)]
 )
-def test_paths_of_what_to_do_next_are_one_word_of_a_shell(name: str, shown: str | None) -> None:
+def test_paths_in_next_steps_are_quoted_for_the_shell(name: str, shown: str | None) -> None:
     assert quoted(Path(name)) == (shown or shlex.quote(name))
     assert shlex.split(quoted(name)) == [name]

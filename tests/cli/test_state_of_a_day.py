@@ -1,4 +1,4 @@
-"""What is made from the state of an earlier day names that day, and not that of the release."""
+"""Outputs made from an earlier state of a release name its date, not the release's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_all_that_is_made_of_an_earlier_state_names_its_day(release: Path, tmp_path: Path) -> None:
+def test_outputs_from_an_earlier_state_name_its_date(release: Path, tmp_path: Path) -> None:
     build = medsim.build(release, tmp_path / "build", as_of=EARLIER, negatives=["random"])
     medsim.split(build, tmp_path / "splits")
     medsim.convert(release, tmp_path / "state.zip", as_of=EARLIER)
@@ -51,7 +51,7 @@ def test_all_that_is_made_of_an_earlier_state_names_its_day(release: Path, tmp_p
 
 
 @pytest.mark.parametrize(("as_of", "named"), [(None, NEWEST), (date(2030, 1, 1), NEWEST)])
-def test_a_build_names_no_day_after_its_release(
+def test_build_names_no_date_after_its_release(
     release: Path, tmp_path: Path, as_of: date | None, named: date
 ) -> None:
     build = medsim.build(release, tmp_path / "build", as_of=as_of, negatives=["random"])

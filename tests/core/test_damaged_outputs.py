@@ -1,4 +1,4 @@
-"""What is read of a finished output may be damaged or changed: one line says so."""
+"""Damaged or changed files of a finished output are reported in one line."""
 
 from __future__ import annotations
 
@@ -61,21 +61,21 @@ PAIRS = "pairs/dataset=fsn_syn/difficulty=easy/negatives=random/data.parquet"
 
 @pytest.fixture
 def damaged(shared_build: medsim.Build, tmp_path: Path) -> Path:
-    """A copy of a build, to be damaged; what is not damaged is linked."""
+    """A copy of a build to damage; undamaged files are links."""
     return Path(shutil.copytree(shared_build.folder, tmp_path / "out"))
 
 
 def assert_said(error: MedsimError, *names: str) -> None:
-    """Fail unless an error is one line that names files and says what to do."""
-    said = str(error)
-    assert "\n" not in said
-    assert re.search("again|anew", said)
+    """Check that an error is one line that names files and says what to do."""
+    message = str(error)
+    assert "\n" not in message
+    assert re.search("again|anew", message)
     for name in names:
-        assert name in said
+        assert name in message
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_table_is_named_by_all_that_read_it(
+def test_damaged_table_is_named_by_every_reader(
     damaged: Path, damage: Callable[[Path], None]
 ) -> None:
     for name in ("stats.parquet", PAIRS):
@@ -95,16 +95,16 @@ def test_a_damaged_table_is_named_by_all_that_read_it(
     assert_said(of_views.value, str(damaged))
     with pytest.raises(MedsimError):
         medsim.evaluate(damaged, {"one": "nowhere.txt"}, damaged.parent / "results")
-    found = medsim.verify(damaged, sample=1)
-    assert set(found.broken) & {"files", "columns", "fingerprint"}
+    result = medsim.verify(damaged, sample=1)
+    assert set(result.broken) & {"files", "columns", "fingerprint"}
 
 
-def test_a_table_that_the_manifest_names_is_missed(damaged: Path) -> None:
-    (damaged / TERM.files).unlink()  # which builds of earlier versions lack
+def test_missing_table_is_named(damaged: Path) -> None:
+    (damaged / TERM.files).unlink()  # missing in builds of earlier versions
 
-    for read in (lambda one: one.views(), lambda one: one.sql("from pair")):
+    for query in (lambda opened: opened.views(), lambda opened: opened.sql("from pair")):
         with pytest.raises(InputError) as error:
-            read(medsim.open(damaged))
+            query(medsim.open(damaged))
         assert_said(error.value, TERM.files)
     with pytest.raises(InputError, match=TERM.files):
         medsim.export(damaged, damaged.parent / "database", "duckdb")
@@ -118,9 +118,7 @@ def test_a_table_that_the_manifest_names_is_missed(damaged: Path) -> None:
         (pl.exclude("term2"), "has no column term2"),
     ],
 )
-def test_a_table_with_other_columns_than_the_rest_is_named(
-    damaged: Path, change: pl.Expr, fault: str
-) -> None:
+def test_table_with_different_columns_is_named(damaged: Path, change: pl.Expr, fault: str) -> None:
     rows = pl.read_parquet(damaged / PAIRS, hive_partitioning=False)
     changed = rows.select(change) if "no column" in fault else rows.with_columns(change)
     changed.write_parquet(damaged / PAIRS)
@@ -130,7 +128,7 @@ def test_a_table_with_other_columns_than_the_rest_is_named(
     assert_said(error.value, f"{damaged / PAIRS} {fault}")
 
 
-def test_a_pipe_in_place_of_a_table_is_not_waited_for(damaged: Path) -> None:
+def test_pipe_instead_of_a_table_does_not_block(damaged: Path) -> None:
     (path := damaged / "terminology/concept.parquet").unlink()
     os.mkfifo(path)
 
@@ -138,12 +136,12 @@ def test_a_pipe_in_place_of_a_table_is_not_waited_for(damaged: Path) -> None:
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
 
     assert ended.returncode == 1
-    said = f"{path} cannot be read (it is not a file); rebuild the output, or"
-    assert ended.stderr.splitlines()[-1].startswith(f"error: {said}")
+    message = f"{path} cannot be read (it is not a file); rebuild the output, or"
+    assert ended.stderr.splitlines()[-1].startswith(f"error: {message}")
 
 
 @pytest.mark.usefixtures("alarm")
-def test_a_pipe_in_a_cache_is_not_waited_for(tmp_path: Path) -> None:
+def test_pipe_in_a_cache_does_not_block(tmp_path: Path) -> None:
     for name in ("replies.jsonl", "0.vectors"):
         os.mkfifo(tmp_path / name)
 
@@ -153,9 +151,12 @@ def test_a_pipe_in_a_cache_is_not_waited_for(tmp_path: Path) -> None:
         list(VectorCache(tmp_path).parts())
 
 
-def test_a_page_at_which_polars_ends_the_process_is_found(damaged: Path) -> None:
+def test_page_that_crashes_polars_is_detected(damaged: Path) -> None:
     pl.DataFrame({"term1": ["a", "b"], "label": [0, 1]}).write_parquet(damaged / PAIRS)
-    content, n_values = (damaged / PAIRS).read_bytes(), b"\x2c\x15\x04"  # of a page: two
+    content, n_values = (
+        (damaged / PAIRS).read_bytes(),
+        b"\x2c\x15\x04",
+    )  # values of a page: it has two
     assert n_values in content
     (damaged / PAIRS).write_bytes(content.replace(n_values, b"\x2c\x15\x7f"))
 
@@ -166,33 +167,33 @@ def test_a_page_at_which_polars_ends_the_process_is_found(damaged: Path) -> None
 @pytest.mark.parametrize(
     "field", ["options", "outputs", "source", "stages", "libraries", "threads"]
 )
-def test_a_manifest_whose_parts_are_of_other_types_is_refused(
+def test_manifest_with_wrong_types_is_refused(
     shared_build: medsim.Build, tmp_path: Path, field: str, value: object
 ) -> None:
-    found = json.loads((shared_build.folder / MANIFEST).read_text())
-    if isinstance(value, type(found[field])) and value in ([], {"x": None}, 5):
-        return  # it may be so
-    (tmp_path / MANIFEST).write_text(json.dumps(found | {field: value}))
+    content = json.loads((shared_build.folder / MANIFEST).read_text())
+    if isinstance(value, type(content[field])) and value in ([], {"x": None}, 5):
+        return  # valid as it is
+    (tmp_path / MANIFEST).write_text(json.dumps(content | {field: value}))
 
     try:
         manifest = read_manifest(tmp_path, BUILD)
     except InputError as error:
         assert_said(error, MANIFEST, "medsim build")
     else:
-        assert getattr(manifest, field) == value  # an object, as it must be
+        assert getattr(manifest, field) == value  # it is an object, as required
 
 
-def test_a_manifest_tells_of_what_it_lacks(shared_build: medsim.Build, tmp_path: Path) -> None:
-    found = json.loads((shared_build.folder / MANIFEST).read_text())
-    del found["source"]["rf2_rules"]
-    (tmp_path / MANIFEST).write_text(json.dumps(found))
+def test_missing_key_of_a_manifest_is_named(shared_build: medsim.Build, tmp_path: Path) -> None:
+    content = json.loads((shared_build.folder / MANIFEST).read_text())
+    del content["source"]["rf2_rules"]
+    (tmp_path / MANIFEST).write_text(json.dumps(content))
 
     with pytest.raises(InputError, match=r"manifest\.json lacks the key 'rf2_rules'"):
         _ = read_manifest(tmp_path, BUILD).source["rf2_rules"]
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), pl.exceptions.PanicException("y"), KeyError(1)])
-def test_whatever_reading_an_output_raises_is_said_of_the_output(
+def test_any_error_while_reading_an_output_names_the_output(
     shared_build: medsim.Build, error: BaseException
 ) -> None:
     with pytest.raises(InputError) as caught, reading_output(shared_build):
@@ -200,23 +201,23 @@ def test_whatever_reading_an_output_raises_is_said_of_the_output(
     assert_said(caught.value, str(shared_build.folder), "medsim build")
 
 
-def test_a_fault_of_the_program_is_not_said_to_be_one_of_the_output(
+def test_bug_in_medsim_is_not_reported_as_damage(
     shared_build: medsim.Build,
 ) -> None:
     with pytest.raises(TypeError, match="not iterable"), reading_output(shared_build):
-        listed(5)  # type: ignore[arg-type] — as a fault in medsim would
+        listed(5)  # type: ignore[arg-type] — like a bug in medsim
     with pytest.raises(InputError, match="TypeError: the JSON"), reading_output(shared_build):
-        json.loads(5)  # type: ignore[arg-type] — as a library does at what it reads
+        json.loads(5)  # type: ignore[arg-type] — like a library on damaged input
 
 
 @pytest.mark.parametrize(("option", "value"), [("language", 5), ("most_repeats", "text")])
-def test_a_benchmark_with_an_option_of_another_type_is_said_to_be_changed(
+def test_benchmark_with_an_option_of_wrong_type_is_reported_as_changed(
     shared_benchmark: medsim.Benchmark, tmp_path: Path, option: str, value: object
 ) -> None:
     folder = shutil.copytree(shared_benchmark.folder, tmp_path / "wic")
-    found = json.loads((folder / MANIFEST).read_text())
-    found["options"][option] = value
-    (folder / MANIFEST).write_text(json.dumps(found))
+    content = json.loads((folder / MANIFEST).read_text())
+    content["options"][option] = value
+    (folder / MANIFEST).write_text(json.dumps(content))
 
     with pytest.raises(InputError) as caught:
         medsim.verify_wic(folder)
@@ -224,9 +225,7 @@ def test_a_benchmark_with_an_option_of_another_type_is_said_to_be_changed(
 
 
 @pytest.mark.parametrize("content", [DEEP, '{"a": ' * 100_000, "", "\x00", None])
-def test_json_that_is_deep_or_none_is_no_more_than_a_wrong_value(
-    tmp_path: Path, content: str | None
-) -> None:
+def test_deep_or_invalid_json_raises_value_error(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / MANIFEST
     path.mkdir() if content is None else path.write_text(content)
 

@@ -1,4 +1,4 @@
-"""Options that callers give one by one."""
+"""Declared options and their checks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from medsim.studies.options import (
 from medsim.wic.options import WicEvaluateOptions
 
 
-def test_one_text_or_path_stands_for_several_of_one() -> None:
+def test_single_text_or_path_counts_as_a_sequence() -> None:
     assert BuildOptions(negatives="random").negatives == ("random",)
     assert ScoreOptions("study", "answers").answers == ("answers",)
     assert BuildOptions("mesh", corrections="corrections.csv").corrections == "corrections.csv"
@@ -40,7 +40,7 @@ def test_one_text_or_path_stands_for_several_of_one() -> None:
         BuildOptions(negatives="randm")
 
 
-def test_a_list_or_a_number_of_numpy_is_kept_as_plain_python_has_it() -> None:
+def test_lists_and_numpy_numbers_become_built_in_types() -> None:
     options = BuildOptions(negatives=["random"], seed=np.int64(3))
 
     assert options.negatives == ("random",)
@@ -58,7 +58,7 @@ def test_a_list_or_a_number_of_numpy_is_kept_as_plain_python_has_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("values", "says"),
     [
         ({"seed": "1"}, "`seed` takes a whole number, not str"),
         ({"seed": True}, "`seed` takes a whole number, not bool"),
@@ -72,31 +72,31 @@ def test_a_list_or_a_number_of_numpy_is_kept_as_plain_python_has_it() -> None:
         ({"progress": "loud"}, "`progress` takes a Progress or None, not str"),
     ],
 )
-def test_a_value_of_another_type_is_refused_with_the_types_that_are_taken(
-    given: dict[str, Any], says: str
+def test_value_of_wrong_type_is_refused_with_the_accepted_types(
+    values: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(OptionError) as caught:
-        BuildOptions(**given)
+        BuildOptions(**values)
 
     assert str(caught.value) == says
 
 
 def number_options() -> list[tuple[type[Options], str]]:
-    """Return each option that is a number, with its class."""
+    """Return each numeric option with its class."""
     return [
-        (one, name)
-        for one in every_class(Options)
-        for name in declared(one)
-        if {int, float} & set(union_members(get_type_hints(one)[name]))
-        and name not in {"annotators", "raters", "people"}  # which may be names, or a folder
+        (options_class, name)
+        for options_class in every_class(Options)
+        for name in declared(options_class)
+        if {int, float} & set(union_members(get_type_hints(options_class)[name]))
+        and name not in {"annotators", "raters", "people"}  # these may be names, or a folder
     ]
 
 
-def every_class(of: type[Options]) -> Iterator[type[Options]]:
-    for one in of.__subclasses__():
-        if one.__module__.startswith("medsim."):
-            yield one
-        yield from every_class(one)
+def every_class(base: type[Options]) -> Iterator[type[Options]]:
+    for subclass in base.__subclasses__():
+        if subclass.__module__.startswith("medsim."):
+            yield subclass
+        yield from every_class(subclass)
 
 
 def _text_for(options: type[Options], name: str) -> str:
@@ -105,7 +105,7 @@ def _text_for(options: type[Options], name: str) -> str:
     return option.choices[0] if option and option.choices else "nowhere"
 
 
-def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> None:
+def test_number_out_of_range_is_refused_before_reading() -> None:
     numbers = number_options()
     assert len(numbers) > 100
     for options, name in numbers:
@@ -113,8 +113,8 @@ def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> N
         assert option.least is not None, (options, name)
         assert option.most is not None, (options, name)
         required = {
-            one: ["nowhere"] if one in {"corpora", "answers"} else _text_for(options, one)
-            for one, parameter in inspect.signature(options).parameters.items()
+            key: ["nowhere"] if key in {"corpora", "answers"} else _text_for(options, key)
+            for key, parameter in inspect.signature(options).parameters.items()
             if parameter.default is inspect.Parameter.empty
         }
         if "embeddings" in required:
@@ -131,7 +131,7 @@ def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> N
 
 
 @pytest.mark.parametrize(
-    ("options", "given", "says"),
+    ("options", "values", "says"),
     [
         (SampleOptions, {"build": "x", "annotators": 0}, "0 annotators; 1 to 1,000 are accepted"),
         (GradeOptions, {"pairs": "x", "raters": 3}, "`raters` 3 cannot make `groups` 2 of 2"),
@@ -151,32 +151,32 @@ def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> N
         (ShardOptions, {"shard": "1/" + "9" * 5_000}, "`shard`"),
     ],
 )
-def test_what_cannot_work_is_found_before_anything_is_read(
-    options: Any, given: dict[str, Any], says: str
+def test_impossible_options_are_refused_before_reading(
+    options: Any, values: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(OptionError) as caught:
-        options(**given, out="out")
+        options(**values, out="out")
 
     assert str(caught.value).startswith(says)
 
 
 @pytest.mark.parametrize("text", ["a=~nosuchuser/x", "a=x,vocabulary=~nosuchuser/x"])
-def test_the_home_of_nobody_is_said(text: str) -> None:
+def test_home_of_an_unknown_user_is_an_error(text: str) -> None:
     with pytest.raises(OptionError, match="home folder of an unknown user"):
         parse_embedding(text)
 
 
-def test_indexes_are_those_that_there_are() -> None:
+def test_indexes_are_the_existing_ones() -> None:
     assert get_args(Index) == lookup.INDEXES
 
 
-def test_threads_of_functions_without_declared_options_are_checked_as_well() -> None:
+def test_threads_of_other_functions_are_checked_too() -> None:
     for threads in ("two", 0, 2.0):
         with pytest.raises(OptionError, match=f"`threads` {threads} is out of range"):
             checked_threads(threads)
 
 
-def test_types_that_hold_others_are_checked_as_well() -> None:
+def test_element_types_are_checked_too() -> None:
     for embeddings in (["one"], {1: "one"}):
         with pytest.raises(OptionError, match="`embeddings` takes a mapping from a name to a text"):
             EvaluateOptions("x", embeddings, "out")

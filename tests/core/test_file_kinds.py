@@ -1,4 +1,4 @@
-"""What a file is, told by its first bytes, in the errors of every reader."""
+"""Kinds of files, identified by their first bytes, in the errors of every reader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OBO = 'format-version: 1.2\n\n[Term]\nid: T:1\nname: orl\nsynonym: "dup" EXACT [
 
 
 def named(value: object) -> str:
-    """Return what a parameter is called; packed content differs with the time."""
+    """Return the name of a parameter; packed content differs with the time."""
     return value if isinstance(value, str) else "content"
 
 
@@ -71,7 +71,7 @@ def zipped(name: str, content: bytes = b"content") -> bytes:
     ],
     ids=named,
 )
-def test_the_first_bytes_tell_what_a_file_is(content: bytes, name: str) -> None:
+def test_first_bytes_identify_the_kind_of_a_file(content: bytes, name: str) -> None:
     assert name in str(kind_of(content))
 
 
@@ -91,12 +91,12 @@ def test_the_first_bytes_tell_what_a_file_is(content: bytes, name: str) -> None:
     ],
     ids=named,
 )
-def test_other_content_is_of_no_known_kind(content: bytes) -> None:
+def test_other_content_has_no_known_kind(content: bytes) -> None:
     assert kind_of(content) is None
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (HTML, r"onto\.obo is an HTML page; save the file itself"),
         (OWL, r"onto\.obo is an ontology in OWL or RDF; take its \.obo or \.json file"),
@@ -105,18 +105,18 @@ def test_other_content_is_of_no_known_kind(content: bytes) -> None:
     ],
     ids=named,
 )
-def test_an_ontology_of_another_kind_is_named_as_such(
-    tmp_path: Path, content: bytes, said: str
+def test_file_of_another_kind_is_named_instead_of_an_ontology(
+    tmp_path: Path, content: bytes, message: str
 ) -> None:
     path = tmp_path / "onto.obo"
     path.write_bytes(content)
 
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         medsim.build(path, tmp_path / "build")
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("v.txt", CONFLICT, r"v\.txt is text with the marks of a merge conflict"),
         ("v.txt", HTML, r"v\.txt is an HTML page"),
@@ -127,14 +127,14 @@ def test_an_ontology_of_another_kind_is_named_as_such(
     ],
     ids=named,
 )
-def test_vectors_of_another_kind_are_named_as_such(
-    tmp_path: Path, name: str, content: bytes, said: str
+def test_file_of_another_kind_is_named_instead_of_vectors(
+    tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
     rated = tmp_path / "rated.csv"
     rated.write_text("term1,term2,rating\nheart,lung,1\nheart,liver,2\nlung,liver,3\n")
 
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         medsim.evaluate(rated, {"one": tmp_path / name}, tmp_path / "results")
 
 
@@ -159,11 +159,11 @@ def test_paths_of_a_zip_may_have_backslashes(tmp_path: Path) -> None:
     assert first.equals(second)
 
 
-def test_a_zip_packed_in_a_way_that_python_lacks_is_to_be_unpacked(tmp_path: Path) -> None:
+def test_zip_with_unsupported_compression_must_be_unpacked(tmp_path: Path) -> None:
     method = 9  # Deflate64
     medsim.synth(tmp_path / "release.zip", concepts=30, seed=1)
     data = (tmp_path / "release.zip").read_bytes()
-    for header, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):  # where the method stands
+    for header, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):  # the position of the method
         start = data.find(header)
         while start >= 0:
             data = data[: start + at] + struct.pack("<H", method) + data[start + at + 2 :]

@@ -1,4 +1,4 @@
-"""Findings as one table, and what a verification concludes from them."""
+"""Findings as one table, and the outcome of a verification."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ SKIPPED = Finding("skipped", "It was not checked.", note="not checked: no termin
 BROKEN = Finding("broken", "It does not hold.", ["row 3", "row 5"])
 
 
-def test_a_finding_is_a_row_with_its_first_violation_or_its_note() -> None:
-    found = findings_table([KEPT, SKIPPED, BROKEN])
+def test_finding_is_a_row_with_its_first_violation_or_its_note() -> None:
+    result = findings_table([KEPT, SKIPPED, BROKEN])
 
-    assert found.schema == pl.Schema(FINDING_COLUMNS)
-    assert found.rows() == [
+    assert result.schema == pl.Schema(FINDING_COLUMNS)
+    assert result.rows() == [
         ("kept", "It holds.", 0, ""),
         ("skipped", "It was not checked.", 0, "not checked: no terminology"),
         ("broken", "It does not hold.", 2, "row 3"),
@@ -25,18 +25,18 @@ def test_a_finding_is_a_row_with_its_first_violation_or_its_note() -> None:
 
 
 def test_a_verification_without_violations_holds() -> None:
-    found = Verification(findings=findings_table([KEPT, SKIPPED]))
+    result = Verification(findings=findings_table([KEPT, SKIPPED]))
 
-    assert found.holds
-    assert found.broken == []
-    found.require("OUT")
+    assert result.holds
+    assert result.broken == []
+    result.require("OUT")
 
 
-def test_broken_checks_are_named_once_in_their_order() -> None:
+def test_broken_checks_are_named_once_in_order() -> None:
     other = Finding("another", "Nor does this.", ["row 1"])
-    found = Verification(findings=findings_table([BROKEN, other, KEPT, BROKEN]))
+    result = Verification(findings=findings_table([BROKEN, other, KEPT, BROKEN]))
 
-    assert not found.holds
-    assert found.broken == ["broken", "another"]
+    assert not result.holds
+    assert result.broken == ["broken", "another"]
     with pytest.raises(BrokenPromiseError, match=r"^OUT: broken, another do not hold$"):
-        found.require("OUT")
+        result.require("OUT")

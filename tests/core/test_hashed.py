@@ -1,4 +1,4 @@
-"""Digests are of the bytes that were parsed, whatever becomes of the file afterwards."""
+"""Digests are of the parsed bytes, even if the file changes afterwards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def digest(data: bytes) -> str:
 
 
 @given(st.binary(max_size=500), st.lists(st.integers(0, 60), max_size=8))
-def test_however_a_file_is_read_it_is_hashed_whole(data: bytes, sizes: list[int]) -> None:
+def test_hash_is_of_the_whole_file_in_any_way_of_reading(data: bytes, sizes: list[int]) -> None:
     with HashedReader(io.BytesIO(data)) as reader:
         parts = [reader.read(size) if size % 2 else reader.readline(size) for size in sizes]
 
@@ -41,20 +41,20 @@ def test_however_a_file_is_read_it_is_hashed_whole(data: bytes, sizes: list[int]
         assert reader.n_bytes == len(data)
 
 
-def test_what_comes_before_a_change_is_hashed_with_what_comes_after_it(tmp_path: Path) -> None:
+def test_hash_is_of_the_bytes_before_and_after_a_change(tmp_path: Path) -> None:
     path = tmp_path / "large"
     first, second = b"a" * 100_000, b"b" * 100_000
     path.write_bytes(first + first)
     with open_hashed(path) as reader:
-        read = reader.read(len(first))
+        before = reader.read(len(first))
         with path.open("r+b") as writer:
             writer.seek(len(first))
             writer.write(second)
         rest = reader.read()
-        assert reader.finish() == digest(read + rest)
+        assert reader.finish() == digest(before + rest)
 
 
-def test_an_ontology_that_is_replaced_has_the_digest_of_what_was_parsed(
+def test_replaced_ontology_has_the_digest_of_the_parsed_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.obo"
@@ -73,7 +73,7 @@ def test_an_ontology_that_is_replaced_has_the_digest_of_what_was_parsed(
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_corpus_that_is_replaced_has_the_digest_of_what_was_parsed(
+def test_replaced_corpus_has_the_digest_of_the_parsed_bytes(
     tmp_path: Path, *, packed: bool
 ) -> None:
     pytest.importorskip("pysbd", reason="the extra wic is not installed")
@@ -81,14 +81,14 @@ def test_a_corpus_that_is_replaced_has_the_digest_of_what_was_parsed(
     path = tmp_path / "corpus.txt"
     path.write_bytes(data)
 
-    found = read_corpora([path], threads=1, advance=lambda _n: path.write_bytes(OTHER) and None)
+    result = read_corpora([path], threads=1, advance=lambda _n: path.write_bytes(OTHER) and None)
 
-    assert found.mentions["term"].to_list() == ["Zirel fever"]
-    assert [one.sha256 for one in found.corpora] == [digest(data)]
+    assert result.mentions["term"].to_list() == ["Zirel fever"]
+    assert [corpus.sha256 for corpus in result.corpora] == [digest(data)]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_a_table_of_words_that_is_replaced_has_the_digest_of_what_was_parsed(
+def test_replaced_word_table_has_the_digest_of_the_parsed_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     path = tmp_path / f"words{suffix}"
@@ -97,9 +97,9 @@ def test_a_table_of_words_that_is_replaced_has_the_digest_of_what_was_parsed(
     data = path.read_bytes()
 
     def replaced(*arguments: object) -> object:
-        found = read_table(*arguments)  # type: ignore[arg-type]  # as they came
+        result = read_table(*arguments)  # type: ignore[arg-type]  # as they came
         path.write_bytes(OTHER)
-        return found
+        return result
 
     monkeypatch.setattr(strata, "read_table", replaced)
 

@@ -1,4 +1,4 @@
-"""Paths are paths, never patterns, addresses, columns or homes, whatever their letters."""
+"""Paths with any characters are paths, never patterns, addresses, columns or home folders."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ NAMES = [
     *('quo"te', "-o", "$name", "\u00e9", "e\u0301", "\u202e"),
 ]
 OPENED = ["dataset=x", "back\\slash[x]", "~", "file:x", "-o %41 {a,b}*?'\"\n"]
-"""Names for what takes longer: a database's views of them."""
+"""Names for slower tests with database views."""
 
 WHOLE = "~ dataset=x\\[x] %41 {a,b}*?'\"\n"
-"""A name for outputs that are opened, and whole commands."""
+"""A name for tests that open outputs and run whole commands."""
 
 FRAME = pl.DataFrame({"term1": ["a", None], "x": [1, 2]})
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let relative paths be of the test's own folder."""
+    """Make relative paths relative to the test's folder."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -49,7 +49,7 @@ def written(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_are_those_of_the_file_and_columns_those_of_the_pattern(name: str) -> None:
+def test_rows_come_from_the_file_and_columns_from_the_pattern(name: str) -> None:
     folder = written(Path(name))
     rows = [("a", 1, "1"), (None, 2, "1"), ("a", None, "b%41"), (None, None, "b%41")]
     path = folder / "kind=1" / "data.parquet"
@@ -63,7 +63,7 @@ def test_rows_are_those_of_the_file_and_columns_those_of_the_pattern(name: str) 
 
 
 @pytest.mark.parametrize("name", OPENED)
-def test_views_are_of_the_pattern_and_of_nothing_beside_it(name: str) -> None:
+def test_views_have_only_files_of_the_pattern(name: str) -> None:
     folder = written(Path(name))
 
     with Store(threads=1) as store:
@@ -75,7 +75,7 @@ def test_views_are_of_the_pattern_and_of_nothing_beside_it(name: str) -> None:
             store.select(f"from read_text('{str(Path.cwd()).replace(chr(39), chr(39) * 2)}/*')")
 
 
-def test_nothing_is_left_of_what_duckdb_reads_by(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_links_for_duckdb_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     temporary = Path("temporary")
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(temporary.absolute()))
@@ -92,7 +92,7 @@ def test_nothing_is_left_of_what_duckdb_reads_by(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("name", ["back\\slash", "~"])
-def test_what_does_not_fit_in_memory_is_spilled_there(name: str) -> None:
+def test_rows_that_do_not_fit_in_memory_are_spilled(name: str) -> None:
     Path(name).mkdir()
 
     with Store(threads=1, spill=Path(name)) as store:
@@ -102,15 +102,15 @@ def test_what_does_not_fit_in_memory_is_spilled_there(name: str) -> None:
         assert store.n_rows("t") == 8_000_000
 
 
-def test_a_build_is_opened_and_read_by_commands_wherever_it_lies(
+def test_build_at_any_path_is_opened_and_read_by_commands(
     shared_build: medsim.Build,
 ) -> None:
     shutil.copytree(shared_build.folder, build := Path(WHOLE, "build"))
-    own = medsim.Build(build)
+    opened = medsim.Build(build)
 
-    assert own.views().equals(shared_build.views())
-    assert own.pairs().collect().equals(shared_build.pairs().collect())
-    assert own.table("concept").collect().equals(shared_build.table("concept").collect())
+    assert opened.views().equals(shared_build.views())
+    assert opened.pairs().collect().equals(shared_build.pairs().collect())
+    assert opened.table("concept").collect().equals(shared_build.table("concept").collect())
     for command in (
         ["stats", f"./{build}", "--format", "json"],
         ["sql", f"./{build}", "from pair select * limit 3"],
@@ -121,26 +121,29 @@ def test_a_build_is_opened_and_read_by_commands_wherever_it_lies(
     assert pl.read_csv(result.stdout.encode())["violations"].sum() == 0
 
 
-def test_evaluations_are_made_read_and_added_to_wherever_they_lie(
+def test_evaluations_at_any_path_are_written_read_and_extended(
     shared_evaluation: medsim.Evaluation,
 ) -> None:
     name = "a=b\\slash[x]"
     place, folder = shared_evaluation.folder.parent, Path(name)
     folder.mkdir()
     shutil.copy(place / "rated.csv", folder / f"{name}.csv")
-    for one in ("one", "two"):
-        shutil.copy(place / f"{one}.vec", folder / f"{one}.vec")
-    asked = ["--metric", "avg_cos", "--coverage", "any", "--resamples", "0"]
+    for embedding_name in ("one", "two"):
+        shutil.copy(place / f"{embedding_name}.vec", folder / f"{embedding_name}.vec")
+    arguments = ["--metric", "avg_cos", "--coverage", "any", "--resamples", "0"]
 
-    for one in ("one", "two"):
-        embedding = f"{one}=./{name}/{one}.vec"
-        options = ["-e", embedding, "-o", f"./{name}/results", "--resamples", "200", *asked[:4]]
+    for embedding_name in ("one", "two"):
+        embedding = f"{embedding_name}=./{name}/{embedding_name}.vec"
+        options = ["-e", embedding, "-o", f"./{name}/results", "--resamples", "200", *arguments[:4]]
         result = run("eval", f"./{name}/{name}.csv", *options)
         assert result.exit_code == 0, result.output
 
-    own = medsim.Evaluation(folder / "results")
-    assert own.views().filter(view="score")["rows"].item() == 120
-    assert own.sql("select distinct embedding from score order by 1").rows() == [("one",), ("two",)]
+    results = medsim.Evaluation(folder / "results")
+    assert results.views().filter(view="score")["rows"].item() == 120
+    assert results.sql("select distinct embedding from score order by 1").rows() == [
+        ("one",),
+        ("two",),
+    ]
     for command in (["compare", f"./{name}/results"], ["report", f"./{name}/results"]):
         more = ["-o", f"./{name}/page.html"] if command[0] == "report" else []
         assert run(*command, *more).exit_code == 0
@@ -148,7 +151,7 @@ def test_evaluations_are_made_read_and_added_to_wherever_they_lie(
     assert {path.name for path in folder.iterdir()} == there
 
 
-def test_a_name_that_is_not_utf_8_is_told_in_one_line(shared_build: medsim.Build) -> None:
+def test_name_that_is_not_utf_8_is_one_line(shared_build: medsim.Build) -> None:
     name = os.fsdecode(b"a\xff")
     shutil.copytree(shared_build.folder, name)
 
@@ -164,14 +167,14 @@ def test_a_name_that_is_not_utf_8_is_told_in_one_line(shared_build: medsim.Build
         medsim.open("pairs/..")
 
 
-def test_no_other_module_hands_paths_to_polars() -> None:
+def test_no_other_module_passes_paths_to_polars() -> None:
     handing = re.compile(
         r"\bpl\.(read|scan)_\w+\(\s*+(?!data,|io\.BytesIO\(|path\.(absolute|read_bytes)\(\))|\.(sink_\w+|write_parquet)\("
     )
-    found = {
-        f"{path.relative_to(PACKAGE).as_posix()}: {found[0]}"
+    calls = {
+        f"{path.relative_to(PACKAGE).as_posix()}: {match[0]}"
         for path in PACKAGE.rglob("*.py")
         if path.name != "parquet.py"
-        for found in handing.finditer(path.read_text(encoding="utf-8"))
+        for match in handing.finditer(path.read_text(encoding="utf-8"))
     }
-    assert found == set()
+    assert calls == set()

@@ -1,4 +1,4 @@
-"""Every kind of output is found, opened and seen by SQL as it is declared."""
+"""Every kind of output is listed, opened and readable by SQL as declared."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("name", _CLASSES)
-def test_every_kind_is_found_by_its_name_and_its_tables_are_described(name: str) -> None:
+def test_every_kind_is_listed_and_its_tables_are_described(name: str) -> None:
     kind = _class_of(name).kind
     assert isinstance(kind, Kind)
     assert kind.name == name
     tables = {**kind.views, **kind.unseen}
     if name == "export":
         tables |= {
-            view: one for form in FORMATS.all().values() for view, one in form.tables.items()
+            view: table for form in FORMATS.all().values() for view, table in form.tables.items()
         }
 
     assert tables
     for view, declared in tables.items():
         assert declared.about.endswith("."), view
-        for one in declared.variants.values() or (declared,):
-            assert one.about.endswith("."), view
-            assert one.dtypes, view
-            known = {*one.all_columns(), *one.folder_columns()}
-            assert known == set(one.notes), view
-            assert set(one.key) <= known, view
-            assert all(note.endswith(".") for note in one.notes.values()), view
-            assert not one.order or one.order.endswith("."), view
+        for table in declared.variants.values() or (declared,):
+            assert table.about.endswith("."), view
+            assert table.dtypes, view
+            described = {*table.all_columns(), *table.folder_columns()}
+            assert described == set(table.notes), view
+            assert set(table.key) <= described, view
+            assert all(note.endswith(".") for note in table.notes.values()), view
+            assert not table.order or table.order.endswith("."), view
     assert all(about.endswith(".") for about in (*kind.others.values(), *kind.recorded.values()))
 
 
-def test_every_column_that_a_build_has_is_described(shared_build: medsim.Build) -> None:
+def test_every_column_of_a_build_is_described(shared_build: medsim.Build) -> None:
     for view in shared_build.views()["view"]:
         described = selected(shared_build, f"describe {view}")["column_name"].to_list()
         surplus = set(BUILD.views[view].notes) - set(described)
 
         assert set(described) <= set(BUILD.views[view].notes), view
-        assert surplus <= {"preferred", "similarity"}, view  # of some builds alone
+        assert surplus <= {"preferred", "similarity"}, view  # only in some builds
 
 
 def test_an_output_of_another_kind_is_named(
@@ -72,21 +72,21 @@ def test_an_output_of_another_kind_is_named(
         open_output(tmp_path)
 
 
-def test_an_output_of_another_version_is_to_be_made_again(
+def test_output_of_another_version_must_be_rebuilt(
     shared_study: medsim.Study, tmp_path: Path
 ) -> None:
-    found = json.loads((shared_study.folder / "manifest.json").read_text())
-    (tmp_path / "manifest.json").write_text(json.dumps(found | {"medsim": "0.0.1"}))
+    content = json.loads((shared_study.folder / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps(content | {"medsim": "0.0.1"}))
 
     with pytest.raises(InputError, match=r"was made by medsim 0\.0\.1; run medsim study"):
         open_output(tmp_path)
 
 
-def test_a_kind_that_is_not_resumed_starts_afresh(tmp_path: Path) -> None:
-    left = tmp_path / ".out.unfinished" / "instances.parquet"
-    left.parent.mkdir()
-    left.write_text("of a run that was killed")
-    left.with_name("job.json").write_text('{"job": null, "digests": {}}')
+def test_kind_without_resuming_starts_from_the_beginning(tmp_path: Path) -> None:
+    leftover = tmp_path / ".out.unfinished" / "instances.parquet"
+    leftover.parent.mkdir()
+    leftover.write_text("of a run that was killed")
+    leftover.with_name("job.json").write_text('{"job": null, "digests": {}}')
 
     with claimed(tmp_path / "out", WIC, overwrite=False) as output:
         assert sorted(path.name for path in output.folder.iterdir()) == ["job.json", "spill"]

@@ -1,4 +1,4 @@
-"""Manifests: written whole, read with care; fingerprints of rows."""
+"""Manifests, written atomically and checked when read, and fingerprints of rows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FRAME = pl.DataFrame(COLUMNS)
 # The file
 
 
-def test_a_manifest_is_read_as_it_was_written_and_replaces_an_earlier_one(tmp_path: Path) -> None:
+def test_manifest_round_trips_and_replaces_an_earlier_one(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text("x" * 100_000)
     (tmp_path / f"{MANIFEST}.partial").write_text("left by an interrupted run")
     MADE.write(tmp_path)
@@ -61,7 +61,7 @@ def test_a_manifest_is_read_as_it_was_written_and_replaces_an_earlier_one(tmp_pa
     assert text.count("\n") > 20
 
 
-def test_a_folder_without_a_manifest_is_no_finished_build(tmp_path: Path) -> None:
+def test_folder_without_a_manifest_is_not_a_finished_build(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is not a finished build: it has no manifest\.json"):
         read_manifest(tmp_path, BUILD)
     with pytest.raises(InputError, match=r"there is no folder .*nowhere; medsim build makes one"):
@@ -80,13 +80,13 @@ def test_a_folder_without_a_manifest_is_no_finished_build(tmp_path: Path) -> Non
         *({lacking: None} for lacking in ("outputs", "medsim", "options", "stages")),
     ],
 )
-def test_a_manifest_that_is_not_a_builds_is_refused(
-    tmp_path: Path, change: dict[str, object]
-) -> None:
+def test_manifest_of_another_output_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     MADE.write(tmp_path)
     path = tmp_path / MANIFEST
-    found = json.loads(path.read_text()) | change
-    path.write_text(json.dumps({name: one for name, one in found.items() if one is not None}))
+    content = json.loads(path.read_text()) | change
+    path.write_text(
+        json.dumps({name: value for name, value in content.items() if value is not None})
+    )
     refused = r"manifest\.json .*manifest of|of kind 'evaluation', not a build"
     with pytest.raises(InputError, match=refused) as caught:
         read_manifest(tmp_path, BUILD)
@@ -102,18 +102,18 @@ def test_a_damaged_manifest_is_refused(tmp_path: Path, content: bytes | None) ->
     assert "\n" not in str(caught.value)
 
 
-def test_versions_are_those_installed() -> None:
+def test_versions_are_of_the_installed_libraries() -> None:
     assert medsim_version().count(".") >= 2
-    found = library_versions()
-    assert found["polars"] == pl.__version__
-    assert {"python", "duckdb", "numba", "numpy", "pyarrow", "rapidfuzz"} <= set(found)
+    result = library_versions()
+    assert result["polars"] == pl.__version__
+    assert {"python", "duckdb", "numba", "numpy", "pyarrow", "rapidfuzz"} <= set(result)
 
 
 # Fingerprints
 
 
-def test_a_fingerprint_is_this_on_any_machine() -> None:
-    # "medsim verify" compares those of builds that were made long ago.
+def test_fingerprint_has_a_fixed_value() -> None:
+    # "medsim verify" compares fingerprints of builds that are years old.
     expected = "0cb35205496490a4c8ec4e5c171fc8d9a9ec1f9b9de4f0854e87da59d74239b6"
     assert fingerprint(FRAME) == expected
     assert fingerprint(FRAME.drop_nulls()) == (
@@ -122,7 +122,7 @@ def test_a_fingerprint_is_this_on_any_machine() -> None:
 
 
 def plain_fingerprint(columns: dict[str, list], types: dict[str, str]) -> str:
-    """Return the fingerprint of columns, a value at a time."""
+    """Return the fingerprint of columns, computed one value at a time."""
     content = b""
     for name, values in columns.items():
         content += f"{name} {types[name]} {len(values)}\n".encode()
@@ -132,7 +132,7 @@ def plain_fingerprint(columns: dict[str, list], types: dict[str, str]) -> str:
             content += b"".join(struct.pack("<I", len(text)) for text in texts) + b"".join(texts)
         else:
             code = {"Int64": "<q", "Float64": "<d", "Boolean": "<?"}[types[name]]
-            content += b"".join(struct.pack(code, 0 if one is None else one) for one in values)
+            content += b"".join(struct.pack(code, 0 if item is None else item) for item in values)
     return hashlib.sha256(content).hexdigest()
 
 
@@ -140,15 +140,15 @@ TYPES = {"text": "String", "number": "Int64", "real": "Float64", "flag": "Boolea
 VALUES = (st.text(max_size=3), st.integers(-3, 3), st.floats(allow_nan=False), st.booleans())
 
 
-@given(st.lists(st.tuples(*(one | st.none() for one in VALUES)), max_size=5))
-def test_a_fingerprint_is_that_of_plain_python_with_nulls_and_without(rows: list[tuple]) -> None:
+@given(st.lists(st.tuples(*(strategy | st.none() for strategy in VALUES)), max_size=5))
+def test_fingerprint_matches_plain_python(rows: list[tuple]) -> None:
     columns = {name: [row[at] for row in rows] for at, name in enumerate(TYPES)}
     frame = pl.DataFrame(columns, schema=FRAME.schema)
     assert fingerprint(frame) == plain_fingerprint(columns, TYPES)
     assert fingerprint(pl.concat([frame, frame]).tail(len(rows))) == fingerprint(frame)
 
 
-def test_a_fingerprint_tells_frames_apart() -> None:
+def test_different_frames_have_different_fingerprints() -> None:
     frame = pl.DataFrame({"a": ["a", "bc"], "b": [1, 0]})
     variants = [
         *(frame, frame.reverse(), frame.select("b", "a"), frame.drop("b"), frame.head(1)),
@@ -156,12 +156,12 @@ def test_a_fingerprint_tells_frames_apart() -> None:
         *(frame.cast({"b": kind}) for kind in (pl.Int32, pl.UInt64, pl.Float64, pl.String)),
         *(frame.with_columns(b=pl.Series([1, None])), frame.with_columns(b=pl.Series([1, -1]))),
         *(pl.DataFrame({"a": texts, "b": [1, 0]}) for texts in (["ab", "c"], ["", "abc"])),
-        *(pl.DataFrame({"a": [one]}) for one in ("", "null", 0, 0.0, float("nan"), True)),
+        *(pl.DataFrame({"a": [variant]}) for variant in ("", "null", 0, 0.0, float("nan"), True)),
         *(pl.Series("a", [None], kind).to_frame() for kind in (pl.String, pl.Int64, pl.Boolean)),
         *(pl.DataFrame({"a": [text]}) for text in ("\u00e9", "e\u0301")),
         *(pl.DataFrame({"a": [left], "b": [right]}) for left, right in (("x", ""), ("", "x"))),
     ]
-    assert len({fingerprint(one) for one in variants}) == len(variants)
+    assert len({fingerprint(variant) for variant in variants}) == len(variants)
 
 
 def in_chunks(frame: pl.DataFrame) -> pl.DataFrame:
@@ -177,7 +177,7 @@ def test_a_fingerprint_does_not_depend_on_chunks_or_slices() -> None:
     assert fingerprint(in_chunks(padded).slice(3, 5)) == whole
 
 
-def test_lazy_rows_and_texts_hashed_some_at_a_time_have_the_same_fingerprint(
+def test_fingerprint_is_the_same_for_lazy_rows_and_parts_of_texts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     expected = fingerprint(FRAME)

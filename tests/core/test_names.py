@@ -1,4 +1,4 @@
-"""The names that editors complete are those that there are, and mypy finds a slip."""
+"""The names that editors complete are the existing ones, and mypy finds misspelt names."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ medsim.evaluate_wic("data", "out", models=["random", words])
 """
 
 
-def test_names_for_editors_are_those_that_there_are() -> None:
-    datasets = {one.name for one in queries.datasets()}
+def test_names_for_editors_are_the_existing_ones() -> None:
+    datasets = {dataset.name for dataset in queries.datasets()}
 
     assert set(get_args(config.Dataset)) == datasets
     assert set(get_args(kinds.CanonicalTable)) == set(kinds.CANONICAL_TABLES)
@@ -82,12 +82,12 @@ def test_choices_come_from_the_types_of_options() -> None:
 
 
 @pytest.mark.slow
-def test_mypy_finds_a_slip_in_a_name_and_nothing_else(tmp_path: Path) -> None:
+def test_mypy_reports_only_misspelt_names(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
     (tmp_path / "right.py").write_text(RIGHT)
     (tmp_path / "slips.py").write_text(SLIPS)
 
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "mypy", "--hide-error-context", *tmp_path.glob("*.py")],
         cwd=ROOT,
         env={**os.environ, "MYPYPATH": str(ROOT)},
@@ -96,7 +96,7 @@ def test_mypy_finds_a_slip_in_a_name_and_nothing_else(tmp_path: Path) -> None:
         check=False,
     )
 
-    assert not found.stderr, found.stderr
-    errors = [line for line in found.stdout.splitlines() if ": error:" in line]
+    assert not result.stderr, result.stderr
+    errors = [line for line in result.stdout.splitlines() if ": error:" in line]
     assert {Path(line.split(":")[0]).name for line in errors} == {"slips.py"}
     assert sorted({int(line.split(":")[1]) for line in errors}) == list(range(5, 17))

@@ -1,4 +1,4 @@
-"""Folders of tables are read by other tools, with the columns that their folders name."""
+"""Other tools read folders of tables, with the columns in the folder names."""
 
 from __future__ import annotations
 
@@ -52,25 +52,25 @@ def rows_of_files(folder: Path) -> pl.DataFrame:
     ("output", "folder"),
     [("similar_build", "pairs"), ("shared_evaluation", "pairs"), ("shared_evaluation", "scores")],
 )
-def test_a_folder_of_tables_is_read_whole_by(
+def test_whole_folder_of_tables_is_read_by(
     request: pytest.FixtureRequest, output: str, folder: str, reader: str
 ) -> None:
     place = request.getfixturevalue(output).folder / folder
     expected = rows_of_files(place)
 
-    found = READERS[reader](place)
+    result = READERS[reader](place)
 
-    assert sorted(found.columns) == sorted(expected.columns)
-    assert found.height == expected.height > 0
-    found = found.select(pl.col(name).cast(kind) for name, kind in expected.schema.items())
-    assert found.sort(pl.all()).equals(expected.sort(pl.all()))
+    assert sorted(result.columns) == sorted(expected.columns)
+    assert result.height == expected.height > 0
+    result = result.select(pl.col(name).cast(kind) for name, kind in expected.schema.items())
+    assert result.sort(pl.all()).equals(expected.sort(pl.all()))
 
 
-def test_all_pairs_are_those_of_the_files_with_their_sets(similar_build) -> None:
+def test_pairs_have_all_rows_of_the_files_with_their_sets(similar_build) -> None:
     expected = rows_of_files(similar_build.folder / "pairs")
 
-    found = similar_build.pairs().collect()
-    seen = selected(similar_build, "from pair")
+    result = similar_build.pairs().collect()
+    by_sql = selected(similar_build, "from pair")
 
-    for frame in (found, seen):
+    for frame in (result, by_sql):
         assert frame.select(expected.columns).sort(pl.all()).equals(expected.sort(pl.all()))

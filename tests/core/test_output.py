@@ -1,4 +1,4 @@
-"""Nothing that medsim did not make is removed or followed, whatever its name."""
+"""Files and links that medsim did not make are never removed or followed."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def names(folder: Path) -> list[str]:
 
 @KINDS
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         (".out.unfinished", "was not made by medsim; move it away"),
-        ("mine", r"\.out\.unfinished was not made by medsim; move it"),  # to which a link leads
+        ("mine", r"\.out\.unfinished was not made by medsim; move it"),  # the target of a link
     ],
 )
-def test_a_folder_or_link_of_the_user_s_with_the_name_of_the_unfinished_one_stays(
-    tmp_path: Path, kind, name: str, said: str
+def test_users_folder_named_like_an_unfinished_one_stays(
+    tmp_path: Path, kind, name: str, message: str
 ) -> None:
     precious = diary(tmp_path / name)
     if name == "mine":
         (tmp_path / ".out.unfinished").symlink_to(precious.parent)
 
-    with pytest.raises(OutputError, match=said):
+    with pytest.raises(OutputError, match=message):
         make(tmp_path / "out", kind)
 
     assert precious.read_text() == "precious"
@@ -92,17 +92,17 @@ def test_links_in_an_unfinished_folder_are_removed_and_not_followed(
 
 
 @KINDS
-def test_folders_of_the_user_s_that_are_named_like_one_set_aside_stay(tmp_path: Path, kind) -> None:
-    kept = [diary(tmp_path / name) for name in (".out.replaced", ".out.00000000.replaced")]
+def test_users_folders_named_like_replaced_ones_stay(tmp_path: Path, kind) -> None:
+    folders = [diary(tmp_path / name) for name in (".out.replaced", ".out.00000000.replaced")]
 
     make(tmp_path / "out", kind)
     make(tmp_path / "out", kind, overwrite=True)
 
-    assert [path.read_text() for path in kept] == ["precious"] * 2
+    assert [path.read_text() for path in folders] == ["precious"] * 2
     assert names(tmp_path) == [".out.00000000.replaced", ".out.replaced", "out"]
 
 
-def test_a_file_of_the_user_s_that_is_named_like_the_lock_stays(tmp_path: Path) -> None:
+def test_users_file_named_like_the_lock_stays(tmp_path: Path) -> None:
     lock = tmp_path / ".out.lock"
     lock.write_text("precious")
     with pytest.raises(OutputError, match=r"\.out\.lock: is not a lock of medsim"):
@@ -135,9 +135,9 @@ while n_held < 30:
 
 
 @pytest.mark.slow
-def test_processes_that_come_and_go_never_have_the_same_place(tmp_path: Path) -> None:
+def test_processes_never_hold_the_same_lock(tmp_path: Path) -> None:
     command = [sys.executable, "-c", CONTENDER, tmp_path / "out"]
-    (tmp_path / ".out.lock").touch()  # as a killed process leaves it
+    (tmp_path / ".out.lock").touch()  # left by a killed process
 
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
 
@@ -147,7 +147,7 @@ def test_processes_that_come_and_go_never_have_the_same_place(tmp_path: Path) ->
 
 @KINDS
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_what_is_put_at_the_place_meanwhile_stays(tmp_path: Path, kind, *, overwrite: bool) -> None:
+def test_file_created_meanwhile_at_the_path_stays(tmp_path: Path, kind, *, overwrite: bool) -> None:
     out = tmp_path / "out"
     if overwrite:
         make(out, kind)
@@ -162,7 +162,7 @@ def test_what_is_put_at_the_place_meanwhile_stays(tmp_path: Path, kind, *, overw
     assert (out / "diary.txt").read_text() == "precious"
 
 
-def test_an_empty_folder_stays_where_a_run_fails(tmp_path: Path) -> None:
+def test_empty_folder_stays_if_a_run_fails(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     with pytest.raises(KeyboardInterrupt), claimed(out, WIC, overwrite=False):
@@ -171,7 +171,7 @@ def test_an_empty_folder_stays_where_a_run_fails(tmp_path: Path) -> None:
 
 
 def killed_between_renames(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace an output, and stop where the earlier one is set aside."""
+    """Replace an output, and stop after the earlier one is renamed."""
     renamed, n_renames = Path.rename, 0
 
     def failing(path: Path, target: Path) -> Path:
@@ -182,7 +182,7 @@ def killed_between_renames(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return renamed(path, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr("medsim.core.output.settle_aside", lambda _out, _kind: None)
+        patch.setattr("medsim.core.output.finish_replacing", lambda _out, _kind: None)
         with pytest.raises(SystemExit):
             make(out, overwrite=True, meanwhile=lambda: patch.setattr(Path, "rename", failing))
     assert not out.exists()
@@ -190,11 +190,11 @@ def killed_between_renames(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @KINDS
 @pytest.mark.parametrize("note", ["", '{"job": n', None])
-def test_a_folder_that_was_only_just_made_or_whole_is_made_anew(
+def test_new_or_complete_unfinished_folder_starts_again(
     tmp_path: Path, kind, note: str | None
 ) -> None:
     folder = tmp_path / ".out.unfinished"
-    if note is None:  # killed before it had its place
+    if note is None:  # killed before it was moved
         make(tmp_path / "out", kind)
         (tmp_path / "out").rename(folder)
     else:
@@ -207,7 +207,7 @@ def test_a_folder_that_was_only_just_made_or_whole_is_made_anew(
 
 
 @pytest.mark.parametrize("emptied", [False, True])
-def test_an_earlier_output_that_was_set_aside_comes_back(
+def test_replaced_output_is_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, emptied: bool
 ) -> None:
     out = tmp_path / "out"
@@ -224,7 +224,7 @@ def test_an_earlier_output_that_was_set_aside_comes_back(
 
 
 @pytest.mark.parametrize("kind", [None, "study"])
-def test_a_folder_set_aside_stays_as_long_as_another_is_in_its_place(
+def test_replaced_folder_stays_while_another_has_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str | None
 ) -> None:
     out = tmp_path / "out"
@@ -241,9 +241,7 @@ def test_a_folder_set_aside_stays_as_long_as_another_is_in_its_place(
 
 
 @pytest.mark.parametrize("n_bytes", [237, 244, 256])
-def test_a_name_that_is_too_long_is_found_before_anything_is_made(
-    tmp_path: Path, n_bytes: int
-) -> None:
+def test_too_long_name_is_an_error_at_the_start(tmp_path: Path, n_bytes: int) -> None:
     with (
         pytest.raises(OutputError, match="File name too long"),
         claimed(tmp_path / ("x" * n_bytes), BUILD, overwrite=False),
@@ -252,7 +250,7 @@ def test_a_name_that_is_too_long_is_found_before_anything_is_made(
     assert names(tmp_path) == []
 
 
-def test_an_evaluation_with_what_cannot_be_taken_over_is_not_added_to(tmp_path: Path) -> None:
+def test_evaluation_with_unknown_files_is_not_extended(tmp_path: Path) -> None:
     make(tmp_path / "out", EVALUATION)
     (tmp_path / "out" / "mine").symlink_to(diary(tmp_path / "elsewhere").parent)
 
@@ -260,10 +258,10 @@ def test_an_evaluation_with_what_cannot_be_taken_over_is_not_added_to(tmp_path: 
         make(tmp_path / "out", EVALUATION)
 
 
-def test_links_are_followed_unless_they_lead_in_a_circle(tmp_path: Path) -> None:
+def test_links_are_followed_unless_they_form_a_loop(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
-    for place, said in (("/", "cannot be replaced"), (tmp_path / "loop", "cannot write")):
-        with pytest.raises(OutputError, match=said):
+    for place, message in (("/", "cannot be replaced"), (tmp_path / "loop", "cannot write")):
+        with pytest.raises(OutputError, match=message):
             make(Path(place))
     (tmp_path / "link").symlink_to("out")
     make(tmp_path / "link")
@@ -271,7 +269,7 @@ def test_links_are_followed_unless_they_lead_in_a_circle(tmp_path: Path) -> None
     assert (tmp_path / "out" / MANIFEST).exists()
 
 
-def test_rows_that_the_database_has_spilled_outlast_the_files_of_another_run(
+def test_spilled_rows_stay_when_files_of_another_run_are_removed(
     tmp_path: Path,
 ) -> None:
     out = tmp_path / "out"
@@ -290,18 +288,16 @@ def test_rows_that_the_database_has_spilled_outlast_the_files_of_another_run(
         assert not (output.folder / "pairs" / "data.parquet").exists()
 
 
-# What a run that was killed left is removed by a later one
+# Remains of a killed run are removed by a later one
 
 
 @pytest.mark.parametrize("emptied", [False, True])
-def test_what_is_left_of_an_output_that_was_replaced_is_removed(
-    tmp_path: Path, *, emptied: bool
-) -> None:
+def test_remains_of_a_replaced_output_are_removed(tmp_path: Path, *, emptied: bool) -> None:
     make(tmp_path / "out")
-    left = tmp_path / ".out.0123abcd.replaced"
-    left.mkdir()
+    leftover = tmp_path / ".out.0123abcd.replaced"
+    leftover.mkdir()
     if not emptied:
-        (left / MANIFEST).write_text(json.dumps({"kind": "build", "outputs": {}}))
+        (leftover / MANIFEST).write_text(json.dumps({"kind": "build", "outputs": {}}))
     others = [".out.0123abcd.replace", ".out.0123ABCD.replaced", ".other.0123abcd.replaced"]
     for name in others:
         (tmp_path / name).mkdir()
@@ -311,10 +307,10 @@ def test_what_is_left_of_an_output_that_was_replaced_is_removed(
     assert names(tmp_path) == sorted([*others, "out"])
 
 
-def test_what_is_left_of_a_file_is_removed_unless_it_is_still_written(tmp_path: Path) -> None:
+def test_partial_files_are_removed_unless_still_being_written(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    left = tmp_path / f".page.html.{'0' * 32}.partial"
-    left.write_text("of a process that was killed")
+    leftover = tmp_path / f".page.html.{'0' * 32}.partial"
+    leftover.write_text("of a process that was killed")
     others = [".page.html.partial", f".page.htm.{'0' * 32}.partial", f".page.html.{'0' * 32}.part"]
     for name in others:
         (tmp_path / name).write_text("precious")
@@ -322,18 +318,18 @@ def test_what_is_left_of_a_file_is_removed_unless_it_is_still_written(tmp_path: 
 
     with locked.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
-        with nameless_file(path, overwrite=True) as own:
-            own.write(b"page")
+        with nameless_file(path, overwrite=True) as opened:
+            opened.write(b"page")
 
     assert names(tmp_path) == sorted([*others, locked.name, path.name])
     assert path.read_bytes() == b"page"
 
 
 @pytest.mark.parametrize("nameless", [False, True])
-def test_of_a_process_that_was_killed_while_it_wrote_a_file_the_next_leaves_nothing(
+def test_next_process_removes_the_partial_file_of_a_killed_one(
     tmp_path: Path, *, nameless: bool
 ) -> None:
-    """It is killed when the whole file has a name, and before it takes the place of another."""
+    """The process is killed when the file has its temporary name, before it replaces another."""
     code = f"""
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Places of outputs: what a run reads is never written to, and names are checked first."""
+"""Paths of outputs: inputs are never written to, and names are checked first."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("out", "told"),
+    ("out", "message"),
     [
         ("in/source.obo", "source.obo is an input of this command; choose another place$"),
         ("in/../in/deep/../source.obo", "is .*source.obo, an input"),
@@ -43,29 +43,27 @@ def source(tmp_path: Path) -> Path:
         (".", "holds .*source.obo, an input"),
     ],
 )
-def test_what_is_read_is_not_written_to(tmp_path: Path, source: Path, out: str, told: str) -> None:
-    with pytest.raises(OutputError, match=told):
+def test_inputs_are_never_outputs(tmp_path: Path, source: Path, out: str, message: str) -> None:
+    with pytest.raises(OutputError, match=message):
         check_not_read(tmp_path / out, [source])
 
 
 @pytest.mark.parametrize("out", ["in/out", "in/deep/out", "folder/out", "in"])
-def test_nothing_is_written_into_a_folder_that_is_read(
-    tmp_path: Path, source: Path, out: str
-) -> None:
+def test_nothing_is_written_into_an_input_folder(tmp_path: Path, source: Path, out: str) -> None:
     with pytest.raises(OutputError, match=r"in(,| is) an input"):
         check_not_read(tmp_path / out, [], [source.parent])
-    (source.parent / "manifest.json").touch()  # an output of medsim, which holds nothing else
+    (source.parent / "manifest.json").touch()  # an output of medsim has no other files
     with pytest.raises(OutputError, match=r"in(,| is) an input"):
         check_not_read(tmp_path / out, [source.parent])
 
 
 @pytest.mark.parametrize("out", ["in/out", "out", "in/deep", "in/source.obo.zip"])
-def test_beside_what_is_read_there_is_room(tmp_path: Path, source: Path, out: str) -> None:
+def test_output_next_to_an_input_is_allowed(tmp_path: Path, source: Path, out: str) -> None:
     check_not_read(tmp_path / out, [source, tmp_path / "not there"], [source])
     check_not_read(tmp_path / out / "deeper", [source.parent])
 
 
-def test_paths_that_are_read_are_those_of_all_options_but_out(tmp_path: Path) -> None:
+def test_paths_read_are_of_all_options_except_out(tmp_path: Path) -> None:
     @dataclass(frozen=True, slots=True)
     class SomeOptions(Options):
         out: Annotated[str | Path, Option("Written.")]
@@ -93,7 +91,7 @@ def test_paths_that_are_read_are_those_of_all_options_but_out(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("value", [Path(os.fsdecode(b"\xff")), [Path(os.fsdecode(b"a\xff"))]])
-def test_a_name_that_is_not_utf_8_is_found_before_any_work(value: object) -> None:
+def test_name_that_is_not_utf_8_is_an_error_at_the_start(value: object) -> None:
     @dataclass(frozen=True, slots=True)
     class ReadingPaths(Options):
         paths: Annotated[Path | Sequence[Path], Option("Read.")]
@@ -102,7 +100,7 @@ def test_a_name_that_is_not_utf_8_is_found_before_any_work(value: object) -> Non
         ReadingPaths(value)
 
 
-def test_a_file_is_replaced_only_where_it_may_be(tmp_path: Path) -> None:
+def test_file_is_replaced_only_if_allowed(tmp_path: Path) -> None:
     path = tmp_path / "file"
     check_file_free(path, overwrite=False)
     path.write_text("own")
@@ -110,7 +108,7 @@ def test_a_file_is_replaced_only_where_it_may_be(tmp_path: Path) -> None:
         check_file_free(path, overwrite=False)
     check_file_free(path, overwrite=True)
     with pytest.raises(OutputError, match="was not written by medsim"):
-        check_file_free(path, overwrite=True, is_own=lambda one: one.read_text() != "own")
+        check_file_free(path, overwrite=True, is_own=lambda file: file.read_text() != "own")
     with pytest.raises(OutputError, match="there is no folder"):
         check_file_free(path / "deeper", overwrite=True)
     with pytest.raises(OutputError, match="it is a folder"):

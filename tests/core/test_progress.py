@@ -1,4 +1,4 @@
-"""Stages: lines, bars, records."""
+"""Progress of stages: lines, bars and records."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from medsim.core.progress import Progress, progress_of
 
 
 class Terminal(io.StringIO):
-    """A stream that says that it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
-        """Return that it is one."""
+        """Return True."""
         return True
 
 
-def test_a_stage_is_a_line_when_it_has_ended() -> None:
+def test_stage_prints_a_line_at_its_end() -> None:
     stream = io.StringIO()
     progress = Progress(stream)
     with progress.stage("read the release") as stage:
@@ -43,7 +43,7 @@ def test_a_stage_is_a_line_when_it_has_ended() -> None:
 
 
 @pytest.mark.parametrize(
-    ("done", "told"),
+    ("done", "lines"),
     [
         (
             ((59, 10), (1, 90), (59, 50), (1, 50), (600, 700), (60, 100)),
@@ -54,7 +54,7 @@ def test_a_stage_is_a_line_when_it_has_ended() -> None:
             ],
         ),
         (
-            ((120, 10), (60, 490), (60, 490), (1, 10)),  # compiles first
+            ((120, 10), (60, 490), (60, 490), (1, 10)),  # the first line is slow, as it compiles
             [
                 "1%, about 198 minutes left",
                 "50%, up to two minutes left",
@@ -63,8 +63,8 @@ def test_a_stage_is_a_line_when_it_has_ended() -> None:
         ),
     ],
 )
-def test_a_long_stage_tells_once_a_minute_what_is_left_by_its_speed_since_the_last_line(
-    monkeypatch: pytest.MonkeyPatch, done: tuple[tuple[int, int], ...], told: list[str]
+def test_long_stage_estimates_the_remaining_time_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch, done: tuple[tuple[int, int], ...], lines: list[str]
 ) -> None:
     clock = [1000.0]
     monkeypatch.setattr("medsim.core.progress.time.monotonic", lambda: clock[0])
@@ -74,10 +74,10 @@ def test_a_long_stage_tells_once_a_minute_what_is_left_by_its_speed_since_the_la
         for seconds, n_units in done:
             clock[0] += seconds
             stage.advance(n_units)
-    assert stream.getvalue().splitlines()[:-1] == [f"search: {one}" for one in told]
+    assert stream.getvalue().splitlines()[:-1] == [f"search: {line}" for line in lines]
 
 
-def test_a_stage_tells_that_it_compiles_and_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stage_reports_compiling_and_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba.core.event import trigger_event
 
     clock = [0.0]
@@ -85,14 +85,14 @@ def test_a_stage_tells_that_it_compiles_and_for_how_long(monkeypatch: pytest.Mon
     stream = io.StringIO()
     with Progress(stream).stage("compare"):
         for seconds in (7.5, 2.0):
-            with trigger_event("numba:compile"), trigger_event("numba:compile"):  # one of another
+            with trigger_event("numba:compile"), trigger_event("numba:compile"):  # nested
                 clock[0] += seconds
     assert re.sub(r"\(\d\.\d", "(0.1", stream.getvalue()) == (
         "compare: compiling (first run only)\ncompare (0.1 s, 9.5 s of it compiling)\n"
     )
 
 
-def test_quiet_leaves_warnings_and_verbose_tells_memory() -> None:
+def test_quiet_prints_warnings_and_verbose_prints_memory() -> None:
     for options, expected in (
         ({"quiet": True}, r"warning: w\n"),
         ({}, r"read \(0.0 s\)\nwarning: w\n"),
@@ -125,16 +125,18 @@ def test_a_notebook_gets_lines_that_replace_each_other(monkeypatch: pytest.Monke
     assert stream.getvalue().endswith("\n")
 
 
-def test_stages_are_told_by_default_where_a_person_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = Progress()
-    assert progress_of(given) is given
+def test_stages_are_reported_by_default_in_terminals_and_notebooks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    progress = Progress()
+    assert progress_of(progress) is progress
     for stream, is_told in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
         progress_of(None).say("read")
         assert (stream.getvalue() == "read\n") == is_told
 
 
-def test_the_peak_of_memory_is_that_of_the_stage() -> None:
+def test_peak_memory_is_of_the_stage() -> None:
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("only Linux tells the peak of a stage")
     progress = Progress()
@@ -148,7 +150,7 @@ def test_the_peak_of_memory_is_that_of_the_stage() -> None:
     assert large_peak > small_peak + 80
 
 
-def test_memory_is_known_where_the_system_tells_less(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_measured_on_other_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     def lacking(_path: Path, **_options: str) -> str:
         raise FileNotFoundError
 
@@ -160,7 +162,7 @@ def test_memory_is_known_where_the_system_tells_less(monkeypatch: pytest.MonkeyP
     assert progress.records[0].peak_mib > 10
 
 
-def test_a_stage_that_fails_leaves_neither_line_nor_record() -> None:
+def test_failed_stage_has_no_line_and_no_record() -> None:
     stream = io.StringIO()
     progress = Progress(stream)
     with pytest.raises(ValueError, match="damaged"), progress.stage("read"):
@@ -168,7 +170,7 @@ def test_a_stage_that_fails_leaves_neither_line_nor_record() -> None:
     assert (stream.getvalue(), progress.records) == ("", [])
 
 
-def test_a_terminal_gets_a_bar_unless_it_cannot_write_over_a_line(
+def test_terminal_gets_a_bar_if_it_can_overwrite_lines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for kind in ("xterm", "dumb"):
@@ -186,7 +188,7 @@ def test_a_terminal_gets_a_bar_unless_it_cannot_write_over_a_line(
         assert ("\x1b" in stream.getvalue()) == (kind == "xterm")
 
 
-def test_lines_are_worded_for_the_standard_error_stream_alone(
+def test_wording_applies_only_to_standard_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     progress = Progress.to_stderr(lambda line: line.replace("`seed`", "--seed"))

@@ -36,7 +36,7 @@ select '$' as money from name where day < $as_of and x = $seed and y = $seed;
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield a folder of SQL files that takes the place of medsim's."""
+    """Yield a folder of SQL files that replaces medsim's."""
     for name, order in [
         ("builds/datasets/paired", 7),
         ("builds/datasets/early", 2),
@@ -82,9 +82,9 @@ def test_a_dataset_is_registered_by_its_header() -> None:
         queries.dataset("pared")
 
 
-def test_the_datasets_are_these_in_this_order() -> None:
+def test_datasets_are_in_this_order() -> None:
     associations = ["possibly_equivalent_to", "replaced_by", "same_as"]
-    found = {dataset.name: dataset.contains for dataset in queries.datasets()}
-    assert list(found) == [*associations, "fsn_syn", "syn_syn"]
-    assert found.pop("syn_syn") == {"fsn_syn"}
-    assert not any(found.values())
+    result = {dataset.name: dataset.contains for dataset in queries.datasets()}
+    assert list(result) == [*associations, "fsn_syn", "syn_syn"]
+    assert result.pop("syn_syn") == {"fsn_syn"}
+    assert not any(result.values())

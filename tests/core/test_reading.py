@@ -1,4 +1,4 @@
-"""The border to files of users: what is opened, what is refused, and in which words."""
+"""Reading files of users: what is opened, what is refused, and the messages."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ def test_only_files_and_links_to_files_are_opened(
 
     with open_file(tmp_path / "link") as stream:
         assert stream.read() == b"abc"
-    own = socket.socket(socket.AF_UNIX)
-    own.bind("socket")
-    own.close()
-    for name, said in (
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind("socket")
+    listener.close()
+    for name, message in (
         (Path("socket"), "socket"),
         (tmp_path / "pipe", "is a pipe, socket or device; save its output to a file"),
         (tmp_path / "piped", "is a pipe"),
         (tmp_path, "is a folder; give a file in it"),
         (Path("/dev/zero"), "device; save"),
     ):
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             open_file(name)
     with pytest.raises(FileNotFoundError):
         check_file(tmp_path / "nothing")
 
 
 class PanicException(BaseException):
-    """The error that PyO3 raises of a panic."""
+    """The error that PyO3 raises for a panic."""
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (ValueError("bad\n  header"), "FILE cannot be read as npy (bad header)"),
         (RecursionError("maximum"), "it is nested too deeply"),
@@ -69,23 +69,23 @@ class PanicException(BaseException):
         (UnicodeError("x" * 5000), "x" * 200 + "…)"),
     ],
 )
-def test_whatever_a_library_raises_is_one_short_line(error: BaseException, said: str) -> None:
+def test_any_error_of_a_library_becomes_one_short_line(error: BaseException, message: str) -> None:
     with pytest.raises(InputError) as caught, reading("FILE", "npy"):
         raise error
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(2), OptionError("as it is")])
-def test_interrupts_and_own_errors_pass(error: BaseException) -> None:
+def test_interrupts_and_errors_of_medsim_pass(error: BaseException) -> None:
     with pytest.raises(type(error)) as caught, reading("FILE", "npy"):
         raise error
 
     assert caught.value is error
 
 
-def test_a_packed_file_may_not_grow_out_of_proportion() -> None:
+def test_suspicious_compression_ratio_is_refused() -> None:
     honest, nothing = os.urandom(3 * MIB), bytes(8 * MIB)
     for content, is_read in ((honest, True), (nothing, False), (nothing[:MIB], True)):
         packed = gzip.compress(content, 6)
@@ -98,7 +98,7 @@ def test_a_packed_file_may_not_grow_out_of_proportion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[" * 100_000, r"is not JSON \(it is nested too deeply\)"),
         ("9" * 5000, r"is not JSON \(Exceeds the limit .*\)"),
@@ -106,16 +106,16 @@ def test_a_packed_file_may_not_grow_out_of_proportion() -> None:
         (b'["\xff"]', r"is not JSON \(.utf-8. codec .*\)"),
     ],
 )
-def test_json_is_refused_in_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:
+def test_json_is_refused_in_one_line(tmp_path: Path, text: str | bytes, message: str) -> None:
     data = text if isinstance(text, bytes) else text.encode()
     (tmp_path / "v.json").write_bytes(data)
 
-    with pytest.raises(InputError, match=rf"^PLACE {said}; export it again$"):
+    with pytest.raises(InputError, match=rf"^PLACE {message}; export it again$"):
         parsed_json("PLACE", text, "export it again")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_json(tmp_path / "v.json")
 
 
-def test_a_home_folder_of_nobody_is_named() -> None:
+def test_home_folder_of_an_unknown_user_is_named() -> None:
     with pytest.raises(OptionError, match=r"'~nosuchuser/v\.txt' begins with the home folder"):
         expanded("~nosuchuser/v.txt")

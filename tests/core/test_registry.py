@@ -1,4 +1,4 @@
-"""Registries: names of plug-ins."""
+"""Registries of plug-ins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REGISTRY.register({name!r}, {name!r}.upper())
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return the name of a fresh package with a registry and the plug-ins random and exact."""
+    """Return the name of a new package with a registry and the plug-ins random and exact."""
     name = f"package_of_{tmp_path.name}"
     folder = tmp_path / name
     folder.mkdir()
@@ -37,24 +37,24 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def registry_of(package: str) -> Registry[str]:
-    found: Registry[str] = __import__(package).REGISTRY
-    return found
+    registry: Registry[str] = __import__(package).REGISTRY
+    return registry
 
 
-def test_plug_ins_are_found_by_name_in_the_modules_of_the_package(package: str) -> None:
+def test_plug_ins_are_registered_by_the_modules_of_the_package(package: str) -> None:
     registry = registry_of(package)
     registry.all().clear()  # a copy
     assert list(registry.all().items()) == [("exact", "EXACT"), ("random", "RANDOM")]
     assert registry.get("random") == "RANDOM"
-    for name, said in (("randon", "did you mean random?"), ("zzz", "known: exact, random")):
-        with pytest.raises(OptionError, match=rf"^unknown strategy '{name}'; {re.escape(said)}$"):
+    for name, end in (("randon", "did you mean random?"), ("zzz", "known: exact, random")):
+        with pytest.raises(OptionError, match=rf"^unknown strategy '{name}'; {re.escape(end)}$"):
             registry.get(name)
     assert registry.register("third", "given back") == "given back"
     with pytest.raises(ValueError, match="two plug-ins of kind strategy are named 'third'"):
         registry.register("third", "again")
 
 
-def test_a_module_that_cannot_be_imported_is_no_unknown_name(package: str, tmp_path: Path) -> None:
+def test_failed_import_is_not_an_unknown_name(package: str, tmp_path: Path) -> None:
     (tmp_path / package / "third.py").write_text("import a_module_that_is_not_there\n")
     with pytest.raises(ModuleNotFoundError, match="a_module_that_is_not_there"):
         registry_of(package).all()

@@ -1,4 +1,4 @@
-"""Results show themselves: at a prompt by a line, in a notebook by a table."""
+"""Summaries of results: a line at a prompt, a table in a notebook."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def parsed(html: str) -> _Cells:
 
 @pytest.fixture(params=["build", "evaluation", "study", "benchmark"])
 def result(request: pytest.FixtureRequest) -> Shown:
-    found: Shown = request.getfixturevalue(f"shared_{request.param}")
-    return found
+    result: Shown = request.getfixturevalue(f"shared_{request.param}")
+    return result
 
 
-def test_a_result_says_what_it_is_its_sizes_and_the_next_call(result: Shown) -> None:
+def test_result_shows_its_name_sizes_and_next_calls(result: Shown) -> None:
     first, second = repr(result).split("\n")
 
     assert first.startswith(f"{type(result).__name__}('")
@@ -62,18 +62,18 @@ def test_a_result_says_what_it_is_its_sizes_and_the_next_call(result: Shown) -> 
         assert hasattr(owner, name.removeprefix("medsim").removeprefix("."))
 
 
-def test_the_outcome_of_a_verification_shows_its_findings() -> None:
+def test_verification_shows_its_findings() -> None:
     row = {"check": "files", "promise": NASTY, "violations": 2, "example": "x"}
 
-    found = medsim.Verification(findings=pl.DataFrame([row]))
+    result = medsim.Verification(findings=pl.DataFrame([row]))
 
-    assert repr(found).startswith("Verification: broken: files, 1 check\n")
-    html = parsed(found._repr_html_())
+    assert repr(result).startswith("Verification: broken: files, 1 check\n")
+    html = parsed(result._repr_html_())
     assert NASTY in html.texts
     assert "script" not in html.tags
 
 
-def test_text_is_escaped_numbers_are_short_and_a_long_table_is_cut() -> None:
+def test_text_is_escaped_numbers_are_short_and_long_tables_are_cut() -> None:
     frame = pl.DataFrame({NASTY: ["<b>", None], "a": [0.12345, 1e-9], "n": [1234567, -1]})
 
     html = parsed(html_table(frame))
@@ -84,7 +84,7 @@ def test_text_is_escaped_numbers_are_short_and_a_long_table_is_cut() -> None:
     assert (last, note) == ("11", "and 3 more rows")
 
 
-def test_a_damaged_output_shows_what_is_wrong(shared_build: medsim.Build, tmp_path: Path) -> None:
+def test_damaged_output_shows_its_error(shared_build: medsim.Build, tmp_path: Path) -> None:
     folder = tmp_path / "<i>build"
     shutil.copytree(shared_build.folder, folder)
     build = medsim.Build(folder)

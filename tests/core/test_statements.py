@@ -1,4 +1,4 @@
-"""Users' statements have so much memory, time and length, and end with who asked for them."""
+"""Users' statements have limits on memory, time and length, and end with their caller."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENDLESS = "with recursive t(n) as (select 1 union all select n + 1 from t) selec
 
 
 def in_nothing(text: str, **bounds: object) -> pl.DataFrame:
-    """Return the rows of a statement that sees no view."""
+    """Return the rows of a statement without views."""
     statement = Statement(text=text, folder=Path("/nowhere"), views={})
     return rows_of(statement, StatementOptions(**bounds))  # type: ignore[arg-type]
 
@@ -40,7 +40,7 @@ def test_memory_is_a_number_and_a_unit(size: str, n_bytes: int) -> None:
 @pytest.mark.parametrize(
     "size", ["", "4", "GB", "-4GB", "4KB", "1MB", "63.9MB", "nan GB", "9" * 400 + "GB", "99999TB"]
 )
-def test_memory_that_is_no_size_is_refused_at_once(size: str) -> None:
+def test_invalid_memory_is_refused_at_once(size: str) -> None:
     with pytest.raises(OptionError, match=r"`memory` .*(is not a size|is out of range)"):
         StatementOptions(memory=size)
 
@@ -51,21 +51,21 @@ def test_a_timeout_that_is_out_of_range_is_refused_at_once(seconds: float) -> No
         StatementOptions(timeout=seconds)
 
 
-def test_a_statement_that_is_too_long_or_no_text_is_not_looked_at() -> None:
+def test_too_long_or_invalid_statement_is_not_parsed() -> None:
     with pytest.raises(StatementError, match="more than 1,000,000 characters"):
         in_nothing("select 1 --" + "x" * LONGEST)
     with pytest.raises(StatementError, match=r"^the statement has '\\ud800' at position 9, which"):
         in_nothing("select '\ud800'")
 
 
-def test_a_statement_of_a_kind_that_python_does_not_know_is_refused(store: Store) -> None:
+def test_statement_of_a_kind_unknown_to_python_is_refused(store: Store) -> None:
     kind = "^expected one select statement, but got: another kind of statement$"
     with pytest.raises(StatementError, match=kind), store.batches("update extensions"):
         pass
 
 
 @pytest.mark.slow
-def test_a_day_that_python_lacks_is_said_instead_of_given() -> None:
+def test_dates_outside_pythons_range_are_an_error() -> None:
     with pytest.raises(StatementError, match="the column 'far' has dates that Python lacks"):
         in_nothing("select date '2020-01-31' as near, date 'infinity' as far")
     for far in ("[date 'infinity']", "{'a': [date '-0044-03-01']}", "[{'a': date 'infinity'}]"):
@@ -75,7 +75,7 @@ def test_a_day_that_python_lacks_is_said_instead_of_given() -> None:
 
 
 @pytest.mark.slow
-def test_rows_come_a_few_at_a_time() -> None:
+def test_rows_arrive_in_batches() -> None:
     statement = Statement(text="from range(10000000000)", folder=Path("/nowhere"), views={})
     frames = frames_of(statement, StatementOptions())
 
@@ -112,14 +112,14 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_statement_without_end_ends(text: str, bounds: dict[str, object], says: str) -> None:
+def test_endless_statement_ends(text: str, bounds: dict[str, object], says: str) -> None:
     with pytest.raises(StatementError, match=says):
         in_nothing(text, memory="100MB", **bounds)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds a process's children")
-def test_signals_end_a_statement_at_once_and_its_process_with_it(
+def test_signals_end_a_statement_and_its_process_at_once(
     shared_build: medsim.Build,
 ) -> None:
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
@@ -129,18 +129,18 @@ def test_signals_end_a_statement_at_once_and_its_process_with_it(
         for _ in numbers
     ]
     children = [wait_for_child(run.pid) for run in runs]
-    time.sleep(2)  # so that they are at work
+    time.sleep(2)  # until they are running
     for run, number in zip(runs, numbers, strict=True):
         begun = time.monotonic()
         run.send_signal(number)
         assert run.stderr is not None
-        said = run.stderr.readline()
-        assert time.monotonic() - begun < 1  # a tenth, where the machine is not busy
+        message = run.stderr.readline()
+        assert time.monotonic() - begun < 1  # about 0.1 s on an idle machine
         out, rest = run.communicate(timeout=30)
         if number == signal.SIGKILL:
             assert run.returncode == -signal.SIGKILL
         else:
-            assert (run.returncode, out, said + rest) == (130, "", "interrupted\n")
+            assert (run.returncode, out, message + rest) == (130, "", "interrupted\n")
     for child in children:
         wait_for_end(child)
 
@@ -148,14 +148,14 @@ def test_signals_end_a_statement_at_once_and_its_process_with_it(
 def wait_for_child(pid: int) -> int:
     """Return the first child of a process once it runs."""
     for _ in range(600):
-        if found := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            return int(found[0])
+        if children := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            return int(children[0])
         time.sleep(0.05)
     pytest.fail("there is no child")
 
 
 def wait_for_end(pid: int) -> None:
-    """Return when there is no such process, or it is one that nobody waits for."""
+    """Return when a process has ended, or is a zombie."""
     for _ in range(200):
         try:
             os.kill(pid, 0)

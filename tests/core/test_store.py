@@ -1,4 +1,4 @@
-"""The DuckDB store: queries from files, frames in and out, and what a user's statement may do."""
+"""The DuckDB store: queries from files, frames in and out, and limits of users' statements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FRAME = pl.DataFrame({"x": [3, 1, 2], "text": ["c", None, "\u00e9\x00"]})
 
 @pytest.fixture
 def own_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield an empty folder that takes the place of medsim's SQL files."""
+    """Yield an empty folder that replaces medsim's SQL files."""
     with monkeypatch.context() as patch:
         patch.setattr(queries, "sql_folder", lambda: tmp_path)
         (tmp_path / "macros").mkdir()
@@ -37,7 +37,7 @@ def own_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
 # Queries and frames
 
 
-def test_frames_go_in_and_out_as_they_are(store: Store) -> None:
+def test_frames_round_trip(store: Store) -> None:
     store.put("some table", FRAME)
     assert store.table("some table").equals(FRAME)
     store.put("some table", FRAME.head(1))  # replaces the earlier one
@@ -86,7 +86,7 @@ def test_a_table_that_does_not_fit_is_named() -> None:
         assert store.n_rows("narrow") == 10
 
 
-def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+def test_full_disk_is_one_line(tmp_path: Path) -> None:
     numbers = pl.DataFrame({"number": range(1_000_000)})
     with (
         Store(threads=1, spill=tmp_path) as store,
@@ -96,7 +96,7 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
         store.append("wide", numbers)
 
 
-def test_an_interrupt_while_duckdb_looks_at_a_frame_is_an_interrupt(
+def test_interrupt_while_duckdb_reads_a_frame_is_an_interrupt(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_arguments: object, **_options: object) -> None:
@@ -112,7 +112,7 @@ def test_an_interrupt_while_duckdb_looks_at_a_frame_is_an_interrupt(
     assert store.table("base").equals(FRAME)
 
 
-def test_a_query_writes_a_table_or_gives_rows(own_queries: Path) -> None:
+def test_query_writes_a_table_or_returns_rows(own_queries: Path) -> None:
     (own_queries / "double.sql").write_text(
         "create or replace table double as select $by::int * x as y from base order by x"
     )
@@ -138,16 +138,14 @@ def test_a_query_that_fails_is_named(own_queries: Path, sql: str) -> None:
 
 
 @pytest.mark.parametrize("fails", [True, False])
-def test_a_stream_that_fails_or_is_not_read_to_its_end_does_not_hang(
-    store: Store, *, fails: bool
-) -> None:
+def test_failed_or_unread_stream_does_not_hang(store: Store, *, fails: bool) -> None:
     def chunks() -> Iterator[bytes]:
         for _ in range(2_000):  # far more than a pipe holds
             yield b"no row at all\n" * 100
             if fails:
                 raise OSError("the disk is gone")
 
-    # What the stream raised comes before what it made DuckDB say.
+    # The error of the stream takes precedence over the error that it caused in DuckDB.
     with pytest.raises(
         OSError if fails else QueryError, match="the disk is gone" if fails else "rf2_concept.sql"
     ):
@@ -190,12 +188,12 @@ def test_a_database_file_that_cannot_be_written_is_named(tmp_path: Path) -> None
         assert database.sql(comments).fetchall() == [(None,), ('One\'s "number".',)]
 
 
-# What a user's statement may do
+# Limits of a user's statement
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder ``out``, a neighbour with a longer name, and a secret beside them."""
+    """A folder ``out``, a folder whose name begins alike, and a secret file next to them."""
     folder = tmp_path_factory.mktemp("place")
     for name in ("out", "out2"):
         pairs = folder / name / "pairs" / "dataset=d1"
@@ -208,7 +206,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def locked(place: Path) -> Iterator[Store]:
-    """Yield a locked store with the table t, which no statement changes."""
+    """Yield a locked store with the table t, which no test changes."""
     with Store(threads=2) as store:
         store.put("t", FRAME)
         store.view_files(place / "out", {"pair": "pairs/dataset=*/data.parquet"})
@@ -218,7 +216,7 @@ def locked(place: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def bounded() -> Iterator[Store]:
-    """Yield a locked store with little memory, of which no statement takes more."""
+    """Yield a locked store with a low memory limit that no statement can raise."""
     with Store(threads=1, memory=100_000_000) as store:
         store.lock_down(Path("/nowhere"))
         yield store
@@ -240,7 +238,7 @@ def test_one_select_is_run(locked: Store, statement: str) -> None:
     assert rows == [(1, None, "d1"), (2, "\u00e9\x00", "d1"), (3, "c", "d1")]
 
 
-def test_statements_that_only_look_are_run(locked: Store) -> None:
+def test_read_only_statements_are_run(locked: Store) -> None:
     for statement in ("show tables", "describe pair", "summarize pair", "table t"):
         assert locked.select(statement).height > 0
 
@@ -276,7 +274,7 @@ def test_no_file_outside_the_folder_is_read(locked: Store, place: Path, statemen
         *("explain analyze delete from t", "select 1; select 2", "", "-- nothing"),
     ],
 )
-def test_nothing_but_one_select_is_accepted(locked: Store, place: Path, statement: str) -> None:
+def test_only_one_select_is_accepted(locked: Store, place: Path, statement: str) -> None:
     with pytest.raises(StatementError) as caught:
         locked.select(statement.format(folder=place))
     assert "\n" not in str(caught.value)
@@ -301,7 +299,7 @@ def test_a_select_cannot_change_data_on_the_side(locked: Store) -> None:
     ("statement", "hint"),
     [
         ("select nothing from t", ""),
-        ("select * from locked", ""),  # a variable of Python's, which is no table
+        ("select * from locked", ""),  # a Python variable, not a table
         ("select error(E'first\nsecond')", ""),
         ("select $name", ""),
         ("select (select x from t)", ""),
@@ -310,7 +308,7 @@ def test_a_select_cannot_change_data_on_the_side(locked: Store) -> None:
         ("selct 1", 'syntax error at or near "selct"'),
     ],
 )
-def test_what_is_wrong_with_a_statement_is_said_in_one_line_with_the_nearest_names(
+def test_errors_of_a_statement_are_one_line_with_suggestions(
     locked: Store, statement: str, hint: str
 ) -> None:
     with pytest.raises(StatementError, match=r"^.+$") as caught:
@@ -338,7 +336,7 @@ def test_what_is_wrong_with_a_statement_is_said_in_one_line_with_the_nearest_nam
         ("uuid '47183823-2574-4bfd-b411-99ed177d3e43'", "47183823-2574-4bfd-b411-99ed177d3e43"),
     ],
 )
-def test_values_that_polars_has_no_type_for_are_text(locked: Store, value: str, text: str) -> None:
+def test_types_unknown_to_polars_become_text(locked: Store, value: str, text: str) -> None:
     assert locked.select(f"select {value} as x")["x"][0].startswith(text)
 
 
@@ -354,12 +352,12 @@ def test_every_type_of_duckdb_is_printed_in_every_format(locked: Store, form: st
         frame = pl.from_arrow(reader.read_all())
 
     assert isinstance(frame, pl.DataFrame)
-    found = TABLE_FORMATS[form].render(frame)
+    result = TABLE_FORMATS[form].render(frame)
     for text in ("infinity", "0044-03-15 (BC)", "290309-12-22 (BC) 00:00:00", "24:00:00"):
-        assert text in found
+        assert text in result
 
 
-def test_no_statement_lifts_its_bounds(bounded: Store) -> None:
+def test_no_statement_lifts_its_limits(bounded: Store) -> None:
     for statement in (
         "set memory_limit = '1TB'",
         "set global max_memory = '1TB'",
@@ -387,7 +385,7 @@ def test_a_statement_that_is_too_deep_is_refused(locked: Store, opening: str, cl
         locked.select(f"select {opening * 3_000}true{closing * 3_000}")
 
 
-def test_columns_of_one_name_are_told_apart(locked: Store) -> None:
-    found = locked.select("select 1 as a, 2 as A, 3 as a, 4 as a_1, interval 1 day as a")
-    assert found.columns == ["a", "A_1", "a_2", "a_1_1", "a_3"]
-    assert found.row(0) == (1, 2, 3, 4, "1 day")
+def test_duplicate_column_names_become_unique(locked: Store) -> None:
+    result = locked.select("select 1 as a, 2 as A, 3 as a, 4 as a_1, interval 1 day as a")
+    assert result.columns == ["a", "A_1", "a_2", "a_1_1", "a_3"]
+    assert result.row(0) == (1, 2, 3, 4, "1 day")

@@ -1,4 +1,4 @@
-"""What the program is started in: descriptors, streams, variables, limits."""
+"""The environment of the program: descriptors, streams, variables and limits."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ NO_LIMIT = resource.RLIM_INFINITY
         *(((2048, 4096), None), ((NO_LIMIT, NO_LIMIT), None)),
     ],
 )
-def test_the_limit_on_open_files_is_raised_as_far_as_is_needed(
+def test_limit_on_open_files_is_raised_as_needed(
     monkeypatch: pytest.MonkeyPatch, files: tuple[int, int], raised_to: int | None
 ) -> None:
-    asked: list[tuple[int, int]] = []
+    limits: list[tuple[int, int]] = []
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     monkeypatch.setattr(resource, "getrlimit", {resource.RLIMIT_NOFILE: files}.__getitem__)
-    monkeypatch.setattr(resource, "setrlimit", lambda _kind, wanted: asked.append(wanted))
+    monkeypatch.setattr(resource, "setrlimit", lambda _kind, limit: limits.append(limit))
 
     surroundings.prepare()
 
-    assert asked == ([] if raised_to is None else [(raised_to, files[1])])
+    assert limits == ([] if raised_to is None else [(raised_to, files[1])])
 
 
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
-def test_a_character_that_standard_output_lacks_is_replaced(
+def test_unencodable_character_is_replaced(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], errors: str
 ) -> None:
     stdout = io.TextIOWrapper(io.BytesIO(), encoding="cp1252", errors=errors)
@@ -49,12 +49,12 @@ def test_a_character_that_standard_output_lacks_is_replaced(
         print_table(pl.DataFrame({"term": ["漢 of 漢"]}), "csv")
 
     assert stdout.buffer.getvalue() == b"term\n? of ?\n"
-    said = capsys.readouterr().err
-    assert said.startswith("warning: standard output is ")
-    assert said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith("warning: standard output is ")
+    assert message.count("\n") == 1
 
 
-def test_the_rule_and_minus_signs_of_tables_have_plain_twins(
+def test_rule_and_minus_signs_have_ascii_replacements(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
@@ -67,7 +67,7 @@ def test_the_rule_and_minus_signs_of_tables_have_plain_twins(
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "latex", "md", "table"])
-def test_no_term_commands_a_terminal(
+def test_terms_do_not_control_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     controls = "\x1b]0;title\x07 \x9b31m \x7f \r \u202e"
@@ -81,7 +81,7 @@ def test_no_term_commands_a_terminal(
     assert ("\\u001b]0;title\\u0007 \\u009b31m" in printed) == (form in {"csv", "json"})
 
 
-def test_a_statement_is_utf_8_whatever_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_statement_is_utf_8_in_any_locale(monkeypatch: pytest.MonkeyPatch) -> None:
     assert surroundings.text_of("select 'é漢'") == "select 'é漢'"
 
     escaped = "é漢".encode().decode("ascii", "surrogateescape")

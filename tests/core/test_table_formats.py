@@ -1,4 +1,4 @@
-"""Tables as text, in every format."""
+"""Tables as text in every format."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lines_of(frame: pl.DataFrame, form: str) -> list[str]:
 
 
 def column_width(text: str) -> int:
-    """Return how many columns a terminal takes for a text."""
+    """Return the number of terminal columns of a text."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
 
@@ -60,7 +60,7 @@ def test_a_table_is_aligned_and_easy_to_read() -> None:
         ["Birch", "False"],
     ]
     end_of_n = head.index("n") + 1
-    assert rows[0].index("1,234,567") + len("1,234,567") == end_of_n  # numbers end in one column
+    assert rows[0].index("1,234,567") + len("1,234,567") == end_of_n  # numbers are right-aligned
     assert rows[1].index("0 ") + 1 == end_of_n
 
 
@@ -113,7 +113,7 @@ def test_help_knows_the_formats_and_none_ends_in_a_line_feed() -> None:
 
 
 @pytest.mark.parametrize("form", [CSV, JSON])
-def test_rows_that_come_in_parts_are_the_table_of_all(form: str) -> None:
+def test_rows_in_parts_give_the_whole_table(form: str) -> None:
     pieces = TABLE_FORMATS[form].pieces
     assert pieces is not None
     for sizes in ([0], [0, 3], [2, 0, 1], [0, 1, 1, 1, 0]):
@@ -122,7 +122,7 @@ def test_rows_that_come_in_parts_are_the_table_of_all(form: str) -> None:
         assert "".join(pieces(iter(parts))) == rendered(FRAME.head(sum(sizes)), form)
 
 
-# What terms may hold
+# Special characters in terms
 
 STEERING = ["\x00", "\x07", "\b", "\t", "\n", "\x0b", "\r", "\x1b[31m", "\x7f", "\x85", "\x9b"]
 
@@ -138,9 +138,9 @@ def test_characters_that_steer_a_terminal_are_replaced(form: str, character: str
             f"name {character}": ["x", "y"],
         }
     )
-    found = rendered(frame, form)
-    assert character[0] not in found.replace("\n", "")
-    assert "a\N{REPLACEMENT CHARACTER}" in found
+    result = rendered(frame, form)
+    assert character[0] not in result.replace("\n", "")
+    assert "a\N{REPLACEMENT CHARACTER}" in result
     assert len(lines_of(frame, form)) == len(lines_of(pl.DataFrame({"x": ["1", "2"]}), form))
 
 
@@ -148,12 +148,12 @@ def test_characters_that_steer_a_terminal_are_replaced(form: str, character: str
 def test_programs_get_every_character(character: str) -> None:
     frame = pl.DataFrame({"a": [f"x{character}y", "z"], "b": ["1", "2"]})
     assert json.loads(rendered(frame, JSON)) == frame.to_dicts()
-    if character != "\x00":  # Python's reader takes no NUL
+    if character != "\x00":  # Python's reader does not support NUL
         rows = list(csv.reader(io.StringIO(rendered(frame, CSV), newline="")))
         assert rows == [["a", "b"], [f"x{character}y", "1"], ["z", "2"]]
 
 
-def test_latex_gets_escapes_for_what_means_something_to_it() -> None:
+def test_special_characters_of_latex_are_escaped() -> None:
     frame = pl.DataFrame({"n_pairs": [r"50% & $5 #1 a_b {c} ~d ^e \f"]})
     assert lines_of(frame, LATEX)[2] == r"n\_pairs \\"
     assert lines_of(frame, LATEX)[4] == (
@@ -163,14 +163,14 @@ def test_latex_gets_escapes_for_what_means_something_to_it() -> None:
 
 
 @pytest.mark.parametrize("start", ["[D]Murn", "*Murn"])
-def test_a_latex_row_does_not_begin_with_what_the_line_before_would_take(start: str) -> None:
-    # "\\" and "\midrule" look beyond the line end for a star or an option in brackets.
+def test_latex_row_does_not_begin_like_an_option(start: str) -> None:
+    # After "\\" and "\midrule", LaTeX looks on the next line for a star or an option in brackets.
     frame = pl.DataFrame({start: [start, start], "n": [1, 2]})
     rows = [line for line in lines_of(frame, LATEX) if "Murn" in line]
     assert [row.startswith("{}" + start) for row in rows] == [True] * 3
 
 
-def test_markup_is_printed_as_it_is_but_for_bars_in_markdown() -> None:
+def test_markup_is_unchanged_except_bars_in_markdown() -> None:
     frame = pl.DataFrame({"a|b": ["c|d [red]x[/red]"], "[bold]": ["`f`"]})
     assert lines_of(frame, MD)[::2] == [r"| a\|b | [bold] |", r"| c\|d [red]x[/red] | `f` |"]
     assert lines_of(frame, TABLE)[2].split("   ") == [" c|d [red]x[/red]", "`f`"]
@@ -226,7 +226,7 @@ def test_values_of_every_kind_are_readable(form: str) -> None:
         assert expected in row
 
 
-def test_json_and_csv_take_what_duckdb_can_return() -> None:
+def test_json_and_csv_support_all_results_of_duckdb() -> None:
     frame = pl.DataFrame(
         {
             "list": [["a,b", "c"], None],
@@ -236,10 +236,10 @@ def test_json_and_csv_take_what_duckdb_can_return() -> None:
             "day": [date(2026, 1, 31), None],
         }
     )
-    found = json.loads(rendered(frame, JSON))
-    assert [row["list"] for row in found] == [["a,b", "c"], None]
-    assert [row["struct"] for row in found] == [{"x": 1}, {"x": None}]
-    assert [row["day"] for row in found] == ["2026-01-31", None]
+    result = json.loads(rendered(frame, JSON))
+    assert [row["list"] for row in result] == [["a,b", "c"], None]
+    assert [row["struct"] for row in result] == [{"x": 1}, {"x": None}]
+    assert [row["day"] for row in result] == ["2026-01-31", None]
     rows = list(csv.DictReader(io.StringIO(rendered(frame, CSV))))
     assert [row["list"] for row in rows] == ["['a,b', 'c']", ""]
     assert [row["day"] for row in rows] == ["2026-01-31", ""]
@@ -274,7 +274,7 @@ def test_no_line_of_a_table_is_wider_than_the_terminal(frame: pl.DataFrame, widt
     assert max(map(column_width, fitted(frame, width))) <= width
 
 
-def test_what_fits_is_as_in_a_pipe_and_long_texts_are_folded_at_spaces() -> None:
+def test_fitting_tables_are_as_in_a_pipe_and_long_texts_wrap_at_spaces() -> None:
     assert fitted(FRAME, 80) == lines_of(FRAME, TABLE)
     lines = fitted(SENTENCES, 40)
     assert len(lines) == 2 + 6 + 1
@@ -282,7 +282,7 @@ def test_what_fits_is_as_in_a_pipe_and_long_texts_are_folded_at_spaces() -> None
 
 
 @pytest.mark.parametrize("width", range(30, 60))
-def test_no_line_begins_with_the_star_that_marks_the_word_before_it(width: int) -> None:
+def test_no_line_begins_with_a_star(width: int) -> None:
     cells = ["1.000 avg_cos +0\u22120 *", "0.867 cos +0\u22120 *", "0.5 max_jaccard +0\u22121"]
     frame = pl.DataFrame({"set": ["a", "b", "c"], **dict.fromkeys(("one", "two_"), cells)})
 
@@ -301,7 +301,7 @@ def test_few_rows_of_many_columns_become_columns() -> None:
     assert fitted(SIZES, 80)[0] == " in every row: kind pairs"
 
 
-def test_columns_like_another_are_told_above() -> None:
+def test_copies_of_columns_are_named_above() -> None:
     sizes = [12, 7, 31, 4]
     frame = pl.DataFrame(
         {
@@ -331,7 +331,7 @@ def test_columns_that_do_not_fit_are_named() -> None:
     ),
     width=st.integers(12, 90),
 )
-def test_each_column_is_shown_or_told_above_or_named_below(columns: list[str], width: int) -> None:
+def test_each_column_is_shown_or_named_above_or_below(columns: list[str], width: int) -> None:
     values = {f"measure{at}": list(map(float, column.split())) for at, column in enumerate(columns)}
     frame = pl.DataFrame({"set": ["p", "q", "r", "s"], **values})
 
@@ -339,15 +339,15 @@ def test_each_column_is_shown_or_told_above_or_named_below(columns: list[str], w
 
     below = text.partition(" more column")[2]
     above = re.match(r"in every row: ((?:\w+ (?:7|= \w+),? )*)", text)
-    told = dict(re.findall(r"(\w+) (7|= \w+)", above[1])) if above else {}
+    named_above = dict(re.findall(r"(\w+) (7|= \w+)", above[1])) if above else {}
     body = text[above.end() if above else 0 :].removesuffix(below)
     shown = {name for name in frame.columns if name in body.split()}
     for name in values:
-        assert (name in shown) + (name in told) + (name in re.findall(r"\w+", below)) == 1
-        assert told.get(name, "7") == "7" or told[name].removeprefix("= ") in shown
+        assert (name in shown) + (name in named_above) + (name in re.findall(r"\w+", below)) == 1
+        assert named_above.get(name, "7") == "7" or named_above[name].removeprefix("= ") in shown
 
 
-def test_a_column_is_not_folded_within_a_word_while_others_can_give_way() -> None:
+def test_no_word_is_broken_while_other_columns_can_shrink() -> None:
     names = ["alpha", "accuracy", "no_ground_truth", "recall", "precision"]
     values = {
         name: [f"0.{at}{row} [0.877, 0.962]" for row in range(2)] for at, name in enumerate(names)

@@ -1,4 +1,4 @@
-"""Terms: lower case, numbers, packing."""
+"""Terms: lower case, ids and packing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_terms_are_numbered_in_order_of_code_points() -> None:
 
 
 @given(st.lists(st.text("aAbB\u0130i\u0307\u03a3\u03c3\u03c2", max_size=4), unique=True))
-def test_numbers_compare_as_texts_do_and_nodes_as_lower_cased_texts(terms: list[str]) -> None:
+def test_ids_sort_like_texts_and_nodes_like_lower_cased_texts(terms: list[str]) -> None:
     frame = numbered(pl.Series(terms, dtype=pl.String))
     rows = frame.rows(named=True)
     assert frame.schema == pl.Schema(TERM_SCHEMA)
@@ -68,7 +68,7 @@ def test_every_spelling_of_a_text_has_one_lower_case(term: str) -> None:
 
 @given(st.lists(any_code_points, max_size=8))
 @example(["\ud835", "\udcb3"])  # a surrogate pair, which must not become one character
-def test_packed_terms_are_their_code_points_one_term_after_the_other(terms: list[str]) -> None:
+def test_packed_terms_are_concatenated_code_points(terms: list[str]) -> None:
     packed = pack(terms)
     assert (packed.codes.dtype, packed.starts.dtype) == (np.uint32, np.int64)
     assert packed.codes.tolist() == [ord(character) for term in terms for character in term]

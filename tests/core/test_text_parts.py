@@ -16,19 +16,19 @@ TEXTS = ["", "a", "caf\u00e9", "b\U0001d4b3", "a text that is longer than a view
 
 
 @pytest.mark.parametrize("n_texts", [1, 2, 3, 100])
-def test_parts_of_a_column_hold_all_its_texts(
+def test_parts_of_a_column_have_all_its_texts(
     n_texts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     column = pl.Series(TEXTS, dtype=pl.String)
     whole, packed = fingerprint(pl.DataFrame({"text": column})), pack(TEXTS)
     monkeypatch.setattr(module, "_TEXTS", n_texts)
     assert not list(text_parts(pl.Series([], dtype=pl.String)))
-    found = [
+    result = [
         bytes(text[begin - starts[0] : end - starts[0]]).decode()
         for starts, text in text_parts(column)
         for begin, end in pairwise(starts)
     ]
-    assert found == TEXTS
+    assert result == TEXTS
     assert fingerprint(pl.DataFrame({"text": column})) == whole
     assert pack(column).codes.tolist() == packed.codes.tolist()
     assert pack(column).starts.tolist() == packed.starts.tolist()

@@ -1,4 +1,4 @@
-"""Calls shared out among threads."""
+"""Calls distributed over threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from medsim.core.config import in_threads, thread_pool
 
 
-def test_results_come_in_the_order_of_the_arguments_whichever_call_ends_first() -> None:
+def test_results_are_in_the_order_of_the_arguments() -> None:
     ended = Event()
 
     def work(first: int, second: int) -> int:
@@ -22,7 +22,7 @@ def test_results_come_in_the_order_of_the_arguments_whichever_call_ends_first() 
     assert in_threads(2, work, range(3), range(5, 8)) == [5, 16, 27]
 
 
-def test_calls_that_have_not_begun_are_dropped_where_the_body_fails() -> None:
+def test_waiting_calls_are_cancelled_if_the_body_fails() -> None:
     dropped = Event()
     calls = []
 

@@ -88,7 +88,7 @@ def test_all_formats_give_the_wanted_words(tmp_path: Path, file: str) -> None:
 @every
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
 @given(rows=st.dictionaries(Words, st.lists(Numbers, min_size=3, max_size=3), min_size=1))
-def test_answers_round_trip(tmp_path: Path, file: str, rows: dict[str, list[float]]) -> None:
+def test_what_is_written_is_read(tmp_path: Path, file: str, rows: dict[str, list[float]]) -> None:
     name, path = sample(tmp_path, file, rows)
     looked_up = request(list(rows)[::2]).words
 

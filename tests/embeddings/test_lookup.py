@@ -90,7 +90,7 @@ def test_ties_that_fill_more_than_what_faiss_is_asked_for_are_all_weighed(monkey
     "index",
     [pytest.param(one, marks=pytest.mark.slow) if one == "hnsw" else one for one in INDEXES],
 )
-def test_results_do_not_depend_on_threads(index: str) -> None:
+def test_threads_change_nothing(index: str) -> None:
     draw = np.random.default_rng(3)
     vectors = draw.standard_normal((2000, 24), dtype=np.float32)
     groups = draw.integers(0, 1600, 2000).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Damaged input ends in one line that names the place, with exit code 1, and leaves nothing."""
+"""Damaged input gives one line that names the location, exit code 1, and no output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def file_of(folder: Path, name: str) -> Path:
 
 
 def edit(path: Path, change: Callable[[list[bytes]], list[bytes]]) -> None:
-    """Change a file by its lines, which keep their line ends."""
+    """Change a file by its lines, which include their line ends."""
     path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
 
 
@@ -54,7 +54,7 @@ def set_value(column: int, value: bytes) -> Callable[[bytes], bytes]:
 
 
 def build(source: Path, tmp_path: Path, *options: str) -> str:
-    """Run a build that must fail, and return its one line."""
+    """Run a build that must fail, and return its error line."""
     out = tmp_path / "out"
     result = CliRunner().invoke(app, ["build", str(source), "-o", str(out), *options])
     assert result.exit_code == 1, result.output
@@ -68,7 +68,7 @@ def build(source: Path, tmp_path: Path, *options: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "said"),
+    ("name", "change", "text"),
     [
         (DESCRIPTIONS, replace_line(5, lambda line: line.replace(b"\t", b" ", 1)), "line 5 has 8"),
         (DESCRIPTIONS, lambda lines: [*lines[:-1], lines[-1][:30]], "is the file cut short?"),
@@ -82,8 +82,8 @@ def build(source: Path, tmp_path: Path, *options: str) -> str:
         (ASSOCIATIONS, lambda lines: [*lines, set_value(6, b"1")(lines[1])], "repeats id"),
     ],
 )
-def test_the_line_at_fault_is_named(
-    folder: Path, tmp_path: Path, name: str, change: Callable[[list[bytes]], list[bytes]], said: str
+def test_damaged_line_is_named(
+    folder: Path, tmp_path: Path, name: str, change: Callable[[list[bytes]], list[bytes]], text: str
 ) -> None:
     path = file_of(folder, name)
     edit(path, change)
@@ -91,22 +91,20 @@ def test_the_line_at_fault_is_named(
     error = build(folder, tmp_path)
 
     assert path.name in error
-    assert said in error
+    assert text in error
 
 
-def test_a_missing_file_or_language_is_met_with_what_is_expected(
-    folder: Path, tmp_path: Path
-) -> None:
-    said = "no active descriptions in language '{}'; languages found: {}"
-    assert said.format("xx", "en") in build(folder, tmp_path, "--language", "xx")
+def test_missing_file_or_language_names_what_is_expected(folder: Path, tmp_path: Path) -> None:
+    message = "no active descriptions in language '{}'; languages found: {}"
+    assert message.format("xx", "en") in build(folder, tmp_path, "--language", "xx")
     for path in folder.rglob("*.txt"):
         edit(path, lambda lines: lines[:1])
-    assert said.format("en", "none") in build(folder, tmp_path)
+    assert message.format("en", "none") in build(folder, tmp_path)
     file_of(folder, DESCRIPTIONS).unlink()
     assert "no description file sct2_Description" in build(folder, tmp_path)
 
 
-def test_a_day_needs_history_and_one_that_has_come(folder: Path, tmp_path: Path) -> None:
+def test_date_needs_history_and_must_not_be_in_the_future(folder: Path, tmp_path: Path) -> None:
     random_release(6, 15).write_folder(tmp_path / "snapshot", "Snapshot")
 
     assert "--as-of needs full history" in build(
@@ -139,7 +137,7 @@ def damaged_zip(path: Path, damage: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         ("truncated", "cannot be read as a zip"),
         ("no zip", "cannot be read as a zip"),
@@ -152,17 +150,17 @@ def damaged_zip(path: Path, damage: str) -> None:
         ("C:/outside.txt", "is unsafe"),
     ],
 )
-def test_a_zip_that_cannot_be_trusted_is_not_read(tmp_path: Path, damage: str, said: str) -> None:
+def test_untrusted_zip_is_not_read(tmp_path: Path, damage: str, message: str) -> None:
     damaged_zip(tmp_path / "release.zip", damage)
 
     error = build(tmp_path / "release.zip", tmp_path)
 
-    assert said in error
+    assert message in error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["release.zip"]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (b"format-version: 1.2\n\n[Term]\nid: IN:1\nnam e\n", "line 5: not OBO"),
         (b"format-version: 1.2\n\n[Term]\nid: IN:1\nname: \xff\n", "line 5 is not UTF-8"),
@@ -170,22 +168,24 @@ def test_a_zip_that_cannot_be_trusted_is_not_read(tmp_path: Path, damage: str, s
         (b"\x00\x01\x02" * 100, "OBO"),
     ],
 )
-def test_a_damaged_ontology_is_named_by_its_line(tmp_path: Path, text: bytes, said: str) -> None:
+def test_damaged_ontology_is_named_with_its_line(tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "invented.obo").write_bytes(text)
 
-    assert said in build(tmp_path / "invented.obo", tmp_path)
+    assert message in build(tmp_path / "invented.obo", tmp_path)
 
 
-def test_a_program_that_fails_on_a_damaged_ontology_says_one_line(tmp_path: Path) -> None:
+def test_program_prints_one_line_for_a_damaged_ontology(tmp_path: Path) -> None:
     (tmp_path / "invented.obo").write_bytes(b"[Term]\nid: IN:1\nname: \xff\n")
     arguments = ["build", tmp_path / "invented.obo", "-o", tmp_path / "out"]
     command = [sys.executable, "-m", "medsim", *arguments]
     run = subprocess.run(command, check=False, capture_output=True, text=True)
 
-    assert len(run.stderr.splitlines()) == 1  # DuckDB tells at exit of a connection that is kept
+    assert (
+        len(run.stderr.splitlines()) == 1
+    )  # DuckDB prints a message at exit if a connection is open
 
 
-def test_rows_that_two_editions_share_count_once(folder: Path, tmp_path: Path) -> None:
+def test_rows_shared_by_two_editions_count_once(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "release" / "Extension"
     copy.mkdir()
     for name in (CONCEPTS, DESCRIPTIONS):
@@ -198,14 +198,17 @@ def test_rows_that_two_editions_share_count_once(folder: Path, tmp_path: Path) -
         path.unlink()
     alone = medsim.build(folder, tmp_path / "alone", negatives=["random"])
 
-    skipped = {one["reason"]: one["n_rows"] for one in together.manifest.skipped}
+    skipped = {row["reason"]: row["n_rows"] for row in together.manifest.skipped}
     assert skipped["row occurs in several files"] == n_rows
     assert together.manifest.outputs == alone.manifest.outputs
 
 
-def test_files_side_by_side_and_off_the_norm_are_told_apart(tmp_path: Path) -> None:
+def test_unusual_files_side_by_side_are_distinguished(tmp_path: Path) -> None:
     release = random_release(6, 15)
-    usual, odd = tmp_path / "plain" / "release", tmp_path / "all" / "release"  # cards tell names
+    usual, odd = (
+        tmp_path / "plain" / "release",
+        tmp_path / "all" / "release",
+    )  # cards have the file names
     release.write_folder(usual, "Full")
     for release_type in ("Full", "Snapshot"):
         release.write_folder(odd, release_type, name_style="mono")
@@ -239,7 +242,7 @@ def test_one_concept_makes_a_build(tmp_path: Path) -> None:
     assert medsim.verify(tmp_path / "out").holds
 
 
-def test_quotes_and_long_terms_are_taken_as_they_stand(tmp_path: Path) -> None:
+def test_quotes_and_long_terms_are_read_unchanged(tmp_path: Path) -> None:
     terms = ['"Quoted fever', "'; drop table term; --", "x" * 20_000, "a\x00b", "\\N", "#7"]
 
     build = build_of_one_concept(tmp_path, *terms, negatives=("random",))

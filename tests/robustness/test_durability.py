@@ -1,4 +1,4 @@
-"""A finished output is on the disk before it is seen, so that no crash leaves a part of it."""
+"""A finished output is synced before it becomes visible, so no crash leaves a part of it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ MADE = StudyManifest(
 
 
 class Disk:
-    """The state that a crash would leave, as far as medsim has asked the system to keep it.
+    """The state of the disk after a crash, if only synced content survives.
 
     Attributes:
-        lost: renames and removals that came before what they rely on was on the disk.
+        lost: renames and removals before the content that they rely on was synced.
         renamed: the paths that files and folders were renamed to.
     """
 
@@ -51,12 +51,12 @@ class Disk:
         )
 
     def _fsync(self, fsync: Callable[[int], None]) -> Callable[[int], None]:
-        def kept(descriptor: int) -> None:
+        def synced(descriptor: int) -> None:
             fsync(descriptor)
             path = Path(f"/proc/self/fd/{descriptor}").readlink()
             self._kept[path.stat().st_ino] = content(path)
 
-        return kept
+        return synced
 
     def _replace(self, replace: Callable[[Path, Path], None]) -> Callable[[Path, Path], None]:
         def renamed(source: Path, target: Path) -> None:
@@ -77,7 +77,7 @@ class Disk:
         self.lost += [str(path) for path in everything if not self.keeps(path)]
 
     def keeps(self, path: Path) -> bool:
-        """Return whether a file or folder is on the disk as it is now."""
+        """Return whether the current state of a file or folder is synced."""
         return self._kept.get(path.stat().st_ino) == content(path)
 
 
@@ -103,7 +103,7 @@ def publish(out: Path, *, carried: bool = False) -> None:
         output.publish()
 
 
-def test_all_of_an_output_is_on_the_disk_before_it_is_published(
+def test_output_is_synced_before_it_is_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = Disk(monkeypatch)
@@ -117,7 +117,7 @@ def test_all_of_an_output_is_on_the_disk_before_it_is_published(
 
 
 @pytest.mark.parametrize("carried", [False, True])
-def test_an_earlier_output_goes_only_when_the_new_one_is_on_the_disk(
+def test_earlier_output_is_removed_only_after_the_new_one_is_synced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, carried: bool
 ) -> None:
     def no_links(*_arguments: object) -> None:  # so that files that are carried over are copied
@@ -161,7 +161,7 @@ def test_an_output_whose_name_cannot_be_synced_is_withdrawn(
     assert not out.with_name(".out.replaced").exists()
 
 
-def test_a_single_file_is_on_the_disk_with_its_name(
+def test_single_file_is_synced_with_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = Disk(monkeypatch)
@@ -175,7 +175,7 @@ def test_a_single_file_is_on_the_disk_with_its_name(
     assert disk.keeps(next((tmp_path / "cache").glob("*.vectors")))
 
 
-def test_a_disk_that_fails_is_told_from_one_that_syncs_no_folders(
+def test_failing_disk_differs_from_one_without_folder_sync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in (errno.EINVAL, errno.EIO):

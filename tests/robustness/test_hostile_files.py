@@ -1,4 +1,4 @@
-"""Files that would hang, exhaust or crash a reader are refused in one line that names them."""
+"""Files that would hang or crash a reader or exhaust memory are refused in one line."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ NPY = b"\x93NUMPY\x01\x00"
 pytestmark = pytest.mark.usefixtures("alarm")
 
 
-def refused(read: Callable[..., Any], *given: Any, **options: Any) -> str:
-    """Return the one short line by which a file is refused."""
+def refused(function: Callable[..., Any], *arguments: Any, **options: Any) -> str:
+    """Return the short error line for a refused file."""
     with pytest.raises(InputError) as caught:
-        read(*given, **options)
+        function(*arguments, **options)
     message = str(caught.value)
     assert "\n" not in message
     assert len(message) < 600
@@ -54,13 +54,13 @@ def refused(read: Callable[..., Any], *given: Any, **options: Any) -> str:
 
 
 def embedding(path: Path) -> object:
-    _, found = find_format(path, EmbeddingOptions())
-    fingerprint(path, found, EmbeddingOptions())
-    return found.read(path, request(["heart"]))
+    _, reader = find_format(path, EmbeddingOptions())
+    fingerprint(path, reader, EmbeddingOptions())
+    return reader.read(path, request(["heart"]))
 
 
 @pytest.mark.parametrize("name", sorted({*READERS} - {"manifest", "model2vec", "onnx"}))
-def test_a_pipe_in_place_of_any_file_is_refused(tmp_path: Path, name: str) -> None:
+def test_pipe_instead_of_any_file_is_refused(tmp_path: Path, name: str) -> None:
     reader = READERS[name]
     path = reader.write(tmp_path)
     for file in [path] if path.is_file() else sorted(path.rglob("*")):
@@ -75,7 +75,7 @@ def test_a_pipe_in_place_of_any_file_is_refused(tmp_path: Path, name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["npy", "vectors-text", "rated", "obo", "pubtator", "wic"])
-def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path, name: str) -> None:
+def test_folder_instead_of_a_file_is_refused(tmp_path: Path, name: str) -> None:
     path = READERS[name].write(tmp_path)
     path.unlink()
     path.mkdir()
@@ -83,12 +83,12 @@ def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path, name: str) -> No
     refused(READERS[name].read, path)
 
 
-def test_a_line_of_a_terminology_that_no_release_has_is_refused(
+def test_too_long_line_of_a_terminology_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release, own = tmp_path / "release", random_release(6, 15)
-    own.named("9000000", "invented (finding)", "x" * 2 * MIB)
-    own.write_folder(release, "Snapshot")
+    release, content = tmp_path / "release", random_release(6, 15)
+    content.named("9000000", "invented (finding)", "x" * 2 * MIB)
+    content.write_folder(release, "Snapshot")
 
     _, tables = read_source(release)
     assert tables["description"]["term"].str.len_chars().max() == 2 * MIB
@@ -97,7 +97,7 @@ def test_a_line_of_a_terminology_that_no_release_has_is_refused(
     assert "has more than" in refused(read_source, release)
 
 
-def test_a_record_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_record_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     terms = [f"invented term {number}" for number in range(20_000)]
     records = [descriptor("D000001", "fever", concept("1", terms, preferred=True))]
     (tmp_path / "desc2026.xml").write_text(document("Descriptor", records))
@@ -112,7 +112,7 @@ def test_a_record_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     assert "unclosed token" in refused(read_source, tmp_path)
 
 
-def test_a_bomb_is_refused(tmp_path: Path) -> None:
+def test_zip_bomb_is_refused(tmp_path: Path) -> None:
     records = [descriptor("D000001", "fever", concept("1", ["fever"], preferred=True))]
     text = document("Descriptor", records).replace("</DescriptorRecordSet>", "\n" * (1 << 21))
     content = f"{text}</DescriptorRecordSet>".encode()
@@ -125,18 +125,18 @@ def test_a_bomb_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["v.txt.gz", "v.bin.gz", "corpus.txt.gz"])
-def test_bombs_in_other_files_are_to_be_unpacked(tmp_path: Path, name: str) -> None:
+def test_bombs_in_other_files_must_be_unpacked(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     row = {"v.txt.gz": b"a 0.0 0.0 0.0\n", "v.bin.gz": b"a " + bytes(12)}.get(name, b" " * 14)
     head = b"7|t|Heart\n" if name.startswith("corpus") else b"900000 3\n"
     path.write_bytes(gzip.compress(head + row * 900_000, 9))
 
-    def read(path: Path) -> object:
+    def read_embedding(path: Path) -> object:
         if name.startswith("corpus"):
             return list(read_pubtator(path, Problems()))
         return embedding(path)
 
-    assert "unpack it yourself" in refused(read, path)
+    assert "unpack it yourself" in refused(read_embedding, path)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_bombs_in_other_files_are_to_be_unpacked(tmp_path: Path, name: str) -> N
     ],
 )
 @pytest.mark.parametrize("suffix", [".npy", ".npz"])
-def test_a_header_that_is_none_is_refused(tmp_path: Path, suffix: str, header: bytes) -> None:
+def test_invalid_header_is_refused(tmp_path: Path, suffix: str, header: bytes) -> None:
     path = write_array(tmp_path / f"v{suffix}", [*ROWS], np.zeros((4, 3), np.float32))
     content = NPY + struct.pack("<H", len(header)) + header + bytes(48)
     if suffix == ".npz":
@@ -167,12 +167,12 @@ def test_a_header_that_is_none_is_refused(tmp_path: Path, suffix: str, header: b
 
 
 def changed_zip(path: Path, damage: str) -> Path:
-    """Return a release that is packed and damaged."""
+    """Return a zipped release with changed bytes."""
     kind = zipfile.ZIP_LZMA if damage == "lzma" else zipfile.ZIP_STORED
-    own = Release()
-    own.named("9000000", "invented (finding)", "invented")
+    content = Release()
+    content.named("9000000", "invented (finding)", "invented")
     folder = path.parent / "release"
-    own.write_folder(folder, "Snapshot")
+    content.write_folder(folder, "Snapshot")
     with zipfile.ZipFile(path, "w", kind) as archive:
         for file in sorted(folder.rglob("*.txt")):
             archive.write(file, file.name)
@@ -181,12 +181,12 @@ def changed_zip(path: Path, damage: str) -> Path:
     if damage == "version":
         data[central + 6] = 99
     elif damage == "lzma":
-        # Behind the name, and the header of LZMA.
+        # After the name and the LZMA header.
         at = data.index(b".txt", data.index(b"sct2_Concept")) + 4 + 4
         data[at : at + 5] = b"\xff" * 5
     else:
         for start in (0, central):
-            data[start + (7 if start == 0 else 9)] |= 0x08  # names are said to be UTF-8
+            data[start + (7 if start == 0 else 9)] |= 0x08  # flag for names in UTF-8
         at = data.index(b"sct2", central)
         data[at] = 0xFF
         data[data.index(b"sct2")] = 0xFF
@@ -195,12 +195,12 @@ def changed_zip(path: Path, damage: str) -> Path:
 
 
 @pytest.mark.parametrize("damage", ["version", "lzma", "name"])
-def test_a_zip_of_another_kind_is_refused(tmp_path: Path, damage: str) -> None:
+def test_unsupported_zip_is_refused(tmp_path: Path, damage: str) -> None:
     refused(read_source, changed_zip(tmp_path / "release.zip", damage))
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"cut"])
-def test_a_parquet_file_that_is_empty_or_cut_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_empty_or_truncated_parquet_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "v.parquet"
     frame = pl.DataFrame({"word": ["heart"], "vector": [[1.0]], "term1": "a", "term2": "b"})
     frame.with_columns(judged=pl.lit("same")).write_parquet(path)
@@ -222,11 +222,11 @@ def test_a_table_of_more_rows_than_bytes_is_refused(tmp_path: Path) -> None:
     assert "100,000 rows in" in refused(embedding, path)
 
 
-def test_a_concept_with_too_many_names_is_refused_before_its_pairs_are_made(tmp_path: Path) -> None:
+def test_concept_with_too_many_names_is_refused_before_pairing(tmp_path: Path) -> None:
     path, out = tmp_path / "o.obo", str(tmp_path / "out")
     names = [f'synonym: "fever {number}" EXACT []\n' for number in range(5_000)]
 
-    for count, options, said in (
+    for count, options, message in (
         (5_000, [], "'V:1' has 5,001 names, but the limit is"),
         (5, ["--most-names", "5"], "has 6 names, but the limit is 5"),
         (5, ["--most-names", "6"], ""),
@@ -234,16 +234,16 @@ def test_a_concept_with_too_many_names_is_refused_before_its_pairs_are_made(tmp_
         path.write_text(CROWDED + "".join(names[:count]))
         ask = ["build", str(path), "-o", out, "--negatives", "random", *options]
         result = CliRunner().invoke(app, ask)
-        assert said in result.stderr
-        assert (result.exit_code == 0) == (not said), result.output
-        assert ("raise --most-names if this is intended" in result.stderr) == bool(said)
+        assert message in result.stderr
+        assert (result.exit_code == 0) == (not message), result.output
+        assert ("raise --most-names if this is intended" in result.stderr) == bool(message)
     assert medsim.open(out).manifest.options["most_names"] == 6
 
 
 DEEP = "[" * 100_000
 
 
-def test_deep_json_is_refused_wherever_it_stands(tmp_path: Path) -> None:
+def test_deep_json_is_refused_everywhere(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text(DEEP)
     (tmp_path / "p.jsonl").write_text(f'{{"prediction": {DEEP}\n')
     array = write_array(tmp_path / "v.npy", [*ROWS], np.zeros((4, 3), np.float32))
@@ -274,18 +274,16 @@ def test_deep_json_is_refused_wherever_it_stands(tmp_path: Path) -> None:
         {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "("}, "behavior": "Isolated"}},
     ],
 )
-def test_a_tokenizer_whose_library_fails_is_refused(
-    tmp_path: Path, damage: dict[str, object]
-) -> None:
+def test_tokenizer_that_fails_to_load_is_refused(tmp_path: Path, damage: dict[str, object]) -> None:
     path = READERS["onnx"].write(tmp_path)
-    known = json.loads((path / "tokenizer.json").read_text())
-    (path / "tokenizer.json").write_text(json.dumps(known | damage))
+    content = json.loads((path / "tokenizer.json").read_text())
+    (path / "tokenizer.json").write_text(json.dumps(content | damage))
 
     assert "tokenizer.json" in refused(READERS["onnx"].read, path)
 
 
 @pytest.mark.parametrize("day", ["2020-02-30", "9999-99-99", "0000-00-00"])
-def test_an_impossible_day_of_an_ontology_ends_in_no_traceback(tmp_path: Path, day: str) -> None:
+def test_impossible_date_of_an_ontology_is_no_traceback(tmp_path: Path, day: str) -> None:
     path = tmp_path / "o.obo"
     path.write_text(f"format-version: 1.2\ndata-version: {day}\n\n[Term]\nid: V:1\nname: x\n")
     with suppress(InputError):

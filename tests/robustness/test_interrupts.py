@@ -1,4 +1,4 @@
-"""An interrupt ends the program in one line and exit code 130, wherever it comes."""
+"""An interrupt at any time ends the program with one line and exit code 130."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ with surroundings.ending_in_one_line():
 def outcome(
     body: str, *, definitions: str = "", number: int = signal.SIGINT, **process
 ) -> tuple[int, str]:
-    """Return the exit code of a program and what it wrote to standard error."""
+    """Return the exit code of a program and its standard error."""
     program = PROGRAM.format(
         number=int(number),
         definitions=textwrap.dedent(definitions),
@@ -72,15 +72,15 @@ except KeyboardInterrupt:
         pytest.param("sys.argv = ['medsim', 'late']; app()", COMMAND, id="before a known failure"),
     ],
 )
-def test_an_interrupt_is_not_lost(body: str, definitions: str) -> None:
+def test_interrupt_is_not_lost(body: str, definitions: str) -> None:
     assert outcome(body, definitions=definitions) == (130, "interrupted\n")
 
 
-def test_without_an_interrupt_errors_and_exit_codes_are_what_they_are() -> None:
+def test_errors_without_an_interrupt_are_unchanged() -> None:
     assert outcome("sys.exit(3)") == (3, "")
-    code, said = outcome("raise ValueError('of another kind')")
+    code, message = outcome("raise ValueError('of another kind')")
     assert code == 1
-    assert said.endswith("ValueError: of another kind\n")
+    assert message.endswith("ValueError: of another kind\n")
     ending_well = """
     try:
         interrupt()
@@ -90,12 +90,12 @@ def test_without_an_interrupt_errors_and_exit_codes_are_what_they_are() -> None:
     assert outcome(ending_well) == (0, "")
 
 
-def test_an_interrupt_that_the_shell_ignores_stays_ignored() -> None:
+def test_interrupt_ignored_by_the_shell_stays_ignored() -> None:
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     assert outcome("interrupt()", preexec_fn=ignore) == (0, "")
 
 
-def test_nothing_is_told_where_standard_error_is_closed() -> None:
+def test_nothing_is_printed_if_standard_error_is_closed() -> None:
     assert outcome("sys.stderr = None; interrupt()") == (130, "")

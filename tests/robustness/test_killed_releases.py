@@ -1,4 +1,4 @@
-"""Releases that are being written leave nothing of themselves, however the process ends."""
+"""Unfinished releases leave no files, however the process ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-PATIENCE = 120  # seconds until a condition that must come has not come
+PATIENCE = 120  # seconds to wait for a condition
 
 WRITING = """
 import sys, time
@@ -21,12 +21,12 @@ from medsim.terminologies import rf2_writer
 
 write = rf2_writer.ReleaseWriter.write
 
-def told(*arguments):
+def print_written(*arguments):
     write(*arguments)
     print("written", flush=True)
     time.sleep(120)
 
-rf2_writer.ReleaseWriter.write = told
+rf2_writer.ReleaseWriter.write = print_written
 app(sys.argv[1:])
 """
 
@@ -35,7 +35,7 @@ app(sys.argv[1:])
     ("command", "number"),
     [("synth", signal.SIGKILL), ("convert", signal.SIGTERM), ("synth", signal.SIGINT)],
 )
-def test_a_release_that_is_killed_leaves_nothing(
+def test_killed_release_leaves_nothing(
     tmp_path: Path, shared_release: Path, command: str, number: int
 ) -> None:
     out = tmp_path / "out" / "release.zip"

@@ -1,4 +1,4 @@
-"""A build appears whole or not at all, whatever happens to the process, the disk or the folder."""
+"""A build appears complete or not at all, even after a kill, a full disk or damage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from medsim.evaluations.output import EVALUATION
 
 pytestmark = pytest.mark.slow
 
-PATIENCE = 120  # seconds until a condition that must come has not come
+PATIENCE = 120  # seconds to wait for a condition
 LAST = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
 FIRST = "pairs/dataset=possibly_equivalent_to/difficulty=easy/negatives=random/data.parquet"
 
@@ -36,7 +36,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(source: Path, tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
-    """A finished build, to be copied."""
+    """A finished build to copy."""
     return medsim.build(source, tmp_path_factory.mktemp("finished") / "out")
 
 
@@ -52,9 +52,9 @@ def of_seed_1(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="module")
 def killed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is left of a build that was killed twice, at last when all random sets were there.
+    """The remains of a build that was killed twice, the second time with all random sets written.
 
-    Each run goes on where the one before was killed.
+    The second run continues where the first was killed.
     """
     out = tmp_path_factory.mktemp("killed") / "out"
     for name in ("terminology/concept.parquet", LAST):
@@ -64,15 +64,15 @@ def killed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def left(killed: Path, tmp_path: Path) -> Path:
-    """The place of a build that was killed, with all that it left."""
+def interrupted(killed: Path, tmp_path: Path) -> Path:
+    """The path of a killed build, with a copy of all that it left."""
     shutil.copytree(killed, unfinished(tmp_path / "out", "."))
     return tmp_path / "out"
 
 
 @pytest.fixture
 def there(finished: medsim.Build, tmp_path: Path) -> Path:
-    """The place of a finished build."""
+    """The path of a copy of a finished build."""
     shutil.copytree(finished.folder, tmp_path / "out")
     return tmp_path / "out"
 
@@ -97,13 +97,13 @@ def unfinished(out: Path, name: str) -> Path:
 
 
 def noted(out: Path, name: str) -> bool:
-    """Return whether a file is there and will be taken over."""
+    """Return whether a file is written and recorded for a later run."""
     job = unfinished(out, "job.json")
     return job.exists() and name in json.loads(job.read_text())["digests"]
 
 
 def kill_at(source: Path, out: Path, name: str, *options: str) -> None:
-    """Start a build, and kill it as soon as a file is there."""
+    """Start a build, and kill it as soon as a file is written."""
     process = start(source, out, *options)
     wait_for(lambda: unfinished(out, name).exists(), process)
     process.kill()
@@ -114,7 +114,7 @@ def leftovers(out: Path) -> list[str]:
     return sorted(path.name for path in out.parent.iterdir() if path != out)
 
 
-def test_a_build_that_was_killed_is_completed_by_the_next_run_of_the_same_job(
+def test_killed_build_is_completed_by_the_next_run(
     source: Path, undisturbed: dict, of_seed_1: dict, killed: Path, tmp_path: Path
 ) -> None:
     for at, (options, expected) in enumerate((({}, undisturbed), ({"seed": 1}, of_seed_1))):
@@ -125,7 +125,7 @@ def test_a_build_that_was_killed_is_completed_by_the_next_run_of_the_same_job(
     assert undisturbed != of_seed_1
 
 
-def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
+def test_interrupt_ends_cleanly_and_the_next_run_continues(
     source: Path, undisturbed: dict, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -141,26 +141,26 @@ def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
         assert "Traceback" not in stderr
         assert not out.exists()
     progress = medsim.Progress()
-    said: list[str] = []
-    progress.say = said.append  # type: ignore[method-assign]
+    messages: list[str] = []
+    progress.say = messages.append  # type: ignore[method-assign]
     build = medsim.build(source, out, progress=progress)
-    assert any("take over possibly_equivalent_to/easy/random" in line for line in said)
+    assert any("take over possibly_equivalent_to/easy/random" in line for line in messages)
     assert build.manifest.outputs == undisturbed
     assert leftovers(out) == []
 
 
 def test_a_damaged_file_of_an_interrupted_run_is_made_again(
-    source: Path, undisturbed: dict, left: Path
+    source: Path, undisturbed: dict, interrupted: Path
 ) -> None:
-    damaged = unfinished(left, FIRST)
+    damaged = unfinished(interrupted, FIRST)
     damaged.write_bytes(damaged.read_bytes()[:-50])
 
-    assert medsim.build(source, left).manifest.outputs == undisturbed
+    assert medsim.build(source, interrupted).manifest.outputs == undisturbed
 
 
 def test_a_full_disk_ends_in_one_line(source: Path, tmp_path: Path) -> None:
     def limit_file_size() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails instead
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing fails instead
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -176,18 +176,18 @@ def test_a_full_disk_ends_in_one_line(source: Path, tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_a_folder_that_cannot_be_made_is_named(source: Path, tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_is_named(source: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    for out, said in (
+    for out, message in (
         ("/proc/out", "cannot write /proc/out: /proc takes no files"),
         (tmp_path / "file" / "out", "cannot write"),
         (tmp_path / "file", "is a file; give a folder"),
     ):
-        with pytest.raises(medsim.MedsimError, match=said):
+        with pytest.raises(medsim.MedsimError, match=message):
             medsim.build(source, out)
 
 
-def test_an_earlier_build_is_replaced_only_when_that_is_asked_for(
+def test_earlier_build_is_replaced_only_on_request(
     source: Path, undisturbed: dict, of_seed_1: dict, there: Path
 ) -> None:
     with pytest.raises(medsim.MedsimError, match="add `overwrite`"):
@@ -207,7 +207,7 @@ def test_an_interrupted_replacement_leaves_the_earlier_build(
 
 
 @pytest.mark.parametrize("damage", ["cut", "emptied", "of another form", "a folder", "unreadable"])
-def test_what_cannot_be_told_to_be_of_another_job_is_never_removed(
+def test_files_of_unknown_origin_are_never_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     out, folder = tmp_path / "out", tmp_path / ".out.unfinished"
@@ -239,7 +239,7 @@ def failing_to_read(path: Path, **_options: str) -> str:
     raise PermissionError(13, "Permission denied", str(path))
 
 
-def test_what_is_of_another_job_or_of_none_is_removed(tmp_path: Path) -> None:
+def test_files_of_another_job_are_removed(tmp_path: Path) -> None:
     folder = tmp_path / ".out.unfinished"
     for job in ({"seed": "0"}, None):
         (folder / "pairs").mkdir(parents=True)

@@ -1,8 +1,8 @@
-"""Every regular expression of the package takes time in proportion to the text it reads.
+"""Every regular expression of the package takes time linear in the length of the text.
 
-The patterns are collected from the modules, so a new one is tested on arrival. Texts that are hard
-for a pattern are made from its own syntax tree: what leads to a repetition, and then one character
-that the repetition accepts, over and over.
+The patterns are collected from the modules, so new ones are tested automatically. Hard texts for a
+pattern are made from its syntax tree: a text that leads to a repetition, then one character that
+the repetition accepts, over and over.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import medsim
 METHODS = ("search", "match", "fullmatch", "sub", "split", "findall", "finditer")
 PACKAGE = Path(medsim.__file__).parent
 CHARACTERS = "0 _/\n\t\"'\\-.,:;|<>([{!é="
-ANY_NUMBER = 100  # of repetitions; fewer cannot cost much
-N_SMALL, SECONDS_SMALL = 20_000, 0.5  # of a processor; a linear pattern takes some thousandths
-N_LARGE, SECONDS_LARGE = 1_000_000, 10  # a linear pattern takes some tenths
+ANY_NUMBER = 100  # of repetitions; fewer are never slow
+N_SMALL, SECONDS_SMALL = 20_000, 0.5  # of CPU time; a linear pattern needs some milliseconds
+N_LARGE, SECONDS_LARGE = 1_000_000, 10  # a linear pattern needs some tenths
 
 TREES = {
     path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
@@ -41,25 +41,25 @@ parser = import_module("re._parser")
 
 
 class TooSlowError(Exception):
-    """A pattern has taken more time than it may."""
+    """A pattern exceeded its time limit."""
 
 
 def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
-    """Yield patterns, and those in containers."""
+    """Yield a pattern, or the patterns in a container."""
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, dict):
         yield from patterns_in([*value, *value.values()])
     elif isinstance(value, list | tuple | set | frozenset):
-        for one in value:
-            yield from patterns_in(one)
+        for item in value:
+            yield from patterns_in(item)
 
 
 def ways_of_patterns() -> dict[str, set[str]]:
-    """Return the methods by which patterns are used, by the name that they have there."""
+    """Return the methods called on patterns, by the name of the pattern in the code."""
     ways: dict[str, set[str]] = {}
     nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
-    containers: dict[str, list[str]] = {}  # by the names that loops give what they hold
+    containers: dict[str, list[str]] = {}  # names of loop variables over containers
     for node in nodes:
         match node:
             case ast.comprehension(ast.Tuple(names), ast.Name(container)):
@@ -69,49 +69,49 @@ def ways_of_patterns() -> dict[str, set[str]]:
         match node:
             case ast.Call(ast.Attribute(value, way)) if way in METHODS:
                 name = ast.unparse(value).partition("[")[0].rpartition(".")[2]
-                for one in (name, *containers.get(name, ())):
-                    ways.setdefault(one, set()).add(way)
+                for alias in (name, *containers.get(name, ())):
+                    ways.setdefault(alias, set()).add(way)
     return ways
 
 
 def collected() -> dict[str, tuple[re.Pattern[Any], str]]:
-    """Return every pattern with a method by which it is used, by its module, name and number."""
-    found: dict[str, tuple[re.Pattern[Any], str]] = {}
+    """Return every pattern with a method called on it, by module, name and number."""
+    named_uses: dict[str, tuple[re.Pattern[Any], str]] = {}
     for stem, tree in TREES.items():
         for node in ast.walk(tree):
             match node:
                 case ast.Call(ast.Attribute(ast.Name("re"), way), [ast.Constant(text), *_]):
                     if way in METHODS:
-                        found[f"{stem} {way} {text!r}"] = (re.compile(text), way)
+                        named_uses[f"{stem} {way} {text!r}"] = (re.compile(text), way)
     ways = ways_of_patterns()
     modules = pkgutil.walk_packages(medsim.__path__, "medsim.")
-    for module in [one.name for one in modules if not one.name.endswith("__main__")]:
+    for module in [info.name for info in modules if not info.name.endswith("__main__")]:
         for name, value in vars(import_module(module)).items():
             for number, pattern in enumerate(patterns_in(value)):
                 for way in ways.get(name, {"search", "fullmatch"}):
-                    found[f"{module}.{name} {number} {way}"] = (pattern, way)
-    once = {given: name for name, given in reversed(found.items())}
-    return {name: given for given, name in sorted(once.items(), key=lambda one: one[1])}
+                    named_uses[f"{module}.{name} {number} {way}"] = (pattern, way)
+    once = {use: name for name, use in reversed(named_uses.items())}
+    return {name: use for use, name in sorted(once.items(), key=lambda item: item[1])}
 
 
 class Hard:
-    """What leads to each repetition of a pattern, with what it repeats."""
+    """The texts that lead to each repetition of a pattern, with a text that it repeats."""
 
     def __init__(self, pattern: re.Pattern[Any]) -> None:
         text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode()
         tree = parser.parse(text, pattern.flags & (re.DOTALL | re.MULTILINE | re.VERBOSE))
         self.alphabet = [*dict.fromkeys(["a", *literals(tree), *CHARACTERS])]
-        self.found = {("", one) for one in self.alphabet[:30]}
-        self.found |= {("", whole) for whole in self.after(tree, [""]) if whole}
+        self.repetitions = {("", character) for character in self.alphabet[:30]}
+        self.repetitions |= {("", whole) for whole in self.after(tree, [""]) if whole}
 
     def after(self, tree: Iterable[Any], before: list[str]) -> list[str]:
-        """Return some texts that a tree accepts, each behind one of those before it."""
+        """Return some texts that a tree accepts, each appended to one of the given prefixes."""
         for kind, value in tree:
             before = [*dict.fromkeys(self.step(str(kind), value, before))][:6]
         return before
 
     def step(self, kind: str, value: Any, before: list[str]) -> list[str]:
-        """Return some texts that one part of a tree accepts, each behind one before it."""
+        """Return some texts that one part of a tree accepts, each appended to a prefix."""
         match kind:
             case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
                 return [text + self.units([(kind, value)])[0] for text in before]
@@ -124,8 +124,10 @@ class Hard:
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 least, most, tree = value
                 if most > ANY_NUMBER:
-                    self.found |= {(text, unit) for text in before for unit in self.units(tree)}
-                    self.found |= {("", text) for text in before if text}
+                    self.repetitions |= {
+                        (text, unit) for text in before for unit in self.units(tree)
+                    }
+                    self.repetitions |= {("", text) for text in before if text}
                 texts = before
                 for _ in range(max(least, 1)):
                     texts = self.after(tree, texts)
@@ -133,48 +135,48 @@ class Hard:
         return before
 
     def units(self, tree: Any) -> list[str]:
-        """Return what a tree accepts: several characters where it is a class of them."""
+        """Return texts that a tree accepts: several characters if it is a character class."""
         (kind, value), *others = tree
         kind = str(kind)
         if others or kind not in {"LITERAL", "NOT_LITERAL", "ANY", "IN"}:
             return [text for text in self.after(tree, [""]) if text]
         if kind == "LITERAL":
             return [chr(value)]
-        fits = [one for one in self.alphabet if kind != "IN" or is_in(one, value)]
-        return [one for one in fits if kind != "NOT_LITERAL" or ord(one) != value][:12]
+        fits = [sign for sign in self.alphabet if kind != "IN" or is_in(sign, value)]
+        return [sign for sign in fits if kind != "NOT_LITERAL" or ord(sign) != value][:12]
 
 
 def literals(tree: Any) -> Iterator[str]:
-    """Yield the characters that a tree names."""
+    """Yield the literal characters of a tree."""
     if isinstance(tree, tuple) and len(tree) == 2 and str(tree[0]) in {"LITERAL", "NOT_LITERAL"}:
         yield chr(tree[1])
     elif isinstance(tree, tuple) and len(tree) == 2 and str(tree[0]) == "RANGE":
         yield chr(tree[1][0])
     elif not isinstance(tree, str | int | None):
-        for one in tree:
-            yield from literals(one)
+        for part in tree:
+            yield from literals(part)
 
 
 def is_in(character: str, members: Iterable[Any]) -> bool:
-    """Return whether a class of characters has one."""
+    """Return whether a character class contains a character."""
     kinds = {"DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda c: c.isalnum() or c == "_"}
-    negated = has = False
+    negated = matches = False
     for kind, value in members:
         match str(kind):
             case "NEGATE":
                 negated = True
             case "LITERAL":
-                has |= ord(character) == value
+                matches |= ord(character) == value
             case "RANGE":
-                has |= value[0] <= ord(character) <= value[1]
+                matches |= value[0] <= ord(character) <= value[1]
             case "CATEGORY":
                 _, *is_not, name = str(value).split("_")
-                has |= kinds[name](character) != bool(is_not)
-    return has != negated
+                matches |= kinds[name](character) != bool(is_not)
+    return matches != negated
 
 
 def seconds(pattern: re.Pattern[Any], way: str, text: str, most: float) -> float:
-    """Return how long a pattern takes; TooSlowError after so many seconds of the processor."""
+    """Return the CPU time of a pattern in seconds; TooSlowError after the limit."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise TooSlowError(f"{pattern.pattern!r} by {way}: {text[:30]!r}, {text[-30:]!r}")
@@ -184,10 +186,10 @@ def seconds(pattern: re.Pattern[Any], way: str, text: str, most: float) -> float
     began = time.perf_counter()
     signal.setitimer(signal.ITIMER_VIRTUAL, most)
     try:
-        given = (lambda found: found[0], whole) if way == "sub" else (whole,)
-        found = getattr(pattern, way)(*given)
+        arguments = (lambda match: match[0], whole) if way == "sub" else (whole,)
+        match = getattr(pattern, way)(*arguments)
         if way == "finditer":
-            deque(found, 0)
+            deque(match, 0)
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
@@ -196,14 +198,14 @@ def seconds(pattern: re.Pattern[Any], way: str, text: str, most: float) -> float
 
 def check(pattern: re.Pattern[Any], way: str) -> None:
     """Raise TooSlowError unless a pattern reads its hardest text in linear time."""
-    taken = {
+    durations = {
         (start, unit, end): seconds(
             pattern, way, start + unit * (N_SMALL // len(unit)) + end, SECONDS_SMALL
         )
-        for start, unit in sorted(Hard(pattern).found)
+        for start, unit in sorted(Hard(pattern).repetitions)
         for end in ("", "\0")
     }
-    start, unit, end = max(taken, key=taken.__getitem__)
+    start, unit, end = max(durations, key=durations.__getitem__)
     seconds(pattern, way, start + unit * (N_LARGE // len(unit)) + end, SECONDS_LARGE)
 
 
@@ -211,7 +213,7 @@ COLLECTED = collected()
 
 
 @pytest.mark.parametrize("name", COLLECTED)
-def test_a_pattern_reads_its_hardest_text_in_linear_time(name: str) -> None:
+def test_patterns_read_their_hardest_text_in_linear_time(name: str) -> None:
     check(*COLLECTED[name])
 
 
@@ -224,6 +226,6 @@ def test_a_pattern_reads_its_hardest_text_in_linear_time(name: str) -> None:
         (r"<!--.*?-->", "search"),
     ],
 )
-def test_a_pattern_that_is_not_linear_is_found(text: str, way: str) -> None:
+def test_pattern_that_is_not_linear_is_detected(text: str, way: str) -> None:
     with pytest.raises(TooSlowError):
         check(re.compile(text, re.DOTALL), way)

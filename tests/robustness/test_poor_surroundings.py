@@ -1,4 +1,4 @@
-"""The program in unusual surroundings, each in a process of its own."""
+"""The program in unusual environments, each in its own process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MANY = "select * from range(100000)"
 
 
 def run(*arguments: str | Path, **process) -> subprocess.CompletedProcess[str]:
-    """Return how the program ended, run from a process of which nothing is taken over."""
+    """Return the result of the program, run from a process whose descriptors are not inherited."""
     return subprocess.run(
         [sys.executable, "-m", "medsim", *map(str, arguments)],
         text=True,
@@ -27,13 +27,11 @@ def run(*arguments: str | Path, **process) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_with_all_standard_descriptors_closed_files_hold_what_belongs_there(
-    shared_release: Path, tmp_path: Path
-) -> None:
+def test_closed_standard_descriptors_do_not_mix_files(shared_release: Path, tmp_path: Path) -> None:
     closed = partial(run, preexec_fn=lambda: os.closerange(0, 3))
     out, page = tmp_path / "out", tmp_path / "page.html"
 
-    assert closed("build", shared_release, "-o", out).returncode == 1  # its table has no place
+    assert closed("build", shared_release, "-o", out).returncode == 1  # no output for its table
     assert json.loads((out / "manifest.json").read_text(encoding="utf-8"))["kind"] == "build"
     assert closed("report", out, "-o", page).returncode == 0
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -41,7 +39,7 @@ def test_with_all_standard_descriptors_closed_files_hold_what_belongs_there(
     assert verified.returncode == 0, verified.stderr
 
 
-def test_a_reader_that_has_seen_enough_ends_the_program_quietly(shared_build) -> None:
+def test_closed_pipe_ends_the_program_quietly(shared_build) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "medsim", "sql", shared_build.folder, MANY, "--format", "csv"],
         stdout=subprocess.PIPE,

@@ -49,21 +49,16 @@ def test_thirty_positives_and_negatives_are_drawn_per_dataset_if_available(
     assert all(counts.get(named, 0) <= size for named, size in sizes.items())
     # 72 hard and 22 easy positives are shared by the two strategies.
     of_set = {
-        difficulty: items.filter(dataset="possibly_equivalent_to", difficulty=difficulty, label=1)
-        for difficulty in ("hard", "easy")
+        level: items.filter(dataset="possibly_equivalent_to", difficulty=level, label=1)
+        for level in ("hard", "easy")
     }
-    shares = {
-        difficulty: sorted(Counter(rows["negatives"]).values())
-        for difficulty, rows in of_set.items()
-    }
+    shares = {level: sorted(Counter(rows["negatives"]).values()) for level, rows in of_set.items()}
     assert shares == {"hard": [30, 30], "easy": [11, 11]}
     warning = "possibly_equivalent_to/easy/random has 11 positives"
     assert any(warning in text for text in study.manifest.warnings)
 
 
-def test_no_pair_is_drawn_twice_and_all_come_from_the_build(
-    large: medsim.Build, study: Study
-) -> None:
+def test_no_pair_is_drawn_twice_and_all_are_of_the_build(large: medsim.Build, study: Study) -> None:
     items = study.items()
     counts = Counter(
         frozenset({term1.lower(), term2.lower()})
@@ -119,9 +114,7 @@ def test_seed_determines_the_study(large: medsim.Build, study: Study, tmp_path: 
     card, file = large.manifest.outputs["README.md"].fingerprint, build / "manifest.json"
     file.write_text(file.read_text("utf-8").replace(card, "0" * 64), "utf-8")
     source = medsim.sample_study(build, tmp_path / "same", per_class=1).manifest.source
-    assert (
-        source["fingerprint"] == study.manifest.source["fingerprint"]
-    )  # resamples rows, not words
+    assert source["fingerprint"] == study.manifest.source["fingerprint"]  # of rows, not of words
 
 
 def test_report_of_scores_begins_with_the_results_of_all_pairs(

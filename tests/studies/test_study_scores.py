@@ -72,7 +72,7 @@ def test_scores_of_simulated_annotators_match_trusted_libraries(seed: int) -> No
     rng = random.Random(seed)  # noqa: S311 — no secret
     names, errors = ("ada", "ben", "eva", "tom"), (0.02, 0.1, 0.3, 0.5)
     items = items_of({name: [rng.randrange(2) for _ in range(60)] for name in ("one", "two")})
-    answers: dict[str, dict[str, int]] = {name: {} for name in names}
+    given: dict[str, dict[str, int]] = {name: {} for name in names}
     for item_id, label in items.select("item_id", "label").iter_rows():
         meant = label if rng.random() < 0.9 else 1 - label
         for name, error in zip(names, errors, strict=True):
@@ -80,15 +80,15 @@ def test_scores_of_simulated_annotators_match_trusted_libraries(seed: int) -> No
             if fate < 0.05:
                 continue
             value = DONT_KNOW if fate < 0.1 else meant if rng.random() > error else 1 - meant
-            answers[name][item_id] = value
+            given[name][item_id] = value
 
-    result = judged_tables(items, answers_of(answers), RESAMPLING)
+    result = judged_tables(items, answers_of(given), RESAMPLING)
 
     for row in result["quality"].iter_rows(named=True):
         of_set = items if row["dataset"] == "all" else items.filter(dataset=row["dataset"])
         truth, labels, values = [], [], []
         for item_id, label in of_set.select("item_id", "label").iter_rows():
-            votes = [answers[name].get(item_id) for name in names]
+            votes = [given[name].get(item_id) for name in names]
             values.append([np.nan if vote is None else vote for vote in votes])
             ahead = [judged for judged in (SAME, NOT_SAME) if votes.count(judged) > 2]
             truth += ahead
@@ -102,9 +102,7 @@ def test_scores_of_simulated_annotators_match_trusted_libraries(seed: int) -> No
         assert row["precision"] == pytest.approx(precision_score(truth, labels))
         interval = proportion_confint(sum(truth) * row["recall"], sum(truth), method="wilson")
         assert (row["recall_low"], row["recall_high"]) == pytest.approx(interval)
-    table = np.array(
-        [[answers[n].get(i, np.nan) for i in items["item_id"]] for n in ("ada", "tom")]
-    )
+    table = np.array([[given[n].get(i, np.nan) for i in items["item_id"]] for n in ("ada", "tom")])
     agreement = result["agreement"].filter(annotators="ada & tom")
     table_decided = np.where(table == DONT_KNOW, np.nan, table)
     for dont_know, values in (("a judgement", table), ("left out", table_decided)):
@@ -259,15 +257,13 @@ def test_deviations_are_averaged_by_frequency_and_by_number_of_topics() -> None:
             ]
             row = parts[f"{part}={name}"]
             assert row["n_pairs"] == len(members) > 0
-            deviation = np.mean([member["deviation"] for member in members])
+            deviation = np.mean([pair["deviation"] for pair in members])
             assert row["mean_deviation"] == pytest.approx(deviation)
             assert row["deviation_as_rated"] == pytest.approx(deviation * 0.6)
             assert row["mean_rating"] == pytest.approx(
-                np.mean([member["rating"] for member in members])
+                np.mean([pair["rating"] for pair in members])
             )
-    assert [part for part in parts if "count" in part] == [
-        f"count={bin_name}" for bin_name in names["count"]
-    ]
+    assert [part for part in parts if "count" in part] == [f"count={n}" for n in names["count"]]
     assert parts["all"]["n_pairs"] == 140
     cut = Stratification(equal_parts=2)
     equal = graded_tables(items, answers, (), RESAMPLING, stratification=cut)
@@ -369,10 +365,8 @@ def test_rater_is_compared_with_the_average_among_the_others() -> None:
         iaa1 = mean([spearman(ratings[rater], ratings[other]) for other in others])
         average = mean(
             [
-                mean(
-                    [spearman(ratings[first], ratings[other]) for other in others if other != first]
-                )
-                for first in others
+                mean([spearman(ratings[rest], ratings[other]) for other in others if other != rest])
+                for rest in others
             ]
         )
         assert (result.iaa1[rater], result.others_iaa1[rater]) == pytest.approx((iaa1, average))

@@ -188,9 +188,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build of another ontology, with words of the first and others."""
     place = tmp_path_factory.mktemp("other")
     terms = {"Y:1": "House", "Y:2": "Door", "Y:3": "Cough"}
-    lines = [
-        f"[Term]\nid: {concept_id}\nname: {name}\nis_a: Y:9\n" for concept_id, name in terms.items()
-    ]
+    lines = [f"[Term]\nid: {key}\nname: {name}\nis_a: Y:9\n" for key, name in terms.items()]
     lines.append('[Term]\nid: Y:7\nname: Fever\nsynonym: "Lung" EXACT []\n')
     lines.append('[Term]\nid: Y:8\nname: Itch\nsynonym: "Pallor" EXACT []\n')
     text = "\n".join(["format-version: 1.2\nontology: other\n", *lines, "[Term]\nid: Y:9\n"])
@@ -252,9 +250,7 @@ def test_frequencies_in_two_corpora_are_correlated_if_a_list_has_the_domains(
     counts["fever"] += 4
     sides = [list(here.values()), [counts.get(word, 0) for word in here]]
     assert actual.frequency_correlation == pytest.approx(stats.spearmanr(*sides).statistic)
-    domains = [f"{word},biomedical" for word in BIOMEDICAL] + [
-        f"{other},general" for other in GENERAL
-    ]
+    domains = [f"{word},biomedical" for word in BIOMEDICAL] + [f"{w},general" for w in GENERAL]
     table = put(tmp_path, "domains.csv", "\n".join(["word,domain", *domains]))
     sorted_by_people = chosen(folder, biomedical=None, domains=table, general=other)
     assert sorted_by_people.frame.equals(actual.frame)
@@ -273,10 +269,8 @@ def test_pairs_have_the_topics_of_the_documents_of_their_words(
 
     result = chosen(tmp_path, documents=put(tmp_path, "table.csv", table), **paths_in(folder)).frame
 
-    by_domain = (
-        result.select("domain", "topics1", "topic1", "topics2", "topic2").unique().sort("domain")
-    )
-    assert by_domain.rows() == [
+    columns = ["domain", "topics1", "topic1", "topics2", "topic2"]
+    assert result.select(columns).unique().sort("domain").rows() == [
         ("biomedical", 2, "Cardiology", 2, "Cardiology"),
         ("general", 1, "Botany", 1, "Botany"),
     ]

@@ -215,9 +215,8 @@ def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[
                 f"the file says {_quoted(answer.annotator)}"
             )
         # A word has one text. Spreadsheets change white space and line ends.
-        for text, expected in zip(
-            answer.texts or (), (entry["left"], entry["right"]), strict=False
-        ):
+        shown = (entry["left"], entry["right"])
+        for text, expected in zip(answer.texts or (), shown, strict=False):
             if text.split() != expected.split():
                 raise InputError(
                     f"{answer.location} was edited: {of_entry} shows {_quoted(expected)}, and the "

@@ -1,4 +1,4 @@
-"""Tables by the names of their columns, and that all who read users' tables read the same forms."""
+"""Tables by the names of their columns; all readers of users' tables accept the same forms."""
 
 from __future__ import annotations
 
@@ -50,30 +50,30 @@ def written(rows: Iterable[Iterable[str]], separator: str, end: str) -> str:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_every_reader_takes_every_separator_encoding_and_line_end(
+def test_every_reader_accepts_every_separator_encoding_and_line_end(
     tmp_path: Path, reader: str
 ) -> None:
-    read, text = READERS[reader]
-    expected = read(put(tmp_path, text))
+    reader_function, text = READERS[reader]
+    expected = reader_function(put(tmp_path, text))
 
     assert "é" in str(expected)
     for separator in ",;\t|":
         for encoding in ("utf-8-sig", "utf-16", "latin-1"):
             other = "\r\n" + text.replace(",", separator).replace("\n", "\r\n")
-            assert read(put(tmp_path, other, encoding)) == expected
+            assert reader_function(put(tmp_path, other, encoding)) == expected
     rows = list(csv.reader(text.splitlines()))
-    assert read(put(tmp_path, written(rows, ";", "\r"))) == expected
+    assert reader_function(put(tmp_path, written(rows, ";", "\r"))) == expected
     page = f"<HTML>\n<BODY>\n<pre>\n{text}</pre>\n</HTML>\n"
-    assert read(put(tmp_path, page)) == expected
+    assert reader_function(put(tmp_path, page)) == expected
 
 
 @pytest.mark.parametrize("reader", sorted(READERS.keys() - {"rated"}))
-def test_every_reader_but_of_ratings_takes_parquet(tmp_path: Path, reader: str) -> None:
-    read, text = READERS[reader]
+def test_every_reader_except_of_ratings_accepts_parquet(tmp_path: Path, reader: str) -> None:
+    reader_function, text = READERS[reader]
     path = tmp_path / "table.PARQUET"
     pl.read_csv(io.StringIO(text)).write_parquet(path)
 
-    assert read(path) == read(put(tmp_path, text))
+    assert reader_function(path) == reader_function(put(tmp_path, text))
 
 
 @given(
@@ -81,7 +81,7 @@ def test_every_reader_but_of_ratings_takes_parquet(tmp_path: Path, reader: str) 
     st.sampled_from(",;\t|"),
     st.sampled_from(["\n", "\r", "\r\n"]),
 )
-def test_whatever_is_written_is_read_back_by_the_names_of_columns(
+def test_tables_round_trip_by_column_names(
     rows: list[tuple[str, str, str]], separator: str, end: str
 ) -> None:
     text = written([("a", "Needed ", "may be"), *rows], separator, end)
@@ -125,16 +125,16 @@ def test_errors_in_a_table_are_named(tmp_path: Path, text: str, says: str) -> No
 @pytest.mark.parametrize(
     ("content", "needed", "known", "row"),
     [
-        # The names that are needed tell the separator before the number of names.
+        # The needed names decide the separator, then the number of names.
         ("term,x;y;z\na,b\n", ("term",), (), ("a",)),
         ("term,x;y;z\na;b;c\n", (), None, ("a", "b", "c")),
-        # A quoted cell may stand behind a space.
+        # A quoted cell may follow a space.
         ('term, "x"\na, "b, c"\n', ("term", "x"), (), ("a", "b, c")),
-        # A name that stands twice and is not asked for does not matter.
+        # A duplicate name that is not requested does not matter.
         ("x,term,x\n1,a,2\n", ("term",), (), ("a",)),
     ],
 )
-def test_cells_are_found_by_the_names_in_the_first_line(
+def test_cells_are_read_by_the_names_in_the_first_line(
     content: str, needed: tuple[str, ...], known: tuple[str, ...] | None, row: tuple[str, ...]
 ) -> None:
     assert table_of(Text(path=Path("x"), content=content), needed, known).frame.rows() == [row]
@@ -153,7 +153,7 @@ def test_a_cell_is_refused_with_its_line_or_row(tmp_path: Path) -> None:
     assert [at for at, _ in table.rows()] == ["row 1", "row 2"]
 
 
-def test_lists_of_parquet_are_joined_and_what_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_lists_of_parquet_are_joined_and_other_types_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     frame = pl.DataFrame({"a": [[1, 2], None, []], "b": [b"\xff", b"", b""]})
     frame.write_parquet(path)
@@ -163,7 +163,7 @@ def test_lists_of_parquet_are_joined_and_what_is_no_text_is_refused(tmp_path: Pa
         read_table(path, ("b",))
 
 
-def test_a_sheet_that_was_filled_in_may_lack_cells_and_keeps_white_space() -> None:
+def test_filled_in_sheet_may_lack_cells_and_keeps_white_space() -> None:
     text = Text(path=Path("x"), content="note, A ,b\n1, a\n2,'b , c \n,,\n3,d,e,f\n")
 
     table = table_of(text, ("a", "b"), filled_in=True)
@@ -177,7 +177,7 @@ def test_a_damaged_page_of_parquet_is_refused(tmp_path: Path) -> None:
     pl.DataFrame({"term1": ["a", "b"], "term2": ["c", "d"], "judged": ["same"] * 2}).write_parquet(
         path
     )
-    begin = b"\x2c\x15\x04"  # of the header of a page: it has two values
+    begin = b"\x2c\x15\x04"  # in the header of a page: it has two values
     assert begin in path.read_bytes()
     path.write_bytes(path.read_bytes().replace(begin, b"\x2c\x15\x7f"))
 

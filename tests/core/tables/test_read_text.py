@@ -1,4 +1,4 @@
-"""Files of unknown origin: which are text, in which encoding, and which are refused."""
+"""Text files of unknown origin: their encoding, and files that are refused."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def test_text_is_read_as_it_was_written(tmp_path_factory, content: str, encoding
 def test_latin_1_is_guessed_with_a_warning_or_refused(tmp_path: Path) -> None:
     path = put(tmp_path, "Sjögren\n".encode("latin-1"))
 
-    found = read_text(path)
+    result = read_text(path)
 
-    assert found.content == "Sjögren\n"
-    assert found.warnings == ("table.csv is not UTF-8 and was read as latin-1",)
+    assert result.content == "Sjögren\n"
+    assert result.warnings == ("table.csv is not UTF-8 and was read as latin-1",)
     with pytest.raises(InputError, match="is not in UTF-8: byte 3 is 0xf6; save it as UTF-8"):
         read_text(path, guess=False)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
-def test_a_character_that_no_text_has_is_named_with_its_line(tmp_path: Path, end: str) -> None:
+def test_control_character_is_named_with_its_line(tmp_path: Path, end: str) -> None:
     ends = end.encode()
     for data, shown in ((b"a" + ends + b"\0", r"'\\x00'"), (b"\xe9" + ends + b"\x1f", r"'\\x1f'")):
         with pytest.raises(InputError, match=f"is not text: line 2 has the character {shown}"):
@@ -64,7 +64,7 @@ def test_a_character_that_no_text_has_is_named_with_its_line(tmp_path: Path, end
         (b"<html>" * 30 + b"<pre>a,b", "is an HTML page"),
     ],
 )
-def test_what_is_no_text_is_refused_with_what_it_is(
+def test_binary_files_are_refused_with_their_kind(
     tmp_path: Path, data: bytes, says: str, *, guess: bool
 ) -> None:
     with pytest.raises(InputError, match=says) as caught:
@@ -81,7 +81,7 @@ def test_a_text_in_a_web_page_keeps_the_numbers_of_its_lines(tmp_path: Path, pag
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"))))
-def test_lines_end_in_cr_or_lf_or_both_and_in_nothing_else(lines: list[str]) -> None:
+def test_lines_end_only_with_cr_lf_or_both(lines: list[str]) -> None:
     ends = ["\n", "\r\n", "\r"]
     parts = [f"{line}|{ends[at % 3]}" for at, line in enumerate(lines)]
 

@@ -17,11 +17,9 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.samp
 
 
 def test_page_has_the_whole_sheet_and_nothing_else_of_the_study() -> None:
-    shown_sheet = sheet(
-        PAIRS[:2], annotator="Dr Grey", notice="Keep it.", scale=GRADED, page_size=1
-    )
+    data = sheet(PAIRS[:2], annotator="Dr Grey", notice="Keep it.", scale=GRADED, page_size=1)
 
-    content = json.loads(Outline(rendered_sheet(shown_sheet)).texts["script"][0])
+    content = json.loads(Outline(rendered_sheet(data)).texts["script"][0])
 
     assert content == {
         "format": 1,

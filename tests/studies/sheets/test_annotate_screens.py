@@ -174,9 +174,7 @@ def test_warning_of_equal_ratings_hides_nothing_and_moves_no_button(
         top, bottom = sitting.page.locator("#warning").evaluate(EDGES)
         assert sitting.page.locator("header").evaluate(EDGES)[1] <= top
         assert bottom <= sitting.page.locator("#pair-heading").evaluate(EDGES)[0]
-        right, bar = (
-            sitting.page.locator(selector).evaluate(EDGES) for selector in ("#right", ".answering")
-        )
+        right, bar = (sitting.page.locator(id_).evaluate(EDGES) for id_ in ("#right", ".answering"))
         assert right[1] <= bar[0]
 
 

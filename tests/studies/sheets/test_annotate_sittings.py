@@ -19,8 +19,8 @@ FULL_STORAGE = """Storage.prototype.setItem = () => {
 
 
 def test_whole_sitting_by_keyboard_exports_a_valid_file(sit, tmp_path: Path) -> None:
-    shown_sheet = sheet(annotator='Dr \u2028 "Zoë" </script> 7', notice="Keep it to yourself.")
-    sitting = sit(shown_sheet)
+    data = sheet(annotator='Dr \u2028 "Zoë" </script> 7', notice="Keep it to yourself.")
+    sitting = sit(data)
     assert "Say what is the same." in sitting.text("instructions")
     assert sitting.text("notice") == "Keep it to yourself."
 
@@ -40,10 +40,8 @@ def test_whole_sitting_by_keyboard_exports_a_valid_file(sit, tmp_path: Path) -> 
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
     assert path.name == f"{STUDY_ID}-Dr_Zoë_script_7.jsonl"
-    values = dict(
-        zip((entry.entry_id for entry in shown_sheet.entries), (1, 0, 2, 0, 1), strict=True)
-    )
-    assert path.read_text(encoding="utf-8") == written_jsonl(shown_sheet, values)
+    values = dict(zip((entry.entry_id for entry in data.entries), (1, 0, 2, 0, 1), strict=True))
+    assert path.read_text(encoding="utf-8") == written_jsonl(data, values)
     assert sitting.complaints == []
     assert sitting.requests == [sitting.page.url]
 

@@ -147,11 +147,9 @@ def test_terms_and_answers_round_trip_through_any_spreadsheet(
     form = {"delimiter": separator, "lineterminator": line_end, "quoting": csv.QUOTE_ALL}
     result = read_sheet(filled(written_csv(sheet_of_all), answers, **form))
 
-    assert [answer.texts for answer in result] == pairs
-    assert [answer.entry_id for answer in result] == [
-        entry.entry_id for entry in sheet_of_all.entries
-    ]
-    assert [answer.value for answer in result] == ([SAME, NOT_SAME, DONT_KNOW] * 2)[: len(pairs)]
+    assert [row.texts for row in result] == pairs
+    assert [row.entry_id for row in result] == [entry.entry_id for entry in sheet_of_all.entries]
+    assert [row.value for row in result] == ([SAME, NOT_SAME, DONT_KNOW] * 2)[: len(pairs)]
 
 
 @given(SHEET_TERMS)
@@ -266,9 +264,7 @@ def test_annotated_tasks_are_read_as_the_same_answers(
     by_id = {entry.entry_id: value for entry, value in expected.items()}
     result = read_tasks(annotated_tasks(of_all, by_id), scale)
 
-    assert [
-        (answer.entry_id, answer.texts, answer.value, answer.annotator) for answer in result
-    ] == [
+    assert [(row.entry_id, row.texts, row.value, row.annotator) for row in result] == [
         (entry.entry_id, (entry.left, entry.right), value, "ada")
         for entry, value in expected.items()
     ]
@@ -279,20 +275,17 @@ def test_choices_match_the_page_and_instructions_are_escaped():
     view = ET.fromstring(labelling_config(JUDGEMENT, [hostile]))  # noqa: S314 — medsim wrote it
     graded = ET.fromstring(labelling_config(GRADED))  # noqa: S314 — as above
 
-    assert [element.attrib for element in view.iter("Choice")] == [
+    assert [tag.attrib for tag in view.iter("Choice")] == [
         {"value": "Same", "alias": "same", "hotkey": "s"},
         {"value": "Not same", "alias": "not_same", "hotkey": "n"},
         {"value": "Don\u2019t know", "alias": "dont_know", "hotkey": "d"},
     ]
-    assert [element.get("value") for element in view.iter("Text")] == ["$left", "$right"]
+    assert [tag.get("value") for tag in view.iter("Text")] == ["$left", "$right"]
     (choices,) = view.findall("Choices")
     assert (choices.get("name"), choices.get("toName")) == ("answer", "left")
-    ratings = [dict.fromkeys(("value", "alias", "hotkey"), str(element)) for element in range(7)]
-    assert [element.attrib for element in graded.iter("Choice")] == ratings
-    assert [element.get("value") for element in view.iter("Header")] == [
-        hostile,
-        JUDGEMENT.question,
-    ]
+    ratings = [dict.fromkeys(("value", "alias", "hotkey"), str(tag)) for tag in range(7)]
+    assert [tag.attrib for tag in graded.iter("Choice")] == ratings
+    assert [tag.get("value") for tag in view.iter("Header")] == [hostile, JUDGEMENT.question]
 
 
 def test_full_and_short_exports_are_read():
