@@ -61,7 +61,7 @@ def test_many_disagreements_use_the_chi_square_distribution(only1: int, only2: i
 
 
 def students_p(chi_square: float, clusters: np.ndarray) -> float:
-    """Return the smallest possible p of a test of clusters; NaN with fewer than 5 effective ones."""
+    """Return the smallest possible p of a test of clusters; NaN if fewer than 5 are effective."""
     _, sizes = np.unique(clusters, return_counts=True)
     effective = sizes.sum() ** 2 / (sizes**2).sum()
     if effective < 5 - 1e-12:
