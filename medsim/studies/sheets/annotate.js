@@ -1,5 +1,5 @@
 "use strict";
-// The sheet, the answers to it, where they are kept, and the file in which they are sent.
+// The sheet, its answers, their storage in the browser, and the exported file.
 
 const sheet = JSON.parse(document.getElementById("sheet").textContent);
 const { graded, noun } = sheet.scale;
@@ -17,12 +17,12 @@ function crc32(bytes) {
   return (~rest >>> 0).toString(16).padStart(8, "0");
 }
 
-// Keeping. An answer is one character. A page writes what it was told itself over what is there by
-// then, so that another tab of the same page loses nothing. The key has the entries' checksum:
-// answers to another sheet are never taken for answers to this one.
+// Storage. An answer is one character. A page reads the stored answers again before it adds its own
+// changes, so another tab of the same page loses nothing. The key has the entries' checksum, so
+// answers to another sheet are never used for this one.
 
 const key = `medsim ${sheet.study} ${sheet.annotator} ${crc32(utf8(JSON.stringify(sheet.entries)))}`;
-const unkept = new Set(); // places that were answered and not kept yet
+const unsaved = new Set(); // places answered but not saved yet
 
 function keptAnswers() {
   const text = localStorage.getItem(key);
@@ -31,14 +31,14 @@ function keptAnswers() {
   return Int8Array.from(text, value);
 }
 
-// Whether the browser keeps the answers.
+// Whether the browser can store the answers.
 function keep() {
   try {
-    const kept = keptAnswers() ?? answers.slice();
-    for (const place of unkept) kept[place] = answers[place];
-    answers.set(kept);
-    localStorage.setItem(key, Array.from(kept, (value) => value === NONE ? "-" : value).join(""));
-    unkept.clear();
+    const stored = keptAnswers() ?? answers.slice();
+    for (const place of unsaved) stored[place] = answers[place];
+    answers.set(stored);
+    localStorage.setItem(key, Array.from(stored, (value) => value === NONE ? "-" : value).join(""));
+    unsaved.clear();
     return true;
   } catch {
     return false;
@@ -47,7 +47,7 @@ function keep() {
 
 function set(place, value) {
   answers[place] = value;
-  unkept.add(place);
+  unsaved.add(place);
 }
 
 function recall(name) {
@@ -62,11 +62,11 @@ function remember(name, value) {
   try {
     localStorage.setItem(`${key} ${name}`, value);
   } catch {
-    // The answers are what matters, and keep() tells of them.
+    // Only a failure to store answers matters, and keep() reports it.
   }
 }
 
-// The file.
+// The exported file.
 
 const words = (value) => graded ? value : sheet.scale.answers[value];
 const lines = (records) => records.map((record) => `${JSON.stringify(record)}\n`).join("");
@@ -102,7 +102,7 @@ function parsed(line) {
   }
 }
 
-// The answers of an exported file by place; throws Refused with words for the annotator.
+// The answers of an exported file by position; throws Refused with a message for the annotator.
 function readFile(bytes) {
   const foreign = "This is not a file of answers that was exported from a page like this one.";
   const text = new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"); // as mail may change them
@@ -128,12 +128,12 @@ function readFile(bytes) {
 function placed(records) {
   const places = new Map(sheet.entries.map(([entry], place) => [entry, place]));
   const values = new Map(sheet.scale.answers.map((_, value) => [words(value), value]));
-  const found = new Map();
+  const imported = new Map();
   for (const { entry, answer } of records) {
     refuse(!places.has(entry) || !values.has(answer),
       `The file has a ${noun} or an answer that this page does not know.`);
-    refuse(found.has(places.get(entry)), `The file answers a ${noun} twice.`);
-    found.set(places.get(entry), values.get(answer));
+    refuse(imported.has(places.get(entry)), `The file answers a ${noun} twice.`);
+    imported.set(places.get(entry), values.get(answer));
   }
-  return found;
+  return imported;
 }

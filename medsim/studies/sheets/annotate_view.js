@@ -1,9 +1,9 @@
 "use strict";
-// What the annotator sees: instructions, a pair at a time, and what is left at the end of a page.
+// The screens: instructions, one pair at a time, and the unanswered pairs at the end of a page.
 
 const byId = (name) => document.getElementById(name);
 const shown = (number) => number.toLocaleString("en");
-const counted = (number, one, many = `${one}s`) => `${shown(number)} ${number === 1 ? one : many}`;
+const counted = (number, singular, plural = `${singular}s`) => `${shown(number)} ${number === 1 ? singular : plural}`;
 const valueOf = (name) => sheet.scale.answers.indexOf(name);
 const labels = new Map(sheet.scale.choices.map(([name, label]) => [name, label.toLowerCase()]));
 const nameOf = (value) => labels.get(sheet.scale.answers[value]);
@@ -31,12 +31,12 @@ function missing(begin = 0, end = answers.length) {
   return places;
 }
 
-// A region that is read aloud speaks only when its text changes.
+// A live region is read aloud only when its text changes.
 function say(name, text) {
   if (byId(name).textContent !== text) byId(name).textContent = text;
 }
 
-// What is shown: the texts of an entry. In a sentence its target stands between two marks.
+// The texts of an entry. In a sentence, the target is between two marks.
 
 const SIDES = ["left", "right"];
 
@@ -62,7 +62,7 @@ function spoken(text) {
 function show(name, warning = "") {
   const isNew = byId(name).hidden;
   screen = name;
-  for (const one of ["start", "pair", "rest"]) byId(one).hidden = one !== name;
+  for (const id of ["start", "pair", "rest"]) byId(id).hidden = id !== name;
   byId("moves").hidden = byId("instruct").hidden = name === "start";
   refresh();
   say("warning", warning);
@@ -81,8 +81,8 @@ function refresh() {
   say("kept", isKept ? "saved" : "not saved");
   say("unkept", isKept ? "" : UNKEPT);
   say("forward-name", answers[at] === NONE ? "Skip" : "Forward");
-  for (const one of document.querySelectorAll("[data-answer]")) {
-    one.setAttribute("aria-pressed", answers[at] === valueOf(one.dataset.answer));
+  for (const button of document.querySelectorAll("[data-answer]")) {
+    button.setAttribute("aria-pressed", answers[at] === valueOf(button.dataset.answer));
   }
 }
 
@@ -108,7 +108,7 @@ function showPair(place, message = "", warning = "") {
   }
 }
 
-// The end of a page or of the sheet: what is left out, and where to go on.
+// The end of a page or of the sheet: unanswered pairs, and how to continue.
 function showRest(page, message = "", warning = "") {
   at = endOf(page) - 1;
   const isAllAnswered = missing().length === 0;
@@ -179,18 +179,18 @@ function saved() {
   isKept = keep();
 }
 
-// What to say of many ratings that are equal, or of which two take turns. It is said in tens: a text
-// that stays the same is read aloud only once.
+// The warning about many equal ratings, or two alternating ones. Its number is a multiple of ten: a
+// text that stays the same is read aloud only once.
 function rowWarning() {
   if (!graded) return "";
   const [before, last] = [answers[at - 1], answers[at]];
   const row = rowOf((back) => back % 2 ? before : last);
   if (row < ROW || before === NONE) return "";
-  const found = before === last ? `are all ${last}` : `take turns between ${before} and ${last}`;
-  return `The last ${row - row % ROW} ratings ${found}. If that is what you mean, just go on.`;
+  const pattern = before === last ? `are all ${last}` : `take turns between ${before} and ${last}`;
+  return `The last ${row - row % ROW} ratings ${pattern}. If this is intended, go on.`;
 }
 
-// How many of the last ratings are as expected.
+// The number of last ratings that are as expected.
 function rowOf(expected) {
   let row = 0;
   while (row <= at && answers[at - row] === expected(row)) row += 1;
@@ -202,11 +202,11 @@ function setSlider(value) {
   touched(value !== NONE);
 }
 
-// A slider that nobody touched shows no value and gives none.
+// An untouched slider has no value and shows none.
 function touched(isTouched) {
   slider.classList.toggle("untouched", !isTouched);
-  for (const one of document.querySelectorAll(".numbers button")) {
-    one.classList.toggle("shown", isTouched && one.dataset.answer === slider.value);
+  for (const button of document.querySelectorAll(".numbers button")) {
+    button.classList.toggle("shown", isTouched && button.dataset.answer === slider.value);
   }
   slider.setAttribute("aria-valuetext", isTouched ? slider.value : "not rated yet");
   byId("next")?.setAttribute("aria-disabled", !isTouched);
@@ -266,8 +266,8 @@ async function importFile(file) {
   }
 }
 
-async function take(found) {
-  const differing = [...found].filter(([place, value]) => ![NONE, value].includes(answers[place]));
+async function take(imported) {
+  const differing = [...imported].filter(([place, value]) => ![NONE, value].includes(answers[place]));
   const [mine, theirs] = ["Keep the answers on this page", "Take the answers of the file"];
   let choice = mine;
   if (differing.length) {
@@ -275,11 +275,11 @@ async function take(found) {
     choice = await asked("The file and this page differ", text, [mine, theirs, "Cancel"]);
     if (![mine, theirs].includes(choice)) return;
   }
-  const taken = [...found].filter(([place, value]) =>
+  const added = [...imported].filter(([place, value]) =>
     answers[place] === NONE || (choice === theirs && answers[place] !== value));
-  for (const [place, value] of taken) set(place, value);
+  for (const [place, value] of added) set(place, value);
   saved();
-  again(`Imported ${counted(taken.length, "answer")} of the ${shown(found.size)} in the file.`);
+  again(`Imported ${counted(added.length, "answer")} of the ${shown(imported.size)} in the file.`);
 }
 
 async function restart() {
@@ -309,7 +309,7 @@ function asked(heading, text, choices) {
   });
 }
 
-// The same screen with answers that came from elsewhere.
+// Shows the same screen again after answers changed elsewhere.
 function again(message) {
   if (screen === "pair") showPair(at, message);
   else if (screen === "rest") showRest(pageOf(at), message);
@@ -317,7 +317,7 @@ function again(message) {
   say("message", message);
 }
 
-// Keys, and what is pressed.
+// Keys and clicks.
 
 const KEYS = { ArrowLeft: back, Backspace: back, ArrowRight: forward, u: toUnanswered };
 const ANSWER_KEYS = Object.fromEntries(sheet.scale.choices.flatMap(([name, , key], place) =>
@@ -347,21 +347,21 @@ function listen() {
     instruct: () => show("start"), export: exportFile, import: () => byId("file").click(), restart,
   };
   for (const [name, act] of Object.entries(acts)) byId(name)?.addEventListener("click", act);
-  for (const one of document.querySelectorAll("[data-answer]")) {
-    one.addEventListener("click", ({ detail }) => {
-      // The second click of a double click would answer the next pair, which nobody has read yet.
+  for (const button of document.querySelectorAll("[data-answer]")) {
+    button.addEventListener("click", ({ detail }) => {
+      // The second click of a double click would answer the next pair before it is read.
       const isDouble = detail > 1 && performance.now() - shownAt < TOO_SOON;
-      if (!isDouble) answer(valueOf(one.dataset.answer));
-      // Left on the button, the focus looks like an answer to the next pair. A key clicks with a
-      // detail of 0, and whoever uses keys stays on the button.
+      if (!isDouble) answer(valueOf(button.dataset.answer));
+      // Focus that stays on the button would look like an answer to the next pair. Clicks by key have
+      // a detail of 0 and keep the focus.
       if (detail > 0) byId(`${screen}-heading`).focus({ preventScroll: true });
     });
   }
   slider.addEventListener("input", () => touched(true));
   slider.addEventListener("click", () => touched(true));
   slider.addEventListener("pointerup", ({ pointerType }) => {
-    // A finger that taps where the value already is makes no input and no click. A mouse does, and
-    // its button may go up here after a drag from elsewhere.
+    // A tap at the current value causes no input event and no click. A mouse causes them, and its
+    // button may be released here after a drag from elsewhere.
     if (pointerType !== "mouse") touched(true);
   });
   byId("jump").addEventListener("submit", (event) => {
@@ -385,7 +385,7 @@ function listen() {
   });
 }
 
-// The answers of a scale that has no slider, and their keys, in the order in which it declares them.
+// The answers of a scale without a slider, and their keys, in the declared order.
 function addChoices() {
   const keys = sheet.scale.choices.map(([, label, key], place) => {
     const row = document.createElement("div");
@@ -409,12 +409,12 @@ function addChoices() {
 }
 
 function begin() {
-  for (const one of document.querySelectorAll("[data-graded]")) {
-    if (one.dataset.graded !== `${graded}`) one.remove();
+  for (const element of document.querySelectorAll("[data-graded]")) {
+    if (element.dataset.graded !== `${graded}`) element.remove();
   }
   if (!graded) addChoices();
-  for (const one of document.querySelectorAll("[data-noun]")) {
-    one.textContent = one.dataset.noun ? Noun : noun;
+  for (const element of document.querySelectorAll("[data-noun]")) {
+    element.textContent = element.dataset.noun ? Noun : noun;
   }
   byId("right").hidden = sheet.scale.parts.length === 1;
   byId("terms").classList.toggle("alone", byId("right").hidden);
