@@ -67,7 +67,7 @@ def test_groups_of_commands_have_nested_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "result"),
+    ("text", "message"),
     [
         ("[bild]\nseed = 1", "medsim.toml: unknown command 'bild'; did you mean build?"),
         ("[build]\nsede = 1", "medsim.toml: build: unknown option 'sede'; did you mean seed"),
