@@ -207,7 +207,7 @@ def derive(run: Run) -> Derived:
     with run.progress.stage("derive positives") as stage:
         positives = derive_positives(run.store, options, rf2_rules=rf2_rules, threads=run.threads)
         index = index_terms(positives, run.store, pool=options.pool)
-        stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
+        stage.note(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
     n_corrections = len(options.loaded_corrections)
     if n_unmatched := n_corrections - positives.corrected.height:
         run.progress.warn(
@@ -320,7 +320,7 @@ def _write_sets(
                             f"{set_key.path} differs from what was written; please report this bug"
                         )
                     del file_frame
-                    stage.found(counted(numbers.height, "pair"))
+                    stage.note(counted(numbers.height, "pair"))
             checked.add(set_key, numbers, output.folder / set_key.path)
             rows.append(stats_row(asdict(set_key), numbers))
             del numbers  # before the next set takes memory
@@ -332,7 +332,7 @@ def _write_sets(
             raise BrokenPromiseError(
                 f"the build breaks its own rules ({', '.join(broken)}); please report this bug"
             )
-        stage.found(f"{len(findings)} hold")
+        stage.note(f"{len(findings)} hold")
     return stats
 
 

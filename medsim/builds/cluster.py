@@ -104,7 +104,7 @@ class ClusterSearch:
                     results += self._searched(index, pending, run.options.seed, stage)
             if pending:
                 raise ClusterError(f"the workers of {self._address} were lost {_RETRIES} times")
-            stage.found(f"{len(results):,} shares on {n_workers:,} workers")
+            stage.note(f"{len(results):,} shares on {n_workers:,} workers")
         return results
 
     def _searched(

@@ -113,7 +113,7 @@ def merge(options: MergeOptions) -> Build:
     ) -> Sequence[SearchResult]:
         with run.progress.stage("take over the shards") as stage:
             n_firsts = sum(len(result.term1_ids) for result in results)
-            stage.found(f"{sharded.total:,} with {n_firsts:,} first terms")
+            stage.note(f"{sharded.total:,} with {n_firsts:,} first terms")
         return results
 
     if options.source is None:
@@ -154,7 +154,7 @@ def _search(run: Run, number: int, total: int) -> list[SearchResult]:
                     index, share.pool, share.pool_ids, seed=run.options.seed, threads=run.threads
                 )
                 results.append(source.search(share.term1_ids, share.sizes, stage.advance))
-        stage.found(f"{n_firsts:,} first terms")
+        stage.note(f"{n_firsts:,} first terms")
     return results
 
 

@@ -389,7 +389,7 @@ def _compared(
     text = f"{n_compared:,} of {n_first_terms:,} first terms"
     if n_compared != n_first_terms:
         text += f" (seed {options.seed})"
-    stage.found(text)
+    stage.note(text)
     promise = f"{text} have the {which} terms that a brute-force search finds."
     check = which.replace(" ", "_")
     return Finding(check, promise, wrong, n_compared=n_compared, n_first_terms=n_first_terms)

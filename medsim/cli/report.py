@@ -51,7 +51,7 @@ def write_report(options: ReportOptions) -> Path:
     with progress.stage(f"write {out}") as stage:
         content = rendered(page, library).encode()
         write_file(out, content, overwrite=True)
-        stage.found(f"{len(content) / 1e6:.1f} MB")
+        stage.note(f"{len(content) / 1e6:.1f} MB")
     return out
 
 

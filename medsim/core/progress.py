@@ -69,7 +69,7 @@ class Stage:
         self._total = self._done = 0
         self._last_line = time.monotonic()
         self._mark = (self._last_line, 0)  # start of the speed measurement: time and units done
-        self.finding = ""
+        self.result = ""
 
     def total(self, n_units: int) -> None:
         """Set the number of units of work of the stage."""
@@ -108,9 +108,9 @@ class Stage:
         elif self._say:
             self._say(f"{self._name}: {line}")
 
-    def found(self, text: str) -> None:
-        """Set the result for the line at the end of the stage."""
-        self.finding = text
+    def note(self, text: str) -> None:
+        """Note a result for the line at the end of the stage."""
+        self.result = text
 
 
 class Progress:
@@ -175,12 +175,12 @@ class Progress:
             name=name, seconds=round(time.perf_counter() - began, 3), peak_mib=_peak_mib()
         )
         self.records.append(record)
-        finding = f": {stage.finding}" if stage.finding else ""
+        result = f": {stage.result}" if stage.result else ""
         seconds = f"{record.seconds:.1f} s"
         if compiled() >= _LONG_TO_COMPILE:
             seconds += f", {compiled():.1f} s of it compiling"
         memory = f", {record.peak_mib:,} MiB" if self._verbose else ""
-        say(f"{name}{finding} ({seconds}{memory})")
+        say(f"{name}{result} ({seconds}{memory})")
 
     def say(self, line: str, end: str = "\n") -> None:
         """Write one line."""

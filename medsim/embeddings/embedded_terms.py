@@ -108,7 +108,7 @@ def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
                 f"run, name it as {source.location}"
             )
         digest = source.fingerprint()
-        stage.found(f"{source.describes}, {digest[:12] or 'identified by the vectors it makes'}")
+        stage.note(f"{source.describes}, {digest[:12] or 'identified by the vectors it makes'}")
     return NamedEmbedding(spec=spec, source=source, fingerprint=digest)
 
 
@@ -140,7 +140,7 @@ def settled(
         )
         source = KnownVectors(terms=terms, made=model.read(request), **vars(model))
         digest = source.fingerprint()
-        stage.found(f"{digest[:12]}; its vectors are not kept, as it has no version")
+        stage.note(f"{digest[:12]}; its vectors are not kept, as it has no version")
     return replace(named, source=source, fingerprint=digest)
 
 
@@ -184,7 +184,7 @@ def embed_terms(
             covered = found.covered
         n_dimensions = found.vectors.shape[1]
         n_covered = int(np.count_nonzero(covered))
-        stage.found(f"{n_covered:,} covered, {n_dimensions} dimensions")
+        stage.note(f"{n_covered:,} covered, {n_dimensions} dimensions")
     columns = {"term": terms, "covered": covered, "n_words": n_words, "n_unknown_words": n_unknown}
     return EmbeddedTerms(
         embedded=embedded,

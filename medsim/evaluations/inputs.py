@@ -177,7 +177,7 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
             n_pairs = whole_sets(input_.frame).height if input_.rated else input_.frame.height
             parts = f", {counted(n_parts, 'part')}" if n_parts else ""
             sizes.append(f"{input_.name}: {counted(n_pairs, 'pair')}{parts}")
-        stage.found(", ".join(sizes))
+        stage.note(", ".join(sizes))
     warnings = (words.warnings if words else (), *(input_.warnings for input_ in inputs.values()))
     for warning in chain.from_iterable(warnings):
         progress.warn(warning)
@@ -215,7 +215,7 @@ def _with_targets(
         with progress.stage(f"link terms of {input_.name}") as stage:
             linked = linked_terms(build)
             input_ = replace(input_, linked=linked)
-            stage.found(
+            stage.note(
                 f"{linked['is_linked'].sum():,} of {linked.height:,} terms have a linked term"
             )
     if options.separates:
@@ -225,7 +225,7 @@ def _with_targets(
             provenance = {**input_.provenance, "categories": categories.provenance()}
             input_ = replace(input_, categories=categories, provenance=provenance)
             sizes = (f"{c.name}: {len(c.terms):,} terms" for c in categories.categories)
-            stage.found(", ".join(sizes))
+            stage.note(", ".join(sizes))
     return input_
 
 

@@ -152,7 +152,7 @@ def write_retrieval(
         rows = retrieve(linked, embedded, stage, search)
         run.write(path, rows)
         n_first = rows.filter(pl.col("rank") == 1).height
-        stage.found(f"{n_first:,} of {rows.height:,} terms have a linked term nearest")
+        stage.note(f"{n_first:,} of {rows.height:,} terms have a linked term nearest")
 
 
 def retrieve(

@@ -186,7 +186,7 @@ def write_separation(
                 first = first.filter(pl.Series(covered[: ends[1]]))
                 run.write(path_of_terms[0], _term_rows(categories, starts, first, result))
             run.write(path, _frame(categories, np.diff(starts), result))
-        stage.found(f"{len(terms):,} terms, {n_uncovered:,} without a vector")
+        stage.note(f"{len(terms):,} terms, {n_uncovered:,} without a vector")
     for category, n_terms in zip(categories.categories, np.diff(starts), strict=True):
         if not n_terms:
             run.progress.warn(f"{name} has no vector for any term of category {category.name!r}")

@@ -64,7 +64,7 @@ def write_similarities(
             similarity = pl.Series("similarity", values).fill_nan(None)
             run.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
         n_pairs, n_metrics = counted(pairs.height, "pair"), counted(len(metrics), "metric")
-        stage.found(f"{n_pairs} under {n_metrics}")
+        stage.note(f"{n_pairs} under {n_metrics}")
 
 
 def rows_of(embedded: EmbeddedTerms, terms: pl.Series) -> Ids:

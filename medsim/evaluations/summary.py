@@ -99,7 +99,7 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     resampling = resampling_of(run.options.recorded(), run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
         results, comparisons = score_sets(one, models, resampling, stage)
-        stage.found(f"{results.height:,} results, {comparisons.height:,} comparisons")
+        stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons")
     empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
     for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
         where = "/".join(part for part in of_set if part is not None)

@@ -85,7 +85,7 @@ def exported_pairs(
             least_label=0 if negatives else 1,
             seed=str(run.options.seed),
         )
-        stage.found(f"{pairs.height:,}")
+        stage.note(f"{pairs.height:,}")
     if pairs.select("term1_id", "term2_id").null_count().sum_horizontal().item():
         raise InputError(f"{build.folder}: a pair has an unknown term; see medsim verify")
     ids = pl.col("term1_id", "term2_id").cast(pl.Int32)

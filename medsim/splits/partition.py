@@ -89,7 +89,7 @@ def find_partition(
             first = derived.positives.concepts.gather(derived_pairs["concept1"])
             pairs = derived_pairs.select(pl.col(_SET).cast(pl.String), concept1=first)
             _check_positives(build, pairs)
-            stage.found(f"{pairs.height:,} pairs")
+            stage.note(f"{pairs.height:,} pairs")
         if embedding is not None:
             with_checked_fingerprint(build, embedding, derived, progress, threads)
         del derived, derived_pairs
@@ -102,7 +102,7 @@ def find_partition(
             else:
                 assignment = Assignment(shares=shares)
             concepts = place_groups(store, assignment.shares, assignment.assigned, options.seed)
-            stage.found(
+            stage.note(
                 f"{counted(concepts.height, 'concept')} in "
                 f"{counted(groups['group_id'].n_unique(), 'group')} {assignment.about}".rstrip()
             )

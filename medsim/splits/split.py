@@ -160,7 +160,7 @@ def _write_split(
             store.put("left_out", partition.left_out.filter(split=name))
             for table_name in CANONICAL_TABLES:
                 store.run(f"splits/tables/{table_name}")
-            stage.found(f"{store.n_rows('concept'):,} concepts")
+            stage.note(f"{store.n_rows('concept'):,} concepts")
         facts = {"name": name, **options.recorded(), "build": build_digest(build)}
         if "split" in build.manifest.options:
             facts["of"] = build.manifest.options["split"]

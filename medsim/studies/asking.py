@@ -73,7 +73,7 @@ def sample_study(options: SampleOptions) -> Study:
     build, progress = Build(folder_of(options.build)), progress_of(options.progress)
     with reading_output(build), progress.stage("draw pairs") as stage:
         items = _drawn_items(build, options.per_class, options.seed)
-        stage.found(f"{items.height:,} pairs for each of {len(names)} annotators")
+        stage.note(f"{items.height:,} pairs for each of {len(names)} annotators")
     counts = {"/".join(row[:3]): row[3:] for row in drawn_counts(items).iter_rows()}
     for key in (key for strategy in build.strategies for key in set_keys(strategy)):
         n_positives, n_negatives = counts.get(str(key), (0, 0))
@@ -192,7 +192,7 @@ def grade_study(options: GradeOptions) -> Study:
             shown = items.filter(pl.col("group").is_in([0, number]))
             parts.append(presentations_of(options.seed, rater, shown, options.duplicates, n_pages))
         most = max(part.height for part in parts)
-        stage.found(f"{items.height:,} pairs, up to {most:,} for each of {len(raters)}")
+        stage.note(f"{items.height:,} pairs, up to {most:,} for each of {len(raters)}")
     with progress.stage("write sheets"):
         of_manifest = {
             "source": _source("pairs", path, table.sha256),
@@ -283,7 +283,7 @@ def instances_study(options: InstancesOptions) -> Study:
         instances = published_instances(path)
         check_terms(path, instances)
         items = _drawn_instances(path, instances, options)
-        stage.found(f"{items.height:,} of {instances.height:,}")
+        stage.note(f"{items.height:,} of {instances.height:,}")
     source = _source("instances", path, fingerprint(instances))
     return _write_asked(CONTEXT, items, _MARKED, source, options, progress)
 
@@ -321,7 +321,7 @@ def domains_study(options: DomainsOptions) -> Study:
             .select(*DOMAIN_ITEMS.dtypes)
             .cast(pl.Schema(DOMAIN_ITEMS.dtypes))
         )
-        stage.found(f"{items.height:,} of {words.height:,} words")
+        stage.note(f"{items.height:,} of {words.height:,} words")
     source = _source("words", path, fingerprint(words))
     return _write_asked(DOMAIN, items, ("word",), source, options, progress)
 
@@ -348,7 +348,7 @@ def inspect_study(options: InspectOptions) -> Study:
                 pairs = pairs.filter(pl.Series(matches, dtype=pl.Boolean))
         if pairs.is_empty():
             raise InputError(f"{path} has no associated biomedical pair")
-        stage.found(f"{pairs.height:,} of {table.frame.height:,} pairs to inspect")
+        stage.note(f"{pairs.height:,} of {table.frame.height:,} pairs to inspect")
     items = _with_ids(pairs, options.seed, _SIDES).sort("item_id")
     source = _source("pairs", path, table.sha256)
     return _write_asked(ASSOCIATION, items, _SIDES, source, options, progress)
@@ -433,6 +433,6 @@ def _write_asked(
         for number, name in enumerate(options.names, start=1):
             part = items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
             parts.append(presentations_of(options.seed, name, part, shown=shown))
-        stage.found(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
+        stage.note(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
         of_manifest = {"source": source, "notice": options.notice}
         return write_study(scale, items, parts, options, progress, **of_manifest)

@@ -94,7 +94,7 @@ def score_study(options: ScoreOptions) -> Scores:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
         answers = read_answers([*map(Path, options.answers)], study.assignment(), identity)
         n_answers = counted(answers.frame.height, "answer")
-        stage.found(f"{n_answers} of {counted(answers.missing.height, 'annotator')}")
+        stage.note(f"{n_answers} of {counted(answers.missing.height, 'annotator')}")
     for warning in (*answers.warnings, *warnings_of_answers(study, answers, options.leave_out)):
         progress.warn(warning)
     with progress.stage("score"):

@@ -251,7 +251,7 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
             pl.int_range(pl.len(), dtype=pl.Int32).alias("word_id")
         )
         by_domain, related, warnings = _related(chosen, candidates.forms, options, lexicon, threads)
-        stage.found(", ".join(f"{f.height:,} {domain} pairs" for domain, f in by_domain.items()))
+        stage.note(", ".join(f"{f.height:,} {domain} pairs" for domain, f in by_domain.items()))
     with progress.stage("draw pairs"):
         draws = {"seed": options.seed, "per_word": options.per_word}
         quarters = Quarters(chosen, by_domain, related, **draws)

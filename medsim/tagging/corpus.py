@@ -270,7 +270,7 @@ def read_corpora(paths: Sequence[Path], cutting: Cutting, progress: Progress) ->
         with progress.stage(f"read {name}") as stage:
             corpus = _read_corpus(path, name, cutting)
             sizes = (f"{len(corpus.splits[split]):,} {split}" for split in SPLITS)
-            stage.found(f"{', '.join(sizes)} sentences of {', '.join(corpus.kinds())}")
+            stage.note(f"{', '.join(sizes)} sentences of {', '.join(corpus.kinds())}")
         for warning in corpus.warnings:
             progress.warn(warning)
         corpora.append(corpus)

@@ -189,7 +189,7 @@ def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> Non
         with threadpool_limits(1):  # else the order of sums would depend on the number of threads
             results = in_threads(min(run.threads, options.trials), attempt, trials)
         epochs = pl.DataFrame([row for _, row in results], EPOCH.dtypes, orient="row")
-        stage.found(f"F1 of dev {', '.join(f'{f1:.3f}' for f1 in epochs['dev_f1'])}")
+        stage.note(f"F1 of dev {', '.join(f'{f1:.3f}' for f1 in epochs['dev_f1'])}")
     predictions, stops = _paths(data, name)
     run.write(predictions, pl.concat([frame for frame, _ in results]))
     run.write(stops, epochs)

@@ -114,7 +114,7 @@ def word_table(
             vectors, covered = _word_vectors(embedded, request)
         else:
             vectors, covered = embedded.vectors, embedded.covered
-        stage.found(f"{int(covered.sum()):,} known, {vectors.shape[1]} dimensions")
+        stage.note(f"{int(covered.sum()):,} known, {vectors.shape[1]} dimensions")
     return WordTable(rows=_rows(words), vectors=vectors, covered=covered)
 
 

@@ -62,7 +62,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         with progress.stage("read codes of corpora") as stage:
             codes = codes_of_corpora(paths)
             vocabularies = ", ".join(codes["vocabulary"].unique().sort()) or "no vocabulary"
-            stage.found(f"{codes.height:,} codes of {vocabularies}")
+            stage.note(f"{codes.height:,} codes of {vocabularies}")
         terminology = read_terminology(source, store, options, progress)
         if not _n_known(store, codes, terminology.vocabulary):
             raise InputError(
@@ -119,7 +119,7 @@ def _read_corpora(
             paths, language=options.language, threads=threads, advance=stage.advance
         )
         n_sentences = sum(corpus.n_sentences for corpus in corpora.corpora)
-        stage.found(f"{corpora.mentions.height:,} mentions in {n_sentences:,} sentences")
+        stage.note(f"{corpora.mentions.height:,} mentions in {n_sentences:,} sentences")
     for warning in corpora.warnings:
         progress.warn(warning)
     return corpora
@@ -135,7 +135,7 @@ def _link(
         unlinked = store.frame("wic/unlinked_mention")
         mentions = chosen_mentions(store.table("linked_mention"), seed)
         n_concepts = mentions["concept_id"].n_unique()
-        stage.found(f"{mentions.height:,} sentences with one of {n_concepts:,} concepts")
+        stage.note(f"{mentions.height:,} sentences with one of {n_concepts:,} concepts")
     return mentions, tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
 
 
@@ -156,7 +156,7 @@ def _compare(
             any_depth=options.broader == "any",
             threads=threads,
         )
-        stage.found(f"{int(blocks.n_pairs.sum()):,} candidate instances")
+        stage.note(f"{int(blocks.n_pairs.sum()):,} candidate instances")
     return blocks
 
 
@@ -174,7 +174,7 @@ def _split(
             most_repeats=options.most_repeats,
         ).split()
         instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
-        stage.found(", ".join(f"{name} {len(splits[name].labels):,}" for name in SPLITS))
+        stage.note(", ".join(f"{name} {len(splits[name].labels):,}" for name in SPLITS))
     if not instances.height:
         raise InputError(
             "no two sentences make an instance; use more sentences, or a terminology with more of "

@@ -160,7 +160,7 @@ def _read_dataset(options: WicEvaluateOptions, context: Context) -> WicDataset:
             seed=context.seed,
         )
         n_tested = len(dataset.tested)
-        stage.found(f"{n_tested:,} instances to judge, {dataset.fitted}")
+        stage.note(f"{n_tested:,} instances to judge, {dataset.fitted}")
     if n_leaked := dataset.n_leaked():
         context.progress.warn(
             f"{n_leaked:,} of {n_tested:,} instances share a sentence or pair of terms with train "

@@ -28,7 +28,7 @@ def test_stage_prints_a_line_at_its_end() -> None:
         stage.advance(4)
         stage.advance()
         assert stream.getvalue() == ""
-        stage.found("350 concepts [D]")
+        stage.note("350 concepts [D]")
     with progress.stage("search"):
         pass
     progress.say("done")
@@ -183,7 +183,7 @@ def test_terminal_gets_a_bar_if_it_can_overwrite_lines(
                 thread.start()
             for thread in threads:
                 thread.join()
-            stage.found("done")
+            stage.note("done")
         assert re.search(r"search: done \(\d+\.\d s\)\n$", stream.getvalue())
         assert ("\x1b" in stream.getvalue()) == (kind == "xterm")
 

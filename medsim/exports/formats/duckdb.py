@@ -43,7 +43,7 @@ def write_database(run: Export) -> None:
     with run.progress.stage("write the database") as stage:
         name = f"{exported.kind.name}.duckdb"
         run.output.write_file(name, write)
-        stage.found(f"{run.output.outputs[name].rows:,} rows")
+        stage.note(f"{run.output.outputs[name].rows:,} rows")
 
 
 FORMATS.register(

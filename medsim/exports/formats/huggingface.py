@@ -64,7 +64,7 @@ def write_dataset(run: Export) -> None:
     for name, about, key in tables:
         with run.progress.stage(f"write {name}") as stage:
             config = _written(run, name, about, key)
-            stage.found(f"{sum(config.rows.values()):,} rows")
+            stage.note(f"{sum(config.rows.values()):,} rows")
         configs += [config] if config.rows else []
     if not configs:
         raise OptionError(f"{run.exported.folder} has no pairs; make a larger build")

@@ -125,7 +125,7 @@ def write_mteb(run: Export) -> None:
     source = _source(build, private=private)
     with run.progress.stage("write tasks") as stage:
         tasks = [*_set_tasks(run, source), *_retrieval_tasks(run, source), *_rated_tasks(run)]
-        stage.found(counted(len(tasks), "task"))
+        stage.note(counted(len(tasks), "task"))
     check_some(run, len(tasks))
     text = json.dumps(tasks, indent=2, ensure_ascii=False) + "\n"
     run.output.write_text("tasks.json", text, len(tasks))

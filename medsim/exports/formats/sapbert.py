@@ -55,7 +55,7 @@ def write_sapbert(run: Export) -> None:
                 return lines.height
 
             run.output.write_file(f"{name}.txt", write)
-            stage.found(f"{lines.height:,} pairs")
+            stage.note(f"{lines.height:,} pairs")
     check_some(run, n_positives)
     reasons = {
         "names of two concepts": n_two_concepts,

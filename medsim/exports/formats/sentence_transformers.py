@@ -51,7 +51,7 @@ def write_sentence_transformers(run: Export) -> None:
             for name, begin, end in shards(config, split, n_rows):
                 batches = partial(write_batches, schema=schema, batches=rows(begin, end))
                 run.output.write_file(name, batches)
-            stage.found(f"{n_rows:,} rows")
+            stage.note(f"{n_rows:,} rows")
         written.setdefault(config, []).append(split)
 
     for split, build in run.splits.items():

@@ -234,7 +234,7 @@ def read_terminology(
                 f"{path}: no active descriptions in language {reading.language!r}; "
                 f"languages found: {', '.join(languages) or 'none'}"
             )
-        stage.found(
+        stage.note(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )
     n_absent = {one.reason: one.n_rows for one in terminology.skipped}

@@ -60,7 +60,7 @@ class BilstmModel(TrainedModel):
                 log_odds, epoch = bilstm_scores(
                     words, dataset.labels, covered_round, self.training, context.seed, stage.advance
                 )
-                stage.found(f"{len(train):,} instances, epoch {epoch} kept")
+                stage.note(f"{len(train):,} instances, epoch {epoch} kept")
             scores[np.concatenate([held_back, test])] = log_odds
             return scores
 

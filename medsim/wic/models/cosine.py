@@ -88,7 +88,7 @@ class CosineModel(EmbeddedModel):
                 stage.advance(len(parts[-1].covered))
             vectors = np.concatenate([part.vectors for part in parts])
             covered = np.concatenate([part.covered for part in parts])
-            stage.found(f"{np.count_nonzero(covered):,} covered, {vectors.shape[1]} dimensions")
+            stage.note(f"{np.count_nonzero(covered):,} covered, {vectors.shape[1]} dimensions")
         if n_cut := sum(int(part.cut.sum()) for part in parts):
             progress.warn(f"{self.name} truncates {n_cut:,} targets")
         return vectors, covered

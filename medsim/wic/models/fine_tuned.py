@@ -97,7 +97,7 @@ class TunedModel(TrainedModel):
                     seed=context.seed,
                     advance=stage.advance,
                 )
-                stage.found(f"{len(train.labels):,} instances, epoch {epoch} kept")
+                stage.note(f"{len(train.labels):,} instances, epoch {epoch} kept")
             rows = np.concatenate([round_.held_back, round_.test])
             texts, first, second = distinct_items(
                 [left[row] for row in rows],

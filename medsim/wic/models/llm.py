@@ -183,7 +183,7 @@ class LlmModel(Model):
                 stage.advance(len(arrived))
             replies = {row: cache.get(chat) or Reply(text=None) for row, chat in chats.items()}
             verdicts = Counter(reply.verdict for reply in replies.values())
-            stage.found(", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items())))
+            stage.note(", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items())))
         labels = dataset.labels
         positive, covered = np.zeros((2, len(labels)), np.bool_)
         for round_ in dataset.rounds:

@@ -78,7 +78,7 @@ class PerceptronModel(EmbeddedModel):
                 )
                 positive[tested] = scores[tested] >= _EVEN
                 stage.advance()
-            stage.found(f"{dataset.fitted}, {features.shape[1]} features")
+            stage.note(f"{dataset.fitted}, {features.shape[1]} features")
         return ModelAnswers(
             positive=positive, scores=scores, covered=covered, thresholds=np.zeros(0)
         )
