@@ -68,7 +68,7 @@ def build(
 
     if options.dask is not None:
         raise OptionError("--shard and --dask exclude each other: both distribute the search")
-    print_table(build_shard(**options.given(ShardOptions), shard=shard), form)
+    print_table(build_shard(**options.values_for(ShardOptions), shard=shard), form)
     n_shards = shard.partition("/")[2]
     tell_next(
         options.progress, f"medsim merge {quoted(options.out)}, when all {n_shards} shards are done"

@@ -171,7 +171,7 @@ class Options:
             if (path := _path_in(value)) is not None
         ]
 
-    def given(self, kind: type[Options] | None = None) -> dict[str, Any]:
+    def values_for(self, kind: type[Options] | None = None) -> dict[str, Any]:
         """Return the values of the fields that another class of options also has, by field."""
         names = [field.name for field in fields(kind or type(self))]
         return {name: getattr(self, name) for name in names if hasattr(self, name)}

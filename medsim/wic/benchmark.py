@@ -138,7 +138,7 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
         if not paths:
             names = ", ".join(f"{name}.json" for name in SPLITS)
             raise InputError(f"{data} is not a benchmark of words in context: it has no {names}")
-    for name, path in options.given().items():
+    for name, path in options.values_for().items():
         if name in SPLITS and path is not None:
             if name in paths:
                 raise OptionError(f"`{name}` {path}: {paths[name]} is the {name} split already")
