@@ -16,7 +16,7 @@ from medsim.builds.options import (
 from medsim.core.console import MAKING_EXIT_CODES, app, command
 from medsim.core.errors import OptionError
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, tell_next
+from medsim.core.printing import Format, print_table, quoted, say_next
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build
@@ -70,7 +70,7 @@ def build(
         raise OptionError("--shard and --dask exclude each other: both distribute the search")
     print_table(build_shard(**options.values_for(ShardOptions), shard=shard), form)
     n_shards = shard.partition("/")[2]
-    tell_next(
+    say_next(
         options.progress, f"medsim merge {quoted(options.out)}, when all {n_shards} shards are done"
     )
 
@@ -127,7 +127,7 @@ def _show(build: Build, form: str, options: BuildOptions | MergeOptions | None =
         table = table_2(build)
     print_table(table, form, readable=readable_table_2)
     if options is not None:
-        tell_next(
+        say_next(
             options.progress,
             f"medsim sql {quoted(build.folder)} shows what can be queried",
             f"medsim eval {quoted(build.folder)} -e NAME=PATH -o RESULTS scores an embedding",

@@ -8,7 +8,7 @@ from typing import Any
 from medsim.cli.options import ReportOptions, SqlOptions
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_frames, print_table, quoted, tell_next
+from medsim.core.printing import Format, print_frames, print_table, quoted, say_next
 
 
 @command(app, SqlOptions)
@@ -45,4 +45,4 @@ def report(options: ReportOptions) -> None:
     from medsim.cli.report import write_report
 
     call(write_report, options)
-    tell_next(options.progress, f"open {quoted(options.out)} in a browser; it works offline")
+    say_next(options.progress, f"open {quoted(options.out)} in a browser; it works offline")

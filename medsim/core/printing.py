@@ -97,16 +97,16 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
         typer.echo(f"the first {_MOST_ROWS} rows are shown; --format csv prints all", err=True)
 
 
-def tell_signs(progress: Progress | None, form: str, signs: str) -> None:
+def say_signs(progress: Progress | None, form: str, signs: str) -> None:
     """Print what signs and names in a table mean, if it is printed for people."""
     if _format(form).for_people:
         progress_of(progress).say(signs)
 
 
-def tell_missing(progress: Progress | None, form: str, why: str) -> None:
+def say_missing(progress: Progress | None, form: str, why: str) -> None:
     """Print why numbers are missing in a table for people, if any are."""
     if why:
-        tell_signs(progress, form, f"\N{EN DASH}: {why}")
+        say_signs(progress, form, f"\N{EN DASH}: {why}")
 
 
 def quoted(path: object) -> str:
@@ -115,7 +115,7 @@ def quoted(path: object) -> str:
     return text if _PLAIN_WORD.fullmatch(text) else shlex.quote(text)
 
 
-def tell_next(progress: Progress | None, *steps: str) -> None:
+def say_next(progress: Progress | None, *steps: str) -> None:
     """Print possible next steps, each with a purpose and a command."""
     for step in steps:
         progress_of(progress).say(f"next: {step}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, tell_missing, tell_next, tell_signs
+from medsim.core.printing import Format, print_table, quoted, say_missing, say_next, say_signs
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
     )
     tables = [("a summary", "standings"), *((name, name) for chosen, name in optional if chosen)]
     place = quoted(options.out)
-    tell_next(
+    say_next(
         options.progress,
         *(f"for {what}, run medsim compare {place} --table {table}" for what, table in tables),
         f"for a report, run medsim report {place} -o report.html",
@@ -75,12 +75,12 @@ def _print_comparison(
 
     frames = readable(rows) if rows.height else [rows]
     print_table(rows, form, readable=lambda _: frames)
-    tell_missing(progress, form, why_missing_in(rows, frames))
+    say_missing(progress, form, why_missing_in(rows, frames))
     if {"n_better", "value"} <= set(rows.columns):
         signs = "+1-0: significantly better than 1, worse than 0; *: best, or not different from it"
-        tell_signs(progress, form, signs)
+        say_signs(progress, form, signs)
     elif any(re.search(r"\(\d", str(frame.rows())) for frame in frames):
-        tell_signs(progress, form, "(12): number of pairs")
+        say_signs(progress, form, "(12): number of pairs")
 
 
 @command(app, CorrelateOptions)
@@ -102,7 +102,7 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
         "Pearson's r; *, **, ***: p below 0.05, 0.01, 0.001 after Holm's correction; "
         "detectable r: the smallest that this many models can show at 80% power"
     )
-    tell_signs(options.progress, form, signs)
+    say_signs(options.progress, form, signs)
     undefined = correlations.filter(correlations["r"].is_null())["verdict"]
     for verdict in undefined.unique(maintain_order=True):
-        tell_missing(options.progress, form, verdict.removeprefix("undefined: "))
+        say_missing(options.progress, form, verdict.removeprefix("undefined: "))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, tell_next
+from medsim.core.printing import Format, print_table, quoted, say_next
 from medsim.exports.options import ExportOptions
 
 
@@ -30,4 +30,4 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     names = files["file"].to_list()
     chosen = [name for name in names if name.startswith("train")] or names
     file = quoted(Path(out, *chosen[:1]))
-    tell_next(options.progress, FORMATS.get(options.to).next.format(out=out, file=file))
+    say_next(options.progress, FORMATS.get(options.to).next.format(out=out, file=file))

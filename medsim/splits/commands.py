@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medsim.core.console import MAKING_EXIT_CODES, VERIFYING_EXIT_CODES, app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_outcome, print_table, quoted, tell_next
+from medsim.core.printing import Format, print_outcome, print_table, quoted, say_next
 from medsim.splits.options import AnyVerifyOptions, SplitOptions
 
 
@@ -22,7 +22,7 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
     from medsim.splits.split import split as run
 
     print_table(call(run, options).sizes(), form, readable=readable_sizes)
-    tell_next(
+    say_next(
         options.progress,
         f"medsim export {quoted(options.out)} -o FOLDER --for TOOL writes files to train on",
     )

@@ -9,7 +9,7 @@ import typer
 
 from medsim.core.console import command, subcommands
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, tell_missing, tell_next, tell_signs
+from medsim.core.printing import Format, print_table, quoted, say_missing, say_next, say_signs
 from medsim.core.progress import progress_of
 from medsim.studies.options import (
     AskedOptions,
@@ -137,12 +137,12 @@ def score(
     shown = scores.table(table)
     print_table(shown, form, readable=lambda frame: [readable_scores(frame)])
     if signs := "; ".join(text for name, text in _SIGNS.items() if name in shown.columns):
-        tell_signs(options.progress, form, signs)
-    tell_missing(options.progress, form, why_missing(shown, WHY_MISSING))
+        say_signs(options.progress, form, signs)
+    say_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     if options.out is not None:
         draws = "for a report, run medsim report {out} -o scores.html"
         steps = [draws, *(step for name, step in _TAKES.items() if name in scores.tables)]
-        tell_next(options.progress, *(step.format(out=quoted(options.out)) for step in steps))
+        say_next(options.progress, *(step.format(out=quoted(options.out)) for step in steps))
 
 
 @command(study, PairsFileOptions, then=("study inspect", "study grade"))
@@ -183,7 +183,7 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     for warning in chosen.warnings:
         progress.say(f"warning: {warning}")
     print_table(chosen.quarters(), form)
-    tell_next(
+    say_next(
         options.progress,
         f"to have people rate them, run medsim study grade {quoted(options.out)} -o STUDY",
         f"to check associations, run medsim study inspect {quoted(options.out)} -o STUDY",
@@ -218,7 +218,7 @@ def _print_asked(
     table: pl.DataFrame, options: SampleOptions | GradeOptions | AskedOptions, form: Format
 ) -> None:
     print_table(table, form)
-    tell_next(
+    say_next(
         options.progress,
         f"send each annotator the folder {quoted(options.out)}/annotators/NAME",
         f"to score their answers, run medsim study score {quoted(options.out)} ANSWERS",

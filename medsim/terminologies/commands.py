@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, tell_next
+from medsim.core.printing import Format, print_table, quoted, say_next
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 
 
@@ -19,7 +19,7 @@ def synth(options: SynthOptions, *, form: Format = "table") -> None:
     from medsim.terminologies.releases import synth as run
 
     print_table(call(run, options), form)
-    _tell_next(options)
+    _say_next(options)
 
 
 @command(app, ConvertOptions, then=("build",))
@@ -34,8 +34,8 @@ def convert(options: ConvertOptions, *, form: Format = "table") -> None:
     from medsim.terminologies.releases import convert as run
 
     print_table(call(run, options), form)
-    _tell_next(options)
+    _say_next(options)
 
 
-def _tell_next(options: SynthOptions | ConvertOptions) -> None:
-    tell_next(options.progress, f"medsim build {quoted(options.out)} -o FOLDER")
+def _say_next(options: SynthOptions | ConvertOptions) -> None:
+    say_next(options.progress, f"medsim build {quoted(options.out)} -o FOLDER")

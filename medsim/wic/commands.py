@@ -9,7 +9,7 @@ import typer
 from medsim.core.console import VERIFYING_EXIT_CODES, command, subcommands
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import call
-from medsim.core.printing import Format, print_outcome, print_table, quoted, tell_missing, tell_next
+from medsim.core.printing import Format, print_outcome, print_table, quoted, say_missing, say_next
 from medsim.wic.options import (
     WicBuildOptions,
     WicEvaluateOptions,
@@ -33,7 +33,7 @@ def build(options: WicBuildOptions, *, form: Format = "table") -> None:
     from medsim.wic.describe import describe_wic
 
     print_table(describe_wic(call(build_wic, options)), form)
-    tell_next(
+    say_next(
         options.progress,
         f"to score a model, run medsim wic eval {quoted(options.out)} -m NAME=PATH -o SCORES",
     )
@@ -85,8 +85,8 @@ def evaluate(
     else:
         rows, shown = scores.comparisons, readable_comparisons(scores.comparisons)
     print_table(rows, form, readable=lambda _: [shown])
-    tell_missing(options.progress, form, why_missing(shown, WHY_MISSING))
-    tell_next(
+    say_missing(options.progress, form, why_missing(shown, WHY_MISSING))
+    say_next(
         options.progress, f"for a report, run medsim report {quoted(options.out)} -o report.html"
     )
 
