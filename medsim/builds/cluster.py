@@ -55,7 +55,7 @@ def on_cluster(address: str, *, threads: int, progress: Progress) -> Iterator[Cl
                 )
             )
         with progress.stage(f"connect to Dask at {address}") as waiting:
-            waiting.tell(f"waits up to {_TIMEOUT} seconds for the scheduler, and for a worker")
+            waiting.say(f"waits up to {_TIMEOUT} seconds for the scheduler, and for a worker")
             try:
                 client = stack.enter_context(Client(place, timeout=_TIMEOUT, set_as_default=False))
             except (OSError, ValueError) as error:

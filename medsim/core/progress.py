@@ -101,7 +101,7 @@ class Stage:
             time_left = time_left if minutes >= 1 else "less than a minute"
             self._say(f"{self._name}: {100 * self._done // self._total}%, {time_left} left")
 
-    def tell(self, line: str) -> None:
+    def say(self, line: str) -> None:
         """Write one line while the stage runs."""
         if self._bars:
             self._bars.console.print(f"{self._name}: {line}", markup=False, highlight=False)
@@ -214,7 +214,7 @@ class Progress:
             return
         from medsim.kernels.compiler import compile_watch  # noqa: PLC0415 — imports Numba
 
-        with compile_watch(lambda: stage.tell("compiling (first run only)")) as times:
+        with compile_watch(lambda: stage.say("compiling (first run only)")) as times:
             yield lambda: times.seconds
 
     @contextmanager

@@ -476,7 +476,7 @@ def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Ite
     """Yield the vectors of terms as a service answers, one part per arrival."""
     prefix = source.options.prefix
     n_tokens = sum(len(prefix) + len(term) for term in terms) // CHARACTERS_A_TOKEN
-    request.stage.tell(
+    request.stage.say(
         f"{len(terms):,} terms to embed, an estimated {n_tokens:,} tokens "
         f"({CHARACTERS_A_TOKEN} characters each)"
     )
@@ -489,7 +489,7 @@ def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Ite
         terms = [term for batch, _ in answers for term in batch]
         yield terms, np.concatenate([vectors for _, vectors in answers])
     if asking.n_tokens:
-        request.stage.tell(f"the service counted {asking.n_tokens:,} tokens")
+        request.stage.say(f"the service counted {asking.n_tokens:,} tokens")
 
 
 class _Asking:

@@ -233,7 +233,7 @@ class LlmModel(Model):
             return
         n_characters = sum(len(message["content"]) for chat in chats for message in chat)
         n_tokens = n_characters // CHARACTERS_A_TOKEN
-        stage.tell(
+        stage.say(
             f"{len(chats):,} chats to send, an estimated {n_tokens:,} tokens and at most "
             f"{self.options.tokens:,} for each reply"
         )
