@@ -95,8 +95,8 @@ def complete(
             Path(options.out),
             BUILD,
             overwrite=options.overwrite,
-            read=options.paths_read(),
-            whole=source_paths(options.source),
+            inputs=options.paths_read(),
+            input_folders=source_paths(options.source),
         ) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):

@@ -28,7 +28,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OutputError, listed
 from medsim.core.files import check_own_file, first_file, read_own_json, remove, whole_file
 from medsim.core.options import public
-from medsim.core.places import check_free, check_not_read, resolved
+from medsim.core.places import check_free, check_not_input, resolved
 from medsim.core.reading import reason
 from medsim.core.store import Store
 from medsim.terminologies.sources import find_source, source_paths
@@ -59,7 +59,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
     """
     number, total = parse_shard(options.shard)
     shard, source = f"{number}/{total}", str(options.source)
-    check_not_read(Path(options.out), options.paths_read(), source_paths(source))
+    check_not_input(Path(options.out), options.paths_read(), source_paths(source))
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
     builtin, path = find_source(source)

@@ -29,7 +29,7 @@ from medsim.core.files import (
 )
 from medsim.core.manifest import MANIFEST, Output, content_of, fingerprint, kind_of
 from medsim.core.parquet import read_parquet, scan_parquet, write_parquet
-from medsim.core.places import check_free, check_not_read, own_files, resolved, unknown_files
+from medsim.core.places import check_free, check_not_input, own_files, resolved, unknown_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -275,8 +275,8 @@ def claimed(
     kind: Kind[Any],
     *,
     overwrite: bool,
-    read: Iterable[Path] = (),
-    whole: Iterable[Path] = (),
+    inputs: Iterable[Path] = (),
+    input_folders: Iterable[Path] = (),
 ) -> Iterator[OutputFolder]:
     """Give the body an exclusive lock on ``out`` and a folder to write the output to.
 
@@ -286,10 +286,10 @@ def claimed(
         out: final path of the folder.
         kind: kind of output.
         overwrite: whether an earlier output may be replaced.
-        read: files and folders that the run reads, and so must not write to.
-        whole: folders in which the run may read any file.
+        inputs: files and folders that the run reads, and so must not write to.
+        input_folders: folders in which the run may read any file.
     """
-    check_not_read(out, read, whole)
+    check_not_input(out, inputs, input_folders)
     out = resolved(out)
     output = OutputFolder(out, kind, overwrite=overwrite)
     with _exclusive_lock(out, kind):

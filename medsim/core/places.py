@@ -118,20 +118,20 @@ def check_file_free(
         raise OutputError(f"{out} was not written by medsim; choose another file")
 
 
-def check_not_read(out: Path, read: Iterable[Path], whole: Iterable[Path] = ()) -> None:
+def check_not_input(out: Path, inputs: Iterable[Path], input_folders: Iterable[Path] = ()) -> None:
     """Raise OutputError if ``out`` is or contains an input, or is inside an input folder.
 
     Links, hard links, ``..`` and upper and lower case are resolved.
 
     Args:
         out: path of an output.
-        read: files and folders that are inputs; all files of an output of medsim are inputs.
-        whole: folders in which any file may be an input.
+        inputs: files and folders that are inputs; all files of an output of medsim are inputs.
+        input_folders: folders in which any file may be an input.
     """
     place = resolved(out)
     identity, above = _identity(place), set(map(_identity, place.parents))
-    of_all = tuple(whole)
-    for path in (*of_all, *read):
+    of_all = tuple(input_folders)
+    for path in (*of_all, *inputs):
         source = Path(os.path.realpath(path))
         source_identity = _identity(source)
         is_inside = source_identity in above and (path in of_all or (source / MANIFEST).exists())

@@ -54,7 +54,9 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     for name in options.metrics or ():
         METRICS.get(name)
     out, progress = Path(options.out), progress_of(options.progress)
-    with claimed(out, EVALUATION, overwrite=options.overwrite, read=options.paths_read()) as output:
+    with claimed(
+        out, EVALUATION, overwrite=options.overwrite, inputs=options.paths_read()
+    ) as output:
         earlier = earlier_results(options)
         inputs = read_inputs(options, progress)
         for spec in options.specs:  # the format may show that no metric fits

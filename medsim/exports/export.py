@@ -44,7 +44,9 @@ def export(options: ExportOptions) -> Exported:
     splits = dict(exported.builds) if is_split else {split_of(exported.manifest): exported}
     progress = progress_of(options.progress)
     read, whole = options.paths_read(), [exported.folder]
-    place = claimed(Path(options.out), EXPORT, overwrite=options.overwrite, read=read, whole=whole)
+    place = claimed(
+        Path(options.out), EXPORT, overwrite=options.overwrite, inputs=read, input_folders=whole
+    )
     with reading_output(exported), place as output:
         run = Export(
             exported=exported,

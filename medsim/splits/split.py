@@ -60,8 +60,8 @@ def split(options: SplitOptions) -> Splits:
             Path(options.out),
             SPLITS,
             overwrite=options.overwrite,
-            read=options.paths_read(),
-            whole=[build.folder],
+            inputs=options.paths_read(),
+            input_folders=[build.folder],
         ) as output,
     ):
         partition = find_partition(build, options, output.spill, threads, progress)

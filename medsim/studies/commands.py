@@ -166,10 +166,10 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     Example: medsim study pairs words.csv -o pairs.csv --word-class noun --terminology hpo
     --biomedical hpo --norms usf.txt
     """
-    from medsim.core.places import check_not_read
+    from medsim.core.places import check_not_input
     from medsim.studies.word_pairs import check_pairs_place, choose_pairs
 
-    check_not_read(Path(options.out), options.paths_read())
+    check_not_input(Path(options.out), options.paths_read())
     check_pairs_place(Path(options.out), overwrite=options.overwrite)
     chosen = call(choose_pairs, options)
     chosen.write(options.out, overwrite=options.overwrite)

@@ -112,7 +112,7 @@ def write_study(
     study_id = canonical_digest(content)[:_ID_LENGTH]
     metadata = {"medsim": medsim_version(), "study": study_id}
     with claimed(
-        Path(options.out), STUDY, overwrite=options.overwrite, read=options.paths_read()
+        Path(options.out), STUDY, overwrite=options.overwrite, inputs=options.paths_read()
     ) as output:
         manifest = StudyManifest(
             medsim=medsim_version(),

@@ -13,7 +13,7 @@ from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.manifest import medsim_version
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
-from medsim.core.places import check_free, check_not_read, resolved
+from medsim.core.places import check_free, check_not_input, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded
@@ -88,7 +88,7 @@ def score_study(options: ScoreOptions) -> Scores:
     study, progress = Study(folder_of(options.study)), progress_of(options.progress)
     if options.out is not None:
         answer_paths = map(Path, options.answers)
-        check_not_read(Path(options.out), options.paths_read(), answer_paths)
+        check_not_input(Path(options.out), options.paths_read(), answer_paths)
         check_free(resolved(Path(options.out)), SCORES, overwrite=options.overwrite)
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
@@ -146,7 +146,7 @@ def _write(
     scores: Scores, study: Study, answers: Answers, options: ScoreOptions, out: Path
 ) -> None:
     """Write tables as CSV to a folder that appears complete or not at all."""
-    with claimed(out, SCORES, overwrite=options.overwrite, read=options.paths_read()) as output:
+    with claimed(out, SCORES, overwrite=options.overwrite, inputs=options.paths_read()) as output:
         for name, table in scores.tables.items():
             texts = [] if name == "rated" else table.select(pl.col(pl.String)).columns
             harmless = table.with_columns(  # for spreadsheets; the rated set is for programs

@@ -69,7 +69,7 @@ def tag(options: TagOptions) -> Tagging:
         import threadpoolctl  # noqa: F401, PLC0415 — an extra
     out, progress = Path(options.out), progress_of(options.progress)
     threads = checked_threads(options.threads)
-    with claimed(out, TAGGING, overwrite=options.overwrite, read=options.paths_read()) as output:
+    with claimed(out, TAGGING, overwrite=options.overwrite, inputs=options.paths_read()) as output:
         corpora = [encode_corpus(corpus) for corpus in _corpora(options, threads, progress)]
         words = sorted({word for corpus in corpora for word in corpus.vocabulary})
         embeddings: list[NamedEmbedding | None] = [

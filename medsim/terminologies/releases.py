@@ -11,7 +11,7 @@ import polars as pl
 
 from medsim.core.config import available_threads
 from medsim.core.options import public
-from medsim.core.places import check_not_read, resolved
+from medsim.core.places import check_not_input, resolved
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.terminologies.options import ConvertOptions, SynthOptions
@@ -76,7 +76,7 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
     """
     progress = progress_of(options.progress)
     find_source(str(options.source))  # before the output path is checked
-    check_not_read(Path(options.out), (), source_paths(options.source))
+    check_not_input(Path(options.out), (), source_paths(options.source))
     check_release_place(Path(options.out), overwrite=options.overwrite)
     out = resolved(Path(options.out))
     with Store(threads=available_threads()) as store:

@@ -54,8 +54,8 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
             Path(options.out),
             WIC,
             overwrite=options.overwrite,
-            read=options.paths_read(),
-            whole=source_paths(options.terminology),
+            inputs=options.paths_read(),
+            input_folders=source_paths(options.terminology),
         ) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):

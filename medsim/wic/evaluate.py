@@ -102,7 +102,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     models = _models(options)
     folder = Path(options.out)
     with claimed(
-        folder, WIC_EVALUATION, overwrite=options.overwrite, read=options.paths_read()
+        folder, WIC_EVALUATION, overwrite=options.overwrite, inputs=options.paths_read()
     ) as output:
         dataset = _read_dataset(options, context)
         people = _people(options, dataset)

@@ -11,7 +11,7 @@ import pytest
 
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import NAMED_PATH, Option, Options
-from medsim.core.places import check_file_free, check_not_read
+from medsim.core.places import check_file_free, check_not_input
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,22 +45,22 @@ def source(tmp_path: Path) -> Path:
 )
 def test_inputs_are_never_outputs(tmp_path: Path, source: Path, out: str, message: str) -> None:
     with pytest.raises(OutputError, match=message):
-        check_not_read(tmp_path / out, [source])
+        check_not_input(tmp_path / out, [source])
 
 
 @pytest.mark.parametrize("out", ["in/out", "in/deep/out", "folder/out", "in"])
 def test_nothing_is_written_into_an_input_folder(tmp_path: Path, source: Path, out: str) -> None:
     with pytest.raises(OutputError, match=r"in(,| is) an input"):
-        check_not_read(tmp_path / out, [], [source.parent])
+        check_not_input(tmp_path / out, [], [source.parent])
     (source.parent / "manifest.json").touch()  # an output of medsim has no other files
     with pytest.raises(OutputError, match=r"in(,| is) an input"):
-        check_not_read(tmp_path / out, [source.parent])
+        check_not_input(tmp_path / out, [source.parent])
 
 
 @pytest.mark.parametrize("out", ["in/out", "out", "in/deep", "in/source.obo.zip"])
 def test_output_next_to_an_input_is_allowed(tmp_path: Path, source: Path, out: str) -> None:
-    check_not_read(tmp_path / out, [source, tmp_path / "not there"], [source])
-    check_not_read(tmp_path / out / "deeper", [source.parent])
+    check_not_input(tmp_path / out, [source, tmp_path / "not there"], [source])
+    check_not_input(tmp_path / out / "deeper", [source.parent])
 
 
 def test_paths_read_are_of_all_options_except_out(tmp_path: Path) -> None:
