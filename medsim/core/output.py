@@ -242,7 +242,7 @@ class OutputFolder:
 
         Its content is synced first, then its new name; only then is the earlier output removed.
         """
-        check_free(self._out, self._kind, overwrite=self._overwrite, known=self._carried)
+        check_free(self._out, self._kind, overwrite=self._overwrite, carried=self._carried)
         remove(self.spill)
         (self.folder / _JOB).unlink(missing_ok=True)  # last: from now on only the manifest marks it
         sync_tree(self.folder)

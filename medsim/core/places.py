@@ -43,7 +43,7 @@ def is_text(path: Path) -> bool:
 
 
 def check_free(
-    out: Path, kind: Kind[Any], *, overwrite: bool, known: Collection[str] | None = None
+    out: Path, kind: Kind[Any], *, overwrite: bool, carried: Collection[str] | None = None
 ) -> None:
     """Raise OutputError if ``out`` has content that must not be replaced or added to.
 
@@ -51,7 +51,7 @@ def check_free(
         out: path of the folder.
         kind: kind of output to write there.
         overwrite: whether an earlier output of that kind may be replaced.
-        known: files of an earlier output that the new one also has; by default any file, as it is
+        carried: files of an earlier output that the new one also has; by default any file, as it is
             taken over if the kind grows.
     """
     if not os.path.lexists(out):
@@ -70,7 +70,7 @@ def check_free(
     for name in unknown_files(out, known_files):
         path = out / name
         is_kept = kind.grows and not overwrite and path.is_file() and not path.is_symlink()
-        if not (is_kept if known is None else name in known):
+        if not (is_kept if carried is None else name in carried):
             raise OutputError(f"{out} holds {name}, not part of the {kind.noun}; move it away")
 
 

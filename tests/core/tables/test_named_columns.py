@@ -96,7 +96,7 @@ def test_tables_round_trip_by_column_names(
 def test_all_other_columns_are_kept_under_their_own_names(tmp_path: Path) -> None:
     path = put(tmp_path, "Rank;;Term;at\n1;x;a;y\n")
 
-    table = read_table(path, ("term",), known=None)
+    table = read_table(path, ("term",), optional=None)
 
     assert table.frame.rows(named=True) == [{"term": "a", "Rank": "1", "column2": "x", "at": "y"}]
 
@@ -116,7 +116,7 @@ def test_all_other_columns_are_kept_under_their_own_names(tmp_path: Path) -> Non
 )
 def test_errors_in_a_table_are_named(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(InputError) as caught:
-        read_table(put(tmp_path, text), ("term",), known=None)
+        read_table(put(tmp_path, text), ("term",), optional=None)
 
     assert says in str(caught.value)
     assert str(caught.value).isprintable()
