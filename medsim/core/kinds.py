@@ -159,7 +159,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     return manifest
 
 
-def one_within(folder: Path, *kinds: str) -> str:
+def inner_output_hint(folder: Path, *kinds: str) -> str:
     """Return the end of a message that names an output of the given kinds in a folder, if any.
 
     For example, a folder of splits contains builds.

@@ -13,7 +13,7 @@ import polars as pl
 from medsim.core.config import TIMEOUT
 from medsim.core.errors import InputError, counted
 from medsim.core.files import check_own_file
-from medsim.core.kinds import Kind, one_within, read_manifest
+from medsim.core.kinds import Kind, inner_output_hint, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
 from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
 from medsim.core.places import is_text
@@ -61,7 +61,7 @@ class Opened(Shown, Generic[M]):
         if other is not None and other.kind.name != self.kind.name:
             raise InputError(
                 f"{self.folder} is {other.kind.with_article}, not {self.kind.with_article}; "
-                f"{self.kind.command} makes one{one_within(self.folder, self.kind.name)}"
+                f"{self.kind.command} makes one{inner_output_hint(self.folder, self.kind.name)}"
             )
         self.manifest: M = read_manifest(self.folder, self.kind)
         self._views = {
@@ -284,7 +284,7 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
     if actual is None:
         raise InputError(f"{place / MANIFEST} cannot be read as a manifest of medsim; {_AGAIN}")
     if accepted and actual not in accepted:
-        such_as = one_within(place, *(cls.kind.name for cls in accepted))
+        such_as = inner_output_hint(place, *(cls.kind.name for cls in accepted))
         raise InputError(f"{place} is {actual.kind.with_article}, not {expected}{such_as}")
     opened: O = actual(place)
     return opened

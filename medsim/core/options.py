@@ -137,7 +137,7 @@ class Options:
             accepted = hint | Sequence[str] if option and option.listed else hint
             if not fits(value, accepted):
                 raise OptionError(f"`{field.name}` takes {described(hint)}, not {type_of(value)}")
-            value = of_python(value)
+            value = as_builtin(value)
             object.__setattr__(self, field.name, value)
             _check_text(field.name, value, is_path=_names_path(hint, option))
             if option:
@@ -404,7 +404,7 @@ def fits(value: Any, hint: Any) -> bool:
     return kind is Any or isinstance(value, {int: Integral, float: Real}.get(kind, kind))
 
 
-def of_python(value: object) -> object:
+def as_builtin(value: object) -> object:
     """Convert a value to a built-in type that JSON supports, such as a NumPy number to a float.
 
     A list becomes a tuple, and a datetime its date.
@@ -419,7 +419,7 @@ def of_python(value: object) -> object:
         case datetime():
             return value.date()
         case list() | tuple():
-            return tuple(map(of_python, value))
+            return tuple(map(as_builtin, value))
         case _:
             return value
 
