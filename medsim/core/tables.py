@@ -217,9 +217,7 @@ class Table:
             raise InputError(f"{self.path}: {at}: {column} {value!r} {expected}")
 
 
-def read_table(
-    path: Path, needed: Sequence[str] = (), optional: Sequence[str] | None = ()
-) -> Table:
+def read_table(path: Path, needed: Sequence[str] = (), extra: Sequence[str] | None = ()) -> Table:
     """Return columns of a Parquet file or of a delimited text file.
 
     Names of columns are not case-sensitive. The separator is the one that gives the most needed
@@ -228,7 +226,7 @@ def read_table(
     Args:
         path: path of the file; Parquet if it ends in .parquet, whose lists are joined by ";".
         needed: required columns.
-        optional: optional columns; None reads all other columns under their own names.
+        extra: optional columns; None reads all other columns under their own names.
 
     Raises:
         InputError: the file cannot be read, a column is missing or duplicated, or a line has a
@@ -236,7 +234,7 @@ def read_table(
     """
     if not is_parquet(path):
         with reading(path, "a table"):
-            return table_of(read_text(path), needed, optional)
+            return table_of(read_text(path), needed, extra)
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few tables are Parquet
 
     with reading(path, "Parquet"):  # with Arrow, as some damaged pages make Polars abort
@@ -246,7 +244,7 @@ def read_table(
         if n_rows > len(data):  # a few bytes can claim any number of empty rows
             raise InputError(f"{path} has {n_rows:,} rows in {len(data):,} bytes; it is damaged")
         frame = checked_frame(file.read())
-    places = _places(path, frame.columns, needed, optional)
+    places = _places(path, frame.columns, needed, extra)
     with reading(path, "a table"):
         cells = pl.DataFrame([_as_text(frame.to_series(places[name]), name) for name in places])
     at = pl.int_range(1, frame.height + 1, dtype=pl.Int64, eager=True)
@@ -256,7 +254,7 @@ def read_table(
 def table_of(
     text: Text,
     needed: Sequence[str] = (),
-    optional: Sequence[str] | None = (),
+    extra: Sequence[str] | None = (),
     *,
     filled_in: bool = False,
 ) -> Table:
@@ -271,7 +269,7 @@ def table_of(
     )
     lines = cells_of_lines(text, separator, trimmed=not filled_in)
     _, header = next(lines)
-    places = _places(text.path, header, needed, optional)
+    places = _places(text.path, header, needed, extra)
     at, rows = [], []
     for number, cells in lines:
         if filled_in:
@@ -308,7 +306,7 @@ def _plain(name: str) -> str:
 
 
 def _places(
-    path: Path, header: Sequence[str], needed: Sequence[str], optional: Sequence[str] | None
+    path: Path, header: Sequence[str], needed: Sequence[str], extra: Sequence[str] | None
 ) -> dict[str, int]:
     """Return the columns to read, by name; InputError if one is missing or duplicated."""
     plain = [_plain(name) for name in header]
@@ -318,12 +316,12 @@ def _places(
                 f"{path} has no column {name!r}; it needs {', '.join(needed)} and has "
                 f"{', '.join(plain)[:_LONGEST_SHOWN]!r}"
             )
-    to_read = [*needed, *(name for name in optional or () if name in plain)]
+    to_read = [*needed, *(name for name in extra or () if name in plain)]
     places = {name: plain.index(name) for name in to_read}
     others = {
         at: name.strip() or f"column{at + 1}"
         for at, name in enumerate(header)
-        if optional is None and at not in places.values()
+        if extra is None and at not in places.values()
     }
     counts = Counter([column for column in plain if column in to_read] + list(others.values()))
     for name, number in counts.items():

@@ -226,7 +226,7 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
     path = Path(table)
     if is_parquet(path):
         return _scores(str(path), read_rows(path), progress)
-    text = read_table(path, optional=None)
+    text = read_table(path, extra=None)
     for warning in text.warnings:
         progress.warn(warning)
     models = _model_column(

@@ -95,7 +95,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     with reading(path, "rated pairs"):
         if not is_parquet(path):
             return _parse_pairs(read_text(path), columns or RatedColumns())
-        table = read_table(path, optional=None)
+        table = read_table(path, extra=None)
         text = Text(path=path, content=table.frame.write_ndjson(), sha256=table.sha256)
         return _parse_pairs(text, columns or RatedColumns())  # a JSON object for each row
 

@@ -222,7 +222,7 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
         InputError: the file cannot be read, lacks a column or has a column with a reserved name, or
             a pair lacks a term or is repeated; the message names the line.
     """
-    table = read_table(path, _SIDES, optional=None)
+    table = read_table(path, _SIDES, extra=None)
     for warning in table.warnings:
         progress_of(progress).warn(warning)
     for name in table.frame.columns:

@@ -96,7 +96,7 @@ def test_tables_round_trip_by_column_names(
 def test_all_other_columns_are_kept_under_their_own_names(tmp_path: Path) -> None:
     path = put(tmp_path, "Rank;;Term;at\n1;x;a;y\n")
 
-    table = read_table(path, ("term",), optional=None)
+    table = read_table(path, ("term",), extra=None)
 
     assert table.frame.rows(named=True) == [{"term": "a", "Rank": "1", "column2": "x", "at": "y"}]
 
@@ -116,14 +116,14 @@ def test_all_other_columns_are_kept_under_their_own_names(tmp_path: Path) -> Non
 )
 def test_errors_in_a_table_are_named(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(InputError) as caught:
-        read_table(put(tmp_path, text), ("term",), optional=None)
+        read_table(put(tmp_path, text), ("term",), extra=None)
 
     assert says in str(caught.value)
     assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize(
-    ("content", "needed", "known", "row"),
+    ("content", "needed", "extra", "row"),
     [
         # The needed names decide the separator, then the number of names.
         ("term,x;y;z\na,b\n", ("term",), (), ("a",)),
@@ -135,9 +135,9 @@ def test_errors_in_a_table_are_named(tmp_path: Path, text: str, says: str) -> No
     ],
 )
 def test_cells_are_read_by_the_names_in_the_first_line(
-    content: str, needed: tuple[str, ...], known: tuple[str, ...] | None, row: tuple[str, ...]
+    content: str, needed: tuple[str, ...], extra: tuple[str, ...] | None, row: tuple[str, ...]
 ) -> None:
-    assert table_of(Text(path=Path("x"), content=content), needed, known).frame.rows() == [row]
+    assert table_of(Text(path=Path("x"), content=content), needed, extra).frame.rows() == [row]
 
 
 def test_a_cell_is_refused_with_its_line_or_row(tmp_path: Path) -> None:
