@@ -311,7 +311,7 @@ class Card:
             "## Limits",
             f"{_LIMITS}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
             "## Licence and citation",
-            f"The terms of use are those of the source: {_plain(licence_of(self.source).terms)}",
+            f"The terms of use of the source apply: {_plain(licence_of(self.source).terms)}",
             "Cite the terminology and its release, and this paper for the method.",
             f"```bibtex\n{CITATION}\n```",
         ]
@@ -362,7 +362,7 @@ class Card:
             {
                 "configuration": config.name,
                 **{split: config.rows.get(split, 0) for split in splits},
-                "what it has": config.about,
+                "contents": config.about,
             }
             for config in self.configs
         ]
@@ -386,7 +386,7 @@ class Card:
         files = self.source.get("files")
         facts += [
             (f"file {file['name']}", f"{file['size']:,} bytes, SHA-256 {file['sha256']}")
-            for file in (files if isinstance(files, list) else ())  # of splits alone
+            for file in (files if isinstance(files, list) else ())
         ]
         for name, value in self.options.items():
             if name == "corrections" and isinstance(value, list):  # their terms are not shown

@@ -120,14 +120,14 @@ class SearchOptions(ReadingOptions):
 
     @property
     def loaded_corrections(self) -> Sequence[Correction]:
-        """The corrections; none unless they have been read."""
+        """The corrections; empty unless they have been read."""
         return () if isinstance(self.corrections, (str, Path)) else self.corrections
 
     def check(self) -> None:
         """Put strategies in the order in which they are made.
 
         Raises:
-            OptionError: there are none, or one is named twice.
+            OptionError: no strategy is given, or one is given twice.
         """
         ordered = tuple(name for name in STRATEGIES if name in self.negatives)
         if not ordered or len(ordered) < len(self.negatives):

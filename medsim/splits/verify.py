@@ -204,7 +204,7 @@ def _check_terms(contents: dict[str, _Contents]) -> Finding:
 
 
 def _check_groups(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Finding:
-    """Check that groups are not divided; a concept that is in no table forms a group alone."""
+    """Check that groups are not divided; a concept without links is a group."""
     per_group = concepts.group_by("group_id").agg(pl.col("split").n_unique())
     wrong = per_group.filter(pl.col("split") > 1)["group_id"].to_list()
     derived = pl.concat(split.groups for split in contents.values())

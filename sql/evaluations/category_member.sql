@@ -29,9 +29,9 @@ select
     count(*) over (partition by b.concept_id) > 1 as is_shared
 from below as b
 inner join concept as c on b.concept_id = c.concept_id
-anti join category as own
+anti join category as top
     on
-        b.category = own.category
-        and b.concept_id = own.concept_id
+        b.category = top.category
+        and b.concept_id = top.concept_id
 where c.active
 order by all;

@@ -8,7 +8,7 @@
 --         categories have the term when case is ignored
 -- cites   Schulz and Juric 2020, section 5.3
 
-with own as (
+with category_name as (
     select
         m.category,
         n.node_id,
@@ -26,6 +26,6 @@ select
     o.node_id,
     t.term,
     count(*) over (partition by o.node_id) > 1 as is_shared
-from own as o
+from category_name as o
 inner join term as t on o.term_id = t.term_id
 order by all;

@@ -15,8 +15,8 @@ with paired as (
         b.begin_row as begin2,
         b.end_row as end2,
         p.group_rank,
-        a.concept_id as one,
-        b.concept_id as other,
+        a.concept_id as left_id,
+        b.concept_id as right_id,
         f.lemma_id as lemma1,
         g.lemma_id as lemma2
     from form_pair as p
@@ -35,14 +35,14 @@ select
     q.begin2,
     q.end2,
     q.group_rank,
-    (q.one = q.other)::tinyint as label,
+    (q.left_id = q.right_id)::tinyint as label,
     least(q.lemma1, q.lemma2) as lemma1,
     greatest(q.lemma1, q.lemma2) as lemma2
 from paired as q
 left join related_concept as r
     on
-        least(q.one, q.other) = r.concept1
-        and greatest(q.one, q.other) = r.concept2
+        least(q.left_id, q.right_id) = r.concept1
+        and greatest(q.left_id, q.right_id) = r.concept2
 where r.concept1 is null
 order by
     q.begin1,

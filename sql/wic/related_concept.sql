@@ -38,10 +38,10 @@ own_code as (
     where k.vocabulary is distinct from $vocabulary
 ),
 
-found as (
+related as (
     select
-        a.concept_id as one,
-        b.concept_id as other,
+        a.concept_id as left_id,
+        b.concept_id as right_id,
         'shared_code' as relation
     from own_code as a
     inner join own_code as b
@@ -50,8 +50,8 @@ found as (
             and a.code = b.code
     union all
     select
-        source_id as one,
-        target_id as other,
+        source_id as left_id,
+        target_id as right_id,
         'synonymous' as relation
     from association
     where
@@ -59,18 +59,18 @@ found as (
         and kind in ('synonymous', 'same_as')
     union all
     select
-        concept_id as one,
-        ancestor_id as other,
+        concept_id as left_id,
+        ancestor_id as right_id,
         'broader' as relation
     from above
 )
 
 select distinct
-    least(f.one, f.other) as concept1,
-    greatest(f.one, f.other) as concept2,
+    least(f.left_id, f.right_id) as concept1,
+    greatest(f.left_id, f.right_id) as concept2,
     f.relation
-from found as f
-inner join mentioned as a on f.one = a.concept_id
-inner join mentioned as b on f.other = b.concept_id
-where f.one <> f.other
+from related as f
+inner join mentioned as a on f.left_id = a.concept_id
+inner join mentioned as b on f.right_id = b.concept_id
+where f.left_id <> f.right_id
 order by all;

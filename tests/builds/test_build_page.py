@@ -75,7 +75,7 @@ def test_farther_negatives_are_not_called_misleading() -> None:
     assert sentences({"syn_syn": (0, 0)}, {}) == ["mesh has no positives (pairs of synonyms)."]
 
 
-def counted(values: list[int], **named) -> pl.DataFrame:
+def counts(values: list[int], **named) -> pl.DataFrame:
     frame = pl.DataFrame({"x": values}).group_by("x").len("n").sort("x")
     columns = [pl.lit(value).alias(name) for name, value in named.items()]
     return frame.select(*columns, "x", pl.col("n").cast(pl.Int64))
@@ -85,7 +85,7 @@ def test_distances_are_shares_of_all_pairs_of_a_kind() -> None:
     named = {"dataset": "fsn_syn", "difficulty": "hard"}
     values = {"positives": [1, 1, 2, 3], "random negatives": [2] * 198 + [9, 9]}
     frame = pl.concat(
-        counted(row, **named, kind=kind).rename({"x": "distance"}) for kind, row in values.items()
+        counts(row, **named, kind=kind).rename({"x": "distance"}) for kind, row in values.items()
     )
 
     section = distances(frame, list(values))
@@ -103,7 +103,7 @@ def test_distances_are_shares_of_all_pairs_of_a_kind() -> None:
 
 
 def test_long_terms_share_bins() -> None:
-    section = lengths(counted(list(range(1, 241)), unit="characters").rename({"x": "length"}))
+    section = lengths(counts(list(range(1, 241)), unit="characters").rename({"x": "length"}))
 
     assert section is not None
     [chart] = section.parts

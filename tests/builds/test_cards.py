@@ -40,7 +40,7 @@ def card_of(build: medsim.Build, **source: object) -> Card:
     )
 
 
-def parsed(matter: str) -> Any:
+def parse(matter: str) -> Any:
     first, *lines, last = matter.split("\n")
     assert first == last == "---"
     return yaml.safe_load("\n".join(lines))
@@ -64,7 +64,7 @@ def licence(terms: str, *, redistributable: bool | None = None) -> Licence:
 def test_yaml_keeps_every_text(text: str) -> None:
     content = {"one": text, "many": [{"split": text, "path": [text, text]}, {"split": text}, text]}
 
-    assert parsed(front_matter(content)) == content
+    assert parse(front_matter(content)) == content
 
 
 # What a build's card says
@@ -124,7 +124,7 @@ def test_a_source_name_is_escaped(shared_build) -> None:
 
     card = card_of(shared_build, name=name, redistributable=True)
 
-    assert parsed(card.text().split("\n\n# ")[0])["pretty_name"].endswith(f"{name} of 2020-01-31")
+    assert parse(card.text().split("\n\n# ")[0])["pretty_name"].endswith(f"{name} of 2020-01-31")
     assert "<i>" not in re.sub(r"\\<", "", card.text().split("\n# ")[1])
 
 

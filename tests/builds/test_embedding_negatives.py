@@ -74,19 +74,19 @@ def built(folder: Path, out: Path, pool: str) -> medsim.Build:
 
 
 @pytest.fixture(scope="module")
-def of_sets(release) -> medsim.Build:
+def set_build(release) -> medsim.Build:
     """A build where each set draws negatives from its own terms."""
     return built(release[0], release[0] / "sets", "set")
 
 
 @pytest.mark.parametrize("pool", ["set", "terminology"])
 def test_embedding_negatives_are_the_most_similar_allowed_terms(
-    release, of_sets: medsim.Build, tmp_path: Path, pool: str
+    release, set_build: medsim.Build, tmp_path: Path, pool: str
 ) -> None:
     folder, positives, terms, vectors = release
     shared = terms if pool == "terminology" else None
 
-    build = of_sets if pool == "set" else built(folder, tmp_path / "out", pool)
+    build = set_build if pool == "set" else built(folder, tmp_path / "out", pool)
 
     expected = oracle.greedy_nearest(
         positives, lambda *pair: tie_hash(SEED, *pair), shared, oracle.farness(vectors)
@@ -101,11 +101,11 @@ def test_embedding_negatives_are_the_most_similar_allowed_terms(
 
 
 def test_similarities_are_cosines_and_distances_are_levenshtein_distances(
-    release, of_sets: medsim.Build
+    release, set_build: medsim.Build
 ) -> None:
     _, _, _, vectors = release
 
-    pairs = of_sets.pairs().collect()
+    pairs = set_build.pairs().collect()
     assert pairs.columns[7] == "similarity"
     assert pairs.schema["similarity"] == pl.Float32
     for row in pairs.iter_rows(named=True):
@@ -116,11 +116,11 @@ def test_similarities_are_cosines_and_distances_are_levenshtein_distances(
     assert pairs.filter(pl.col("label") == 0)["similarity"].null_count() == 0
     used = {text for side in ("term1", "term2") for text in pairs[side]}
     firsts = set(pairs.filter(pl.col("label") == 1)["term1"])
-    skipped = {entry["reason"]: entry["n_rows"] for entry in of_sets.manifest.skipped}
+    skipped = {entry["reason"]: entry["n_rows"] for entry in set_build.manifest.skipped}
     for said, affected in (("not a candidate", used), ("gets no embedding negatives", firsts)):
         (n_rows,) = (n for reason, n in skipped.items() if said in reason)
         assert n_rows == sum(vectors[term] is None for term in affected)
-    assert any("have no vector in own" in warning for warning in of_sets.manifest.warnings)
+    assert any("have no vector in own" in warning for warning in set_build.manifest.warnings)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def words(
 
 
 @pytest.fixture(scope="module")
-def every(words: Path) -> medsim.Build:
+def complete(words: Path) -> medsim.Build:
     """A build with all strategies, made by one thread."""
     return medsim.build(
         words / "release.zip",
@@ -150,35 +150,35 @@ def every(words: Path) -> medsim.Build:
     )
 
 
-def test_other_strategies_do_not_change_rows(shared_build: medsim.Build, every) -> None:
+def test_other_strategies_do_not_change_rows(shared_build: medsim.Build, complete) -> None:
     plain = shared_build.manifest
-    names = [stage["name"] for stage in every.manifest.stages]
+    names = [stage["name"] for stage in complete.manifest.stages]
     sets = [name.rsplit("/", 1)[1] for name in names if name.startswith("make")]
 
-    assert every.manifest.options["strategies"] == list(STRATEGIES) == list(every.strategies)
+    assert complete.manifest.options["strategies"] == list(STRATEGIES) == list(complete.strategies)
     assert sets == sorted(sets, key=STRATEGIES.index)
     assert "embedding" not in plain.options
     assert plain.options["strategies"] == ["random", "levenshtein"]
     for name, output in plain.tables.items():
-        assert name == "stats.parquet" or every.manifest.outputs[name] == output
-    assert every.stats().height == 30
+        assert name == "stats.parquet" or complete.manifest.outputs[name] == output
+    assert complete.stats().height == 30
 
 
 def test_similarity_is_null_in_other_sets_and_no_column_without_embedding_negatives(
-    shared_build: medsim.Build, every
+    shared_build: medsim.Build, complete
 ) -> None:
     plain = shared_build
     n_known = "select negatives, count(similarity) > 0 as known from pair group by negatives"
 
-    assert sorted(every.sql(n_known).rows()) == [
+    assert sorted(complete.sql(n_known).rows()) == [
         ("embedding", True),
         ("levenshtein", False),
         ("random", False),
     ]
-    pairs = every.pairs().collect()
-    assert pairs.height == every.sql("from pair select count(*)").item()
+    pairs = complete.pairs().collect()
+    assert pairs.height == complete.sql("from pair select count(*)").item()
     assert pairs.filter(pl.col("negatives") != "embedding")["similarity"].null_count() > 0
-    assert "similarity" not in every.pairs(negatives="random").collect_schema()
+    assert "similarity" not in complete.pairs(negatives="random").collect_schema()
     assert "similarity" not in plain.pairs().collect_schema()
     with pytest.raises(medsim.MedsimError, match="similarity"):
         plain.sql("select similarity from pair")
@@ -186,14 +186,14 @@ def test_similarity_is_null_in_other_sets_and_no_column_without_embedding_negati
         plain.pairs(negatives="embedding")
 
 
-def test_the_manifest_records_the_embedding_and_separately_its_path(every, words) -> None:
-    manifest = every.manifest
+def test_the_manifest_records_the_embedding_and_separately_its_path(complete, words) -> None:
+    manifest = complete.manifest
 
     named = manifest.options["embedding"]
     assert (named["name"], named["options"]) == ("own", {})
     assert len(named["fingerprint"]) == 64
     assert manifest.embedding == {"path": str(words / "words.vec"), "format": "word2vec-text"}
-    for path in every.folder.rglob("*.parquet"):
+    for path in complete.folder.rglob("*.parquet"):
         metadata = pl.read_parquet_metadata(path)
         assert json.loads(metadata["options"])["embedding"] == named
         assert str(words) not in str(metadata)
@@ -243,7 +243,7 @@ def test_shards_are_only_for_levenshtein_negatives(
 # Verification
 
 
-def alone(words: Path, out: Path) -> Path:
+def make_embedding_build(words: Path, out: Path) -> Path:
     """Make a build with only embedding negatives, and an embedding beside it."""
     shutil.copy(words / "words.vec", out.with_suffix(".vec"))
     medsim.build(
@@ -257,7 +257,7 @@ def alone(words: Path, out: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def pristine(words: Path) -> Path:
-    out = alone(words, words / "pristine")
+    out = make_embedding_build(words, words / "pristine")
     assert medsim.verify(out, sample="all").holds
     return out
 
@@ -301,7 +301,7 @@ def test_verification_finds_changes(
 
 
 def test_a_moved_embedding_is_given_again(words: Path, tmp_path: Path) -> None:
-    out = alone(words, tmp_path / "out")
+    out = make_embedding_build(words, tmp_path / "out")
     moved = (tmp_path / "out.vec").rename(tmp_path / "moved.vec")
 
     with pytest.raises(medsim.MedsimError, match=r"out.vec, the .* with `embedding` own="):
@@ -317,7 +317,7 @@ def test_a_moved_embedding_is_given_again(words: Path, tmp_path: Path) -> None:
 def test_a_different_embedding_is_rejected(
     words: Path, shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    out = alone(words, tmp_path / "out")
+    out = make_embedding_build(words, tmp_path / "out")
     with (tmp_path / "out.vec").open("a") as file:
         file.write("\n")
 
@@ -384,34 +384,34 @@ def build_with(release: Path, out: Path, embedding: object) -> medsim.Build:
 
 
 @pytest.fixture(scope="module")
-def of_function(shared_release: Path, tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
+def function_build(shared_release: Path, tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
     return build_with(shared_release, tmp_path_factory.mktemp("object") / "out", vectors_of)
 
 
 def test_a_function_gives_the_same_negatives_as_its_vectors(
-    shared_release: Path, of_function: medsim.Build, tmp_path: Path
+    shared_release: Path, function_build: medsim.Build, tmp_path: Path
 ) -> None:
-    terms = sorted(set(of_function.sql("select unnest([term1, term2]) as t from pair")["t"]))
+    terms = sorted(set(function_build.sql("select unnest([term1, term2]) as t from pair")["t"]))
     table = medsim.Embedding(vectors_of(terms), terms=terms, case="keep")
 
     build = build_with(shared_release, tmp_path / "out", table)
 
-    assert build.pairs().collect().equals(of_function.pairs().collect())
+    assert build.pairs().collect().equals(function_build.pairs().collect())
     about = {"path": "Python function vectors_of", "format": "python"}
-    assert of_function.manifest.embedding == {**about, "identity": "hash of the vectors used"}
-    assert of_function.manifest.options["embedding"]["name"] == "embedding"
+    assert function_build.manifest.embedding == {**about, "identity": "hash of the vectors used"}
+    assert function_build.manifest.options["embedding"]["name"] == "embedding"
 
 
 def test_a_build_from_an_object_is_verified_only_with_that_object(
-    of_function: medsim.Build,
+    function_build: medsim.Build,
 ) -> None:
-    assert medsim.verify(of_function, embedding=vectors_of, sample=5, threads=1).holds
+    assert medsim.verify(function_build, embedding=vectors_of, sample=5, threads=1).holds
     with pytest.raises(InputError, match="negatives was a Python object, 'embedding'"):
-        medsim.verify(of_function)
+        medsim.verify(function_build)
     with pytest.raises(InputError, match="is not the embedding that the build was made with"):
-        medsim.verify(of_function, embedding=lambda texts: vectors_of(texts) ** 3)
+        medsim.verify(function_build, embedding=lambda texts: vectors_of(texts) ** 3)
     with pytest.raises(OptionError, match="the embedding of the build is named 'embedding'"):
-        medsim.verify(of_function, embedding=medsim.Embedding(vectors_of, name="mine"))
+        medsim.verify(function_build, embedding=medsim.Embedding(vectors_of, name="mine"))
 
 
 def test_a_version_identifies_an_object_and_wrong_vectors_are_found(
@@ -429,7 +429,7 @@ def test_a_version_identifies_an_object_and_wrong_vectors_are_found(
 
 
 def test_an_interrupted_build_from_an_object_resumes(
-    shared_release: Path, tmp_path: Path, of_function: medsim.Build, monkeypatch
+    shared_release: Path, tmp_path: Path, function_build: medsim.Build, monkeypatch
 ) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
@@ -444,4 +444,4 @@ def test_an_interrupted_build_from_an_object_resumes(
     build = build_with(shared_release, tmp_path / "out", vectors_of)
 
     assert (build.folder / SET).stat().st_mtime_ns == written
-    assert build.pairs().collect().equals(of_function.pairs().collect())
+    assert build.pairs().collect().equals(function_build.pairs().collect())

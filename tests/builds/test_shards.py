@@ -48,7 +48,7 @@ def whole(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
 def halves(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two finished shards, for tests to copy."""
     out = tmp_path_factory.mktemp("halves") / "out"
-    shards(source, out, 2)
+    make_shards(source, out, 2)
     return out.with_name("out.shards")
 
 
@@ -72,7 +72,7 @@ def long_whole(long_source: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     return medsim.build(long_source, tmp_path_factory.mktemp("one") / "out").manifest.outputs
 
 
-def shards(source: Path, out: Path, total: int, *numbers: int, **options) -> None:
+def make_shards(source: Path, out: Path, total: int, *numbers: int, **options) -> None:
     for number in numbers or range(1, total + 1):
         medsim.build_shard(source, out, shard=f"{number}/{total}", seed=4, **options)
 
@@ -86,7 +86,7 @@ def message_of(error: pytest.ExceptionInfo[medsim.MedsimError]) -> str:
 def test_shards_give_the_rows_of_a_build_in_one_piece(
     source: Path, whole: dict, tmp_path: Path, total: int, pool: str
 ) -> None:
-    shards(source, tmp_path / "out", total, pool=pool)
+    make_shards(source, tmp_path / "out", total, pool=pool)
 
     build = medsim.merge(tmp_path / "out")
 
@@ -127,7 +127,7 @@ def test_concurrent_processes_make_one_build(source: Path, whole: dict, tmp_path
         )
         for _ in range(2)
     ]
-    shards(source, out, 2, 2)
+    make_shards(source, out, 2, 2)
     for process in processes:
         stdout, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, stderr
@@ -156,7 +156,7 @@ def test_a_finished_shard_is_not_searched_again(source: Path, tmp_path: Path) ->
     assert file.stat().st_mtime_ns == before
 
 
-def ended(command: list[str], is_there: Callable[[], bool], number: int) -> tuple[int, str]:
+def kill(command: list[str], is_there: Callable[[], bool], number: int) -> tuple[int, str]:
     """Send a command a signal once something exists; return its exit code and stderr."""
     process = subprocess.Popen(
         [sys.executable, "-m", "medsim", *command],
@@ -178,16 +178,16 @@ def test_a_shard_killed_twice_is_finished_and_a_killed_merge_resumes(
 ) -> None:
     out, job = tmp_path / "out", tmp_path / "out.shards" / "job.json"
     command = ["build", str(long_source), "-o", str(out), "--shard", "1/2"]
-    code, stderr = ended(command, job.exists, signal.SIGTERM)
+    code, stderr = kill(command, job.exists, signal.SIGTERM)
     assert (code, stderr.splitlines()[-1]) == (130, "interrupted")
     job.unlink(missing_ok=True)
-    ended(command, job.exists, signal.SIGKILL)
+    kill(command, job.exists, signal.SIGKILL)
     assert not list(job.parent.glob("*.shard"))
 
     for shard in ("1/2", "2/2"):
         medsim.build_shard(long_source, out, shard=shard)
     pairs = tmp_path / ".out.unfinished" / "pairs"
-    ended(["merge", str(out)], lambda: any(pairs.rglob("*.parquet")), signal.SIGKILL)
+    kill(["merge", str(out)], lambda: any(pairs.rglob("*.parquet")), signal.SIGKILL)
     merged = medsim.merge(out)
 
     assert merged.manifest.outputs == long_whole
@@ -197,16 +197,16 @@ def test_a_shard_killed_twice_is_finished_and_a_killed_merge_resumes(
 def test_lists_missing_in_shards_are_searched(
     source: Path, whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shards(source, tmp_path / "out", 2)
+    make_shards(source, tmp_path / "out", 2)
     read_all = ShardFolder.read_all  # a resumed merge plans fewer sets than the shards
 
-    def but_one_pool(self: ShardFolder, sharded: Any) -> list[Any]:
+    def without_one_pool(self: ShardFolder, sharded: Any) -> list[Any]:
         results = read_all(self, sharded)
         others = [result for result in results if result.pool != results[0].pool]
         assert 0 < len(others) < len(results)
         return others
 
-    monkeypatch.setattr(ShardFolder, "read_all", but_one_pool)
+    monkeypatch.setattr(ShardFolder, "read_all", without_one_pool)
 
     assert medsim.merge(tmp_path / "out").manifest.outputs == whole["set"]
 
@@ -249,7 +249,7 @@ def test_shards_of_another_build_are_rejected(
 
 
 def test_missing_and_damaged_shards_are_named(source: Path, tmp_path: Path) -> None:
-    shards(source, tmp_path / "out", 4, 1, 3)
+    make_shards(source, tmp_path / "out", 4, 1, 3)
     (tmp_path / "out.shards" / "shard-3-of-4.shard").write_bytes(b"")
 
     with pytest.raises(medsim.MedsimError, match="of 4 shards, these are missing or") as error:
@@ -316,7 +316,7 @@ def test_the_source_may_have_moved_before_the_merge(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     random_release(8, 80).write_zip(Path("release.zip"), "Snapshot")
-    shards(Path("release.zip"), Path("out"), 2)
+    make_shards(Path("release.zip"), Path("out"), 2)
     monkeypatch.chdir(tmp_path)  # relative paths are found from here too
     Path("moved").mkdir()
     Path("here/release.zip").rename("moved/release.zip")
@@ -334,8 +334,8 @@ def test_shards_replace_a_finished_build_only_with_overwrite(source: Path, tmp_p
     before = medsim.build(source, out).manifest.outputs
 
     with pytest.raises(medsim.MedsimError, match="holds a build already; add `overwrite`"):
-        shards(source, out, 1)
-    shards(source, out, 1, overwrite=True)
+        make_shards(source, out, 1)
+    make_shards(source, out, 1, overwrite=True)
     with pytest.raises(medsim.MedsimError, match="holds a build already; add `overwrite`"):
         medsim.merge(out)
     assert medsim.open(out).manifest.outputs == before
@@ -360,7 +360,7 @@ def test_a_missing_or_damaged_source_leaves_no_files(tmp_path: Path) -> None:
 
     (source := tmp_path / "damaged.obo").write_text("not an ontology\n")
     with pytest.raises(medsim.MedsimError, match="not an ontology in OBO"):
-        shards(source, tmp_path / "out", 2, 1)
+        make_shards(source, tmp_path / "out", 2, 1)
     assert list(tmp_path.iterdir()) == [source]
 
 

@@ -33,7 +33,7 @@ def exported(folder: medsim.Build | medsim.Splits, out: Path, **options: object)
 
 
 @pytest.fixture(scope="module")
-def of_splits(shared_splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exports(shared_splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return exported(shared_splits, tmp_path_factory.mktemp("hub") / "out", private=True)
 
 
@@ -46,10 +46,10 @@ def files_of(metadata, config: str) -> dict[str, list[str]]:
     }
 
 
-def test_each_set_is_a_configuration_with_the_rows_of_the_build(shared_splits, of_splits) -> None:
-    metadata, n_rows = metadata_of(of_splits), rows_in_table(of_splits)
+def test_each_set_is_a_configuration_with_the_rows_of_the_build(shared_splits, exports) -> None:
+    metadata, n_rows = metadata_of(exports), rows_in_table(exports)
 
-    existing = {path.relative_to(of_splits).as_posix() for path in of_splits.rglob("*.parquet")}
+    existing = {path.relative_to(exports).as_posix() for path in exports.rglob("*.parquet")}
     listed = []
     for config in (entry["config_name"] for entry in metadata["configs"]):
         files = files_of(metadata, config)
@@ -58,7 +58,7 @@ def test_each_set_is_a_configuration_with_the_rows_of_the_build(shared_splits, o
                 rows = build.positives()
             else:
                 rows = build.pairs(*([] if config == "pairs" else config.split("-"))).collect()
-            frames = [pl.read_parquet(of_splits / path) for path in files.get(split, [])]
+            frames = [pl.read_parquet(exports / path) for path in files.get(split, [])]
             assert n_rows[config][split] == rows.height
             assert bool(frames) == bool(rows.height)
             assert not frames or pl.concat(frames).equals(rows)
@@ -120,14 +120,14 @@ def test_a_build_without_pairs_is_refused(tmp_path: Path) -> None:
         medsim.export(build, tmp_path / "tasks", "mteb", private=True)
 
 
-def test_the_description_names_every_file_with_its_digest(of_splits: Path) -> None:
-    described = json.loads((of_splits / "croissant.json").read_text("utf-8"))
+def test_the_description_names_every_file_with_its_digest(exports: Path) -> None:
+    described = json.loads((exports / "croissant.json").read_text("utf-8"))
 
     files = [entry for entry in described["distribution"] if entry["@type"] == "cr:FileObject"]
     assert {entry["contentUrl"] for entry in files} == {
-        path.relative_to(of_splits).as_posix() for path in of_splits.rglob("*.parquet")
+        path.relative_to(exports).as_posix() for path in exports.rglob("*.parquet")
     }
     for entry in files:
-        content = (of_splits / entry["contentUrl"]).read_bytes()
+        content = (exports / entry["contentUrl"]).read_bytes()
         assert entry["sha256"] == hashlib.sha256(content).hexdigest()
         assert entry["contentSize"] == f"{len(content)} B"

@@ -39,7 +39,7 @@ def pairs_in(build: medsim.Build, strategy: str = "*", sets: str = "*") -> list[
     ]
 
 
-def once_each(pairs: list[Pair], seed: int = 0) -> list[Pair]:
+def unique_pairs(pairs: list[Pair], seed: int = 0) -> list[Pair]:
     """Return pairs once regardless of direction, in the order of an export."""
     first: dict[frozenset[object], Pair] = {}
     for row in sorted(pairs, key=lambda row: (row["term1"], row["term2"], row["concept1"])):
@@ -52,7 +52,7 @@ def once_each(pairs: list[Pair], seed: int = 0) -> list[Pair]:
 
 
 def positives_in(build: medsim.Build, seed: int = 0, sets: str = "*") -> list[Pair]:
-    return once_each([row for row in pairs_in(build, sets=sets) if row["label"] == 1], seed)
+    return unique_pairs([row for row in pairs_in(build, sets=sets) if row["label"] == 1], seed)
 
 
 def linked_terms(build: medsim.Build) -> nx.Graph:
@@ -66,7 +66,7 @@ def linked_terms(build: medsim.Build) -> nx.Graph:
     return graph
 
 
-def unlinked(build: medsim.Build) -> dict[str, list[str]]:
+def unlinked_terms(build: medsim.Build) -> dict[str, list[str]]:
     """Return for each anchor the terms that no chain of positives links to it."""
     graph = linked_terms(build)
     number = {
@@ -101,7 +101,7 @@ def exported(shared_build: medsim.Build, tmp_path_factory: pytest.TempPathFactor
 def test_positives_and_labelled_pairs_are_written_once_in_hash_order(
     shared_build: medsim.Build, exported: medsim.Exported
 ) -> None:
-    of_strategy = once_each(pairs_in(shared_build, "levenshtein"), seed=4)
+    of_strategy = unique_pairs(pairs_in(shared_build, "levenshtein"), seed=4)
     positives = [(row["term1"], row["term2"]) for row in of_strategy if row["label"] == 1]
 
     assert rows_of(exported, PAIR) == positives
@@ -114,7 +114,7 @@ def test_positives_and_labelled_pairs_are_written_once_in_hash_order(
 def test_negatives_are_the_nearest_unlinked_terms(
     shared_build: medsim.Build, exported: medsim.Exported
 ) -> None:
-    others = unlinked(shared_build)
+    others = unlinked_terms(shared_build)
     expected = {anchor: nearest(anchor, terms, 3, 4) for anchor, terms in others.items()}
 
     rows = exported.read(TUPLE)
@@ -127,7 +127,7 @@ def test_negatives_are_the_nearest_unlinked_terms(
 def test_random_negatives_are_distinct_unlinked_and_drawn_for_each_positive(
     shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    others = {anchor: set(terms) for anchor, terms in unlinked(shared_build).items()}
+    others = {anchor: set(terms) for anchor, terms in unlinked_terms(shared_build).items()}
 
     export = medsim.export(
         shared_build, tmp_path / "out", "sentence-transformers", negatives="random", n_negatives=4
@@ -332,7 +332,7 @@ def test_datasets_and_difficulty_choose_the_positives_but_not_the_candidates(
         for row in pairs_in(shared_build, sets="fsn_syn")
         if row["label"] == 1 and int(str(row["distance"])) > 5
     }
-    others = unlinked(shared_build)
+    others = unlinked_terms(shared_build)
     assert set(rows_of(export, PAIR)) == chosen
     assert len(chosen) > 20
     assert [row[2] for row in rows_of(export, TUPLE)] == [
@@ -349,7 +349,7 @@ def test_each_split_has_its_own_files_and_candidates(
     files = yaml.safe_load(head)["configs"][-1]["data_files"]
     earlier: set[str] = set()
     for split, build in shared_splits.builds.items():
-        others = unlinked(build)
+        others = unlinked_terms(build)
         rows = rows_of(export, TUPLE.replace("train", split))
         assert [row[:2] for row in rows] == [
             (row["term1"], row["term2"]) for row in positives_in(build)

@@ -22,7 +22,7 @@ SHARES = {"train": Fraction(6, 10), "validation": Fraction(2, 10), "test": Fract
 
 
 @pytest.fixture(scope="module")
-def of_umls(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
+def umls_build(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
     folder = tmp_path_factory.mktemp("umls")
     umls = random_metathesaurus(7, 60)
     umls.relations = [row for row in umls.relations if "|SY|" not in row]  # SY links nearly all
@@ -47,12 +47,12 @@ def categories_of(build: medsim.Build) -> dict[str, str]:
     }
 
 
-def test_a_category_is_in_one_split(of_umls: medsim.Build, tmp_path: Path) -> None:
-    splits = medsim.split(of_umls, tmp_path / "out", by="category", ratios="60/20/20", threads=1)
+def test_a_category_is_in_one_split(umls_build: medsim.Build, tmp_path: Path) -> None:
+    splits = medsim.split(umls_build, tmp_path / "out", by="category", ratios="60/20/20", threads=1)
 
     by_group = dict(splits.read("concepts.parquet").select("group_id", "split").iter_rows())
     split_of_category = defaultdict(set)
-    for group, category in categories_of(of_umls).items():
+    for group, category in categories_of(umls_build).items():
         split_of_category[category].add(by_group[group])
     assert {len(splits_of_tag) for splits_of_tag in split_of_category.values()} == {1}
     dealt = splits.manifest.rule["categories"]
@@ -61,12 +61,12 @@ def test_a_category_is_in_one_split(of_umls: medsim.Build, tmp_path: Path) -> No
         for name in splits.names
     }
     assert crossings(folders(splits), "random") == []
-    assert medsim.verify(splits, build=of_umls).holds
+    assert medsim.verify(splits, build=umls_build).holds
 
 
-def test_named_categories_are_the_test_split(of_umls: medsim.Build, tmp_path: Path) -> None:
+def test_named_categories_are_the_test_split(umls_build: medsim.Build, tmp_path: Path) -> None:
     splits = medsim.split(
-        of_umls,
+        umls_build,
         tmp_path / "out",
         by="category",
         test_categories=["Finding"],
@@ -79,7 +79,7 @@ def test_named_categories_are_the_test_split(of_umls: medsim.Build, tmp_path: Pa
         "test": ["Finding"],
     }
     with pytest.raises(OptionError, match="unknown category 'finding'; did you mean Finding"):
-        medsim.split(of_umls, tmp_path / "2", by="category", test_categories=["finding"])
+        medsim.split(umls_build, tmp_path / "2", by="category", test_categories=["finding"])
 
 
 DEALT = [
@@ -184,12 +184,12 @@ def test_new_concepts_since_a_release_are_the_test_split(
 
 
 def test_a_build_that_is_not_earlier_is_rejected(
-    releases: tuple[medsim.Build, medsim.Build], of_umls: medsim.Build, tmp_path: Path
+    releases: tuple[medsim.Build, medsim.Build], umls_build: medsim.Build, tmp_path: Path
 ) -> None:
     earlier, later = releases
     for since, message in (
         (later, "is not of an earlier release"),
-        (of_umls, "is not of an earlier release of the terminology and language"),
+        (umls_build, "is not of an earlier release of the terminology and language"),
     ):
         with pytest.raises(OptionError, match=message):
             medsim.split(earlier, tmp_path / "out", by="release", since=since)

@@ -248,7 +248,7 @@ def scaled_sizes(pool: Ids, part: Ids, sizes: Rows) -> Ids:
 
 
 class PartOfPool:
-    """The candidates of a pool, taken from those of a larger pool that contains it.
+    """The candidates of a pool, taken from the candidates of a larger pool that contains it.
 
     The order of distances is the same in both, so a list of the larger pool, without terms outside
     the smaller one, is a list of the smaller one.

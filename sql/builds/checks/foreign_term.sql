@@ -13,7 +13,7 @@ with outside as (
     where p.label = 0
 ),
 
-own_term as (
+set_term as (
     select
         set_id,
         term1_id as term_id
@@ -31,7 +31,7 @@ select
     p.set_id,
     p.row
 from outside as p
-anti join own_term as o
+anti join set_term as o
     on
         p.set_id = o.set_id
         and p.term2_id = o.term_id

@@ -5,7 +5,7 @@
 -- writes  macro unfounded_name_pair(of_dataset, kinds1, kinds2): set_id, row
 
 create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
-    with own_set as (
+    with dataset_set as (
         select set_id
         from pair_set
         where dataset = of_dataset
@@ -20,7 +20,7 @@ create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
             p.concept1,
             p.concept2
         from numbered_pair as p
-        semi join own_set as s on p.set_id = s.set_id
+        semi join dataset_set as s on p.set_id = s.set_id
         where p.label = 1
     ),
 
@@ -42,7 +42,7 @@ create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
         where list_contains(kinds2, kind)
     ),
 
-    founded as (
+    valid as (
         select
             p.set_id,
             p.row
@@ -63,7 +63,7 @@ create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
         p.set_id,
         p.row
     from positive as p
-    anti join founded as f
+    anti join valid as f
         on
             p.set_id = f.set_id
             and p.row = f.row;

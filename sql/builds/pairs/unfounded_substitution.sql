@@ -4,7 +4,7 @@
 -- writes  macro unfounded_substitution(of_dataset): set_id, row
 
 create or replace macro unfounded_substitution(of_dataset) as table
-    with own_set as (
+    with dataset_set as (
         select
             set_id,
             dataset,
@@ -24,7 +24,7 @@ create or replace macro unfounded_substitution(of_dataset) as table
             least(p.term1_id, p.term2_id) as low_id,
             greatest(p.term1_id, p.term2_id) as high_id
         from numbered_pair as p
-        inner join own_set as s on p.set_id = s.set_id
+        inner join dataset_set as s on p.set_id = s.set_id
         where p.label = 1
     ),
 

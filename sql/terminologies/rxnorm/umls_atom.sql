@@ -15,7 +15,7 @@ with retired as (
         a.term,
         a.place
     from archived_atom as a
-    anti join umls_atom as own on a.concept_id = own.concept_id
+    anti join umls_atom as u on a.concept_id = u.concept_id
     anti join umls_atom as same on a.atom_id = same.atom_id
 )
 

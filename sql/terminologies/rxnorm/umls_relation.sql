@@ -18,10 +18,10 @@ with merged as (
             a.concept_id = r.source_id
             and a.merged_to = r.target_id
             and r.kind = 'replaced_by'
-    anti join umls_atom as own
+    anti join umls_atom as u
         on
-            a.concept_id = own.concept_id
-            and own.suppressed = 'N'
+            a.concept_id = u.concept_id
+            and u.suppressed = 'N'
     where
         a.merged_to <> ''
         and a.merged_to <> a.concept_id

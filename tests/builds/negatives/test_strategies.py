@@ -344,19 +344,19 @@ def test_no_pool_stays_prepared_while_rows_are_made(monkeypatch: pytest.MonkeyPa
     prepared = []
     search, served_negatives = candidates.CandidateSource.search, candidates.served_negatives
 
-    def noted(source: candidates.CandidateSource, *arguments: Any) -> SearchResult:
+    def record_source(source: candidates.CandidateSource, *arguments: Any) -> SearchResult:
         sources.add(source)
         return search(source, *arguments)
 
-    def noting(index: Any, source_of: Any, served: Any) -> Any:
-        def looked_at(name: str) -> None:
+    def serve_and_check(index: Any, source_of: Any, served: Any) -> Any:
+        def check_pools(name: str) -> None:
             served(name)
             prepared.append([source for source in sources if source.prepared_search is not None])
 
-        return served_negatives(index, source_of, looked_at)
+        return served_negatives(index, source_of, check_pools)
 
-    monkeypatch.setattr(candidates.CandidateSource, "search", noted)
-    monkeypatch.setattr(levenshtein, "served_negatives", noting)
+    monkeypatch.setattr(candidates.CandidateSource, "search", record_source)
+    monkeypatch.setattr(levenshtein, "served_negatives", serve_and_check)
 
     negatives_of("levenshtein", two_pools_in_turns())
 
