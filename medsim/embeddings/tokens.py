@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.terms import lowered
-from medsim.kernels.packing import starts_of, taken
+from medsim.kernels.packing import gather, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -124,7 +124,7 @@ def words_of(
 
     of_tokens = np.array(flat, np.int32)
     term_starts = starts_of(n_tokens)
-    word_ids, token_starts = taken(np.array(read_ids, np.uint32), starts_of(n_read_ids), of_tokens)
+    word_ids, token_starts = gather(np.array(read_ids, np.uint32), starts_of(n_read_ids), of_tokens)
     starts = token_starts[term_starts]
     n_found = np.diff(starts)
     n_words = np.diff(starts_of(np.array(n_read, np.int32)[of_tokens])[term_starts])

@@ -1,11 +1,12 @@
-"""Compares terms as bags of word vectors: pools a bag, pairs words, fuzzy sets; pairs and tables.
+"""Compares terms as bags of word vectors, in pairs or tables: pools, word pairs and fuzzy sets.
 
 Bags are flat: the words of term ``i`` are ``words[starts[i]:starts[i + 1]]``, rows of the vectors.
 
-For tables, each of some bags with each of many, words are compared before: the rows of that table
-are words of the right side, its columns those of the left. The few rows of one bag of the right
-side are copied near the processor, where all bags of the left are compared with it, side by side. A
-value is what the kernels that compare single pairs of bags give, rounded to single precision.
+A table compares every bag of the left side with every bag of the right side. The caller compares
+the words first, in a table whose rows are words of the right side and whose columns are words of
+the left side. The few rows of one right bag are copied into a buffer that stays in the processor's
+cache, and all left bags are compared with them side by side. Each value equals the value of the
+kernels for single pairs, rounded to single precision.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 def averaged(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vectors:
     """Return the mean of each term's word vectors: float32[n_terms, n_dimensions].
 
-    ``terms`` are the requested bags; a bag without words gives zeros.
+    ``terms`` selects the bags; a bag without words gives zeros.
     """
-    found = np.zeros((len(terms), vectors.shape[1]), np.float32)
+    means = np.zeros((len(terms), vectors.shape[1]), np.float32)
     total = np.empty(vectors.shape[1])
     for row in range(len(terms)):
         begin, end = starts[terms[row]], starts[terms[row] + 1]
@@ -34,31 +35,32 @@ def averaged(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vector
         for token in range(begin, end):
             total += vectors[words[token]]
         if end > begin:
-            found[row] = total / (end - begin)
-    return found
+            means[row] = total / (end - begin)
+    return means
 
 
 @kernel
 def positive_maxima(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vectors:
     """Return the largest value of each term's word vectors in each dimension, at least 0.
 
-    Arguments and result as for ``averaged``.
+    The arguments and the shape of the result are those of ``averaged``.
     """
-    found = np.zeros((len(terms), vectors.shape[1]), np.float32)
+    maxima = np.zeros((len(terms), vectors.shape[1]), np.float32)
     for row in range(len(terms)):
         for token in range(starts[terms[row]], starts[terms[row] + 1]):
             for at in range(vectors.shape[1]):
-                found[row, at] = max(found[row, at], vectors[words[token], at])
-    return found
+                maxima[row, at] = max(maxima[row, at], vectors[words[token], at])
+    return maxima
 
 
 @kernel
 def overlaps(vectors: Vectors, first: Ids, second: Ids) -> Values:
     """Return the Jaccard index of each pair of fuzzy sets: sum of minima over sum of maxima.
 
-    The vectors are memberships, at least 0. float64[n_pairs] from 0 to 1; 0 where both are empty.
+    The vectors are memberships, at least 0. Returns float64[n_pairs] from 0 to 1; 0 where both sets
+    are empty.
     """
-    found = np.zeros(len(first))
+    indices = np.zeros(len(first))
     for pair in range(len(first)):
         a, b = vectors[first[pair]], vectors[second[pair]]
         least, most = 0.0, 0.0
@@ -66,8 +68,8 @@ def overlaps(vectors: Vectors, first: Ids, second: Ids) -> Values:
             least += np.float64(min(a[at], b[at]))
             most += np.float64(max(a[at], b[at]))
         if most > 0:
-            found[pair] = least / most
-    return found
+            indices[pair] = least / most
+    return indices
 
 
 @kernel
@@ -76,12 +78,12 @@ def dynamax_overlaps(
 ) -> Values:
     """Return DynaMax-Jaccard of each pair of terms (Zhelezniak et al., ICLR 2019, algorithm 1).
 
-    The universe of a pair is the word vectors of both terms. A term belongs to a member of the
-    universe by the largest inner product of one of its own words with it, at least 0.
-    float64[n_pairs] from 0 to 1; 0 where nothing is positive. Time O(n_words**2 * n_dimensions) a
-    pair.
+    The universe of a pair is the word vectors of both terms. A term's membership in a vector of the
+    universe is the largest inner product of that vector with the term's words, at least 0. Returns
+    float64[n_pairs] from 0 to 1; 0 where no membership is positive. Time O(n_words**2 *
+    n_dimensions) per pair.
     """
-    found = np.zeros(len(first))
+    indices = np.zeros(len(first))
     for pair in range(len(first)):
         a = words[starts[first[pair]] : starts[first[pair] + 1]]
         b = words[starts[second[pair]] : starts[second[pair] + 1]]
@@ -91,16 +93,16 @@ def dynamax_overlaps(
             least += min(belongs[0, member], belongs[1, member])
             most += max(belongs[0, member], belongs[1, member])
         if most > 0:
-            found[pair] = least / most
-    return found
+            indices[pair] = least / most
+    return indices
 
 
 @kernel
 def _memberships(vectors: Vectors, universe: Rows, n_first: int) -> Table:
     """Return the memberships of two terms in their universe: float64[2, n_members].
 
-    The first ``n_first`` members are the words of the first term, the others those of the second.
-    The product of two words is computed once; it counts for each as a member.
+    The first ``n_first`` members are the words of the first term, the others are the words of the
+    second. The product of two words is computed once and counts for both of them as members.
     """
     belongs = np.zeros((2, len(universe)))
     for left in range(len(universe)):
@@ -117,46 +119,46 @@ def _memberships(vectors: Vectors, universe: Rows, n_first: int) -> Table:
 
 @kernel
 def word_pairs(words: Ids, starts: Starts, first: Ids, second: Ids) -> tuple[Rows, Starts]:
-    """Return every word of the first term with every word of the second, for each pair of terms.
+    """Pair every word of the first term with every word of the second, for each pair of terms.
 
-    int64[n_word_pairs], the smaller word times 2**32 plus the larger, since metrics are symmetric;
-    and int64[n_pairs + 1], where those of each pair begin.
+    Returns int64[n_word_pairs], the smaller word times 2**32 plus the larger, since metrics are
+    symmetric; and int64[n_pairs + 1], where the word pairs of each pair of terms begin.
     """
     ends = np.zeros(len(first) + 1, np.int64)
     for pair in range(len(first)):
         n_first = starts[first[pair] + 1] - starts[first[pair]]
         n_second = starts[second[pair] + 1] - starts[second[pair]]
         ends[pair + 1] = ends[pair] + n_first * n_second
-    found = np.empty(ends[-1], np.int64)
+    pairs = np.empty(ends[-1], np.int64)
     for pair in range(len(first)):
         at = ends[pair]
         for left in words[starts[first[pair]] : starts[first[pair] + 1]]:
             for right in words[starts[second[pair]] : starts[second[pair] + 1]]:
-                found[at] = (np.int64(min(left, right)) << 32) | max(left, right)
+                pairs[at] = (np.int64(min(left, right)) << 32) | max(left, right)
                 at += 1
-    return found, ends
+    return pairs, ends
 
 
 @kernel
 def group_means(values: Values, groups: Rows, starts: Starts) -> Values:
     """Return the mean of the values of each group: float64[n_groups], 0 for an empty one.
 
-    ``groups`` are rows of the values, and ``starts`` where those of each group begin.
+    ``groups`` are row numbers in ``values``; ``starts`` says where each group begins in ``groups``.
     """
-    found = np.zeros(len(starts) - 1)
-    for group in range(len(found)):
+    means = np.zeros(len(starts) - 1)
+    for group in range(len(means)):
         for at in range(starts[group], starts[group + 1]):
-            found[group] += values[groups[at]]
+            means[group] += values[groups[at]]
         if starts[group + 1] > starts[group]:
-            found[group] /= starts[group + 1] - starts[group]
-    return found
+            means[group] /= starts[group + 1] - starts[group]
+    return means
 
 
 class Bags(NamedTuple):
-    """Bags of either side that are compared.
+    """The left and right bags of a table.
 
-    Those of the left side ascend in size. Of bags of one size come the columns of all first tokens,
-    then of all second ones, and so on.
+    Left bags are in ascending order of size. For all left bags of one size, the columns of their
+    first tokens come first, then the columns of their second tokens, and so on.
 
     Attributes:
         sizes: int64[n_left].
@@ -173,7 +175,7 @@ class Bags(NamedTuple):
 
 @kernel
 def _n_alike(sizes: Counts, first: int) -> int:
-    """Return how many consecutive bags have the size of a bag."""
+    """Return how many consecutive bags have the same size."""
     last = first
     while last < len(sizes) and sizes[last] == sizes[first]:
         last += 1
@@ -182,14 +184,14 @@ def _n_alike(sizes: Counts, first: int) -> int:
 
 @kernel
 def bag_means(similarities: Table, bags: Bags) -> Vectors:
-    """Return the mean similarity of each word of a bag with each of another, for all bags.
+    """Return the mean similarity of the words of one bag with the words of another, for all bags.
 
-    ``similarities`` are of words. float32[n_right, n_left], 0 where a bag is empty.
+    ``similarities`` compares words. Returns float32[n_right, n_left], 0 where a bag is empty.
     """
-    found = np.zeros((len(bags.starts) - 1, len(bags.sizes)), np.float32)
-    sums, held = np.empty(len(bags.sizes)), _room(similarities, bags)
-    for other in range(len(found)):
-        rows = _copied(similarities, bags, other, held)
+    means = np.zeros((len(bags.starts) - 1, len(bags.sizes)), np.float32)
+    sums, buffer = np.empty(len(bags.sizes)), _room(similarities, bags)
+    for other in range(len(means)):
+        rows = _copied(similarities, bags, other, buffer)
         first, begin = 0, 0
         while first < len(bags.sizes) and len(rows) > 0:
             n_bags, size = _n_alike(bags.sizes, first), bags.sizes[first]
@@ -198,9 +200,9 @@ def bag_means(similarities: Table, bags: Bags) -> Vectors:
                 _add_similarities(rows, bags.columns[begin : begin + n_bags], sums[:n_bags])
                 begin += n_bags
             if size > 0:
-                found[other, first : first + n_bags] = sums[:n_bags] / (size * len(rows))
+                means[other, first : first + n_bags] = sums[:n_bags] / (size * len(rows))
             first += n_bags
-    return found
+    return means
 
 
 @kernel
@@ -213,17 +215,17 @@ def _room(table: Table, bags: Bags) -> Table:
 
 
 @kernel
-def _copied(table: Table, bags: Bags, other: int, held: Table) -> Table:
-    """Return the rows of a bag of the right side, copied to ``held``."""
+def _copied(table: Table, bags: Bags, other: int, buffer: Table) -> Table:
+    """Copy the rows of a bag of the right side to ``buffer``, and return them."""
     begin, end = bags.starts[other], bags.starts[other + 1]
     for at in range(end - begin):
-        held[at] = table[bags.rows[begin + at]]
-    return held[: end - begin]
+        buffer[at] = table[bags.rows[begin + at]]
+    return buffer[: end - begin]
 
 
 @kernel
 def _add_similarities(rows: Table, columns: Ids, sums: Values) -> None:
-    """Add to each sum the similarities of its column, row by row, four at once."""
+    """Add the similarities of each column to its sum, in order of rows, four rows at a time."""
     at = 0
     while at + 4 <= len(rows):
         a, b, c, d = rows[at], rows[at + 1], rows[at + 2], rows[at + 3]
@@ -240,35 +242,35 @@ def _add_similarities(rows: Table, columns: Ids, sums: Values) -> None:
 def own_memberships(vectors: Vectors, words: Ids, starts: Starts) -> Values:
     """Return the membership of each bag in each of its own words: float64[n_tokens].
 
-    It is the largest inner product of one of its words with that word, at least 0.
+    The membership is the largest inner product of that word with the bag's words, at least 0.
     """
-    found = np.zeros(len(words))
+    memberships = np.zeros(len(words))
     for bag in range(len(starts) - 1):
         for member in range(starts[bag], starts[bag + 1]):
             for token in range(starts[bag], member + 1):
                 product = 0.0
                 for at in range(vectors.shape[1]):
                     product += np.float64(vectors[words[member], at]) * vectors[words[token], at]
-                found[member] = max(found[member], product)
-                found[token] = max(found[token], product)
-    return found
+                memberships[member] = max(memberships[member], product)
+                memberships[token] = max(memberships[token], product)
+    return memberships
 
 
 @kernel
 def dynamax_table(left: Values, right: Values, products: Table, bags: Bags) -> Vectors:
     """Return DynaMax-Jaccard of every bag with every other (Zhelezniak et al., ICLR 2019).
 
-    ``left`` and ``right`` are of ``own_memberships``, in the order of the columns and of the rows;
-    ``products`` are inner products of words. float32[n_right, n_left] from 0 to 1; 0 where nothing
-    is positive.
+    ``left`` and ``right`` come from ``own_memberships``, in the order of the columns and of the
+    rows; ``products`` are inner products of words. Returns float32[n_right, n_left] from 0 to 1; 0
+    where no membership is positive.
     """
     n_left = len(bags.sizes)
-    found = np.zeros((len(bags.starts) - 1, n_left), np.float32)
+    indices = np.zeros((len(bags.starts) - 1, n_left), np.float32)
     least, most, belongs = np.empty(n_left), np.empty(n_left), np.empty(n_left)
-    held = _room(products, bags)
-    largest = np.empty((len(held), n_left))
-    for other in range(len(found)):
-        rows = _copied(products, bags, other, held)
+    buffer = _room(products, bags)
+    largest = np.empty((len(buffer), n_left))
+    for other in range(len(indices)):
+        rows = _copied(products, bags, other, buffer)
         least[:], most[:], largest[: len(rows)] = 0, 0, 0
         first, begin = 0, 0
         while first < n_left:
@@ -289,13 +291,13 @@ def dynamax_table(left: Values, right: Values, products: Table, bags: Bags) -> V
             _add_overlaps(belongs, largest[at], least, most)
         for bag in range(n_left):
             if most[bag] > 0:
-                found[other, bag] = least[bag] / most[bag]
-    return found
+                indices[other, bag] = least[bag] / most[bag]
+    return indices
 
 
 @kernel
 def _keep_largest(products: Values, columns: Ids, belongs: Values, largest: Values) -> None:
-    """Raise two values of each bag to the product of its column where that is larger."""
+    """Update both maxima of each bag with the product of its column."""
     for bag in range(len(columns)):
         product = products[columns[bag]]
         belongs[bag] = max(belongs[bag], product)
@@ -304,7 +306,7 @@ def _keep_largest(products: Values, columns: Ids, belongs: Values, largest: Valu
 
 @kernel
 def _add_overlaps(some: Values, others: Values, least: Values, most: Values) -> None:
-    """Add the smaller and the larger of two memberships to the sums of each bag."""
+    """Add the minimum and the maximum of each pair of memberships to the sums of its bag."""
     for bag in range(len(some)):
         least[bag] += min(some[bag], others[bag])
         most[bag] += max(some[bag], others[bag])

@@ -18,7 +18,7 @@ _FAR = np.int64(1) << np.int64(40)  # beyond any distance
 class Best(NamedTuple):
     """The best candidates of each query so far, nearest first.
 
-    The distance of candidates that are ranked by cosine is the cosine with its sign changed.
+    For candidates ranked by cosine, the distance is the negated cosine.
 
     Attributes:
         starts: int64[n_queries + 1], the slots of each query.
@@ -36,7 +36,7 @@ class Best(NamedTuple):
 
 
 def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32]) -> Best:
-    """Return empty slots for the wanted number of candidates of each query."""
+    """Return empty slots for the requested number of candidates of each query."""
     starts = starts_of(sizes)
     return Best(
         starts=starts,
@@ -56,9 +56,9 @@ def filled_slots(best: Best) -> tuple[Starts, Starts]:
 
 @inner_kernel
 def enter(
-    best: Best, slot: int, found: int, distance: np.int64 | np.float32, tie: np.uint64
+    best: Best, slot: int, candidate: int, distance: np.int64 | np.float32, tie: np.uint64
 ) -> None:
-    """Insert a candidate into the best of a query if it is near enough and not there yet.
+    """Insert a candidate into a query's best if it is near enough and not there yet.
 
     Order is by distance, then tie, then id.
     """
@@ -67,9 +67,9 @@ def enter(
     at = filled
     while at > begin:
         d, t, c = best.distances[at - 1], best.ties[at - 1], best.ids[at - 1]
-        if d < distance or (d == distance and (t < tie or (t == tie and c < found))):
+        if d < distance or (d == distance and (t < tie or (t == tie and c < candidate))):
             break
-        if c == found:
+        if c == candidate:
             return
         at -= 1
     if at == end:
@@ -78,7 +78,7 @@ def enter(
         best.distances[to] = best.distances[to - 1]
         best.ties[to] = best.ties[to - 1]
         best.ids[to] = best.ids[to - 1]
-    best.distances[at], best.ties[at], best.ids[at] = distance, tie, found
+    best.distances[at], best.ties[at], best.ids[at] = distance, tie, candidate
     if filled < end:
         best.counts[slot] += 1
 

@@ -1,15 +1,14 @@
 """Compiles kernels, with a cache of compiled code for each state of their sources.
 
-Numba's own cache keeps code for as long as the kernel's own file stays the same. It does not see
-that a function, a constant or a type of another file has changed, and then runs old code or fails;
-it loads whatever its files hold, so that a damaged one stops or crashes every later run; and two
-processes that compile at once may mix up the code of two signatures. So kernels have a cache of
-their own, in a folder that is named by the content of all kernels' files. Folders
-of other contents that no process has used for a month are removed.
+Numba's built-in cache reuses code as long as the kernel's file is unchanged. It has three problems:
+it misses changes of functions, constants or types in other files, and then runs old code or fails;
+it loads its files unchecked, so a damaged file stops or crashes every later run; and two processes
+that compile at the same time may mix up the code of two signatures. So medsim has its own cache of
+kernels. Its folder is named after the content of all files with kernels. Folders for other contents
+are removed once no process has used them for a month.
 
-A file of the cache has the code of one kernel for one signature, after a digest of its content. A
-file that is damaged, truncated, empty or of another signature counts as missing, and is written
-again.
+A file of the cache holds a digest, then the code of one kernel for one signature. A file that is
+damaged, truncated, empty or for another signature counts as missing, and is written again.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 VERSIONS = (sys.version, numba.__version__, llvmlite.__version__)
-"""Of what compiled code is made with."""
+"""The versions that compiled code depends on."""
 
 
 @dataclass
@@ -55,7 +54,7 @@ class CodeCache(_Cache):
     """The cache of a kernel's compiled code; other processes can change it at any time.
 
     Attributes:
-        function: the kernel as it is written.
+        function: the kernel before compilation.
         cache_path: folder of its files; empty if none can be used.
     """
 
@@ -82,8 +81,8 @@ class CodeCache(_Cache):
         digest, stored = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
         if digest != hashlib.sha256(stored).digest():
             return None
-        found, reduced = pickle.loads(stored)  # noqa: S301 — as Numba's own files
-        if found != key:
+        stored_key, reduced = pickle.loads(stored)  # noqa: S301 — as Numba's own files
+        if stored_key != key:
             return None
         return CompileResult._rebuild(target_context, *reduced)  # type: ignore[no-untyped-call]  # noqa: SLF001
 
@@ -108,7 +107,7 @@ class CodeCache(_Cache):
                 partial.unlink(missing_ok=True)
 
     def _file(self, signature: Any, codegen: Any) -> tuple[tuple[object, ...], Path]:
-        """Return everything that compiled code depends on besides the sources, and its file."""
+        """Return what compiled code depends on besides the sources, and the path of its file."""
         key = (signature, codegen.magic_tuple(), VERSIONS)
         name = f"{self.function.__module__.rpartition('.')[2]}.{self.function.__qualname__}"
         digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
@@ -117,11 +116,11 @@ class CodeCache(_Cache):
 
 @cache
 def _warn(reason: str) -> None:
-    """Warn once that code cannot be kept; filters of warnings cannot make this an error."""
+    """Warn once that code cannot be saved; warning filters cannot turn this into an error."""
     with suppress(UserWarning):
         warnings.warn(
-            f"compiled kernels cannot be kept ({reason}), so every run compiles them again, up to "
-            "a minute; set the environment variable NUMBA_CACHE_DIR to a folder",
+            f"compiled kernels cannot be saved ({reason}), so every run compiles them again, which "
+            "takes up to a minute; set the environment variable NUMBA_CACHE_DIR to a folder",
             stacklevel=2,
         )
 
@@ -134,43 +133,44 @@ _MONTH_SECONDS = 30 * 24 * 60 * 60
 def kernel(function: F) -> Dispatcher[F]:
     """Return a function compiled without the interpreter lock, from the cache if possible.
 
-    The cache is in ``NUMBA_CACHE_DIR`` or in the user's cache folder; where neither can be written,
-    code is compiled in every run.
+    The cache is in ``NUMBA_CACHE_DIR`` or in the user's cache folder; if neither is writable, code
+    is compiled in every run.
     """
     return _cached(function, njit(function, nogil=True))
 
 
 def inner_kernel(function: F) -> Dispatcher[F]:
-    """Return a function that only kernels may call and that has no arrays of its own.
+    """Return a function that only kernels may call and that creates no arrays.
 
-    It works on its arguments, and neither makes arrays nor calls functions that return arrays:
+    It works on its arguments, and neither creates arrays nor calls functions that return arrays:
     without reference counts, these would never be freed. Reference counting needs two atomic
-    instructions per array and call, which took half of the time of a search for bounds and an
-    eighth of that of the search. Compiled as by ``kernel``; a call from Python raises TypeError.
+    instructions per array and call. They took half of the time of looking up bounds and an eighth
+    of the time of the search. Otherwise like ``kernel``; a call from Python raises TypeError.
     """
     return array_kernel(function, _nrt=False)
 
 
 def array_kernel(function: F, **options: bool) -> Dispatcher[F]:
-    """Return a function that only kernels can call and that can make arrays; see ``kernel``.
+    """Return a function that only kernels can call and that can create arrays; see ``kernel``.
 
-    It has no wrapper for calls from Python, so all kernels compile in a quarter less time.
+    It has no wrapper for calls from Python, which saves a quarter of the compile time of all
+    kernels.
     """
     alone: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
     compiled = njit(function, nogil=True, **alone)
     if isinstance(compiled, CompiledFunction):
-        # The dispatcher would jump to code that is not there; so it is not told that there is any.
+        # Without a wrapper there is no entry point for the dispatcher, so none is registered.
         compiled._insert = lambda *_code: None  # type: ignore[attr-defined]  # noqa: SLF001
         compiled._compile_for_args = partial(_refuse, function.__name__)  # type: ignore[attr-defined]  # noqa: SLF001
     return _cached(function, compiled)
 
 
 def inlined_kernel(function: F) -> Dispatcher[F]:
-    """Return a function that is compiled as a part of the one kernel that calls it.
+    """Return a function that is compiled as part of the only kernel that calls it.
 
-    Large kernels that each call the next compile in half the time so, since each is otherwise
-    compiled once more with every one above it. Small ones, and what has several callers, gain
-    nothing.
+    This halves the compile time of a chain of large kernels, where each would otherwise be compiled
+    again with every kernel above it. Small functions and functions with several callers do not
+    gain.
     """
     return njit(function, nogil=True, inline="always")
 
@@ -183,15 +183,15 @@ def _cached(function: F, compiled: Dispatcher[F]) -> Dispatcher[F]:
     """Return a compiled function with its cache."""
     if isinstance(compiled, CompiledFunction):  # not where compiling is switched off
         folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
-        # As its method enable_caching does.
+        # The same as its method enable_caching.
         compiled._cache = CodeCache(function, folder)  # type: ignore[attr-defined]  # noqa: SLF001
     return compiled
 
 
 def compiled_mark() -> Path | None:
-    """Return the file that records that all kernels of a build are compiled on this machine.
+    """Return the path of a file that exists once all kernels of a build are compiled here.
 
-    It depends on the processor and versions. None if code is not kept, or compiling is off.
+    It depends on the processor and on versions. None if code is not saved or compilation is off.
     """
     folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
     if not folder or config.DISABLE_JIT:  # type: ignore[attr-defined]  # likewise
@@ -204,7 +204,7 @@ def compiled_mark() -> Path | None:
 def _folder(chosen: str) -> str:
     """Return the folder of the cache; empty if none can be used.
 
-    It is marked as used now, and folders of other sources unused for a month are removed.
+    The folder is marked as used now. Folders for other sources, unused for a month, are removed.
     """
     try:
         caches = os.environ.get("XDG_CACHE_HOME") or ("" if chosen else Path.home() / ".cache")
@@ -214,19 +214,19 @@ def _folder(chosen: str) -> str:
     sources = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         sources.update(file.read_bytes())
-    own = base / f"kernels-{sources.hexdigest()[:16]}"
+    current = base / f"kernels-{sources.hexdigest()[:16]}"
     with suppress(OSError):
-        if own.exists():
-            os.utime(own)
+        if current.exists():
+            os.utime(current)
         for other in base.glob(f"kernels-{'[0-9a-f]' * 16}"):
-            if other != own and time.time() - other.lstat().st_mtime > _MONTH_SECONDS:
+            if other != current and time.time() - other.lstat().st_mtime > _MONTH_SECONDS:
                 shutil.rmtree(other, ignore_errors=True)
-    return str(own)
+    return str(current)
 
 
 @inner_kernel
 def whole(number: int | np.integer[Any]) -> int:
-    """Return a number as int64, so that kernels are compiled for one type only."""
+    """Return a number as int64, so that kernels are compiled for a single type."""
     return int(np.int64(number))
 
 
@@ -244,7 +244,7 @@ class CompileTimes(Listener):
     _began: float = 0.0
 
     def on_start(self, event: Event) -> None:  # noqa: ARG002 — Numba's
-        """Count a kernel that begins to compile."""
+        """Note that a kernel begins to compile."""
         if self._depth == 0:
             self._began = time.monotonic()
             if self.begins is not None:
@@ -253,12 +253,12 @@ class CompileTimes(Listener):
         self._depth += 1
 
     def on_end(self, event: Event) -> None:  # noqa: ARG002 — Numba's
-        """Count a kernel that is compiled."""
+        """Note that a kernel is compiled."""
         self._depth -= 1
         if self._depth == 0:
             self.seconds += time.monotonic() - self._began
 
 
 def compile_watch(begins: Callable[[], None]) -> AbstractContextManager[CompileTimes]:
-    """Give the body the compile times of its kernels; cached code takes none."""
+    """Measure the compile times of kernels in the body; cached code takes no time."""
     return install_listener("numba:compile", CompileTimes(begins))

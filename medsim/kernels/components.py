@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 def components(n_nodes: int, left: Ids, right: Ids) -> Ids:
     """Return the component of each node: the smallest node in it.
 
-    Union by the smaller root with path halving (Tarjan and van Leeuwen 1984). The root of a tree is
-    always its smallest node, so the result does not depend on the order of edges, whose ends are
-    ``left`` and ``right``. int32[n_nodes], time nearly O(n_nodes + n_edges).
+    Union by the smaller root with path halving (Tarjan and van Leeuwen 1984). Edges connect the
+    nodes ``left`` with the nodes ``right``. The root of a tree is always its smallest node, so the
+    result does not depend on the order of edges. Returns int32[n_nodes], in time nearly O(n_nodes +
+    n_edges).
     """
     parent = np.arange(n_nodes).astype(np.int32)
     for edge in range(len(left)):

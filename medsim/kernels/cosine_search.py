@@ -1,8 +1,8 @@
 """Ranks candidates by cosine: similarities in single precision, ties by hashes of content.
 
-A similarity is the cosine in double precision, summed in one order, then rounded to single
+A similarity is the cosine, summed in double precision in a fixed order, then rounded to single
 precision. So it is the same on any machine, and terms whose vectors are mathematically equally
-similar tie, though their last digits differ. Points of equal vectors are looked at once.
+similar tie even if their last digits differ. Points with equal vectors are compared once.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Points(NamedTuple):
 
     Attributes:
         vectors: float32[n_points, n_dimensions].
-        lengths: float64[n_points], of ``lengths``.
-        groups: int32[n_points]; points of one group are never each other's candidates.
-        hashes: uint64[n_points], of the terms' content.
+        lengths: float64[n_points], from ``lengths``.
+        groups: int32[n_points]; points of the same group are never each other's candidates.
+        hashes: uint64[n_points], hashes of the terms' content.
         members: int32[n_points], the points of each distinct vector, ascending.
-        starts: int64[n_distinct + 1], where those of each begin.
+        starts: int64[n_distinct + 1], where the members of each distinct vector begin.
     """
 
     vectors: Vectors
@@ -52,13 +52,13 @@ class Points(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Distinct vectors that may be the nearest of queries; equal queries share them.
+    """Distinct vectors that may be the nearest neighbours of queries; equal queries share them.
 
     Attributes:
-        ids: int64[n_distinct_queries, n_candidates], distinct in a row; -1 is none.
+        ids: int64[n_distinct_queries, n_candidates], distinct in a row; -1 means no candidate.
         estimates: float32[n_distinct_queries, n_candidates], their cosines, descending.
         rows: int64[n_queries], the row of each query.
-        error: the most by which an estimate may be wrong.
+        error: the maximum error of an estimate.
     """
 
     ids: Places
@@ -70,32 +70,32 @@ class Candidates(NamedTuple):
 @kernel
 def vector_hashes(vectors: Vectors) -> Hashes:
     """Return a hash of the bits of each row: uint64[n_rows]."""
-    found = np.empty(len(vectors), np.uint64)
+    hashes = np.empty(len(vectors), np.uint64)
     for row in range(len(vectors)):
         bits = vectors[row].view(np.uint32)
         word = np.uint64(0)
         for at in range(len(bits)):
             word = mixed(word ^ np.uint64(bits[at]))
-        found[row] = word
-    return found
+        hashes[row] = word
+    return hashes
 
 
 @kernel
 def lengths(vectors: Vectors) -> Values:
     """Return the Euclidean length of each row: float64[n_rows]."""
-    found = np.empty(len(vectors))
+    results = np.empty(len(vectors))
     for row in range(len(vectors)):
         square = 0.0
         for at in range(vectors.shape[1]):
             value = np.float64(vectors[row, at])
             square += value * value
-        found[row] = sqrt(square)
-    return found
+        results[row] = sqrt(square)
+    return results
 
 
 @kernel
 def similarity(points: Points, first: int, second: int) -> np.float32:
-    """Return the cosine of two points as ``vector_pairs.centred_cosines`` has it, rounded."""
+    """Return the cosine of two points as in ``vectors.centred_cosines``, rounded."""
     if points.lengths[first] == 0 or points.lengths[second] == 0:
         return np.float32(0)
     a, b = points.vectors[first], points.vectors[second]
@@ -109,23 +109,23 @@ def similarity(points: Points, first: int, second: int) -> np.float32:
 @kernel
 def similarities(points: Points, first: Ids, second: Ids) -> Singles:
     """Return the similarity of each pair of points: float32[n_pairs]."""
-    found = np.empty(len(first), np.float32)
+    results = np.empty(len(first), np.float32)
     for pair in range(len(first)):
-        found[pair] = similarity(points, first[pair], second[pair])
-    return found
+        results[pair] = similarity(points, first[pair], second[pair])
+    return results
 
 
 @kernel
 def _consider(
     points: Points, query: int, distinct: int, seed: np.uint64, best: Best, slot: int
 ) -> None:
-    """Insert the points of a distinct vector that are in other groups into a query's best."""
+    """Insert those points of a distinct vector that are in other groups into a query's best."""
     of_vector = points.members[points.starts[distinct] : points.starts[distinct + 1]]
     alike = similarity(points, query, of_vector[0])
-    for found in of_vector:
-        if points.groups[found] != points.groups[query]:
-            tie = tie_of(seed, points.hashes[query], points.hashes[found])
-            enter(best, slot, found, -alike, tie)
+    for candidate in of_vector:
+        if points.groups[candidate] != points.groups[query]:
+            tie = tie_of(seed, points.hashes[query], points.hashes[candidate])
+            enter(best, slot, candidate, -alike, tie)
 
 
 @kernel
@@ -134,8 +134,8 @@ def keep_nearest(
 ) -> None:
     """Fill the slots of some queries with the nearest of their candidates.
 
-    ``slots`` are a query's rows of ``best``, which no two threads share; they are emptied, then
-    filled. A query is done when no remaining candidate can enter.
+    ``slots`` are the queries' numbers in ``best``. No two threads share a slot; slots are emptied,
+    then filled. A query is done when no remaining candidate can enter.
     """
     for row in range(len(queries)):
         slot = slots[row]
@@ -171,8 +171,8 @@ def most_similar_linked(
 ) -> Ids:
     """Return the most similar other point of each query's component, the first in case of ties.
 
-    ``members`` are the points of each component in ascending order, and ``starts`` where those of
-    each begin. int32[n_queries], -1 where a component has no other point.
+    ``members`` are the points of each component in ascending order, and ``starts`` says where each
+    component begins. Returns int32[n_queries], -1 where a component has no other point.
     """
     best = np.full(len(queries), -1, np.int32)
     for row in range(len(queries)):
@@ -198,9 +198,9 @@ def count_as_similar(
 ) -> Counts:
     """Return for each query how many points of a block are at least as similar as its threshold.
 
-    Points of the query's component do not count. Estimates are of a block of distinct vectors, of
-    which ``begin`` is the first and no ids are given; one that is nearer than the error to the
-    threshold is computed again. int64[n_queries].
+    Points of the query's component do not count. ``estimates`` covers a block of distinct vectors
+    from ``begin`` on, without ids. If an estimate is nearer to the threshold than the maximum
+    error, the similarity is computed exactly. Returns int64[n_queries].
     """
     counts = np.zeros(len(queries), np.int64)
     for row in range(len(queries)):
@@ -222,8 +222,8 @@ def count_between(
 ) -> Counts:
     """Return for each query how many of the given points are at least as similar as its threshold.
 
-    They are given as rows of queries and numbers of distinct vectors. Points of the query's
-    component do not count. int64[n_queries].
+    ``rows`` are rows of queries, and ``distinct`` the distinct vectors to compare with them. Points
+    of the query's component do not count. Returns int64[n_queries].
     """
     counts = np.zeros(len(queries), np.int64)
     for at in range(len(rows)):
@@ -236,8 +236,8 @@ def count_between(
 
 @kernel
 def _n_of_others(points: Points, query: int, distinct: int, components: Ids) -> int:
-    """Return how many points of a distinct vector are not of the query's component."""
-    n_found = 0
+    """Return how many points of a distinct vector are outside the query's component."""
+    n_others = 0
     for point in points.members[points.starts[distinct] : points.starts[distinct + 1]]:
-        n_found += components[point] != components[query]
-    return n_found
+        n_others += components[point] != components[query]
+    return n_others

@@ -1,4 +1,4 @@
-"""The edit distance of a query and one term, a bit a row of the table."""
+"""The edit distance of a query and one term, with one bit per row of the table."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ZERO = np.uint64(0)
 
 
 class Workspace(NamedTuple):
-    """The arrays that one thread writes to while it compares a query with terms.
+    """One thread's buffers for comparing a query with terms.
 
     Attributes:
-        masks: uint64[n_characters * n_words], which positions of the query hold a character; all
+        masks: uint64[n_characters * n_words], the positions of each character in the query; all
             zero between queries.
         plus: uint64[n_words], vertical differences of +1 in the current column.
         minus: uint64[n_words], vertical differences of -1.
@@ -33,7 +33,7 @@ class Workspace(NamedTuple):
 
 @kernel
 def words_of(length: int) -> int:
-    """Return how many words of 64 rows a query has, at least one."""
+    """Return how many words of 64 rows a query needs, at least one."""
     return max(1, (length + _WORD - 1) // _WORD)
 
 
@@ -83,7 +83,7 @@ def _short_distance(
 def _long_distance(
     work: Workspace, length: int, codes: Codes, begin: int, end: int, bound: np.int64
 ) -> np.int64:
-    """Return ``bounded_distance``, computed a word of 64 rows after the other."""
+    """Return ``bounded_distance``, computed one word of 64 rows at a time."""
     n_words = words_of(length)
     masks, pluses, minuses = work.masks, work.plus, work.minus
     last = np.uint64((length - 1) % _WORD)
@@ -120,8 +120,8 @@ def bounded_distance(
     """Return the distance of a query to the term ``codes[begin:end]``, or more than ``bound``.
 
     The bit-parallel algorithm of Myers (1999) in the form of Hyyrö (2003). The distance changes by
-    at most one from column to column, so the search may stop once the columns that are left cannot
-    bring it down to the bound. The masks of ``work`` are those of the query, which has ``length``
+    at most one from column to column, so the computation stops once the remaining columns cannot
+    bring it down to the bound. ``work`` holds the masks of the query, which has ``length``
     characters. Time O(words of the query x length of the term).
     """
     if abs(length - (end - begin)) > bound:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Ids, Rows, Starts, Wide
 
 SIGNATURE_WORDS = 4
-"""The occurrences of a character that a signature can tell apart."""
+"""The number of occurrences of a character that a signature can distinguish."""
 
 _LINE_BYTES = 64  # of a processor's cache
 _NEIGHBOURS = 3  # on either side, and one more for two terms that a query wants
@@ -39,16 +39,16 @@ class Pool(NamedTuple):
         codes: uint32[n_code_points], characters as numbers from 0.
         starts: int64[n_terms + 1].
         signatures: uint64[n_terms * SIGNATURE_WORDS], see ``signatures``.
-        length_starts: int64[max_length + 2]; the terms of length L lie from its L-th entry on.
-        block_starts: int64[n_blocks + 1]; the terms between two of them are compared together, and
-            have near lengths.
+        length_starts: int64[max_length + 2]; entry L is the place of the first term of length L.
+        block_starts: int64[n_blocks + 1]; the terms between two entries have similar lengths and
+            are compared together.
         components: int32[n_terms].
-        hashes: uint64[n_terms], of the terms' content.
+        hashes: uint64[n_terms], hashes of the terms' content.
         ids: int32[n_terms], the row of each term in order of text.
-        places: int32[n_terms], the inverse: where the term with a row lies.
-        by_end: int32[n_terms], rows of terms in the order of their ends.
-        ranks: int32[n_terms], the inverse: where the term with a row stands.
-        n_characters: how many numbers the characters have.
+        places: int32[n_terms], the inverse of ``ids``: the place of the term with a row.
+        by_end: int32[n_terms], rows of terms in order of their ends, read backwards.
+        ranks: int32[n_terms], the inverse of ``by_end``.
+        n_characters: number of distinct characters.
     """
 
     codes: Codes
@@ -70,9 +70,9 @@ class Search(NamedTuple):
 
     Attributes:
         pool: the terms.
-        seed: of the ties.
+        seed: random seed that orders ties.
         queries: int32[n_queries], rows of terms in order of text.
-        best: what has been found so far.
+        best: the best candidates so far.
     """
 
     pool: Pool
@@ -85,30 +85,30 @@ class Search(NamedTuple):
 def signatures(codes: Codes, starts: Starts) -> Hashes:
     """Return a signature of the characters of each term.
 
-    Bit ``c`` of word ``w`` says that the term has more than ``w`` characters of class ``c``, the
-    classes being the characters' numbers modulo 64. An edit changes at most one such count down
-    and one up, so the distance of two terms is at least the number of bits that one has and the
-    other lacks, either way. Folding characters into classes can only lower that number.
-    uint64[n_terms * SIGNATURE_WORDS].
+    Bit ``c`` of word ``w`` is set if the term has more than ``w`` characters of class ``c``, the
+    character's number modulo 64. An edit lowers at most one of these counts by 1 and raises at most
+    one, so the distance of two terms is at least the number of bits that are set in only the first
+    term, and at least the number set in only the second. Folding characters into classes can only
+    lower these numbers. Returns uint64[n_terms * SIGNATURE_WORDS].
     """
     n_terms = len(starts) - 1
-    found = np.zeros(n_terms * SIGNATURE_WORDS, np.uint64)
+    words = np.zeros(n_terms * SIGNATURE_WORDS, np.uint64)
     for term in range(n_terms):
         first = term * SIGNATURE_WORDS
         for at in range(starts[term], starts[term + 1]):
             bit = _ONE << np.uint64(codes[at] % _CLASSES)
             for word in range(first, first + SIGNATURE_WORDS):
-                if found[word] & bit == _ZERO:
-                    found[word] |= bit
+                if words[word] & bit == _ZERO:
+                    words[word] |= bit
                     break
-    return found
+    return words
 
 
 @kernel
 def suffixes(codes: Codes, starts: Starts) -> Wide:
-    """Return the last characters of each term as two numbers, the second from the end on.
+    """Return the last 16 characters of each term as two numbers; the second holds the last eight.
 
-    uint64[2, n_terms]: eight characters of a byte each; numbers beyond 254 are folded.
+    Returns uint64[2, n_terms]: eight characters with a byte each; numbers beyond 254 are folded.
     """
     n_terms = len(starts) - 1
     ends = np.zeros((2, n_terms), np.uint64)
@@ -134,9 +134,9 @@ def _least_distance(bits: Hashes, left: int, right: int) -> int:
 
 @inner_kernel
 def consider(task: Search, query: int, candidate: int, slot: int, work: Workspace) -> None:
-    """Insert a candidate into the best of a query if it is near enough and not linked to it.
+    """Insert a candidate into a query's best if it is near enough and not linked to the query.
 
-    The query's masks are set in ``work``; query and candidate are places in the pool.
+    ``work`` holds the query's masks; query and candidate are places in the pool.
     """
     pool = task.pool
     if pool.components[query] == pool.components[candidate]:
@@ -156,9 +156,9 @@ def consider(task: Search, query: int, candidate: int, slot: int, work: Workspac
 def search_places(
     task: Search, query: int, first: int, stop: int, slot: int, work: Workspace
 ) -> None:
-    """Consider every term between two places of the pool that the signatures do not rule out.
+    """Consider every term between two places of the pool, except those ruled out by signatures.
 
-    The query's masks are set in ``work``.
+    ``work`` holds the query's masks.
     """
     pool = task.pool
     bound = bound_of(task.best, slot)
@@ -170,7 +170,7 @@ def search_places(
 
 @inner_kernel
 def _fetch(pool: Pool, place: int) -> None:
-    """Prefetch the memory for a comparison with a term, so that many loads overlap."""
+    """Prefetch the memory of a term that is compared soon, so that many loads overlap."""
     components, hashes, codes = pool.components, pool.hashes, pool.codes
     prefetch(np.uint64(components.ctypes.data) + np.uint64(components.itemsize * place))
     prefetch(np.uint64(hashes.ctypes.data) + np.uint64(hashes.itemsize * place))
@@ -181,10 +181,10 @@ def _fetch(pool: Pool, place: int) -> None:
 
 @kernel
 def search_neighbours(task: Search, first: int, stop: int, work: Workspace) -> None:
-    """Consider for ``queries[first:stop]`` the terms near them in order of text, from either end.
+    """Consider the neighbours of ``queries[first:stop]`` in order of text and in order of ends.
 
-    Terms that begin, or end, alike are often near, which bounds the distance of the nearest.
-    Arguments as of ``search``.
+    Terms that begin or end alike are often similar, so this gives a first bound on the distance of
+    the nearest term. The arguments are those of ``search``.
     """
     pool = task.pool
     n_terms = len(pool.ids)
@@ -209,11 +209,11 @@ def search_neighbours(task: Search, first: int, stop: int, work: Workspace) -> N
 def search(task: Search, first: int, stop: int, work: Workspace) -> None:
     """Complete the best candidates of ``queries[first:stop]``.
 
-    Lengths are visited from the query's own outwards, until their difference alone exceeds the
-    bound: the distance of two terms is never less than the difference of their lengths, so nothing
-    nearer is missed. The result depends neither on the order of candidates nor on threads, since
-    (distance, tie, text) orders candidates strictly. A run writes only the slots of its queries.
-    ``work`` is of this thread; its masks are all zero before and after.
+    Terms are visited by length, from the query's length outwards, until the difference of lengths
+    alone exceeds the bound: the distance of two terms is at least the difference of their lengths,
+    so no nearer term is missed. The result depends neither on the order of candidates nor on
+    threads, since (distance, tie, text) orders candidates strictly. A run writes only the slots of
+    its queries. ``work`` belongs to this thread; its masks are all zero before and after.
     """
     pool = task.pool
     max_length = len(pool.length_starts) - 2
@@ -239,8 +239,8 @@ class TermsByLength(NamedTuple):
     Attributes:
         codes: uint32[n_code_points], characters as numbers from 0.
         starts: int64[n_terms + 1].
-        signatures: uint64[n_terms * SIGNATURE_WORDS], of ``signatures``.
-        n_characters: how many numbers the characters have.
+        signatures: uint64[n_terms * SIGNATURE_WORDS], from ``signatures``.
+        n_characters: number of distinct characters.
     """
 
     codes: Codes
@@ -255,8 +255,8 @@ def _common_subsequence(
 ) -> np.int64:
     """Return the length of the longest common subsequence of a query and ``codes[begin:end]``.
 
-    The bit-parallel algorithm of Hyyrö (2004): a bit that is not set is a row of the query where
-    the length grows. ``masks`` are the query's, of ``set_masks``; ``words`` are written over.
+    The bit-parallel algorithm of Hyyrö (2004): a cleared bit is a row of the query where the length
+    grows. ``masks`` are the query's, from ``set_masks``; ``words`` is overwritten.
     """
     n_words = len(words)
     words[:] = ~_ZERO
@@ -295,18 +295,19 @@ def search_alike_pairs(
 ) -> int:
     """Return the number of similar pairs, and write as many as fit.
 
-    Two terms of lengths a and b are alike if the ratio (a + b - d) / (a + b) is above 3/4, d being
-    the fewest insertions and deletions that make one of the other; so if 4 d < a + b. As d is at
-    least the difference of the lengths, the shorter has more than 3/5 of the longer's length; and
-    at least the number of bits in which their signatures differ. What passes both is compared.
+    Two terms of lengths a and b are similar if (a + b - d) / (a + b) is above 3/4, hence if
+    4 d < a + b, where d is the minimum number of insertions and deletions that turn one into the
+    other. As d is at least the difference of lengths, the shorter term has more than 3/5 of the
+    longer term's length. As d is also at least the number of bits in which the signatures differ,
+    only pairs that pass both tests are compared.
 
-    The longer terms are those from ``first`` up to ``stop``. Their places, in order, are written to
-    ``firsts``, and those of the terms before them that are alike to ``seconds``.
+    The longer terms of the pairs are those from ``first`` up to ``stop``. Their places, in order,
+    are written to ``firsts``, and the places of the similar terms before them to ``seconds``.
     """
     starts = laid.starts
     longest = starts[stop] - starts[stop - 1] if stop > first else 0
     masks = np.zeros(laid.n_characters * words_of(longest), np.uint64)
-    n_found, nearest = 0, 0
+    n_pairs, nearest = 0, 0
     for term in range(first, stop):
         begin, end = starts[term], starts[term + 1]
         length = end - begin
@@ -320,8 +321,8 @@ def search_alike_pairs(
                 continue
             common = _common_subsequence(masks, words, laid.codes, starts[other], starts[other + 1])
             if 4 * (both - 2 * common) < both:
-                if n_found < len(firsts):
-                    firsts[n_found], seconds[n_found] = term, other
-                n_found += 1
+                if n_pairs < len(firsts):
+                    firsts[n_pairs], seconds[n_pairs] = term, other
+                n_pairs += 1
         clear_masks(laid.codes, begin, end, masks)
-    return n_found
+    return n_pairs

@@ -1,15 +1,15 @@
 """The edit-distance table of a query and a block of terms, and a screen that can skip it.
 
-The table is begun, and planned as far as needed.
+The table is initialized, and its passes are planned as far as needed.
 
 The screen rules out blocks of terms that all lack too many of a query's characters. A path of cost
-at most the bound stays within a band of diagonals, so a character of the query that it keeps stands
-in the term within a window of columns around its own row. Every character that a term has nowhere
-in its window costs an edit of its own, a deletion or a substitution, and a longer term costs at
-least as many insertions as it is longer. So a term that misses more characters than the bound then
-leaves is farther away than the bound.
+at most the bound stays within a band of diagonals, so a character of the query that it keeps is, in
+the term, within a window of columns around the character's row. Each character that a term lacks in
+its window costs one edit, a deletion or a substitution, and a longer term costs at least one
+insertion per extra character. So a term is farther away than the bound if it lacks more characters
+than the bound allows after these insertions.
 
-The rarest characters are looked at first, since they are missed most, and a look is one vector.
+The rarest characters are looked up first, since most terms lack them; a lookup reads one vector.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
 
 NO_TERM_LEFT = ~np.uint64(0)
-"""The result of a pass after which every term's counter has overflowed."""
+"""Returned by a pass after which every term's counter has overflowed."""
 
 KEPT_PASSES = 24
-"""Passes whose state is kept for the next query; later ones take turns in two places."""
+"""Number of passes whose state is kept for the next query; later passes alternate in two slots."""
 
 MAX_PLANES = 16
 """Bit planes of the counters: enough for distances up to 2**15."""
@@ -61,17 +61,17 @@ _ZERO = np.uint64(0)
 
 
 class Block(NamedTuple):
-    """Up to ``LANES`` terms of near lengths that lie side by side in the pool, hence by length.
+    """Up to ``LANES`` consecutive terms of the pool, which is ordered by length.
 
-    They end in the same column: a term that is shorter than the longest by some characters begins
-    as many columns later, after columns without a character.
+    All terms end in the same column: a term that is n characters shorter than the longest begins n
+    columns later, after n columns without a character.
 
     Attributes:
-        first: the place of the first.
-        n_terms: how many there are.
-        shortest: the length of the first.
-        longest: the length of the last.
-        n_present: how many different characters they have.
+        first: the place of the first term.
+        n_terms: number of terms.
+        shortest: the length of the first term.
+        longest: the length of the last term.
+        n_present: number of distinct characters in the terms.
     """
 
     first: int
@@ -82,16 +82,16 @@ class Block(NamedTuple):
 
 
 class Slate(NamedTuple):
-    """The arrays that one thread writes to.
+    """One thread's buffers.
 
     Attributes:
         equals: uint64[n_characters * n_columns * WORDS], which terms of a block have a character
             in a column.
-        states: uint64, the state of the columns before the first and after each kept pass.
-        counts: uint64, the counters' planes, likewise.
-        screen: of this thread.
-        plan: int64[n_passes + 1, N_FIELDS], the passes of the current table that are planned, and
-            after the last where the next begins; columns as named in ``instructions``.
+        states: uint64, the state of the columns before the first pass and after each kept pass.
+        counts: uint64, the bit planes of the counters at the same points.
+        screen: the screen of this thread.
+        plan: int64[n_passes + 1, N_FIELDS], the planned passes of the current table, and where the
+            next pass begins; ``instructions`` names the columns.
     """
 
     equals: Hashes
@@ -104,18 +104,18 @@ class Slate(NamedTuple):
 class EditTable(NamedTuple):
     """The table of one query length, one bound and a block's lengths.
 
-    With D the difference of the lengths and h half of what the bound leaves beyond it, a term that
-    begins in column p has paths of cost at most the bound only on the diagonals (row less column)
-    from min(0, D) - h - p to max(0, D) + h - p.
+    Let D be the difference of lengths, h half of the bound less abs(D), and p the column where a
+    term begins. Paths of cost at most the bound stay on the diagonals (row less column) from
+    min(0, D) - h - p to max(0, D) + h - p.
 
     Attributes:
-        length: of the queries.
-        other: of the longest terms, the number of columns.
-        bound: on the distance.
-        lowest: the first of the diagonals that matter to any term.
-        highest: the last.
-        n_planes: bit planes of its counters, which stand for the bound where all are set, and
-            overflow beyond it.
+        length: length of the queries.
+        other: length of the longest terms, which is the number of columns.
+        bound: maximum distance.
+        lowest: the first diagonal that matters to any term.
+        highest: the last diagonal that matters to any term.
+        n_planes: number of bit planes of the counters; a counter with all bits set means the bound,
+            and it overflows beyond the bound.
         state_bytes: the size of a kept state.
         count_bytes: the size of kept counters.
     """
@@ -132,10 +132,10 @@ class EditTable(NamedTuple):
 
 @inner_kernel
 def outlined(length: int, block: Block, bound: int) -> EditTable:
-    """Return the table for queries of one length and a block, before any pass is planned."""
+    """Return the table for a query length and a block, before any pass is planned."""
     lowest, highest = length, -block.longest
-    for own in range(block.shortest, block.longest + 1):
-        difference, begin = length - own, block.longest - own
+    for term_length in range(block.shortest, block.longest + 1):
+        difference, begin = length - term_length, block.longest - term_length
         if abs(difference) <= bound:
             spare = (bound - abs(difference)) // 2
             lowest = min(lowest, min(0, difference) - spare - begin)
@@ -157,30 +157,30 @@ def outlined(length: int, block: Block, bound: int) -> EditTable:
 
 
 @inner_kernel
-def _begun(length: int, block: Block, own: int) -> int:
-    """Return the first value on the diagonal of the last cell, for terms of a block of a length.
+def _begun(length: int, block: Block, term_length: int) -> int:
+    """Return the first value on the last cell's diagonal, for a block's terms of one length.
 
-    That diagonal begins in the first column if the queries are longer than the longest term, and
-    else in the first row, where a term has no value before its first column.
+    The diagonal begins in the first column if the queries are longer than the longest term.
+    Otherwise it begins in the first row, where a term has no value before its first column.
     """
-    return max(length - block.longest, own - length, 0)
+    return max(length - block.longest, term_length - length, 0)
 
 
 @inner_kernel
 def begin(table: EditTable, block: Block, pool: Pool, slate: Slate) -> None:
-    """Set the state before the first row, and the counters.
+    """Initialize the state before the first row, and the counters.
 
-    Differences are 1 from a term's first column on, and before it 0. Counters are preset so that
-    they overflow where the diagonal of the last cell exceeds the bound.
+    Differences are 0 before a term's first column, and 1 from there on. Counters are preset so that
+    they overflow where the last cell's diagonal exceeds the bound.
     """
     n_columns = min(table.other, _HEIGHT - table.lowest) + instructions.MARGIN
     slate.states[: n_columns * 2 * WORDS] = _ZERO
     slate.counts[: (table.n_planes + 1) * WORDS] = _ZERO
-    for own in range(block.shortest, block.longest + 1):
-        first, stop = lanes_of(pool, block, own)
-        for column in range(min(n_columns, block.longest - own)):
+    for term_length in range(block.shortest, block.longest + 1):
+        first, stop = lanes_of(pool, block, term_length)
+        for column in range(min(n_columns, block.longest - term_length)):
             set_lanes(slate.states, column * 2 * WORDS, first, stop)
-        preset = (1 << table.n_planes) - 1 - table.bound + _begun(table.length, block, own)
+        preset = (1 << table.n_planes) - 1 - table.bound + _begun(table.length, block, term_length)
         for plane in range(table.n_planes):
             if (preset >> plane) & 1:
                 set_lanes(slate.counts, plane * WORDS, first, stop)
@@ -190,13 +190,13 @@ def begin(table: EditTable, block: Block, pool: Pool, slate: Slate) -> None:
 
 
 @inner_kernel
-def lanes_of(pool: Pool, block: Block, own: int) -> tuple[int, int]:
-    """Return the first lane of a block's terms of a length, and the one after the last.
+def lanes_of(pool: Pool, block: Block, length: int) -> tuple[int, int]:
+    """Return the first lane of a block's terms of a length, and the lane after the last.
 
-    Lanes without a term are as those of the longest.
+    Lanes without a term count as lanes of the longest terms.
     """
-    first = max(0, int(pool.length_starts[own] - block.first))
-    stop = LANES if own == block.longest else int(pool.length_starts[own + 1] - block.first)
+    first = max(0, int(pool.length_starts[length] - block.first))
+    stop = LANES if length == block.longest else int(pool.length_starts[length + 1] - block.first)
     return first, stop
 
 
@@ -210,7 +210,7 @@ def set_lanes(words: Hashes, at: int, first: int, stop: int) -> None:
 
 @inner_kernel
 def plan_pass(table: EditTable, at: int, plan: Plan) -> None:
-    """Plan a pass, and where the next begins; those before it are planned."""
+    """Plan a pass and the start of the next; all earlier passes must be planned."""
     length, other, difference = table.length, table.other, table.length - table.other
     row = plan[at, instructions.ROW]
     counted = row >= difference
@@ -230,7 +230,7 @@ def plan_pass(table: EditTable, at: int, plan: Plan) -> None:
         low * VECTOR_BYTES,
     )
     plan[at, instructions.ROW_BYTES] = other * VECTOR_BYTES
-    left, right = 0, high - low  # of the diagonal, if there is one
+    left, right = 0, high - low  # columns on either side of the diagonal, if there is one
     kind = instructions.FOUR_PLAIN if four else instructions.ONE_PLAIN
     if counted:
         left, right = row - difference - low, high - (row - difference) - height
@@ -247,7 +247,7 @@ def plan_pass(table: EditTable, at: int, plan: Plan) -> None:
 
 @inner_kernel
 def kept_at(passed: int) -> int:
-    """Return where the state after some passes is kept."""
+    """Return the slot of the state after ``passed`` passes."""
     return passed if passed <= KEPT_PASSES else KEPT_PASSES + 1 + passed % 2
 
 
@@ -255,12 +255,12 @@ def kept_at(passed: int) -> int:
 def filled(pool: Pool, first: int, stop: int, equals: Hashes, present: Ids) -> Block:
     """Return the block of terms between two places of the pool.
 
-    Which of its terms have which character in which column is noted in ``equals``, which is zero
-    before; the different characters are written to ``present``.
+    Sets the bits in ``equals``, all zero before, that say which terms have a character in a column,
+    and writes the distinct characters to ``present``.
     """
     codes = pool.codes
     shortest, longest = length_at(pool, first), length_at(pool, stop - 1)
-    seen = np.zeros(pool.n_characters, np.bool_)
+    is_present = np.zeros(pool.n_characters, np.bool_)
     # Numba checks a signed index for being negative.
     words, row_words = np.uint64(WORDS), np.uint64(longest * WORDS)
     for lane in range(stop - first):
@@ -269,12 +269,12 @@ def filled(pool: Pool, first: int, stop: int, equals: Hashes, present: Ids) -> B
         at = np.uint64((longest - length) * WORDS + word)
         for column in range(np.uint64(length)):
             character = np.uint64(codes[begin + column])
-            seen[character] = True
+            is_present[character] = True
             equals[character * row_words + at] |= bit
             at += words
     n_present = 0
     for number in range(pool.n_characters):
-        if seen[number]:
+        if is_present[number]:
             present[n_present] = number
             n_present += 1
     return Block(first, stop - first, shortest, longest, n_present)
@@ -296,18 +296,18 @@ def length_at(pool: Pool, place: int) -> int:
 
 
 STEP = 8
-"""Characters that are looked at together."""
+"""Number of characters that are looked up together."""
 
-_MOST_CHARACTERS = 128  # of a query, looked at
+_MOST_CHARACTERS = 128  # maximum number of a query's characters to look up
 N_PLANES = 6
 """The bit planes of a counter of misses."""
 
 MOST_MISSED = (1 << N_PLANES) - 1
-"""The largest number of misses that may be left."""
+"""The largest number of misses that a screen can allow."""
 
 LENGTH, LOWEST, BEYOND = range(3)
-"""Of what windows are filled with: the queries' length, 0 where they are empty; the first diagonal
-(row less column), and the one after the last."""
+"""How far windows are filled: the length of the queries, 0 if they are empty; the first diagonal
+(row less column); the diagonal after the last."""
 
 _OFFSET_BYTES = 4
 _ALL = ~np.uint64(0)
@@ -316,11 +316,12 @@ _ALL = ~np.uint64(0)
 def _rules_out(
     _typing: Any, windows: Any, offsets: Any, n_steps: Any, preset: Any, ruled_out: Any
 ) -> Any:
-    """Note which terms of a block miss too many of a query's characters; return whether all do.
+    """Record which terms of a block lack too many of a query's characters; return whether all do.
 
-    All are uint64: where the vectors lie of the terms that miss a character in a window; where the
-    offsets in bytes lie of the vectors to look at, each a uint32, and how many there are, over
-    ``STEP``; where the planes lie that counters begin with; where to note the terms.
+    The arguments are uint64. ``windows``: address of the vectors of terms that lack a character in
+    a window. ``offsets``: address of the offsets in bytes, each a uint32, of the vectors to read.
+    ``n_steps``: their number over ``STEP``. ``preset``: address of the planes that counters begin
+    with. ``ruled_out``: address of the result.
     """
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -353,15 +354,18 @@ rules_out: Any = intrinsic(_rules_out)
 
 
 def _take_out(_typing: Any, target: Any, vectors: Any, n_vectors: Any) -> Any:
-    """Clear in the target the bits that some vectors, side by side, have; all are uint64."""
+    """Clear the bits in ``target`` that are set in any of some consecutive vectors.
+
+    ``target`` and ``vectors`` are addresses; all arguments are uint64.
+    """
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         b, (target, vectors, n_vectors) = builder, arguments
         loop = Loop(b, n_vectors, [vectors, load(b, target)])
-        at, left = loop.values
-        left = b.and_(left, b.not_(load(b, at)))
-        _, left = loop.close([plus(b, at, VECTOR_BYTES), left])
-        store(b, left, target)
+        at, remaining = loop.values
+        remaining = b.and_(remaining, b.not_(load(b, at)))
+        _, remaining = loop.close([plus(b, at, VECTOR_BYTES), remaining])
+        store(b, remaining, target)
         return context.get_dummy_value()
 
     return types.void(types.uint64, types.uint64, types.uint64), generate
@@ -375,11 +379,11 @@ class Screen(NamedTuple):
 
     Attributes:
         windows: uint64[(n_characters * stride + 1) * WORDS], for queries of up to ``stride``
-            characters: which terms of a block miss a character in the window of a row; the last
+            characters: which terms of a block lack a character in the window of a row; the last
             vector is zero.
         preset: uint64[N_PLANES * WORDS], the planes that counters begin with.
-        ruled_out: uint64[WORDS], which terms of a block are known to be too far from a query.
-        present: int32[n_characters], first those that the block has.
+        ruled_out: uint64[WORDS], which terms of a block are certainly too far from a query.
+        present: int32[n_characters], beginning with the characters that the block has.
         reach: int64[3], how far the windows are filled, see ``LENGTH``.
     """
 
@@ -392,7 +396,7 @@ class Screen(NamedTuple):
 
 @inner_kernel
 def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
-    """Reset the windows so that every term misses every character, for a maximum query length."""
+    """Reset the windows so that every term lacks every character; ``stride`` as in ``Screen``."""
     n_words = pool.n_characters * stride * WORDS
     screen.windows[:n_words] = _ALL
     screen.windows[n_words : n_words + WORDS] = _ZERO
@@ -400,9 +404,9 @@ def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
 
 @array_kernel
 def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
-    """Return for each of some queries which vectors to look at, the rarest characters first.
+    """Return the offsets of the vectors to read for each query, the rarest characters first.
 
-    Characters are numbered by frequency; ``stride`` is the length of the longest query.
+    Characters are numbered by frequency; ``stride`` is the length of the longest query. Returns
     uint32[n_queries, n_offsets], in bytes; n_offsets is a multiple of ``STEP``.
     """
     n_offsets = (min(stride, _MOST_CHARACTERS) + STEP - 1) // STEP * STEP
@@ -425,11 +429,11 @@ def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
 def fill_windows(
     pool: Pool, equals: Hashes, screen: Screen, block: Block, table: EditTable, stride: int
 ) -> None:
-    """Record which terms of a block miss a character in the window of a row.
+    """Record which terms of a block lack a character in the window of a row.
 
-    ``equals`` is the block's, of ``filled``. The windows of characters that are present are filled,
-    those of others are all ones. Windows that hold the same length of queries and no larger bound
-    are only widened.
+    ``equals`` belongs to the block, from ``filled``. The windows of present characters are filled;
+    the windows of absent characters are all ones. Windows for the same query length and no larger
+    bound are only widened.
     """
     length, lowest, beyond = table.length, table.lowest, table.highest + 1
     reach = screen.reach
@@ -441,9 +445,9 @@ def fill_windows(
         _take_out_diagonals(equals, screen, block, length, stride, reach[BEYOND], beyond)
     reach[LENGTH], reach[LOWEST], reach[BEYOND] = length, lowest, beyond
     screen.preset[:] = _ZERO
-    for own in range(block.shortest, block.longest + 1):
-        first, stop = lanes_of(pool, block, own)
-        preset = MOST_MISSED - max(0, table.bound - max(0, own - length))
+    for term_length in range(block.shortest, block.longest + 1):
+        first, stop = lanes_of(pool, block, term_length)
+        preset = MOST_MISSED - max(0, table.bound - max(0, term_length - length))
         for plane in range(N_PLANES):
             if (preset >> plane) & 1:
                 set_lanes(screen.preset, plane * WORDS, first, stop)
@@ -453,7 +457,7 @@ def fill_windows(
 def _take_out_diagonals(
     equals: Hashes, screen: Screen, block: Block, length: int, stride: int, first: int, stop: int
 ) -> None:
-    """Let terms no longer miss the characters that they have on some diagonals."""
+    """Clear the bits of terms that have a character on some diagonals."""
     other = block.longest
     equals_at = np.uint64(equals.ctypes.data)
     windows_at = np.uint64(screen.windows.ctypes.data)
@@ -469,7 +473,7 @@ def _take_out_diagonals(
 
 @inner_kernel
 def clear_windows(screen: Screen, block: Block, stride: int) -> None:
-    """Undo ``fill_windows``: every term misses every character."""
+    """Undo ``fill_windows``, so that every term lacks every character."""
     n_words = screen.reach[LENGTH] * WORDS
     for at in range(block.n_present if n_words else 0):
         first = np.int64(screen.present[at]) * stride * WORDS

@@ -1,15 +1,16 @@
-"""Machine instructions in LLVM's terms, and a step of the edit-distance table made of them.
+"""Machine instructions in LLVM's intermediate language, and the passes of the edit-distance table.
 
-A bit of a vector is a term. Numba does not reliably turn loops over words into vector code, so the
-innermost steps are written down in LLVM's intermediate language, on vectors of 64-bit words; LLVM
-maps them to what the processor has. A vector fills a register of AVX-512 where Numba compiles for
-that, and else one of AVX2; either has registers enough for four rows of a table. Wider vectors are
-slower where they have to be split.
+Each bit of a vector stands for a term. Numba does not reliably vectorize loops over words, so the
+innermost steps are written in LLVM's intermediate language, on vectors of 64-bit words, which LLVM
+maps to the processor's instructions. A vector fills a register of AVX-512 if Numba compiles for it,
+otherwise a register of AVX2; both have enough registers for four rows of a table. Wider vectors
+would have to be split, which is slower.
 
-Neighbouring cells of the table differ by -1, 0 or 1, so two bits a cell tell all: whether the
+Neighbouring cells of the table differ by -1, 0 or 1, so two bits per cell suffice: whether the
 difference is 1, and whether it is -1 (Myers 1999; Hyyrö 2003). ``vp`` and ``vn`` are the
-differences from the cell above, which pass from column to column; ``hz`` and ``hn`` those from the
-cell to the left, which pass from row to row, ``hz`` saying that it is not 1, so that zeros mean 1.
+differences from the cell above, which pass from column to column. ``hz`` and ``hn`` are the
+differences from the cell to the left, which pass from row to row; ``hz`` is set if the difference
+is not 1, so zeros mean 1.
 
 Addresses are integers; a column of state is two vectors, ``hz`` and ``hn``.
 """
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
 _FEATURES = cpu_target.target_context.codegen().magic_tuple()[-1].split(",")
 
 LANES = 512 if "+avx512f" in _FEATURES else 256
-"""The number of terms that are compared at once."""
+"""Number of terms compared at once."""
 
 WORDS = LANES // 64
-"""The 64-bit words of a vector."""
+"""Number of 64-bit words in a vector."""
 
 VECTOR_BYTES = LANES // 8
 
@@ -53,7 +54,7 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is import
         return (int(word) & -int(word)).bit_length() - 1
 
     def prefetch(_address: np.uint64) -> None:
-        """Ask for the bytes at an address, so that they are near once they are read."""
+        """Prefetch the bytes at an address into the processor's cache."""
 
 else:
 
@@ -77,7 +78,7 @@ else:
 
     @intrinsic
     def prefetch(_typing: Any, address: Any) -> Any:
-        """Ask for the bytes at an address, a uint64, so that they are near once they are read."""
+        """Prefetch the bytes at an address, a uint64, into the processor's cache."""
 
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             b, byte, number = builder, ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -101,7 +102,7 @@ def store(builder: Any, value: Any, address: Any) -> None:
 
 
 def plus(builder: Any, number: Any, offset: int) -> Any:
-    """Return a number and an offset added."""
+    """Return the sum of a number and an offset."""
     return builder.add(number, ir.Constant(WORD, offset))
 
 
@@ -119,7 +120,7 @@ def half_sum(builder: Any, first: Any, second: Any) -> tuple[Any, Any]:
 
 
 def sum_of_four(builder: Any, planes: list[Any], bits: list[Any]) -> tuple[list[Any], Any]:
-    """Add four bits to the lowest two planes of a counter; return these, and what is carried."""
+    """Add four bits to the lowest two planes of a counter; return the planes and the carry."""
     ones, twos = planes
     ones, left = full_sum(builder, ones, bits[0], bits[1])
     ones, right = full_sum(builder, ones, bits[2], bits[3])
@@ -135,10 +136,10 @@ def is_full(builder: Any, vector: Any) -> Any:
 
 
 class Loop:
-    """A loop of generated code, for at most ``n_rounds``, that carries values from round to round.
+    """A loop of generated code of at most ``n_rounds`` that carries values from round to round.
 
-    Used as ``loop = Loop(builder, n_rounds, values)``, then the body is generated with
-    ``loop.values`` and ``loop.at``, then ``after = loop.close(new_values)``.
+    Create ``loop = Loop(builder, n_rounds, values)``, generate the body with ``loop.values`` and
+    ``loop.at``, then call ``after = loop.close(new_values)``.
     """
 
     def __init__(self, builder: Any, n_rounds: Any, values: list[Any]) -> None:
@@ -158,10 +159,10 @@ class Loop:
         builder.position_at_end(body)
 
     def close(self, values: list[Any], stop: Any = None) -> list[Any]:
-        """End the body; return the carried values as they are after the loop.
+        """End the body; return the carried values after the loop.
 
-        The next round begins with ``values``. There is none where ``stop``, a bit, is set; without
-        it there is one until all are done.
+        The next round begins with ``values``. If the bit ``stop`` is set, the loop ends; without
+        it, the loop runs all rounds.
         """
         b = self._builder
         following = plus(b, self.at, 1)
@@ -178,25 +179,26 @@ class Loop:
 COLUMN_BYTES = 2 * VECTOR_BYTES
 
 MARGIN = 4
-"""Columns of zeros that every pass leaves behind its last one, for the next pass to begin on."""
+"""Number of zero columns that a pass writes after its last column, for the next pass to use."""
 
 SLANT = 3
-"""Columns on either side of a pass of four rows that the band does not cross in all of them."""
+"""Columns at either side of a four-row pass where the band covers only some of the rows."""
 
 KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, PLANES, ROW_BYTES, EQUALS = range(9)
-"""Of a pass: its kind and its first row; offsets in bytes of the state and of the counters before
-and after it; how many bit planes a counter has; the bytes of one character's vectors; the offset of
-those of its first column."""
+"""Fields of a pass: its kind and its first row; offsets in bytes of the state and of the counters
+before and after it; the number of bit planes of a counter; the bytes of one character's vectors;
+the offset of the vectors of its first column."""
 
 SLANTED_BEFORE, BEFORE, AFTER, SLANTED_AFTER = range(9, 13)
-"""Whether it begins with ``SLANT`` columns of the band's side; its other columns before the
-diagonal and after it; whether it ends with ``SLANT`` columns of the band's side."""
+"""Further fields: whether the pass begins with ``SLANT`` columns of the band's side; its other
+columns before the diagonal and after it; whether it ends with ``SLANT`` columns of the band's
+side."""
 
 N_FIELDS = 13
 PASS_BYTES = 8 * N_FIELDS
 
 FOUR_COUNTED, FOUR_PLAIN, ONE_COUNTED, ONE_PLAIN = range(4)
-"""The kinds of passes: how many rows they compute, and whether these are counted."""
+"""Kinds of passes: the number of rows they compute, and whether they count."""
 
 _CODE_BYTES = 4
 
@@ -204,19 +206,20 @@ _CODE_BYTES = 4
 def _run_pass(
     _typing: Any, planned: Any, query: Any, equals: Any, states: Any, counts: Any, ruled_out: Any
 ) -> Any:
-    """Compute some rows of the table over some columns; return whether no term is left.
+    """Compute some rows of the table over some columns; return whether no term remains.
 
-    A counted pass adds, for each of its rows, 1 to the counter of every term whose distance grows
-    along the diagonal that ends in the table's last cell, one column a row. The plane after the
-    last holds the terms whose counter has overflowed; left are those that are not ruled out either.
+    For each of its rows, a counted pass adds 1 to the counter of every term whose distance grows
+    along the diagonal that ends in the table's last cell, one column per row. The plane after the
+    last holds the terms whose counter has overflowed. The remaining terms are those that have
+    neither overflowed nor been ruled out.
 
     Args:
-        planned: uint64, where the pass's ``N_FIELDS`` fields lie, each an int64.
-        query: uint64, where the query's characters lie, each a uint32.
-        equals: uint64, where the vectors lie of the terms that have a character in a column.
-        states: uint64, where the columns' states lie.
-        counts: uint64, where the bit planes of the counters lie.
-        ruled_out: uint64, where the vector lies of the terms that are known to be too far.
+        planned: uint64, address of the pass's ``N_FIELDS`` fields, each an int64.
+        query: uint64, address of the query's characters, each a uint32.
+        equals: uint64, address of the vectors of terms that have a character in a column.
+        states: uint64, address of the columns' states.
+        counts: uint64, address of the bit planes of the counters.
+        ruled_out: uint64, address of the vector of terms that are certainly too far.
     """
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -251,7 +254,7 @@ def _run_pass(
 def _compute(
     builder: Any, kind: int, fields: list[Any], rows: list[Any], states: Any, counts: Any
 ) -> Any:
-    """Compute a pass of one kind, given where the vectors of its rows lie in its first column."""
+    """Compute a pass of one kind, given the addresses of its rows' vectors in its first column."""
     b = builder
     front = _Front(b, b.add(states, fields[SOURCE]), b.add(states, fields[TARGET]), rows)
     whole, grown = range(len(rows)), []
@@ -269,7 +272,7 @@ def _compute(
 
 
 class _Front:
-    """The place between two columns that a pass has come to, with the differences that cross it."""
+    """The border between two columns that a pass has reached, and the differences that cross it."""
 
     def __init__(self, builder: Any, source: Any, target: Any, equals: list[Any]) -> None:
         self._builder = builder
@@ -280,8 +283,8 @@ class _Front:
     def step(self, rows: range, watched: int = -1) -> Any:
         """Compute some rows of one column; return where the watched row's diagonal step costs 1.
 
-        Outside the band every cell is 1 more than the one to the left or above: below the last row
-        that is computed nothing is left for the next pass.
+        Outside the band every cell is 1 more than the cell to the left or above, so the next pass
+        needs nothing from below the last computed row.
         """
         b = self._builder
         source, target, *equals = self._at
@@ -305,7 +308,7 @@ class _Front:
         return grown
 
     def move(self, n_times: Any, columns: list[range]) -> None:
-        """Compute some rows of some columns, so many times."""
+        """Repeat the steps over some columns a number of times."""
         loop = Loop(self._builder, n_times, [*self._at, *self._vp, *self._vn])
         self._take(loop.values)
         for rows in columns:
@@ -313,7 +316,7 @@ class _Front:
         self._take(loop.close([*self._at, *self._vp, *self._vn]))
 
     def leave_margin(self) -> None:
-        """Write the zeros behind the last column."""
+        """Write the zeros after the last column."""
         for vector in range(2 * MARGIN):
             store(self._builder, ZEROS, plus(self._builder, self._at[1], vector * VECTOR_BYTES))
 
@@ -324,7 +327,7 @@ class _Front:
 
 
 def _count(builder: Any, grown: list[Any], counts: Any, new_counts: Any, n_planes: Any) -> Any:
-    """Add one-bit vectors to the counters; return the plane of those that have overflowed."""
+    """Add one-bit vectors to the counters; return the plane of overflowed counters."""
     b, n_done, carry = builder, 0, grown[0] if grown else ZEROS
     if len(grown) == 4:  # noqa: PLR2004 — rows
         n_done = 2

@@ -1,4 +1,4 @@
-"""Packed terms: where each begins, copies, and hashes, so that no draw depends on row order."""
+"""Packed terms: starts, selections, and hashes that make draws independent of row order."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
-    """Return the first positions of groups, and the end of the last: int64[n_groups + 1]."""
+    """Return where each group starts, and the end of the last: int64[n_groups + 1]."""
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     return starts
 
 
 @kernel
-def taken(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
-    """Return the terms of some rows, in their order, packed: code points and where terms begin."""
+def gather(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
+    """Pack the terms of some rows, in that order; return their code points and starts."""
     new_starts = np.zeros(len(rows) + 1, np.int64)
     for at in range(len(rows)):
         new_starts[at + 1] = new_starts[at] + starts[rows[at] + 1] - starts[rows[at]]
@@ -62,13 +62,13 @@ def term_hashes(codes: Codes, starts: Starts) -> Hashes:
 
 @inner_kernel
 def tie_of(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64:
-    """Return the hash by which a candidate is ordered among those of equal distance to a query."""
+    """Return the hash that orders a candidate among candidates of equal distance to a query."""
     return mixed(mixed(seed ^ query) ^ candidate)
 
 
 @kernel
 def tie_hashes(seed: np.uint64, query: np.uint64, candidates: Hashes) -> Hashes:
-    """Return ``tie_of`` of each candidate: uint64[n_candidates], as hashes are."""
+    """Return ``tie_of`` for the hash of each candidate: uint64[n_candidates]."""
     ties = np.empty(len(candidates), np.uint64)
     first = mixed(seed ^ query)
     for at in range(len(candidates)):
@@ -79,12 +79,12 @@ def tie_hashes(seed: np.uint64, query: np.uint64, candidates: Hashes) -> Hashes:
 _BITS = np.int64(32)
 
 MOST = (1 << 31) - 1
-"""The largest number that a key holds."""
+"""The largest number in a key."""
 
 
 @inner_kernel
 def key_of(first: int | np.int64, second: int | np.int64) -> np.int64:
-    """Return a key that puts pairs of numbers in order, each from 0 to ``MOST``."""
+    """Return a sort key for a pair of numbers, each from 0 to ``MOST``."""
     return (np.int64(first) << _BITS) | np.int64(second)
 
 
@@ -100,10 +100,10 @@ def second_of(key: np.int64) -> np.int64:
     return key & np.int64(MOST)
 
 
-# NumPy's sort takes two seconds to compile, for each type and use again.
+# NumPy's sort takes two seconds to compile, again for each type and use.
 @inner_kernel
 def sort(keys: Starts) -> None:
-    """Put int64[n] in order, in place, by Shell's sort with Knuth's gaps."""
+    """Sort int64[n] in place with Shell's sort and Knuth's gaps."""
     gap = 1
     while 3 * gap < len(keys):
         gap = 3 * gap + 1

@@ -1,4 +1,4 @@
-"""Rank correlations: concordance of two rankings, and Spearman's in resamples."""
+"""Rank correlations: concordance of two rankings, and Spearman's correlation in resamples."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _count(tree: Counts, rank: int) -> None:
 
 @kernel
 def concordance_below(left: Ids, right: Ids) -> Counts:
-    """Return for each row how many rows with a smaller left rank agree with it, less disagree.
+    """Return, for each row, how many rows of smaller left rank are concordant, less discordant.
 
-    A row agrees where its right rank is smaller too, and disagrees where it is larger. Rows are
-    counted into a binary indexed tree over the right ranks (Fenwick 1994), all rows that tie on the
-    left at once. Ranks are dense and count from 0; those of the left side never fall.
-    int64[n_rows], time O(n_rows log n_rows), memory O(n_rows).
+    A row of smaller left rank is concordant if its right rank is smaller too, and discordant if it
+    is larger. Rows are counted in a binary indexed tree over the right ranks (Fenwick 1994), all
+    rows that tie on the left at once. Ranks are dense, from 0; left ranks never decrease. Returns
+    int64[n_rows], in time O(n_rows log n_rows) and memory O(n_rows).
     """
     n_rows = len(left)
     net, tree = np.zeros(n_rows, np.int64), np.zeros(n_rows + 1, np.int64)
@@ -62,10 +62,10 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 @kernel
 def drawn_rows(n_rows: int, seed: np.uint64, resample: np.uint64) -> Ids:
-    """Return how often each row is drawn when as many are drawn with replacement as there are.
+    """Draw ``n_rows`` rows with replacement, and return how often each row was drawn.
 
-    A SplitMix64 generator (Steele et al. 2014) whose state begins with the hash of the seed and the
-    resample's number, so a resample is the same whoever draws it. int32[n_rows], time O(n_rows).
+    A SplitMix64 generator (Steele et al. 2014) starts from the hash of the seed and the resample's
+    number, so a resample is the same in any thread. Returns int32[n_rows], in time O(n_rows).
     """
     times = np.zeros(n_rows, np.int32)
     state = mixed(mixed(seed) ^ resample)
@@ -77,7 +77,7 @@ def drawn_rows(n_rows: int, seed: np.uint64, resample: np.uint64) -> Ids:
 
 @kernel
 def _centred_ranks(ranks: Ids, times: Ids) -> Ids:
-    """Return for each dense rank how many drawn rows are below it less how many are above."""
+    """Return, for each dense rank, how many drawn rows are below it, less how many are above."""
     centred = np.zeros(len(ranks), np.int32)
     n_drawn = 0
     for row in range(len(ranks)):
@@ -95,19 +95,19 @@ def _centred_ranks(ranks: Ids, times: Ids) -> Ids:
 def weighted_spearman(left: Ids, right: Ids, times: Ids) -> float:
     """Return Spearman's correlation of rows with integer weights.
 
-    It is Pearson's correlation of average ranks (Kendall 1948, Rank Correlation Methods). Twice an
-    average rank, less its mean, is the number of rows below less the number above: a whole number,
-    found by counting over the dense ranks, which are from 0. So nothing is sorted, and sums are
-    exact. Rows count ``times``, at most 3,000,000 in all.
+    This is Pearson's correlation of average ranks (Kendall 1948, Rank Correlation Methods). Twice
+    an average rank, less its mean, is the number of rows below less the number above: a whole
+    number, counted over the dense ranks from 0. So nothing is sorted, and sums are exact.
+    ``times`` are the weights of rows, at most 3,000,000 in all.
 
-    From -1 to 1; NaN where a side is constant. Time and memory O(n_rows).
+    The result is from -1 to 1, or NaN if a side is constant. Time and memory O(n_rows).
     """
     return _spearman_beside(left, right, _centred_ranks(right, times), times)
 
 
 @kernel
 def _spearman_beside(left: Ids, right: Ids, of_right: Ids, times: Ids) -> float:
-    """Return ``weighted_spearman``, given the centred ranks of the right side."""
+    """Return ``weighted_spearman``, with the centred ranks of the right side computed before."""
     of_left = _centred_ranks(left, times)
     square_left, square_right, product = np.int64(0), np.int64(0), np.int64(0)
     for row in range(len(times)):
@@ -124,24 +124,24 @@ def _spearman_beside(left: Ids, right: Ids, of_right: Ids, times: Ids) -> float:
 
 @kernel
 def resampled_spearman(sides: Ranks, right: Ids, seed: np.uint64, first: int, stop: int) -> Table:
-    """Return Spearman's correlation of each of some sides in each of some resamples.
+    """Return Spearman's correlation of every side with ``right`` in the resamples of a range.
 
-    Sides are dense ranks, int32[n_sides, n_rows], each correlated with those of ``right``.
-    float64[stop - first, n_sides], all sides of a resample in the same rows; NaN where one is not
-    defined. Time O(n_sides * n_rows) each.
+    Sides are dense ranks, int32[n_sides, n_rows]. All sides of a resample use the same rows.
+    Returns float64[stop - first, n_sides], NaN where a correlation is undefined. Time
+    O(n_sides * n_rows) per resample.
     """
-    found = np.empty((stop - first, len(sides)), np.float64)
+    rhos = np.empty((stop - first, len(sides)), np.float64)
     for resample in range(first, stop):
         times = drawn_rows(len(right), seed, np.uint64(resample))
         of_right = _centred_ranks(right, times)
         for side in range(len(sides)):
-            found[resample - first, side] = _spearman_beside(sides[side], right, of_right, times)
-    return found
+            rhos[resample - first, side] = _spearman_beside(sides[side], right, of_right, times)
+    return rhos
 
 
 @kernel
 def shared_spearman(left: Ids, right: Ids, times: Ids) -> float:
-    """Return ``weighted_spearman`` over the rows that have a rank on both sides; -1 is none."""
+    """Return ``weighted_spearman`` over the rows with a rank on both sides; -1 means no rank."""
     shared = np.empty(len(times), np.int32)
     for row in range(len(times)):
         shared[row] = times[row] if left[row] >= 0 and right[row] >= 0 else 0
@@ -150,15 +150,15 @@ def shared_spearman(left: Ids, right: Ids, times: Ids) -> float:
 
 @kernel
 def resampled_pairs(ranks: Ranks, pairs: Places, seed: np.uint64, first: int, stop: int) -> Table:
-    """Return ``shared_spearman`` of some pairs of sides in each of some resamples.
+    """Return ``shared_spearman`` of some pairs of sides in the resamples of a range.
 
-    Ranks are dense, int32[n_sides, n_rows], -1 where a side has none; ``pairs`` are the sides that
-    are correlated. float64[stop - first, n_pairs], else as of ``resampled_spearman``.
+    Ranks are dense, int32[n_sides, n_rows], -1 where a side has no rank; ``pairs`` are the pairs of
+    sides to correlate. Returns float64[stop - first, n_pairs], like ``resampled_spearman``.
     """
-    found = np.empty((stop - first, len(pairs)), np.float64)
+    rhos = np.empty((stop - first, len(pairs)), np.float64)
     for resample in range(first, stop):
         times = drawn_rows(ranks.shape[1], seed, np.uint64(resample))
         for pair in range(len(pairs)):
             left, right = ranks[pairs[pair, 0]], ranks[pairs[pair, 1]]
-            found[resample - first, pair] = shared_spearman(left, right, times)
-    return found
+            rhos[resample - first, pair] = shared_spearman(left, right, times)
+    return rhos

@@ -1,4 +1,4 @@
-"""Serves first terms their negatives one after the other, so that no pair is used twice."""
+"""Assigns negatives to first terms in order, so that no pair is used twice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Chosen(NamedTuple):
     """The negatives of each query.
 
     Attributes:
-        starts: int64[n_queries + 1], the slots of each query, as many as it wants.
+        starts: int64[n_queries + 1], the slots of each query, one for each requested negative.
         counts: int32[n_queries], how many of them are filled.
         ids: int32[n_slots], the second terms.
     """
@@ -40,7 +40,7 @@ def _pair_key(left: int, right: int) -> np.uint64:
 
 @kernel
 def _place(used: Hashes, key: np.uint64) -> np.int64:
-    """Return where a key lies in a hash set with linear probing, or where it would."""
+    """Return the position of a key in a hash set with linear probing, or its free position."""
     mask = np.uint64(len(used) - 1)
     at = mixed(key) & mask
     while used[np.int64(at)] not in (_FREE, key):
@@ -65,11 +65,11 @@ def used_pairs(left: Ids, right: Ids, n_more: int) -> Hashes:
 def serve_nearest(
     queries: Ids, found_starts: Starts, found_ids: Ids, used: Hashes, chosen: Chosen
 ) -> None:
-    """Give each query the first of its candidates whose pair is not used yet.
+    """Give each query its first candidates whose pairs are not used yet.
 
-    Queries, in order of text, are served in their order and candidates, nearest first, in theirs,
-    so the result is that of the greedy rule wherever a query has enough candidates. ``chosen`` is
-    filled, and the pairs are added to those in use.
+    Queries are served in order of text, and their candidates are tried nearest first, so the result
+    is that of the greedy rule for every query with enough candidates. Fills ``chosen``, and adds
+    the pairs to the used pairs.
     """
     for query in range(len(queries)):
         begin, end = chosen.starts[query], chosen.starts[query + 1]
@@ -98,7 +98,7 @@ def _allowed(first: int, second: int, components: Ids, used: Hashes) -> bool:
 def _counted_out(
     first: int, draw: np.uint64, drawn_from: Ids, components: Ids, used: Hashes
 ) -> int:
-    """Return a term drawn uniformly among the allowed occurrences, -1 if there are none."""
+    """Return a term drawn uniformly from the allowed occurrences, -1 if there are none."""
     n_allowed = 0
     for at in range(len(drawn_from)):
         n_allowed += _allowed(first, drawn_from[at], components, used)
@@ -117,12 +117,12 @@ def _counted_out(
 def draw_random(firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, used: Hashes) -> Ids:
     """Return a random second term for each pair.
 
-    A term is drawn from all occurrences until one is allowed; after many refusals the allowed ones
-    are counted and one of them is drawn, so that the draw is uniform and always ends.
+    Terms are drawn from all occurrences until one is allowed. After many rejections the allowed
+    occurrences are counted and one of them is drawn, so the draw is uniform and always ends.
 
     First terms are in order of text; ``seeds`` are hashes of the seed and of each pair's content,
-    and occurrences the terms of all pairs of the set. The pairs are added to those in use.
-    int32[n_pairs], -1 where no term is allowed.
+    and ``drawn_from`` are the terms of all pairs of the set. The pairs are added to the used pairs.
+    Returns int32[n_pairs], -1 where no term is allowed.
     """
     seconds = np.full(len(firsts), -1, np.int32)
     n_linked = np.zeros(len(components), np.int64)
@@ -135,9 +135,9 @@ def draw_random(firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, us
         second = -1
         for _ in range(_DRAWS):
             draw = mixed(draw)
-            drawn = drawn_from[np.int64(draw % np.uint64(len(drawn_from)))]
-            if _allowed(first, drawn, components, used):
-                second = drawn
+            candidate = drawn_from[np.int64(draw % np.uint64(len(drawn_from)))]
+            if _allowed(first, candidate, components, used):
+                second = candidate
                 break
         if second < 0:
             second = _counted_out(first, mixed(draw), drawn_from, components, used)

@@ -1,18 +1,18 @@
-"""The search of ``edit_search`` for many queries of near lengths, comparing many terms at once.
+"""The search of ``edit_search`` for many queries of similar lengths, with many terms at once.
 
-It gives what ``edit_search.search`` gives. The table of edit distances of a query (rows) and a term
-(columns) is computed on single bits, one a term, for a block of terms of near lengths, 256 or
-512 of them (``instructions.run_pass``). Four things keep it small:
+The results equal those of ``edit_search.search``. The table of edit distances of a query (rows) and
+a term (columns) is computed on single bits, one per term, for a block of 256 or 512 terms of
+similar lengths (``instructions.run_pass``). Four rules save work:
 
 - A path of cost at most the bound cannot leave a band around the main diagonals (Ukkonen 1985), so
-  only the band is computed; what lies outside it can only be overestimated.
-- Terms without enough of a query's characters in the right places are ruled out, and a block that
-  has no others is passed over at once (``edit_table.rules_out``).
-- Values never fall along a diagonal. Counters follow the one that ends in the last cell; once all
-  other terms of a block have exceeded the bound there, it is done, after about a dozen rows.
-- Queries are kept in order of length, of what their bounds have come to, then of text. The state
-  after every pass of rows is kept, too: a query begins after the last pass that lies within the
-  prefix it shares with the one before, and is done at once if that one was given up within it.
+  only the band is computed; distances of paths outside it can only be overestimated.
+- Terms that lack too many of a query's characters in the right places are ruled out, and a block is
+  skipped if all its terms are (``edit_table.rules_out``).
+- Values never decrease along a diagonal. Counters follow the diagonal that ends in the last cell; a
+  block is done once all remaining terms have exceeded the bound there, after about a dozen rows.
+- Queries are sorted by length, by their current bounds, then by text, and the state after every
+  pass of rows is kept. A query starts after the last pass within the prefix that it shares with the
+  query before it, and is done at once if that query was given up within the prefix.
 """
 
 from __future__ import annotations
@@ -63,21 +63,21 @@ if TYPE_CHECKING:
 _LARGE = 128  # smaller bounds are sorted by counting
 
 N_RUNS, N_FALLEN = range(2)
-"""Of an order's state: how many runs it has; how many bounds have fallen since it was made."""
+"""Fields of an order's state: its number of runs; how many bounds have fallen since the sort."""
 
 
 class QueryOrder(NamedTuple):
-    """Queries by length, by their present bounds, then by text.
+    """Queries sorted by length, by their current bounds, then by text.
 
     Attributes:
-        slots: int32[n], which of the search's queries they are.
-        lengths: int64[n], of their characters.
-        bounds: int64[n], the largest distance that may enter, when they were put in order.
-        codes: uint64[n], the addresses of their characters.
-        shared: int64[n], how many first characters each shares with the one before it.
+        slots: int32[n], the numbers of the queries in the search.
+        lengths: int64[n], the number of characters of each query.
+        bounds: int64[n], the largest distance that could enter at the time of the sort.
+        codes: uint64[n], the addresses of the queries' characters.
+        shared: int64[n], the length of the prefix that each query shares with the one before it.
         runs: int64[n + 1], where each run of the same length and bound begins, and the last ends.
-        looks: uint64[n], the addresses of the offsets that a screen looks at.
-        n_steps: how many steps of looks each has; 0 where queries are not screened.
+        looks: uint64[n], the addresses of the offsets that a screen reads.
+        n_steps: number of steps of offsets of each query; 0 where queries are not screened.
         rests: int64[MOST_MISSED + 1], for how many blocks a bound is not screened.
         state: int64[2], see ``N_RUNS``.
     """
@@ -113,7 +113,7 @@ def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
 
 @array_kernel
 def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
-    """Return a key of the bound of each of some members of a group, and of its number, in order."""
+    """Return sorted keys of some members of a group, made of their bounds and numbers."""
     keys = np.empty(stop - first, np.int64)
     starts = np.zeros(_LARGE + 1, np.int64)
     for member in range(first, stop):
@@ -126,16 +126,16 @@ def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
         small = min(bound, _LARGE - 1)
         keys[starts[small]] = key_of(min(bound, MOST), member)
         starts[small] += 1
-    # Where the small ones end, the large ones have been put in any order.
+    # The large bounds follow the small ones, still unsorted.
     sort(keys[starts[_LARGE - 2] :])
     return keys
 
 
 @array_kernel
 def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) -> None:
-    """Sort the queries of a group by length, by their present bounds, then by text.
+    """Sort the queries of a group by length, by their current bounds, then by text.
 
-    The group is in order of length, then of text; ``looks`` are of ``offsets_of``, row by row.
+    The group is in order of length, then of text; ``looks`` are the rows of ``offsets_of``.
     """
     pool, n_queries = task.pool, len(group)
     codes, before, n_runs, first = np.uint64(pool.codes.ctypes.data), np.int64(0), 0, whole(0)
@@ -173,7 +173,7 @@ def length_of(task: Search, slot: int) -> int:
 
 @inner_kernel
 def admits(order: QueryOrder, at: int, shortest: int, longest: int) -> bool:
-    """Return whether a term of some lengths may be within the bound of a query."""
+    """Return whether a term of the given lengths may be within a query's bound."""
     length = order.lengths[at]
     return bool(max(shortest - length, length - longest, 0) <= order.bounds[at])
 
@@ -192,21 +192,20 @@ _REST = 16  # blocks that are then not screened
 def _enter_survivors(
     task: Search, slot: int, block: Block, table: EditTable, slate: Slate, done: int
 ) -> bool:
-    """Let the terms of a block that are within the bound enter the best of a query.
+    """Insert the terms of a block that are within the bound into a query's best.
 
-    All passes are done, so that counters tell distances. Whether the query's bound has fallen comes
-    back.
+    All passes are done, so counters give distances. Returns whether the query's bound has fallen.
     """
     pool = task.pool
     query = pool.places[task.queries[slot]]
     before = bound_of(task.best, slot)
     counts = kept_at(done) * table.count_bytes // 8
     for word in range((block.n_terms + _WORD - 1) // _WORD):
-        left = ~slate.counts[counts + table.n_planes * WORDS + word]
-        left &= NO_TERM_LEFT >> np.uint64(max(0, _WORD * (word + 1) - block.n_terms))
-        while left:
-            lane = trailing_zeros(left)
-            left &= left - _ONE
+        survivors = ~slate.counts[counts + table.n_planes * WORDS + word]
+        survivors &= NO_TERM_LEFT >> np.uint64(max(0, _WORD * (word + 1) - block.n_terms))
+        while survivors:
+            lane = trailing_zeros(survivors)
+            survivors &= survivors - _ONE
             distance = np.int64(table.bound + 1 - (1 << table.n_planes))
             for plane in range(table.n_planes):
                 bits = slate.counts[counts + plane * WORDS + word]
@@ -232,7 +231,7 @@ def _none_within(table: EditTable, slate: Slate, done: int) -> bool:
 
 @inner_kernel
 def _is_screened(order: QueryOrder, first: int, stop: int) -> bool:
-    """Return whether a run of queries with the same bound is worth a screen of its own."""
+    """Return whether screening is worthwhile for a run of queries with the same bound."""
     bound = order.bounds[first]
     if order.n_steps == 0 or stop - first < _LEAST_RUN or bound > MOST_MISSED:
         return False
@@ -275,7 +274,7 @@ def _search_run(
         shared = min(shared, order.shared[at])
         done = _n_within(plan, n_valid, int(shared))
         if given_up and done == n_valid and _none_within(table, slate, done):
-            continue  # it shares all that the one before it was given up for
+            continue  # it shares the prefix for which the query before it was given up
         if screened:
             if rules_out(windows, order.looks[at], n_steps, preset, ruled_out):
                 n_ruled_out += 1
@@ -312,7 +311,7 @@ def _search_block(task: Search, order: QueryOrder, stride: int, block: Block, sl
 def _search_plainly(
     task: Search, order: QueryOrder, first: int, stop: int, work: Workspace
 ) -> None:
-    """Compare the queries that admit a block's lengths with its terms, one by one."""
+    """Compare the queries that admit a block's lengths with its terms one by one."""
     pool = task.pool
     shortest, longest = length_at(pool, first), length_at(pool, stop - 1)
     for at in range(len(order.slots)):
@@ -361,7 +360,7 @@ def _search_terms(
 
 @inner_kernel
 def _block_of(pool: Pool, place: int) -> int:
-    """Return the number of the block in which a term of the pool is."""
+    """Return the number of the block that contains a term of the pool."""
     low, high = 0, len(pool.block_starts) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -374,7 +373,7 @@ def _block_of(pool: Pool, place: int) -> int:
 
 @inner_kernel
 def _is_below(pool: Pool, below: int, above: int, low: int, high: int) -> bool:
-    """Return which of two blocks is nearer to some lengths, where one may be no block."""
+    """Return whether the lower of two blocks is nearer to some lengths; either may be missing."""
     if below < 0 or above + 1 >= len(pool.block_starts):
         return below >= 0
     longest = length_at(pool, int(pool.block_starts[below + 1] - 1))
@@ -385,11 +384,10 @@ def _is_below(pool: Pool, below: int, above: int, low: int, high: int) -> bool:
 def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> None:
     """Complete the best candidates of a group's queries; only their own slots are written.
 
-    Blocks are visited from those of the queries' own lengths outwards, until the difference of
-    lengths alone exceeds every bound. Terms without characters, and those whose table of characters
-    would not fit the slate, are compared one by one. The group is in order of length, then of text;
-    its lengths are near each other, and either all or none of its queries are empty. ``slate`` and
-    ``work`` are of this thread.
+    Blocks are visited from the queries' lengths outwards, until the difference of lengths alone
+    exceeds every bound. Empty terms, and terms whose table of characters would not fit the slate,
+    are compared one by one. The group is in order of length, then of text; its lengths are similar,
+    and either all or none of its queries are empty. ``slate`` and ``work`` belong to this thread.
     """
     pool = task.pool
     low, high = length_of(task, int(group[0])), length_of(task, int(group[-1]))
@@ -405,7 +403,7 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
         is_below = _is_below(pool, below, above, low, high)
         number = whole(below if is_below else above)
         searched = _search_terms(task, group, looks, order, number, slate, work)
-        # Beyond the queries' lengths, no block after one that none admits is admitted.
+        # Beyond the queries' lengths, once no query admits a block, none admits a later one.
         if is_below:
             below = below - 1 if searched else -1
         elif searched or length_at(pool, int(pool.block_starts[above])) <= high:

@@ -1,4 +1,4 @@
-"""Finds the rows of a word's character n-grams in fastText's input matrix, and their mean."""
+"""The rows of a word's character n-grams in fastText's input matrix, and their means."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Subwords(NamedTuple):
     """The n-grams of a model and their rows.
 
     Attributes:
-        shortest: characters of the shortest.
-        longest: characters of the longest; 0 in a model without n-grams.
-        n_buckets: rows that they share, by their hash.
-        first_row: where those rows begin.
+        shortest: length of the shortest n-grams, in characters.
+        longest: length of the longest n-grams; 0 in a model without n-grams.
+        n_buckets: number of rows that the n-grams share, by hash.
+        first_row: the first of these rows.
     """
 
     shortest: int
@@ -33,7 +33,7 @@ class Subwords(NamedTuple):
 
 @kernel
 def is_inside(byte: np.uint8) -> bool:
-    """Return whether a byte of UTF-8 goes on with a character that has begun."""
+    """Return whether a byte of UTF-8 continues a character."""
     return byte & _TOP_BITS == _INSIDE
 
 
@@ -41,14 +41,14 @@ def is_inside(byte: np.uint8) -> bool:
 def gram_rows(text: Bytes, starts: Starts, own_rows: Rows, grams: Subwords) -> tuple[Starts, Rows]:
     """Return the rows whose mean is the vector of each word.
 
-    Every n-gram of a word in angle brackets, except a bracket alone, has the row that its 32-bit
-    FNV-1a hash falls on (Bojanowski et al. 2017, section 3.2). fastText hashes bytes as signed
-    numbers, so one of 128 or more changes the upper bits as well.
+    Every n-gram of a word in angle brackets, except a bracket alone, has the row given by its
+    32-bit FNV-1a hash (Bojanowski et al. 2017, section 3.2). fastText hashes bytes as signed
+    numbers, so a byte of 128 or more changes the upper bits as well.
 
-    The text is the words in UTF-8 with their brackets, one after the other; ``own_rows`` are those
-    of the words themselves, -1 where there is none. int64[n_words + 1] and int64[n_rows]: a word's
-    own row, then those of its n-grams from left to right, shorter ones first. Time and memory
-    O(n_bytes * number of lengths).
+    ``text`` is the UTF-8 of all words with their brackets; ``own_rows`` are the rows of the words
+    themselves, -1 for words without a row. Returns int64[n_words + 1] and int64[n_rows]: where each
+    word's rows begin, and the rows: the word's, then those of its n-grams from left to right, the
+    shorter n-grams first. Time and memory O(n_bytes * number of lengths).
     """
     lengths = max(0, grams.longest - max(grams.shortest, 1) + 1)
     rows = np.empty(len(own_rows) + len(text) * lengths, np.int64)
@@ -84,15 +84,15 @@ def gram_rows(text: Bytes, starts: Starts, own_rows: Rows, grams: Subwords) -> t
 
 @kernel
 def subword_means(matrix: Vectors, starts: Starts, rows: Rows) -> Vectors:
-    """Return the means of groups of rows, added up one after the other as fastText does.
+    """Return the means of groups of rows, summed in order as in fastText.
 
-    ``rows`` are of the matrix, and ``starts`` where each group begins in them.
-    float32[n_groups, n_dimensions]; zeros where a group has no rows.
+    ``rows`` are rows of the matrix, and ``starts`` says where each group begins in ``rows``.
+    Returns float32[n_groups, n_dimensions]; zeros where a group has no rows.
     """
-    found = np.zeros((len(starts) - 1, matrix.shape[1]), np.float32)
+    means = np.zeros((len(starts) - 1, matrix.shape[1]), np.float32)
     for group in range(len(starts) - 1):
         for member in range(starts[group], starts[group + 1]):
-            found[group] += matrix[rows[member]]
+            means[group] += matrix[rows[member]]
         if starts[group + 1] > starts[group]:
-            found[group] *= np.float32(1 / (starts[group + 1] - starts[group]))
-    return found
+            means[group] *= np.float32(1 / (starts[group + 1] - starts[group]))
+    return means

@@ -5,13 +5,13 @@ from typing import TypeAlias
 import numpy as np
 
 Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint32]]
-"""Code points of terms, one term after the other: uint32[n_code_points]."""
+"""Code points of consecutive terms: uint32[n_code_points]."""
 
 Starts: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 """The beginning of each group in a flat array, and the array's end: int64[n_groups + 1]."""
 
 Counts: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
-"""Whole numbers, one a row: int64[n]."""
+"""Whole numbers, one per row: int64[n]."""
 
 Ids: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
 """Row numbers of terms, nodes or components: int32[n]."""
@@ -23,16 +23,16 @@ Hashes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 """64-bit hashes of content, or bits of signatures: uint64[n]."""
 
 Wide: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
-"""A few 64-bit words a term: uint64[n_words, n_terms]."""
+"""A few 64-bit words per term: uint64[n_words, n_terms]."""
 
 Offsets: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint32]]
-"""Offsets in bytes, a row a query: uint32[n_queries, n_offsets]."""
+"""Offsets in bytes, a row per query: uint32[n_queries, n_offsets]."""
 
 Bytes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint8]]
 """Small counts: uint8[n]."""
 
 Flags: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
-"""A boolean a row: bool[n]."""
+"""Booleans, one per row: bool[n]."""
 
 FlagTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 """Booleans in rows and columns: bool[n_rows, n_columns]."""
@@ -41,16 +41,16 @@ CountTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Whole numbers in rows and columns: int64[n_rows, n_columns]."""
 
 CodeTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint32]]
-"""Numbers of 32 bits in rows and columns: uint32[n_rows, n_columns]."""
+"""32-bit numbers in rows and columns: uint32[n_rows, n_columns]."""
 
 Plan: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
-"""The passes that compute a table, a row each: int64[n_passes + 1, n_fields]."""
+"""The passes that compute a table, one per row: int64[n_passes + 1, n_fields]."""
 
 Vectors: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-"""A vector a row: float32[n_rows, n_dimensions]."""
+"""Vectors, one per row: float32[n_rows, n_dimensions]."""
 
 Numbers: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.number]]
-"""Numbers of any width, a vector a row: number[n_rows, n_dimensions]."""
+"""Vectors of numbers of any width, one per row: number[n_rows, n_dimensions]."""
 
 Ranks: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 """Ranks of the values of each row: int32[n_rows, n_values]."""
@@ -59,10 +59,10 @@ Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 """Numbers in rows and columns: float64[n_rows, n_columns]."""
 
 Values: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
-"""One number a row: float64[n]."""
+"""Numbers, one per row: float64[n]."""
 
 Places: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Row numbers in rows and columns: int64[n_rows, n_columns]."""
 
 Singles: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
-"""One number a row, in single precision: float32[n]."""
+"""Numbers in single precision, one per row: float32[n]."""

@@ -1,9 +1,8 @@
 """Compares vectors in pairs and in tables: centred cosines, Kendall's tau-b, fuzzy overlaps.
 
-Sums are in double precision and in one order, so that results are the same on any machine, and a
-value of a table is that of the pair, bit by bit. For tables, rows of the right side are laid out a
-few columns at a time, a dimension after the other, so that the innermost loops run over columns and
-not over sums.
+Sums are in double precision and in a fixed order, so results are the same on any machine, and a
+table's value equals the pair's value bit by bit. For tables, the rows of the right side are
+transposed in blocks of a few columns, so that the innermost loops run over columns, not over sums.
 """
 
 from __future__ import annotations
@@ -32,13 +31,14 @@ if TYPE_CHECKING:
 
 @kernel
 def centred_cosines(vectors: Vectors, centres: Values, first: Ids, second: Ids) -> Values:
-    """Return the cosine of each pair of rows after their centres are taken off.
+    """Return the cosine of each pair of rows after subtracting their centres.
 
-    With centres of zero it is the cosine, with means Pearson's correlation, and for rows of ranks
-    with means Spearman's. A centre is taken off every value of its row. float64[n_pairs] from -1 to
-    1; 0 where a row is all centre. Time O(n_pairs * n_dimensions).
+    With zeros as centres this is the cosine, with means Pearson's correlation, and with means of
+    rows of ranks Spearman's correlation. A centre is subtracted from every value of its row.
+    Returns float64[n_pairs] from -1 to 1; 0 where all values of a row equal its centre. Time
+    O(n_pairs * n_dimensions).
     """
-    found = np.empty(len(first))
+    cosines = np.empty(len(first))
     for pair in range(len(first)):
         a, b = vectors[first[pair]], vectors[second[pair]]
         centre_a, centre_b = centres[first[pair]], centres[second[pair]]
@@ -49,32 +49,32 @@ def centred_cosines(vectors: Vectors, centres: Values, first: Ids, second: Ids) 
             square_a += left * left
             square_b += right * right
         if square_a > 0 and square_b > 0:
-            found[pair] = min(1.0, max(-1.0, product / (sqrt(square_a) * sqrt(square_b))))
+            cosines[pair] = min(1.0, max(-1.0, product / (sqrt(square_a) * sqrt(square_b))))
         else:
-            found[pair] = 0.0
-    return found
+            cosines[pair] = 0.0
+    return cosines
 
 
 @kernel
 def means(vectors: Vectors) -> Values:
-    """Return the mean of each row, float64[n_rows]; of a constant row it is exactly that value."""
-    found = np.empty(len(vectors))
+    """Return the mean of each row: float64[n_rows], exactly the value of a constant row."""
+    results = np.empty(len(vectors))
     for row in range(len(vectors)):
         shift = np.float64(vectors[row, 0])
         total = 0.0
         for at in range(vectors.shape[1]):
             total += vectors[row, at] - shift
-        found[row] = shift + total / vectors.shape[1]
-    return found
+        results[row] = shift + total / vectors.shape[1]
+    return results
 
 
 @kernel
 def mean_ranks(vectors: Vectors) -> Vectors:
     """Return the ranks of the values of each row, from 1; equal values share their mean rank.
 
-    float32[n_rows, n_dimensions]; halves are exact below 2**23.
+    Returns float32[n_rows, n_dimensions]; halves are exact below 2**23.
     """
-    found = np.empty_like(vectors)
+    ranks = np.empty_like(vectors)
     width = vectors.shape[1]
     for row in range(len(vectors)):
         order = np.argsort(vectors[row])
@@ -84,46 +84,46 @@ def mean_ranks(vectors: Vectors) -> Vectors:
             while end < width and vectors[row, order[end]] == vectors[row, order[begin]]:
                 end += 1
             for at in range(begin, end):
-                found[row, order[at]] = (begin + 1 + end) / 2
+                ranks[row, order[at]] = (begin + 1 + end) / 2
             begin = end
-    return found
+    return ranks
 
 
 @kernel
 def untied_pairs(ranks: Vectors) -> Rows:
-    """Return how many pairs of values of each row differ, from their mean ranks: int64[n_rows].
+    """Return how many pairs of values differ in each row, given mean ranks: int64[n_rows].
 
-    The whole part of a mean rank names its group of equal values: groups do not overlap.
+    The whole part of a mean rank identifies its group of equal values, since groups do not overlap.
     """
     width = ranks.shape[1]
     counts = np.empty(width + 1, np.int64)
-    found = np.empty(len(ranks), np.int64)
+    n_untied = np.empty(len(ranks), np.int64)
     for row in range(len(ranks)):
         counts[:] = 0
         for at in range(width):
             counts[int(ranks[row, at])] += 1
-        found[row] = width * (width - 1) // 2
+        n_untied[row] = width * (width - 1) // 2
         for count in counts:
-            found[row] -= count * (count - 1) // 2
-    return found
+            n_untied[row] -= count * (count - 1) // 2
+    return n_untied
 
 
 @kernel
 def kendalls(ranks: Vectors, untied: Rows, first: Ids, second: Ids) -> Values:
-    """Return Kendall's tau-b of each pair of rows, from their mean ranks.
+    """Return Kendall's tau-b of each pair of rows, given mean ranks.
 
     tau-b = (concordant - discordant) / sqrt(untied in a * untied in b) (Kendall 1945).
-    Dimensions are visited in order of the first row, tied ones together; of those visited before,
-    what has a lower rank in the second row is concordant with the one at hand, what has a higher
-    one discordant.
+    Dimensions are visited in order of the first row, tied dimensions together. An earlier dimension
+    is concordant with the current one if it has a lower rank in the second row, and discordant if
+    it has a higher rank.
 
-    Ranks are of ``mean_ranks``, and ``untied`` of ``untied_pairs``. float64[n_pairs] from -1 to 1;
-    0 where a row is constant. Time O(n_dimensions**2 / 64) a pair without ties, O(n_dimensions**2)
-    with them.
+    ``ranks`` come from ``mean_ranks``, and ``untied`` from ``untied_pairs``. Returns
+    float64[n_pairs] from -1 to 1; 0 where a row is constant. Time per pair O(n_dimensions**2 / 64)
+    without ties, O(n_dimensions**2) with ties.
     """
     width = ranks.shape[1]
     every = width * (width - 1) // 2
-    found = np.zeros(len(first))
+    taus = np.zeros(len(first))
     order, counts = np.empty(width, np.int64), np.empty(width + 1, np.int64)
     bits, below = np.empty(width // 64 + 1, np.uint64), np.empty(width // 64 + 1, np.int64)
     for pair in range(len(first)):
@@ -136,34 +136,34 @@ def kendalls(ranks: Vectors, untied: Rows, first: Ids, second: Ids) -> Values:
         else:
             _put_in_order(a, order, counts)
             balance = _balance(a, b, order, counts)
-        found[pair] = balance / (sqrt(float(untied_a)) * sqrt(float(untied_b)))
-    return found
+        taus[pair] = balance / (sqrt(float(untied_a)) * sqrt(float(untied_b)))
+    return taus
 
 
 @kernel
 def _concordant(a: Values, b: Values, order: Rows, bits: Hashes, below: Rows) -> int:
-    """Return how many pairs of dimensions two rows without ties put in the same order.
+    """Return the number of concordant pairs of dimensions of two rows without ties.
 
-    The ranks of ``b`` that were seen are bits; ``below`` counts those of all words before each.
+    ``bits`` holds the visited ranks of ``b``; ``below`` counts the bits in all words before each.
     """
     for at in range(len(a)):
         order[int(a[at]) - 1] = at
     bits[:] = 0
     below[:] = 0
-    found = 0
+    n_concordant = 0
     for dimension in order:
         rank = int(b[dimension])
         word, bit = rank >> 6, np.uint64(1) << np.uint64(rank & 63)
-        found += below[word] + popcount(bits[word] & (bit - np.uint64(1)))
+        n_concordant += below[word] + popcount(bits[word] & (bit - np.uint64(1)))
         bits[word] |= bit
         for after in range(word + 1, len(below)):
             below[after] += 1
-    return found
+    return n_concordant
 
 
 @kernel
 def _put_in_order(ranks: Values, order: Rows, counts: Rows) -> None:
-    """Write the dimensions to ``order`` by their ranks, by counting."""
+    """Write the dimensions to ``order``, sorted by rank with a counting sort."""
     counts[:] = 0
     for at in range(len(ranks)):
         counts[int(ranks[at])] += 1
@@ -176,13 +176,13 @@ def _put_in_order(ranks: Values, order: Rows, counts: Rows) -> None:
 
 
 @kernel
-def _balance(a: Values, b: Values, order: Rows, seen: Rows) -> int:
-    """Return how many pairs of dimensions are concordant, less those that are discordant.
+def _balance(a: Values, b: Values, order: Rows, n_visited: Rows) -> int:
+    """Return the number of concordant pairs of dimensions, less the number of discordant pairs.
 
-    ``seen`` counts the dimensions visited before by their group of equal ranks in ``b``.
+    ``n_visited`` counts the visited dimensions by their group of equal ranks in ``b``.
     """
     width = len(a)
-    seen[:] = 0
+    n_visited[:] = 0
     balance, begin = 0, 0
     while begin < width:
         end = begin + 1
@@ -193,35 +193,35 @@ def _balance(a: Values, b: Values, order: Rows, seen: Rows) -> int:
             if 2 * group < width:
                 below = 0
                 for other in range(group):
-                    below += seen[other]
-                balance += 2 * below - (begin - seen[group])
+                    below += n_visited[other]
+                balance += 2 * below - (begin - n_visited[group])
             else:
                 above = 0
                 for other in range(group + 1, width + 1):
-                    above += seen[other]
-                balance += begin - seen[group] - 2 * above
+                    above += n_visited[other]
+                balance += begin - n_visited[group] - 2 * above
         for at in range(begin, end):
-            seen[int(b[order[at]])] += 1
+            n_visited[int(b[order[at]])] += 1
         begin = end
     return balance
 
 
-_COLUMNS = 128  # laid out at once, so that they stay near the processor
-_AT_ONCE = 4  # dimensions, and rows
-_OTHERS = 8  # rows that are compared at once with two, for the same reason
-_BLOCK = 64  # rows whose bits are made at once
+_COLUMNS = 128  # transposed at a time, so that they stay in the processor's cache
+_AT_ONCE = 4  # dimensions or rows at a time
+_OTHERS = 8  # rows compared with two others at a time, also to stay in the cache
+_BLOCK = 64  # rows whose bits are computed at a time
 
 
 @kernel
 def centred_products(
     left: Vectors, left_centres: Values, right: Vectors, right_centres: Values
 ) -> Table:
-    """Return the inner product of every row with every other after their centres are taken off.
+    """Return the inner product of every left row with every right row after subtracting centres.
 
-    float64[n_left, n_right]. Time O(n_left * n_right * n_dimensions).
+    Returns float64[n_left, n_right]. Time O(n_left * n_right * n_dimensions).
     """
     width = left.shape[1]
-    found = np.zeros((len(left), len(right)))
+    products = np.zeros((len(left), len(right)))
     padded = -(-width // _AT_ONCE) * _AT_ONCE  # zeros behind the last dimension change no sum
     values, laid_out = np.zeros((_AT_ONCE, padded)), np.zeros((padded, _COLUMNS))
     sums = np.empty((_AT_ONCE, _COLUMNS))
@@ -236,13 +236,13 @@ def centred_products(
             sums[:] = 0
             _add_products(values, laid_out, sums)
             for row in range(n_rows):
-                found[first + row, begin : begin + n_columns] = sums[row, :n_columns]
-    return found
+                products[first + row, begin : begin + n_columns] = sums[row, :n_columns]
+    return products
 
 
 @kernel
 def _add_products(values: Table, laid_out: Table, sums: Table) -> None:
-    """Add four rows' products with each column, in order of dimension, four additions a visit."""
+    """Add four rows' products with each column, in order of dimension, four dimensions a step."""
     first, second, third, fourth = sums[0], sums[1], sums[2], sums[3]
     for at in range(0, values.shape[1], _AT_ONCE):
         a, b, c, d = values[:, at], values[:, at + 1], values[:, at + 2], values[:, at + 3]
@@ -263,43 +263,44 @@ def _add_products(values: Table, laid_out: Table, sums: Table) -> None:
 def cosine_table(
     left: Vectors, left_centres: Values, right: Vectors, right_centres: Values
 ) -> Table:
-    """Return the cosine of every row with every other after their centres are taken off.
+    """Return the cosine of every left row with every right row after subtracting centres.
 
-    float64[n_left, n_right] from -1 to 1; 0 where a row is all centre.
+    Returns float64[n_left, n_right] from -1 to 1; 0 where all values of a row equal its centre.
     """
-    found = centred_products(left, left_centres, right, right_centres)
+    table = centred_products(left, left_centres, right, right_centres)
     left_lengths = _lengths(left, left_centres)
     right_lengths = _lengths(right, right_centres)
     for row in range(len(left)):
-        cosines = found[row] / (left_lengths[row] * right_lengths)
-        found[row] = np.minimum(1.0, np.maximum(-1.0, cosines))
-    return found
+        cosines = table[row] / (left_lengths[row] * right_lengths)
+        table[row] = np.minimum(1.0, np.maximum(-1.0, cosines))
+    return table
 
 
 @kernel
 def _lengths(vectors: Vectors, centres: Values) -> Values:
-    """Return the length of each row after its centre is taken off: float64[n_rows].
+    """Return the length of each row after subtracting its centre: float64[n_rows].
 
-    That of a row that is all centre is infinite, so that its cosines are 0.
+    A row whose values all equal its centre gets an infinite length, so that its cosines are 0.
     """
-    found = np.empty(len(vectors))
+    lengths = np.empty(len(vectors))
     for row in range(len(vectors)):
         square = 0.0
         for at in range(vectors.shape[1]):
             value = vectors[row, at] - centres[row]
             square += value * value
-        found[row] = sqrt(square) if square > 0 else np.inf
-    return found
+        lengths[row] = sqrt(square) if square > 0 else np.inf
+    return lengths
 
 
 @kernel
 def overlap_table(left: Vectors, right: Vectors) -> Table:
-    """Return the Jaccard index of every fuzzy set with every other.
+    """Return the Jaccard index of every left fuzzy set with every right one.
 
-    Sets are memberships, at least 0. float64[n_left, n_right] from 0 to 1; 0 where both are empty.
+    Sets are memberships, at least 0. Returns float64[n_left, n_right] from 0 to 1; 0 where both
+    sets are empty.
     """
     width = left.shape[1]
-    found = np.zeros((len(left), len(right)))
+    indices = np.zeros((len(left), len(right)))
     padded = -(-width // _AT_ONCE) * _AT_ONCE  # zeros behind the last dimension change no sum
     values, laid_out = np.zeros(padded), np.zeros((padded, _COLUMNS))
     least, most = np.empty(_COLUMNS), np.empty(_COLUMNS)
@@ -312,13 +313,13 @@ def overlap_table(left: Vectors, right: Vectors) -> Table:
             _add_overlaps(values, laid_out, least, most)
             for column in range(n_columns):
                 if most[column] > 0:
-                    found[row, begin + column] = least[column] / most[column]
-    return found
+                    indices[row, begin + column] = least[column] / most[column]
+    return indices
 
 
 @kernel
 def _add_overlaps(values: Values, laid_out: Table, least: Values, most: Values) -> None:
-    """Write a row's sums of minima and of maxima with each column, in order of dimension."""
+    """Write a row's sums of minima and maxima with each column, in order of dimension."""
     least[:], most[:] = 0, 0
     for at in range(0, len(values), _AT_ONCE):
         a, b, c, d = values[at], values[at + 1], values[at + 2], values[at + 3]
@@ -337,54 +338,54 @@ def _add_overlaps(values: Values, laid_out: Table, least: Values, most: Values) 
 
 @kernel
 def kendall_table(left: Vectors, left_untied: Rows, right: Vectors, right_untied: Rows) -> Table:
-    """Return Kendall's tau-b of every row with every other, from their mean ranks.
+    """Return Kendall's tau-b of every left row with every right row, given mean ranks.
 
-    tau-b = (concordant - discordant) / sqrt(untied in a * untied in b) (Kendall 1945). Each pair of
-    dimensions is a bit that says which of them a row has higher, and another that says whether
-    they differ: what differs in both rows is discordant where the first bits do, else concordant.
+    tau-b = (concordant - discordant) / sqrt(untied in a * untied in b) (Kendall 1945). A pair of
+    dimensions has two bits in each row: which dimension is higher, and whether they differ. A pair
+    that differs in both rows is discordant if the first bits differ, otherwise concordant.
 
-    Rows are of ``mean_ranks``, and how many of their pairs are untied of ``untied_pairs``.
+    Ranks come from ``mean_ranks``, and the numbers of untied pairs from ``untied_pairs``. Returns
     float64[n_left, n_right] from -1 to 1; 0 where a row is constant. Time
     O(n_left * n_right * n_dimensions**2 / 64), memory O(n_right * n_dimensions**2 / 8) bytes.
     """
     width = left.shape[1]
     every = width * (width - 1) // 2
-    found = np.zeros((len(left), len(right)))
+    taus = np.zeros((len(left), len(right)))
     has_ties = int((left_untied < every).any() or (right_untied < every).any())
     higher, differs = _orders(right, has_ties)
     balances = np.zeros((_BLOCK, _OTHERS), np.int64)
     right_roots = np.array([_root(int(n_untied)) for n_untied in right_untied])
     for first in range(0, len(left), _BLOCK):
-        own = slice(first, min(first + _BLOCK, len(left)))
-        own_higher, own_differs = _orders(left[own], has_ties)
+        part = slice(first, min(first + _BLOCK, len(left)))
+        part_higher, part_differs = _orders(left[part], has_ties)
         for begin in range(0, len(right), _OTHERS):
             others = slice(begin, min(begin + _OTHERS, len(right)))
-            if (left_untied[own] == every).all() and (right_untied[others] == every).all():
-                _balance_untied(own_higher, higher[others], every, balances)
+            if (left_untied[part] == every).all() and (right_untied[others] == every).all():
+                _balance_untied(part_higher, higher[others], every, balances)
             else:
-                _balance_tied(own_higher, own_differs, higher[others], differs[others], balances)
-            for row in range(first, own.stop):
+                _balance_tied(part_higher, part_differs, higher[others], differs[others], balances)
+            for row in range(first, part.stop):
                 root = _root(int(left_untied[row]))
                 for other in range(begin, others.stop):
                     balance = balances[row - first, other - begin]
-                    found[row, other] = balance / (root * right_roots[other])
-    return found
+                    taus[row, other] = balance / (root * right_roots[other])
+    return taus
 
 
 @kernel
 def _root(n_untied: int) -> float:
-    """Return the square root of a number of pairs, infinite of none, so that tau is 0."""
+    """Return the square root of a number of pairs; infinity for 0 pairs, so that tau is 0."""
     return sqrt(float(n_untied)) if n_untied > 0 else np.inf
 
 
 @kernel
 def _orders(ranks: Vectors, has_ties: int) -> tuple[Wide, Wide]:
-    """Return of each pair of dimensions whether the later is higher, and whether they differ.
+    """Return, for each pair of dimensions, whether the later is higher and whether they differ.
 
-    Dimensions stand in a circle; one pair after the other are those that lie one lag apart, from
-    lag to lag. Where the circle is even, the largest lag meets each pair once in half of it. Pairs
-    that lie an eighth of all apart are bits of one byte. Both are uint64[n_rows, n_words]; bits
-    that stand for no pair are 0 in both. The second has rows only where ``has_ties`` is 1, not 0.
+    The dimensions form a circle. Pairs come in order of lag, all pairs of a lag together. If the
+    circle is even, half of it meets every pair of the largest lag. Pairs that are an eighth of all
+    pairs apart share a byte. Returns two uint64[n_rows, n_words]; bits without a pair are 0 in
+    both. The second has rows only if ``has_ties`` is 1, not 0.
     """
     width = ranks.shape[1]
     n_bytes = _word_bytes(width * (width - 1) // 2)
@@ -398,10 +399,10 @@ def _orders(ranks: Vectors, has_ties: int) -> tuple[Wide, Wide]:
             begin = 0
             for lag in range(1, width // 2 + 1):
                 n_pairs = width // 2 if 2 * lag == width else width
-                own, ahead = circle[:n_pairs], circle[lag : lag + n_pairs]
+                behind, ahead = circle[:n_pairs], circle[lag : lag + n_pairs]
                 of_pairs = flags[begin : begin + n_pairs]
                 for at in range(n_pairs):
-                    of_pairs[at] = own[at] != ahead[at] if is_other else own[at] < ahead[at]
+                    of_pairs[at] = behind[at] != ahead[at] if is_other else behind[at] < ahead[at]
                 begin += n_pairs
             _pack(flags, differs[row] if is_other else higher[row])
     return higher.view(np.uint64), differs.view(np.uint64)
@@ -409,13 +410,13 @@ def _orders(ranks: Vectors, has_ties: int) -> tuple[Wide, Wide]:
 
 @kernel
 def _word_bytes(n_bits: int) -> int:
-    """Return the bytes of the words of 64 bits that so many bits need, at least one word."""
+    """Return the number of bytes of the 64-bit words that hold some bits, at least one word."""
     return max(1, -(-n_bits // 64)) * 8
 
 
 @kernel
 def _pack(flags: Bytes, packed: Bytes) -> None:
-    """Write flags, eight times as many, as bits."""
+    """Pack eight flags into each byte."""
     for bit in range(8):
         some = flags[bit * len(packed) : (bit + 1) * len(packed)]
         for at in range(len(packed)):
@@ -423,15 +424,15 @@ def _pack(flags: Bytes, packed: Bytes) -> None:
 
 
 @kernel
-def _balance_untied(own: Wide, others: Wide, n_pairs: int, balances: CountTable) -> None:
+def _balance_untied(rows: Wide, others: Wide, n_pairs: int, balances: CountTable) -> None:
     """Write concordant less discordant pairs of each row with up to eight others, without ties.
 
-    Two rows and four others are compared at once, so that words are read less often; where there
-    are fewer, the last one is read again.
+    Two rows and four others are compared at a time, so that words are read less often; if there are
+    fewer, the last row is read again.
     """
-    last, last_other = len(own) - 1, len(others) - 1
+    last, last_other = len(rows) - 1, len(others) - 1
     for row in range(0, last + 1, 2):
-        p, q = own[row], own[min(row + 1, last)]
+        p, q = rows[row], rows[min(row + 1, last)]
         for other in range(0, last_other + 1, 4):
             a, b = others[other], others[min(other + 1, last_other)]
             c, d = others[min(other + 2, last_other)], others[min(other + 3, last_other)]
@@ -452,12 +453,12 @@ def _balance_untied(own: Wide, others: Wide, n_pairs: int, balances: CountTable)
 
 @kernel
 def _balance_tied(
-    own: Wide, own_differs: Wide, others: Wide, others_differ: Wide, balances: CountTable
+    rows: Wide, rows_differ: Wide, others: Wide, others_differ: Wide, balances: CountTable
 ) -> None:
-    """Write concordant less discordant pairs, of those that differ in both, as without ties."""
-    for row in range(len(own)):
+    """Like ``_balance_untied``, for rows with ties: counts only pairs that differ in both rows."""
+    for row in range(len(rows)):
         for other in range(len(others)):
-            higher, differs = own[row], own_differs[row]
+            higher, differs = rows[row], rows_differ[row]
             other_higher, other_differs = others[other], others_differ[other]
             n_unlike, n_untied = 0, 0
             for at in range(len(higher)):

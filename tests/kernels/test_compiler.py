@@ -126,9 +126,9 @@ def test_where_code_cannot_be_kept_it_is_compiled_and_that_is_said_once(
     compiler._warn.cache_clear()
     doubled = kernel(_doubled)
 
-    with pytest.warns(UserWarning, match="compiled kernels cannot be kept") as told:
+    with pytest.warns(UserWarning, match="compiled kernels cannot be saved") as warned:
         assert (doubled(4), doubled(0.25)) == (8, 0.5)
-    assert len(told) == 1
+    assert len(warned) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compiler._warn.cache_clear()
