@@ -164,10 +164,10 @@ class Run:
         """Return the run with the fingerprint of its embedding, if there is an embedding."""
         if self.embedding is None:
             return self
-        from medsim.embeddings.embedded_terms import settled  # noqa: PLC0415 — encoders
+        from medsim.embeddings.embedded_terms import with_fingerprint  # noqa: PLC0415 — encoders
 
         terms = derived.pair_terms()
-        embedding = settled(self.embedding, terms, self.progress, threads=self.threads)
+        embedding = with_fingerprint(self.embedding, terms, self.progress, threads=self.threads)
         return replace(self, embedding=embedding)
 
     def recorded(self) -> dict[str, object]:

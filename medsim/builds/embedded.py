@@ -11,7 +11,7 @@ import polars as pl
 
 from medsim.builds.negatives import Embedding
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings.embedded_terms import embed_terms, identify, settled
+from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
 from medsim.embeddings.given import OBJECT, embedding_spec, wrapped
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
@@ -108,7 +108,7 @@ def with_checked_fingerprint(
 ) -> NamedEmbedding:
     """Return the embedding of a build after checking its fingerprint."""
     if not embedding.fingerprint:
-        embedding = settled(embedding, derived.pair_terms(), progress, threads=threads)
+        embedding = with_fingerprint(embedding, derived.pair_terms(), progress, threads=threads)
         check_same(build, embedding)
     return embedding
 

@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 
 
 _PLACE = re.compile(
-    r"hf:(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>(?!.*\.\.)[^@\s]+))?",  # as git has it
+    r"hf:(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>(?!.*\.\.)[^@\s]+))?",  # as in git
     re.ASCII,
 )
 _SETTINGS = ("*.json", "*.jsonl", "*.txt", "*.model")
-_WEIGHTS = ("model.safetensors", "model-*-of-*.safetensors")  # as transformers names them
-_OF_STEPS = "[0-9]_*/*.safetensors"  # as sentence-transformers does
+_WEIGHTS = ("model.safetensors", "model-*-of-*.safetensors")  # names used by transformers
+_OF_STEPS = "[0-9]_*/*.safetensors"  # names used by sentence-transformers
 _ONNX = ("model.onnx", "onnx/model.onnx")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedEmbedding:
-    """An embedding that is to be evaluated, with the fingerprint of its source.
+    """An embedding to evaluate, with the fingerprint of its source.
 
-    The fingerprint is empty if it needs vectors that are not made yet; see ``settled``.
+    The fingerprint is empty if it needs vectors that do not exist yet; see ``with_fingerprint``.
     """
 
     spec: EmbeddingSpec
@@ -81,12 +81,11 @@ class EmbeddedTerms:
     Attributes:
         embedded: the vectors that metrics compare.
         covered: whether each term has a vector.
-        terms: ``TERM_COLUMNS``; words are not counted if an embedding takes terms as a whole.
-        words: the word of each row of word vectors; None if it takes terms as a whole.
-        n_dimensions: of its vectors.
+        terms: ``TERM_COLUMNS``; words are not counted if the embedding takes whole terms.
+        words: the word of each row of word vectors; None if the embedding takes whole terms.
+        n_dimensions: the number of dimensions of the vectors.
         n_vocabulary: the number of its words or terms; None if it can embed any text.
-        vocabulary: all its words, distinct, in order of code points; None if it takes terms as a
-            whole.
+        vocabulary: all its distinct words, in order of code points; None if it takes whole terms.
     """
 
     embedded: Embedded
@@ -112,7 +111,7 @@ def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
     return NamedEmbedding(spec=spec, source=source, fingerprint=digest)
 
 
-def settled(
+def with_fingerprint(
     named: NamedEmbedding, terms: Sequence[str], progress: Progress, *, threads: int
 ) -> NamedEmbedding:
     """Return an embedding with its fingerprint.
@@ -122,9 +121,9 @@ def settled(
 
     Args:
         named: an embedding.
-        terms: all that are used, distinct, in order of code points.
-        progress: receives the stage.
-        threads: for computing.
+        terms: all terms that are used, distinct, in order of code points.
+        progress: reports the stage.
+        threads: the number of threads.
     """
     if named.fingerprint:
         return named
@@ -167,22 +166,22 @@ def embed_terms(
             cache=cache,
             stage=stage,
         )
-        found = read_vectors(named, request, progress)
-        embedded: Embedded = TermPoints(vectors=found.vectors)
+        vectors = read_vectors(named, request, progress)
+        embedded: Embedded = TermPoints(vectors=vectors.vectors)
         words = n_words = n_unknown = vocabulary = None
-        if isinstance(found, WordVectors):
-            bags = words_of(terms, found, options, coverage)
-            embedded = WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts)
-            words = pl.Series("word", found.words, pl.String)
+        if isinstance(vectors, WordVectors):
+            bags = words_of(terms, vectors, options, coverage)
+            embedded = WordBags(vectors=vectors.vectors, words=bags.word_ids, starts=bags.starts)
+            words = pl.Series("word", vectors.words, pl.String)
             # bytes that are not UTF-8 are written as escapes
-            text = pl.Series("word", [found.vocabulary.decode("utf-8", "backslashreplace")])
+            text = pl.Series("word", [vectors.vocabulary.decode("utf-8", "backslashreplace")])
             vocabulary = text.str.split("\n").explode().unique().sort()
             vocabulary = vocabulary.filter(vocabulary != "")
             covered, n_words = bags.covered, bags.n_words
             n_unknown = (n_words - np.diff(bags.starts)).astype(np.int32)
         else:
-            covered = found.covered
-        n_dimensions = found.vectors.shape[1]
+            covered = vectors.covered
+        n_dimensions = vectors.vectors.shape[1]
         n_covered = int(np.count_nonzero(covered))
         stage.note(f"{n_covered:,} covered, {n_dimensions} dimensions")
     columns = {"term": terms, "covered": covered, "n_words": n_words, "n_unknown_words": n_unknown}
@@ -192,7 +191,7 @@ def embed_terms(
         terms=pl.DataFrame(columns, schema=TERM_COLUMNS),
         words=words,
         n_dimensions=n_dimensions,
-        n_vocabulary=found.n_vocabulary,
+        n_vocabulary=vectors.n_vocabulary,
         vocabulary=vocabulary,
     )
 
@@ -205,24 +204,24 @@ def read_vectors(
     A zero vector has no direction, so its cosine is undefined. Jaccard indices would be defined,
     but all metrics must compare the same pairs.
     """
-    found = named.source.read(request)
-    is_zero = ~np.asarray(found.vectors.any(axis=1))
-    if isinstance(found, TermVectors):
-        is_zero &= found.covered
+    vectors = named.source.read(request)
+    is_zero = ~np.asarray(vectors.vectors.any(axis=1))
+    if isinstance(vectors, TermVectors):
+        is_zero &= vectors.covered
     if not is_zero.any():
-        return found
-    kind = "word" if isinstance(found, WordVectors) else "term"
+        return vectors
+    kind = "word" if isinstance(vectors, WordVectors) else "term"
     progress.warn(
         f"{named.spec.name} has {counted(int(np.count_nonzero(is_zero)), kind)} with a zero "
         f"vector; such {kind}s count as out of vocabulary"
     )
-    if isinstance(found, TermVectors):
-        return replace(found, covered=found.covered & ~is_zero)
+    if isinstance(vectors, TermVectors):
+        return replace(vectors, covered=vectors.covered & ~is_zero)
     return replace(
-        found,
-        words=[word for word, zero in zip(found.words, is_zero, strict=True) if not zero],
-        vectors=found.vectors[~is_zero],
-        in_vocabulary=found.in_vocabulary[~is_zero],
+        vectors,
+        words=[word for word, zero in zip(vectors.words, is_zero, strict=True) if not zero],
+        vectors=vectors.vectors[~is_zero],
+        in_vocabulary=vectors.in_vocabulary[~is_zero],
     )
 
 
@@ -266,15 +265,15 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
 
 
 def _file_source(path: Path, options: EmbeddingOptions, location: str) -> FileSource:
-    name, found = find_format(path, options)
+    name, file_format = find_format(path, options)
     return FileSource(
         location=location,
         format_name=name,
-        describes=found.describes,
-        gives=found.gives,
+        describes=file_format.describes,
+        gives=file_format.gives,
         path=path,
         options=options,
-        format=found,
+        format=file_format,
     )
 
 
@@ -286,24 +285,24 @@ def path_of(source: VectorSource) -> Path:
 
 
 def _model_of_hub(place: str, options: EmbeddingOptions) -> FileSource:
-    """Return a model of a hub after fetching those of its files that are not in the cache.
+    """Return a model of a hub after fetching the files that are not in the cache.
 
     Its location names the hash of its commit, such as "hf:NAME@HASH". Its format depends on the
-    files on the hub, and not on other files of the model in the cache. Without a network the model
-    in the cache is used, if it is complete.
+    files on the hub, not on other files of the model in the cache. Without a network the model in
+    the cache is used, if it is complete.
 
     Args:
-        place: such as "hf:NAME@REVISION"; without a revision, the newest of the branch main.
+        place: such as "hf:NAME@REVISION"; by default the newest revision of the branch main.
         options: may name the format to fetch if a model has several.
 
     Raises:
         InputError: the model does not exist or cannot be fetched.
         OptionError: the text is malformed, or huggingface_hub is not installed.
     """
-    found = _PLACE.fullmatch(place)
-    if found is None:
+    match = _PLACE.fullmatch(place)
+    if match is None:
         raise OptionError(f"{place!r} is not hf:NAME@REVISION, such as hf:organisation/model@main")
-    name, revision = found["name"], found["revision"]
+    name, revision = match["name"], match["revision"]
     with needing("models on a hub need huggingface_hub", "hub"):
         import huggingface_hub  # noqa: F401, PLC0415 — an extra
     weights = () if options.format == "onnx" else (*_WEIGHTS, _OF_STEPS)
@@ -311,8 +310,8 @@ def _model_of_hub(place: str, options: EmbeddingOptions) -> FileSource:
     location = f"{HUB}{name}@{folder.name}"
     path, format_name = folder, options.format or _format_of(folder)
     if format_name == "onnx":
-        _fetched(place, name, folder.name, [CONFIG, *(f"{one}*" for one in _ONNX)])
-        models = [folder / one for one in _ONNX if (folder / one).is_file()]
+        _fetched(place, name, folder.name, [CONFIG, *(f"{file}*" for file in _ONNX)])
+        models = [folder / file for file in _ONNX if (folder / file).is_file()]
         if not models:
             raise InputError(
                 f"{location} has neither model.safetensors nor model.onnx nor onnx/model.onnx; "

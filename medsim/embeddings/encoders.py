@@ -34,16 +34,16 @@ if TYPE_CHECKING:
         """A model that embeds any term.
 
         Attributes:
-            n_dimensions: of its vectors.
-            identity: everything that decides its vectors besides the content of its files, text by
-                name.
+            n_dimensions: the number of dimensions of its vectors.
+            identity: everything that decides its vectors besides the content of its files, as text
+                by name.
         """
 
         n_dimensions: int
         identity: dict[str, str]
 
         def encode(self, terms: Sequence[str]) -> Vectors:
-            """Return the vectors of a batch, zeros for a term that the model does not know.
+            """Return the vectors of a batch, zeros for unknown terms.
 
             A vector depends only on its term: the other terms of the batch and the number of
             threads change only the rounding of 32-bit floating point. Terms come in order of
@@ -61,9 +61,9 @@ _LOCK = "lock"
 
 
 def cache_folder(chosen: str | Path | None) -> Path | None:
-    """Return the folder that keeps vectors, by default one among the user's caches.
+    """Return the folder of cached vectors, by default in the user's cache folder.
 
-    None keeps nothing: the user chose "none", or the default folder cannot be written.
+    None means no cache: the user chose "none", or the default folder is not writable.
     """
     if chosen is not None:
         return None if str(chosen) == "none" else Path(chosen)
@@ -83,19 +83,18 @@ Part: TypeAlias = "tuple[Sequence[str], Vectors]"
 class VectorCache:
     """The vectors of one encoder; several processes may read and write them at the same time.
 
-    The name of a part is the SHA-256 of its bytes; it gets this name once it is on the disk. So a
-    killed process leaves no incomplete part under a final name, and a part whose bytes have changed
-    is detected.
+    The name of a part is the SHA-256 of its bytes, given once it is on the disk. So a killed
+    process leaves no incomplete part under a final name, and a changed part is detected.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def parts(self, wanted: Container[str] | None = None) -> Iterator[Part]:
-        """Yield the wanted vectors of every intact part, and remove damaged parts.
+        """Yield the requested vectors of every intact part, and remove damaged parts.
 
         The bytes of a part are checked against its name once per process. Then its terms are read,
-        and its vectors only if a term is wanted.
+        and its vectors only if one of its terms is requested.
         """
         for path in sorted(self._folder.glob(f"*{_PART}")):
             part = None
@@ -126,12 +125,12 @@ class VectorCache:
 
 
 def _read_part(path: Path, wanted: Container[str] | None) -> Part | None:
-    """Return the wanted terms of a part with their vectors; None without any.
+    """Return the requested terms of a part with their vectors; None if it has none of them.
 
     Its bytes are checked against its name once for every state of the file.
     """
-    found = path.stat()
-    state = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    stat = path.stat()
+    state = (stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
     if not _was_whole(path.absolute(), state):
         raise ValueError("damaged")
     with safe_open(path, framework="numpy") as arrays:
@@ -151,7 +150,7 @@ def _was_whole(path: Path, state: tuple[int, ...]) -> bool:
         return hashlib.file_digest(stream, "sha256").hexdigest() == path.stem
 
 
-_CHARACTERS_A_BATCH = 1 << 13  # some 250 terms: a second or so of a small model
+_CHARACTERS_A_BATCH = 1 << 13  # about 250 terms, or a second of a small model
 _MAPPED_BYTES = 1 << 28  # larger results are mapped from a file
 
 
@@ -176,15 +175,15 @@ def collected(
     embed: Callable[[Sequence[str]], Iterable[Part]],
     n_dimensions: int | None = None,
 ) -> TermVectors:
-    """Return the vectors of the request's terms, from the cache or else from ``embed``.
+    """Return the vectors of the request's terms, from the cache or from ``embed``.
 
     Every part is on the disk before the next is requested.
 
     Args:
         request: the terms, in any order.
-        identity: of everything that decides the vectors; their folder in the cache has this name.
+        identity: identifies everything that decides the vectors; the name of their cache folder.
         embed: yields parts with the terms that the cache lacks.
-        n_dimensions: of the vectors; None if the first vector decides.
+        n_dimensions: the number of dimensions; None if the first vector decides.
 
     Raises:
         InputError: a vector is not finite, or its number of dimensions differs from the others.
@@ -196,13 +195,13 @@ def collected(
     request.stage.total(len(rows))
 
     def filled(terms: Sequence[str], part: Vectors) -> Vectors:
-        found = _matrix(len(rows), part.shape[1], request.cache) if vectors is None else vectors
+        target = _matrix(len(rows), part.shape[1], request.cache) if vectors is None else vectors
         wanted = [at for at, term in enumerate(terms) if term in rows]
-        own = np.array([rows[terms[at]] for at in wanted], np.int64)
-        request.stage.advance(int(np.count_nonzero(~done[own])))
-        found[own] = part[wanted]
-        done[own] = True
-        return found
+        places = np.array([rows[terms[at]] for at in wanted], np.int64)
+        request.stage.advance(int(np.count_nonzero(~done[places])))
+        target[places] = part[wanted]
+        done[places] = True
+        return target
 
     for terms, part in cache.parts(rows) if cache else ():
         if vectors is None or part.shape[1] == vectors.shape[1]:
@@ -235,20 +234,20 @@ def register_encoder(
     open_encoder: Callable[[Path, EmbeddingOptions, int], Encoder],
     files: Callable[[Path, EmbeddingOptions], list[Path]],
 ) -> Format:
-    """Return the format of a kind of encoder after registering it."""
+    """Register a kind of encoder as a format, and return the format."""
 
     def load(path: Path, request: Request) -> TermVectors:
         encoder = open_encoder(path, request.options, request.threads)
-        return encoded(encoder, request, fingerprint(path, found, request.options))
+        return encoded(encoder, request, fingerprint(path, file_format, request.options))
 
-    found = Format(
+    file_format = Format(
         describes=describes,
         recognises=lambda path: kind(path) == name,
         files=files,
         gives=TERMS,
         load=load,
     )
-    return FORMATS.register(name, found)
+    return FORMATS.register(name, file_format)
 
 
 def unit(vectors: Vectors) -> Vectors:

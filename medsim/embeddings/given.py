@@ -26,7 +26,7 @@ _ACCEPTED = (
     "medsim.Embedding(array, words=[...]) or terms=[...]"
 )
 OBJECT = "python"
-"""The format of objects, as manifests name it."""
+"""The name of the format of objects, for manifests."""
 
 VECTORS_USED = "hash of the vectors used"
 """The identity of an object without a version; its vectors are not cached."""
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
             """Return an array with a row per text."""
 
     class KeyedVectors(Protocol):
-        """Word vectors as gensim has them: the words in order of row, and the rows."""
+        """Word vectors of gensim: the words in order of row, and the rows."""
 
         index_to_key: Any
         vectors: Any
@@ -77,20 +77,20 @@ class ObjectOptions(TypedDict, total=False):
 class Embedding:
     """A function, a model or vectors as an embedding, with a name, version and options.
 
-    Objects that need none of these can be passed directly. Manifests identify vectors by the
-    SHA-256 of all of them. A function or a model is identified by the SHA-256 of the vectors that
-    it returned, and its vectors are not cached; with a ``version`` it is identified by name and
-    version, and its vectors are cached under these.
+    Objects that need none of these can be passed directly. Manifests identify vectors by their
+    SHA-256. A function or a model is identified by the SHA-256 of the vectors that it returned, and
+    its vectors are not cached. With a ``version`` it is identified by name and version, and its
+    vectors are cached under both.
 
     Args:
         source: a function that takes a list of texts and returns an array with a row per text; a
-            model with a method ``encode`` that does, as of sentence-transformers or model2vec; a
+            model with such a method ``encode``, as in sentence-transformers or model2vec; a
             mapping of words or terms to vectors; gensim's ``KeyedVectors``; or an array
             [n, n_dimensions].
-        words: of the rows of an array, n of them.
-        terms: of the rows of an array, if they are whole terms.
-        name: of the embedding, if it has no other.
-        version: of the model; change it whenever the model changes.
+        words: the words of the n rows of an array.
+        terms: the terms of the rows of an array, if rows are vectors of whole terms.
+        name: the name of the embedding, if it has no other.
+        version: the version of the model; change it whenever the model changes.
         options: as after a path on the command line: keys, case, parts, digits, coverage for
             vectors; normalize, prefix for functions and models; input for models of words in
             context.
@@ -130,8 +130,8 @@ class Embedding:
 
     def __repr__(self) -> str:
         shown = {"name": self.name, "version": self.version, **self.options}
-        told = (f", {name}={value!r}" for name, value in shown.items() if value is not None)
-        return f"medsim.Embedding({self.location}{''.join(told)})"
+        arguments = (f", {name}={value!r}" for name, value in shown.items() if value is not None)
+        return f"medsim.Embedding({self.location}{''.join(arguments)})"
 
     @property
     def location(self) -> str:
@@ -154,10 +154,9 @@ def embedding_spec(given: EmbeddingLike, name: str | None = None) -> EmbeddingSp
         return parse_embedding(str(given) if name is None else f"{name}={given}")
     if name is not None:
         check_name(name, f"embedding {name!r}")
-    found = as_embedding(given)
-    return EmbeddingSpec(
-        name=name or found.name or DEFAULT_NAME, place=found, options=parse_options(found.options)
-    )
+    place = as_embedding(given)
+    options = parse_options(place.options)
+    return EmbeddingSpec(name=name or place.name or DEFAULT_NAME, place=place, options=options)
 
 
 def as_embedding(given: Any) -> Embedding:
@@ -185,10 +184,10 @@ def wrapped_by_name(given: Mapping[str, Any], option: str) -> dict[str, str | Pa
     Raises:
         OptionError: one has an unsupported type, or an invalid name or option.
     """
-    found = {name: wrapped(one, f"`{option}` {name!r}") for name, one in given.items()}
-    for name, one in found.items():
-        embedding_spec(one, name)
-    return found
+    embeddings = {name: wrapped(source, f"`{option}` {name!r}") for name, source in given.items()}
+    for name, source in embeddings.items():
+        embedding_spec(source, name)
+    return embeddings
 
 
 def _form_of(source: Any, kind: str | None) -> str:
@@ -217,12 +216,12 @@ def _form_of(source: Any, kind: str | None) -> str:
 
 def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
     """Return options as after a path."""
-    found = {}
+    texts = {}
     for name, value in options.items():
         if name not in ObjectOptions.__annotations__:
             known = list(ObjectOptions.__annotations__)
             raise OptionError(unknown_name("option of medsim.Embedding", name, known))
         if not isinstance(value, (str, bool)):
             raise OptionError(f"{name}={value!r} must be a text")
-        found[name] = value if isinstance(value, str) else "yes" if value else "no"
-    return found
+        texts[name] = value if isinstance(value, str) else "yes" if value else "no"
+    return texts

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
 
 INDEXES = ("flat", "ivf", "hnsw")
-"""Indexes: flat compares with every point, ivf with those of the nearest cells, hnsw with those
-that it visits in a graph of neighbours."""
+"""Indexes: flat compares with every point, ivf with the points of the nearest cells, hnsw with the
+points that it visits in a graph of neighbours."""
 
 FEWEST_POINTS = 80
-"""With fewer points any index is flat: there would be one cell."""
+"""With fewer points any index is flat, since there would be a single cell."""
 
 BLOCK = 4096
 """Points that are added at once."""
@@ -60,11 +60,11 @@ _SINGLE, _HALF = 2.0**-24, 2.0**-11  # rounding errors, relative
 
 _CELLS = 4  # times the square root of the points
 _POINTS_A_CELL = 40  # to learn the cells from
-_CELLS_A_PROBE = 64  # one in so many cells is searched
-_LINKS = 16  # of a point in each layer of a graph, twice as many in the lowest
+_CELLS_A_PROBE = 64  # one in this many cells is searched
+_LINKS = 16  # links of a point in each layer of a graph, twice as many in the lowest
 _TRIED_TO_LINK, _TRIED = 40, 100  # candidates kept while linking, and while searching
 
-_SPARE = 8  # candidates beyond those wanted, so that the last one's rank is certain
+_SPARE = 8  # additional candidates, so that the rank of the last one is certain
 _FEWEST, _MOST = 16, 4096  # candidates from an index; with more, all terms are compared
 _BATCH = 1024  # queries per call of an index
 _BATCH_CANDIDATES = 1 << 20
@@ -86,11 +86,11 @@ class TorchIndex:
     def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
         """Return the cosines of the nearest points, descending, and these points."""
         with self._telling():
-            own, first = self._there(units), 0
+            queries, first = self._there(units), 0
             values: Any = []
             ids: Any = []
             for block in self._blocks:
-                best = self._torch.topk(own @ block.T, min(n_asked, len(block)), dim=1)
+                best = self._torch.topk(queries @ block.T, min(n_asked, len(block)), dim=1)
                 values.append(best.values)
                 ids.append(best.indices + first)
                 first += len(block)
@@ -102,32 +102,35 @@ class TorchIndex:
     def placed(self, *arrays: np.ndarray[Any, Any]) -> Any:
         """Return arrays on the device, for ``compare``."""
         with self._telling():
-            return [self._there(one) for one in arrays]
+            return [self._there(array) for array in arrays]
 
     def compare(
         self, queries: Any, begin: int, points: Rows, components: Ids
     ) -> tuple[Counts, Rows, Rows]:
-        """Compare queries with a block of points, from ``begin`` on.
+        """Compare queries with the block of points that starts at ``begin``.
 
-        Queries are given by their vectors of length 1, float32[n_queries, n_dimensions]; by lower
-        and upper cosines, float32[n_queries], between which single precision cannot decide whether
-        a point counts; and by their components, int32[n_queries]: each on the device, see
-        ``placed``. The block's members are the terms whose vectors are these points, numbered
-        within the block.
+        Args:
+            queries: arrays on the device, see ``placed``: their vectors of length 1,
+                float32[n_queries, n_dimensions]; lower and upper cosines, float32[n_queries],
+                between which single precision cannot decide whether a point counts; and their
+                components, int32[n_queries].
+            begin: the first point of the block.
+            points: the point of each term of the block, numbered within the block.
+            components: the component of each term of the block.
 
         Returns:
-            The number of members of other components that are more similar than the upper limit of
-            each query, int64[n_queries]; and the undecided points between its limits, as rows of
+            For each query, the number of terms of other components that are more similar than its
+            upper limit, int64[n_queries]; and the undecided points between its limits, as rows of
             queries and numbers of points, int64[n_between] each.
         """
-        units, low, high, own_components = queries
+        units, low, high, query_components = queries
         with self._telling():
             cosines = units @ self._blocks[begin // BLOCK].T
             above = cosines > high[:, None]
             counts = np.zeros(len(cosines), np.int64)
             for at in range(0, len(points), _COLUMNS):
-                own = self._there(components[at : at + _COLUMNS])
-                others = own != own_components[:, None]
+                block_components = self._there(components[at : at + _COLUMNS])
+                others = block_components != query_components[:, None]
                 columns = self._there(points[at : at + _COLUMNS])
                 counts += (above[:, columns] & others).sum(1).cpu().numpy()
             rows, columns = self._torch.where((cosines >= low[:, None]) & ~above)
@@ -137,7 +140,7 @@ class TorchIndex:
     def precise(self) -> Iterator[None]:
         """Let PyTorch sum products in single precision, whatever its settings.
 
-        So their error has the same bound as FAISS's. The settings are restored afterwards.
+        So the error has the same bound as in FAISS. The settings are restored afterwards.
         """
         settings = self._torch.backends.cuda.matmul
         newer = getattr(settings, "fp32_precision", None)  # since 2.9
@@ -180,9 +183,9 @@ def made_index(
 ) -> Any:
     """Return an index of some points, given a function that returns them scaled to length 1.
 
-    One thread makes it, since cells and links depend on the order of points. The points of a graph
-    are in half precision, as its searches are limited by memory access. A flat index is on a GPU if
-    PyTorch finds one and the device is not "cpu"; the others never are.
+    The index is made by a single thread, since cells and links depend on the order of points. The
+    points of a graph are in half precision, as its searches are limited by memory access. A flat
+    index is on a GPU if PyTorch finds one and the device is not "cpu"; others never are.
     """
     n_dimensions = units(slice(0, 0)).shape[1]
     made: Any
@@ -254,10 +257,10 @@ def distinct_rows(vectors: Vectors) -> Rows:
     _, first, same = np.unique(vector_hashes(vectors), return_index=True, return_inverse=True)
     likeness = first[same]
     for begin in range(0, len(vectors), BLOCK):
-        own = slice(begin, begin + BLOCK)
-        bits, others = (one.view(np.uint32) for one in (vectors[own], vectors[likeness[own]]))
-        likeness[own] = np.where(
-            (bits == others).all(axis=1), likeness[own], begin + np.arange(len(bits))
+        block = slice(begin, begin + BLOCK)
+        bits, others = (rows.view(np.uint32) for rows in (vectors[block], vectors[likeness[block]]))
+        likeness[block] = np.where(
+            (bits == others).all(axis=1), likeness[block], begin + np.arange(len(bits))
         )
     row_of: Rows = np.unique(likeness, return_inverse=True)[1]
     return row_of
@@ -268,20 +271,20 @@ class CosineSearch:
 
     An index finds candidates by cosines in single precision, whose last digits differ between
     machines and numbers of threads. Each cosine is computed again in double precision and in a
-    fixed order; if a point that was left out could still be among the nearest, within the maximum
-    error of its sums, the index is searched for more. So a flat index gives the result of comparing
-    all points, with ties ordered by hashes of content, on any machine with any number of threads.
-    The indexes ivf (Sivic and Zisserman, ICCV 2003) and hnsw (Malkov and Yashunin, TPAMI 2020) find
-    a part of that, which does not depend on threads either. Points with equal vectors are one point
-    in the index, and searched once.
+    fixed order. If a point outside the candidates could still be among the nearest, within the
+    maximum error of the sums, the index is searched for more. So a flat index gives the result of
+    comparing all points, with ties ordered by hashes of content, on any machine with any number of
+    threads. The indexes ivf (Sivic and Zisserman, ICCV 2003) and hnsw (Malkov and Yashunin, TPAMI
+    2020) find only some of these neighbours, but their result does not depend on threads either.
+    Points with equal vectors are one point in the index, and searched once.
 
     Args:
         vectors: float32[n_points, n_dimensions].
         groups: int32[n_points]; points of one group are never neighbours of each other.
-        hashes: uint64[n_points], of the terms' content.
+        hashes: uint64[n_points], hashes of the terms' content.
         index: one of ``INDEXES``.
-        seed: of ties, and of the cells of an ivf index.
-        threads: for the search.
+        seed: the random seed of ties, and of the cells of an ivf index.
+        threads: the number of threads of the search.
         device: "cpu", or "auto" if a flat index may be on a GPU.
     """
 
@@ -316,9 +319,9 @@ class CosineSearch:
     ) -> Neighbours:
         """Return the nearest points of some points.
 
-        ``sizes`` is the number of neighbours for each point; there are fewer if there are no
-        others, or if an approximate index finds no others. ``advance`` receives the number of
-        finished queries.
+        ``sizes`` is the number of neighbours of each point; there are fewer if no others exist, or
+        if an approximate index finds no others. ``advance`` receives the number of finished
+        queries.
         """
         nearest = empty_slots(sizes, np.float32)
         n_distinct = len(self._points.starts) - 1
@@ -373,12 +376,12 @@ class CosineSearch:
         starts = starts_of(np.bincount(components))
 
         def find(rows: slice) -> Ids:
-            own = queries[rows]
-            return most_similar_linked(self._points, own, components, members, starts)
+            part = queries[rows]
+            return most_similar_linked(self._points, part, components, members, starts)
 
         slices = [slice(at, at + _BATCH) for at in range(0, len(queries), _BATCH)]
-        found = in_threads(self._threads, find, slices)
-        linked = np.concatenate([np.empty(0, np.int32), *found])
+        parts = in_threads(self._threads, find, slices)
+        linked = np.concatenate([np.empty(0, np.int32), *parts])
         return linked, similarities(self._points, queries, linked)
 
     def _units(self, distinct: Rows | slice) -> Vectors:
@@ -391,7 +394,7 @@ class CosineSearch:
     def _ask(
         self, queries: Ids, rows: Rows, asked: Ids, nearest: Best, advance: Callable[[int], None]
     ) -> Rows:
-        """Search the index for candidates of some queries, and return those that need more."""
+        """Search the index for candidates of some queries; return the queries that need more."""
         rows = rows[np.argsort(self._row_of[queries[rows]], kind="stable")]
 
         def answer(batch: Rows) -> Flags:
@@ -444,7 +447,7 @@ class CosineSearch:
     def _count_there(
         self, index: TorchIndex, queries: Ids, thresholds: Singles, components: Ids
     ) -> Counts:
-        """Count on the index's device, and decide points within its error of a threshold here."""
+        """Count on the index's device; points within its error of a threshold are decided here."""
         starts, members = self._points.starts, self._points.members
         low, high = thresholds - self._error, thresholds + self._error
         units = self._units(self._row_of[queries])
@@ -453,8 +456,8 @@ class CosineSearch:
             there = index.placed(units, low, high, components[queries])
             for begin, end in self._blocks():
                 points = np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1]))
-                own = components[members[starts[begin] : starts[end]]]
-                above, rows, between = index.compare(there, begin, points, own)
+                block_components = components[members[starts[begin] : starts[end]]]
+                above, rows, between = index.compare(there, begin, points, block_components)
                 counts += above
                 counts += count_between(
                     self._points, queries, thresholds, components, rows, between

@@ -33,7 +33,7 @@ _DESCRIBES = {
     "function": "function of texts",
     "encoder": "model with a method encode",
     "mapping": "mapping of words or terms to vectors",
-    "keyed vectors": "word vectors as gensim has them",
+    "keyed vectors": "word vectors of gensim",
     "array": "array of vectors",
 }
 _MATRIX = 2
@@ -47,7 +47,7 @@ class ObjectSource(VectorSource):
     """An object that a caller gave.
 
     Attributes:
-        name: of the embedding in results.
+        name: the name of the embedding in results.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ObjectSource(VectorSource):
     options: EmbeddingOptions
 
     @property
-    def of(self) -> str:
+    def label(self) -> str:
         """The embedding, for messages about its vectors."""
         return f"embedding {self.name!r} ({self.location})"
 
@@ -93,9 +93,9 @@ class TableSource(ObjectSource):
         Raises:
             InputError: there are none, or the numbers of words and vectors differ.
         """
-        of, given, kind = self.of, self.given, str(self.gives)
+        label, given, kind = self.label, self.given, str(self.gives)
         self.options.check_fit(f"{self.describes}, {kind}", *FITTING[kind])
-        with reading(of, "words or terms and their vectors"):
+        with reading(label, "words or terms and their vectors"):
             if given.form == "mapping":
                 keys, rows = list(given.source), list(given.source.values())
             elif given.form == "keyed vectors":
@@ -103,19 +103,20 @@ class TableSource(ObjectSource):
             else:
                 keys, rows = given.keys, given.source
         if not keys:
-            raise InputError(f"{of} has no {kind}")
+            raise InputError(f"{label} has no {kind}")
         if wrong := [key for key in keys if not isinstance(key, str)]:
-            raise InputError(f"{of} has {wrong[0]!r} among its {kind}, which is not a text")
+            raise InputError(f"{label} has {wrong[0]!r} among its {kind}, which is not a text")
         is_unclear = given.form == "mapping" and self.options.keys is None
         if is_unclear and (several := [key for key in keys if len(key.split()) > 1]):
             raise InputError(
-                f"{of} has the key {several[0]!r}; are its keys words or terms? Say so with "
+                f"{label} has the key {several[0]!r}; are its keys words or terms? Say so with "
                 "medsim.Embedding(mapping, keys='terms') or keys='words'"
             )
-        vectors = _as_matrix(rows, of)
+        vectors = _as_matrix(rows, label)
         if len(vectors) != len(keys):
-            raise InputError(f"{of} has {len(keys):,} {kind} for {len(vectors):,} rows of vectors")
-        return Keys(path=of, values=keys, kind=kind), vectors
+            counts = f"{len(keys):,} {kind} for {len(vectors):,} rows of vectors"
+            raise InputError(f"{label} has {counts}")
+        return Keys(path=label, values=keys, kind=kind), vectors
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of all words or terms and vectors, or that of name and version."""
@@ -150,8 +151,9 @@ class ModelSource(ObjectSource):
             terms, vectors = part[0][:_N_PROBED], part[1][:_N_PROBED]
             if not _are_same(encoder.encode(terms), vectors):
                 raise InputError(
-                    f"{self.of} returned vectors that differ from those in the cache, {terms[0]!r} "
-                    f"for one; give a changed model a version other than {self.given.version!r}"
+                    f"{self.label} returned vectors that differ from those in the cache, as for "
+                    f"{terms[0]!r}; a changed model needs a version other than "
+                    f"{self.given.version!r}"
                 )
         return encoded(encoder, request, digest)
 
@@ -192,7 +194,7 @@ class _ObjectEncoder:
         self.n_dimensions = first.shape[1]
         if not _are_same(self.encode([probed[-1], probed[0]]), first[[-1, 0]]):
             raise InputError(
-                f"{source.of} returned a different vector for {probed[0]!r} in another batch; "
+                f"{source.label} returned a different vector for {probed[0]!r} in another batch; "
                 "vectors must depend on the term alone. Is the model in training mode?"
             )
         self.identity = {
@@ -203,41 +205,42 @@ class _ObjectEncoder:
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
-        source, of = self._source, self._source.of
+        source, label = self._source, self._source.label
         model = source.given.source
         ask = model.encode if source.given.form == "encoder" else model
         texts = [source.options.prefix + term for term in terms]
-        asked = f"{counted(len(texts), 'text')}, {texts[0]!r} the first"
+        batch = f"{counted(len(texts), 'text')}, {texts[0]!r} the first"
         try:
             answer = ask(texts)
         except Exception as error:  # a caller's function may raise anything
-            raise InputError(f"{of} failed on {asked}: {reason(error)}") from error
-        vectors = _as_matrix(answer, of).copy()  # a model may reuse one array
+            raise InputError(f"{label} failed on {batch}: {reason(error)}") from error
+        vectors = _as_matrix(answer, label).copy()  # a model may reuse one array
         shape = (len(texts), self.n_dimensions or vectors.shape[1])
         if vectors.shape != shape:
-            raise InputError(f"{of}: array of shape {vectors.shape} for {asked}; expected {shape}")
+            fault = f"array of shape {vectors.shape} for {batch}; expected {shape}"
+            raise InputError(f"{label}: {fault}")
         if (at := first_not_finite(vectors)) is not None:
-            raise InputError(f"{of}: the vector of {terms[at]!r} is not finite as float32")
+            raise InputError(f"{label}: the vector of {terms[at]!r} is not finite as float32")
         return unit(vectors) if source.options.scales(default=False) else vectors
 
 
-def _as_matrix(answer: Any, of: str) -> Vectors:
+def _as_matrix(answer: Any, where: str) -> Vectors:
     """Return numbers in rows as float32, infinite if they are too large.
 
     Raises:
-        InputError: they are text, objects or of another shape; the message begins with ``of``.
+        InputError: they are text, objects or of another shape; the message begins with ``where``.
     """
-    with reading(of, "an array of numbers, with a row for each text, word or term"):
-        found: NDArray[Any] = np.asarray(_plain(answer))
-    if found.dtype.kind not in "fiu":
-        kind = "text" if found.dtype.kind in "US" else found.dtype
+    with reading(where, "an array of numbers, with a row for each text, word or term"):
+        matrix: NDArray[Any] = np.asarray(_plain(answer))
+    if matrix.dtype.kind not in "fiu":
+        kind = "text" if matrix.dtype.kind in "US" else matrix.dtype
         hint = "; give a column as column.to_list()" if hasattr(answer, "to_list") else ""
-        raise InputError(f"{of} has values of type {kind}, not numbers{hint}")
-    if found.ndim != _MATRIX:
-        raise InputError(f"{of}: array of shape {found.shape}; expected a row for each text")
-    check_dimensions(of, found.shape[1])
+        raise InputError(f"{where} has values of type {kind}, not numbers{hint}")
+    if matrix.ndim != _MATRIX:
+        raise InputError(f"{where}: array of shape {matrix.shape}; expected a row for each text")
+    check_dimensions(where, matrix.shape[1])
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(found, np.float32)
+        return np.ascontiguousarray(matrix, np.float32)
 
 
 def _plain(value: Any) -> Any:
@@ -246,7 +249,7 @@ def _plain(value: Any) -> Any:
     NumPy has no bfloat16, and does not accept tensors with gradients.
     """
     if isinstance(value, (list, tuple)) and len(value) and hasattr(value[0], "detach"):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if hasattr(value, "detach"):
         tensor = value.detach().cpu()  # ``float`` would drop the imaginary part of a complex one
         return (tensor if tensor.is_complex() else tensor.float()).numpy()

@@ -35,18 +35,20 @@ class ServiceOptions(Options):
     """The options that every service has.
 
     Attributes:
-        model: as the service names it.
-        key: the environment variable that has the key; by default that of any service, or OpenAI's.
+        model: the service's name of the model.
+        key: the environment variable with the key; by default the one for any service, or OpenAI's.
         concurrency: maximum number of parallel requests.
         rpm: maximum number of requests per minute; no limit by default.
-        timeout: maximum seconds of a whole request.
+        timeout: maximum seconds of a request, with its answer.
     """
 
     model: str | None = None
     key: str | None = None
-    concurrency: Annotated[int, Option("Requests at a time.", least=1, most=256)] = 4
-    rpm: Annotated[int | None, Option("Requests a minute.", least=1, most=1_000_000)] = None
-    timeout: Annotated[int, Option("Seconds for a request.", least=1, most=86_400)] = 300
+    concurrency: Annotated[int, Option("Limit on parallel requests.", least=1, most=256)] = 4
+    rpm: Annotated[int | None, Option("Limit on requests per minute.", least=1, most=1_000_000)] = (
+        None
+    )
+    timeout: Annotated[int, Option("Limit on seconds per request.", least=1, most=86_400)] = 300
 
     def check(self) -> None:
         """Raise OptionError for a key that is not the name of an environment variable."""
@@ -60,7 +62,7 @@ def parsed(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> Options
     Raises:
         OptionError: an option is unknown, or a value is not accepted.
     """
-    known, hints = [one.name for one in fields(kind)], types_of(kind)
+    known, hints = [field.name for field in fields(kind)], types_of(kind)
     values: dict[str, Any] = {}
     for name, value in given.items():
         if name not in known:
@@ -76,7 +78,7 @@ def parsed(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> Options
 
 
 Pooling = Literal["mean", "cls", "max"]
-"""The ways to make one vector of an encoder's token vectors."""
+"""The ways to pool an encoder's token vectors into one vector."""
 
 POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
@@ -122,21 +124,21 @@ class EmbeddingOptions(ServiceOptions):
     """The options of reading an embedding; its format refuses those that it does not know.
 
     Attributes:
-        format: its name; by default found by the content.
-        vocabulary: the file that names the rows of an array; by default the one beside it.
-        keys: whether rows are vectors of words or of terms; by default that of the file.
+        format: the name of the format; by default recognised by the content.
+        vocabulary: the file that names the rows of an array; by default a file in its folder.
+        keys: whether rows are vectors of words or of terms; by default decided by the file.
         case: words are looked up unchanged and then in lower case (fallback), only in lower case
             (lower), or only unchanged (keep).
         parts: words are split at inner punctuation if they have no vector as a whole (fallback),
             always, or never.
-        digits: unchanged (keep), or replaced by # (hash, as in word2vec's Google News) or 0 (zero).
+        digits: left unchanged (keep), or replaced by # (hash, as in Google News) or 0 (zero).
         coverage: a term is covered if all of its words have a vector, or any; by default as in the
             evaluation, else any.
-        pooling: of token vectors; by default that of the model's settings, else the mean.
-        normalize: whether vectors are scaled to length 1; by default as the model's settings say.
-        prefix: put before every term that an encoder reads, such as "query: ".
+        pooling: pooling of token vectors; by default as in the model's settings, else the mean.
+        normalize: whether vectors are scaled to length 1; by default as in the model's settings.
+        prefix: text put before every term that an encoder reads, such as "query: ".
         device: an encoder runs on a GPU if its library finds one (auto), or on the processor.
-        dimensions: of the vectors to request from a service; by default those of the model.
+        dimensions: number of dimensions to request from a service; by default the model's.
         batch: maximum number of terms per request; OpenAI's limit is the upper bound.
     """
 
@@ -152,7 +154,7 @@ class EmbeddingOptions(ServiceOptions):
     prefix: str = ""
     device: Annotated[Device, Option("Where an encoder runs.")] = "auto"
     dimensions: Annotated[int | None, Option("Of vectors.", least=1, most=1 << 16)] = None
-    batch: Annotated[int, Option("Terms of a request.", least=1, most=2048)] = 32
+    batch: Annotated[int, Option("Limit on terms per request.", least=1, most=2048)] = 32
 
     def chosen(self) -> dict[str, str]:
         """Return the options that differ from their defaults, as text."""
@@ -175,7 +177,7 @@ class EmbeddingOptions(ServiceOptions):
         return default if self.normalize is None else self.normalize == "yes"
 
     def check_fit(self, kind: str, *accepted: str) -> None:
-        """Raise OptionError for an option that is given and not accepted."""
+        """Raise OptionError for a given option that is not accepted."""
         for name, value in self.chosen().items():
             if name not in ("format", *accepted):
                 names = ", ".join(accepted)
@@ -198,7 +200,7 @@ class EmbeddingSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPath:
-    """A path with a name before it and options behind it."""
+    """A path with a name before it and options after it."""
 
     name: str
     path: str
@@ -207,13 +209,13 @@ class NamedPath:
 
 def parse_embedding(text: str) -> EmbeddingSpec:
     """Return the embedding that a text such as "bert=models/bert,pooling=cls" names."""
-    found = parse_named(text, "embedding", "glove=glove.6B.300d.txt")
-    options = parse_options(found.options)
-    return EmbeddingSpec(name=found.name, place=parse_place(found.path), options=options)
+    named = parse_named(text, "embedding", "glove=glove.6B.300d.txt")
+    options = parse_options(named.options)
+    return EmbeddingSpec(name=named.name, place=parse_place(named.path), options=options)
 
 
 def parse_place(text: str) -> Path | str:
-    """Return the file or folder that a text names; what a hub or a service has stays text."""
+    """Return the file or folder that a text names; a model on a hub or service stays text."""
     return text if text.startswith((HUB, SERVICE)) else expanded(text)
 
 
@@ -224,11 +226,11 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
     """
     name, equals, rest = text.partition("=")
     given: dict[str, str] = {}
-    while found := _OPTION.search(rest):
-        if found[1] in given:
-            raise OptionError(f"{noun} {name!r} gives {found[1]} twice")
-        given[found[1]] = found[2]
-        rest = rest[: found.start()]
+    while match := _OPTION.search(rest):
+        if match[1] in given:
+            raise OptionError(f"{noun} {name!r} gives {match[1]} twice")
+        given[match[1]] = match[2]
+        rest = rest[: match.start()]
     if not equals or not rest:
         raise OptionError(f"{noun} {text!r} is not NAME=PATH, such as {example}")
     check_name(name, f"{noun} {text!r}")

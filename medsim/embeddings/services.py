@@ -46,14 +46,14 @@ LONGEST_WAIT = 60.0
 """The maximum seconds to wait if a service does not say how long."""
 
 LONGEST_PAUSE = 600.0
-"""The maximum seconds that a service may ask to wait; for more, the run ends."""
+"""The maximum seconds that a service may ask to wait; if it asks for more, the run ends."""
 
 SHORTEST_SECRET = 8
-"""Characters of the shortest key that is masked; a shorter one is a word such as "none"."""
+"""The minimum length of a key that is masked; a shorter key is a word such as "none"."""
 
 _CONNECT_SECONDS = 10.0
 _SECONDS_A_LOOK = 0.5
-_TOLD = 300  # characters of a service's error message
+_MAX_SHOWN = 300  # characters of a service's error message
 _SUCCESSES, _REDIRECTS, _FAILURES = range(200, 300), range(300, 400), range(500, 600)
 _BUSY = frozenset({408, 425, 429})
 _MASK = "…"
@@ -76,9 +76,9 @@ class Service:
     """A service and its address, model and key.
 
     Attributes:
-        url: without user, query, fragment and final slash.
-        model: as the service names it.
-        key: sent with every request; None if it needs none. It is never shown.
+        url: the address, without user, query, fragment and final slash.
+        model: the service's name of the model.
+        key: sent with every request, never shown; None if the service needs no key.
     """
 
     url: str
@@ -98,16 +98,16 @@ def open_service(place: str, options: ServiceOptions) -> Service:
     Raises:
         OptionError: the address, the model or the key is invalid.
     """
-    found = _URL.fullmatch(place.removeprefix(SERVICE))
-    if not found:  # it may hold a key, so it is not shown
+    match = _URL.fullmatch(place.removeprefix(SERVICE))
+    if not match:  # it may hold a key, so it is not shown
         raise OptionError(
             "the address of a service must be like api:https://host/v1, without user, password, ? "
             f"and #; a key belongs in the environment variable {KEY}"
         )
-    url = found["beginning"].lower() + found["path"].rstrip("/")
+    url = match["beginning"].lower() + match["path"].rstrip("/")
     if not options.model:
         raise OptionError(f"{SERVICE}{url} needs the name of a model: add ,model=NAME")
-    key = _key(url, found["host"].lower(), options)
+    key = _key(url, match["host"].lower(), options)
     return Service(url=url, model=options.model, key=key, options=options)
 
 
@@ -135,8 +135,8 @@ class RefusedError(ServiceError):
     """The service refused a request, and would refuse it again.
 
     Attributes:
-        status: of HTTP.
-        code: the service's code of the error; empty if it has none.
+        status: the status of HTTP.
+        code: the service's error code; empty if it gives none.
     """
 
     def __init__(self, message: str, status: int, code: str) -> None:
@@ -146,7 +146,7 @@ class RefusedError(ServiceError):
 
 
 class _LostError(Exception):
-    """A request without an answer, which can be sent again."""
+    """A request got no answer; it can be sent again."""
 
 
 class _StoppedError(Exception):
@@ -182,15 +182,15 @@ class ServiceClient:
     def ask_all(
         self, jobs: Iterable[Job], ask: Callable[[Job], Awaitable[Answer]]
     ) -> Iterator[list[tuple[Job, Answer]]]:
-        """Yield the answers to jobs as they arrive: one, or all that have arrived meanwhile.
+        """Yield the answers to jobs as they arrive, one or several at a time.
 
         The options limit the number of parallel requests, which run in an event loop in a separate
         thread. If a job fails, no other begins, and the answers of running jobs are yielded before
         the error is raised.
 
         Args:
-            jobs: each is done once.
-            ask: does a job by calls of ``ask``.
+            jobs: the jobs; each is done once.
+            ask: does a job by calling the method ``ask``.
         """
         arrived: queue.SimpleQueue[tuple[Job, Answer] | None] = queue.SimpleQueue()
         loop = asyncio.SelectorEventLoop()
@@ -205,15 +205,15 @@ class ServiceClient:
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
         try:
-            found: list[tuple[Job, Answer] | None] = []
-            while None not in found:
-                found = []
-                while not found:
+            batch: list[tuple[Job, Answer] | None] = []
+            while None not in batch:
+                batch = []
+                while not batch:
                     with suppress(queue.Empty):  # on some systems no signal ends a wait
-                        found.append(arrived.get(timeout=_SECONDS_A_LOOK))
+                        batch.append(arrived.get(timeout=_SECONDS_A_LOOK))
                 while not arrived.empty():
-                    found.append(arrived.get())
-                if answers := [one for one in found if one is not None]:
+                    batch.append(arrived.get())
+                if answers := [answer for answer in batch if answer is not None]:
                     yield answers
             asking.result()
         finally:
@@ -229,9 +229,9 @@ class ServiceClient:
         repeated.
 
         Args:
-            path: after the address, such as "/embeddings".
-            body: sent as JSON.
-            most_bytes: the limit on the size of the answer.
+            path: the path after the address, such as "/embeddings".
+            body: the body, sent as JSON.
+            most_bytes: the maximum size of the answer.
 
         Raises:
             RefusedError: the service refuses the request.
@@ -309,26 +309,26 @@ class ServiceClient:
                     if len(data) > most_bytes:
                         raise self._error(f"answers with more than {most_bytes >> 20:,} MiB")
         except TimeoutError:
-            raise _LostError(f"no whole answer in {seconds:,} seconds") from None
+            raise _LostError(f"no complete answer in {seconds:,} seconds") from None
         except self._library.TransportError as error:
-            fault = self._told(error)
+            fault = self._shown(error)
             connecting = (self._library.ConnectError, self._library.ConnectTimeout)
             if not self._has_answered and isinstance(error, connecting):
                 raise self._error(f"cannot be reached ({fault}); is it up?") from None
             raise _LostError(fault) from None
         except self._library.InvalidURL as error:
-            raise self._error(f"is not an address ({self._told(error)})") from None
+            raise self._error(f"is not an address ({self._shown(error)})") from None
         except self._library.HTTPError as error:
-            raise self._error(f"sent invalid HTTP ({self._told(error)})") from None
-        told = {name: self._masked(value) for name, value in response.headers.items()}
-        return response.status_code, told, self._masked(data.decode("utf-8-sig", "replace"))
+            raise self._error(f"sent invalid HTTP ({self._shown(error)})") from None
+        masked = {name: self._masked(value) for name, value in response.headers.items()}
+        return response.status_code, masked, self._masked(data.decode("utf-8-sig", "replace"))
 
     def _read(self, headers: Mapping[str, str], text: str) -> dict[str, Any]:
         with suppress(InputError):
-            found = parsed_json("the answer", text)
-            if isinstance(found, dict):
-                return found
-        kind = headers.get("content-type", "").partition(";")[0].strip()[:_TOLD] or "no type"
+            content = parsed_json("the answer", text)
+            if isinstance(content, dict):
+                return content
+        kind = headers.get("content-type", "").partition(";")[0].strip()[:_MAX_SHOWN] or "no type"
         raise self._error(
             f"answered {kind} that is not a JSON object; is it the address of the API, such as "
             "https://host/v1?"
@@ -337,10 +337,10 @@ class ServiceClient:
     def _fault(self, status: int, headers: Mapping[str, str], text: str) -> str:
         """Return the fault of a request that can be repeated; raise an error if it cannot."""
         if status in _REDIRECTS:
-            target = headers.get("location", "nowhere").partition("?")[0][:_TOLD]
+            target = headers.get("location", "nowhere").partition("?")[0][:_MAX_SHOWN]
             raise self._error(f"redirects to {target}; give that address")
-        told, code = _explanation(text)
-        fault = f"HTTP {status}" + (f", {told[:_TOLD]}" if told else "")
+        message, code = _explanation(text)
+        fault = f"HTTP {status}" + (f", {message[:_MAX_SHOWN]}" if message else "")
         if status in _BUSY or status in _FAILURES:
             return fault
         if status in {401, 403} and self._service.key is None:
@@ -355,8 +355,8 @@ class ServiceClient:
         if self._stop.is_set():
             raise _StoppedError
 
-    def _told(self, error: BaseException) -> str:
-        return self._masked(str(error) or type(error).__name__)[:_TOLD]
+    def _shown(self, error: BaseException) -> str:
+        return self._masked(str(error) or type(error).__name__)[:_MAX_SHOWN]
 
     def _masked(self, text: str) -> str:
         for secret in self._secrets:
@@ -388,15 +388,15 @@ def spellings(key: str) -> tuple[re.Pattern[str], ...]:
     if len(key) < SHORTEST_SECRET:
         return ()
     plain = ""
-    for one in key:
-        code = f"(?i:{ord(one):02x})"
-        short = rf"|\\{re.escape(one)}" if one in '"\\/' else ""
-        plain += rf"(?:{re.escape(one)}{short}|\\u00{code}|%{code})"
+    for character in key:
+        code = f"(?i:{ord(character):02x})"
+        short = rf"|\\{re.escape(character)}" if character in '"\\/' else ""
+        plain += rf"(?:{re.escape(character)}{short}|\\u00{code}|%{code})"
     packed = []
     for n_before in range(3):
         form = base64.b64encode(bytes(n_before) + key.encode()).decode()
         form = form[-(-n_before * 8 // 6) : (n_before + len(key)) * 8 // 6]
-        packed.append("".join({"+": "[+-]", "/": "[/_]"}.get(one, one) for one in form))
+        packed.append(form.replace("/", "[/_]").replace("+", "[+-]"))
     return re.compile(plain), re.compile("|".join(packed))
 
 
@@ -407,10 +407,10 @@ def _explanation(text: str) -> tuple[str, str]:
     or {"error"}.
     """
     try:
-        found = parsed_json("the answer", text)
+        content = parsed_json("the answer", text)
     except InputError:
         return "", ""
-    inner = found.get("error", found) if isinstance(found, dict) else found
+    inner = content.get("error", content) if isinstance(content, dict) else content
     if isinstance(inner, dict):
         code = inner.get("code") or inner.get("type") or ""
         return str(inner.get("message") or inner.get("detail") or ""), str(code)
@@ -439,8 +439,8 @@ class ServiceSource(VectorSource):
 
     def fingerprint(self) -> str:
         """Return a SHA-256 of address, model name, dimensions and prefix."""
-        own = self.options
-        return canonical_digest([self.service.url, own.model, own.dimensions, own.prefix])
+        url, options = self.service.url, self.options
+        return canonical_digest([url, options.model, options.dimensions, options.prefix])
 
     def read(self, request: Request) -> TermVectors:
         """Return the vectors of a request's terms; none is requested twice."""
@@ -473,7 +473,7 @@ def service_source(place: str, options: EmbeddingOptions) -> ServiceSource:
 
 
 def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Iterator[Part]:
-    """Yield the vectors of terms as a service answers, one part per arrival."""
+    """Yield the vectors of terms as answers of a service arrive."""
     prefix = source.options.prefix
     n_tokens = sum(len(prefix) + len(term) for term in terms) // CHARACTERS_A_TOKEN
     request.stage.say(
@@ -493,10 +493,10 @@ def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Ite
 
 
 class _Asking:
-    """Requests batches of terms; if one is too large, it and later ones are divided.
+    """Requests batches of terms; if a batch is too large, it and later batches are divided.
 
     Attributes:
-        n_tokens: as the service counted them.
+        n_tokens: the number of tokens that the service reports.
     """
 
     def __init__(self, source: ServiceSource, client: ServiceClient) -> None:
@@ -553,32 +553,32 @@ def is_count(number: object) -> TypeGuard[int]:
 
 
 def tokens_of(answer: Mapping[str, Any], name: str) -> int:
-    """Return the tokens that a service counted; 0 if missing or impossible."""
+    """Return the number of tokens that a service reports; 0 if missing or impossible."""
     usage = answer.get("usage")
-    found = usage.get(name) if isinstance(usage, dict) else None
-    return found if is_count(found) else 0
+    n_tokens = usage.get(name) if isinstance(usage, dict) else None
+    return n_tokens if is_count(n_tokens) else 0
 
 
 def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vectors:
     """Return the vectors of an answer in order of its terms: float32[n_terms, n_dimensions].
 
-    They are lists of numbers, ordered by ``index``, which all or none of them have.
+    Vectors are lists of numbers, ordered by ``index``, which all or none of them must have.
     Numbers that are too large become infinite.
 
     Raises:
         ServiceError: their number or their form is wrong.
     """
-    found = np.zeros((0, 0), np.float32)
+    matrix = np.zeros((0, 0), np.float32)
     with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         data: Any = answer.get("data")
-        if any(one.get("index") is not None for one in data):
-            rows = {one["index"]: one for one in data}
+        if any(item.get("index") is not None for item in data):
+            rows = {item["index"]: item for item in data}
             data = [rows[row] for row in range(len(data))]
-        vectors = [one["embedding"] for one in data]
-        if {*chain.from_iterable(map(type, one) for one in vectors)} <= {int, float}:
+        vectors = [item["embedding"] for item in data]
+        if {*chain.from_iterable(map(type, item) for item in vectors)} <= {int, float}:
             with np.errstate(over="ignore"):
-                found = np.array(vectors, np.float64).astype(np.float32)
-    if found.ndim != 2 or len(found) != n_terms or not found.size:  # noqa: PLR2004 — axes
-        fault = "it must give one for each, in its list data, of equally many numbers"
+                matrix = np.array(vectors, np.float64).astype(np.float32)
+    if matrix.ndim != 2 or len(matrix) != n_terms or not matrix.size:  # noqa: PLR2004 — axes
+        fault = "it must give a list data with one vector per term, all of the same length"
         raise ServiceError(f"{location} did not answer with {n_terms:,} vectors; {fault}")
-    return found
+    return matrix

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The terms and words whose vectors are wanted.
+    """The terms and words whose vectors are requested.
 
     Attributes:
-        terms: distinct, as in the inputs, in order of code points.
+        terms: distinct terms, as in the inputs, in order of code points.
         words: every form under which a word of a term may be looked up, see ``tokens.forms``.
-        threads: for computing; they never change the result.
+        threads: number of threads; it never changes the result.
         cache: the folder of an encoder's cached term vectors; None for no cache.
     """
 
@@ -50,10 +50,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordVectors:
-    """Vectors of the wanted words that an embedding has.
+    """Vectors of the requested words that an embedding has.
 
     Attributes:
-        words: distinct, in any order.
+        words: distinct words, in any order.
         vectors: float32[n_words, n_dimensions], finite.
         in_vocabulary: bool[n_words]; False if the vector was made from parts of the word.
         n_vocabulary: the number of all words of the embedding.
@@ -69,7 +69,7 @@ class WordVectors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermVectors:
-    """Vectors of the wanted terms.
+    """Vectors of the requested terms.
 
     Attributes:
         vectors: float32[n_terms, n_dimensions], finite, a row for every term of the request in its
@@ -106,9 +106,9 @@ class Format:
         recognises: whether a file or folder is of this format, by its content if that is
             distinctive, else by its suffix; cheap. An error counts as no.
         load: see ``Load``.
-        files: the files whose content decides the vectors, given the path and the options; by
-            default that of the path.
-        gives: vectors of ``WORDS`` or of ``TERMS``; None if the file or its options decide.
+        files: returns the files whose content decides the vectors, given the path and the options;
+            by default the file at the path.
+        gives: ``WORDS`` or ``TERMS``, the keys of its vectors; None if the file or options decide.
     """
 
     describes: str
@@ -155,7 +155,7 @@ class VectorSource:
     def fingerprint(self) -> str:
         """Return a SHA-256 of everything that decides the vectors, except the options of reading.
 
-        It is empty if it needs vectors that are not made yet; see ``embedded_terms.settled``.
+        It is empty if it needs vectors that do not exist yet; see ``with_fingerprint``.
         """
         raise NotImplementedError
 
@@ -181,14 +181,14 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
         check_file(path)
     if options.format is not None:
         return options.format, FORMATS.get(options.format)
-    found = {}
-    for name, one in FORMATS.all().items():
+    matches = {}
+    for name, candidate in FORMATS.all().items():
         with suppress(InputError), reading(path):
-            if one.recognises(path):
-                found[name] = one
-    if len(found) == 1:
-        return next(iter(found.items()))
-    if found:
+            if candidate.recognises(path):
+                matches[name] = candidate
+    if len(matches) == 1:
+        return next(iter(matches.items()))
+    if matches:
         fault = "could be in several formats"
     elif path.is_dir():
         with reading(path):
@@ -198,14 +198,14 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
         if (kind := kind_of(beginning)) and (kind.advice or not kind.is_read):
             raise InputError(f"{path} {kind}")
         fault = f"is in no known format: it {what_it_is(beginning)}"
-    names = ", ".join(found or FORMATS.all())
+    names = ", ".join(matches or FORMATS.all())
     raise InputError(f"{path} {fault}; add ,format=NAME with one of: {names}")
 
 
-def fingerprint(path: Path, found: Format, options: EmbeddingOptions) -> str:
+def fingerprint(path: Path, file_format: Format, options: EmbeddingOptions) -> str:
     """Return a SHA-256 of the content of the files that decide an embedding's vectors."""
     digest = hashlib.sha256()
-    for file in found.checked_files(path, options):
+    for file in file_format.checked_files(path, options):
         with reading(file), open_file(file) as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()

@@ -10,8 +10,7 @@ the first of these that is in the vocabulary is used:
 
 Each of them is looked up unchanged, then in lower case (``case=fallback``); only in lower case
 (``lower``); or only unchanged (``keep``). If digits are replaced (``digits=hash`` or ``zero``) the
-same forms follow with every digit replaced, so words that the vocabulary has with digits are found
-first.
+same forms follow with every digit replaced, so words whose digits are in the vocabulary come first.
 
 An embedding that can embed unseen words does so for words without a known form: without outer
 punctuation, and in the last of these forms: in lower case unless ``case=keep``, with digits
@@ -28,7 +27,7 @@ import re
 import unicodedata
 from array import array
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,8 +65,8 @@ class TermWords:
     """The words of terms, as rows of word vectors.
 
     Attributes:
-        word_ids: int32[n_found], the words that have a vector, one term after the other, in the
-            order of the term; repeated words are repeated.
+        word_ids: int32[n_found], the words that have a vector, term by term, in the order of the
+            term's text; repeated words are repeated.
         starts: int64[n_terms + 1]; term ``i`` has ``word_ids[starts[i]:starts[i + 1]]``.
         covered: bool[n_terms], whether a term counts as covered, which needs one word with a vector
             or, with ``coverage=all``, a vector for every word. A term without words is not covered.
@@ -100,14 +99,14 @@ def unseen(
 
 
 def words_of(
-    terms: Iterable[str], found: WordVectors, options: EmbeddingOptions, coverage: str = "any"
+    terms: Iterable[str], vectors: WordVectors, options: EmbeddingOptions, coverage: str = "any"
 ) -> TermWords:
     """Return the words of each term, given the embedding's vectors of their forms.
 
     ``coverage`` decides which terms count as covered if the options do not.
     """
-    rows = {word: row for row, word in enumerate(found.words)}
-    known = {word for word, seen in zip(found.words, found.in_vocabulary, strict=True) if seen}
+    rows = {word: row for row, word in enumerate(vectors.words)}
+    known = set(compress(vectors.words, vectors.in_vocabulary))
     token_ids: dict[str, int] = {}
     flat, n_tokens = array("i"), array("i")
     for term in terms:

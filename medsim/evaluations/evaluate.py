@@ -9,7 +9,7 @@ from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
-from medsim.embeddings.embedded_terms import embed_terms, identify, open_source, settled
+from medsim.embeddings.embedded_terms import embed_terms, identify, open_source, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
@@ -65,7 +65,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
         embeddings = [identify(spec, progress) for spec in options.specs]
         if not all(named.fingerprint for named in embeddings):
             terms, threads = distinct_terms(inputs), options.n_threads
-            embeddings = [settled(named, terms, progress, threads=threads) for named in embeddings]
+            embeddings = [with_fingerprint(named, terms, progress, threads=threads) for named in embeddings]
         run = begin_run(options, output, progress, inputs, embeddings, earlier)
         for input_ in inputs:
             run.write(path_of(PAIRS, input_.name), input_.frame)

@@ -11,7 +11,7 @@ from medsim.builds.embedded import check_same, embedding_of
 from medsim.builds.negatives.nearest import Candidates, NearestSearch
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
-from medsim.embeddings.embedded_terms import embed_terms, settled
+from medsim.embeddings.embedded_terms import embed_terms, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
@@ -175,7 +175,7 @@ def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[Cosine
         )
     texts = terms.texts.to_list()
     if not embedding.fingerprint:
-        embedding = settled(embedding, texts, run.progress, threads=run.threads)
+        embedding = with_fingerprint(embedding, texts, run.progress, threads=run.threads)
         check_same(build, embedding)
     cache = cache_folder(run.options.cache)
     embedded_terms = embed_terms(embedding, texts, run.progress, threads=run.threads, cache=cache)

@@ -15,7 +15,7 @@ from medsim.core.errors import InputError, needing
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
-from medsim.embeddings.embedded_terms import identify, settled
+from medsim.embeddings.embedded_terms import identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.given import embedding_spec
 from medsim.tagging.corpus import Cutting, conll_text, read_corpora
@@ -73,7 +73,7 @@ def tag(options: TagOptions) -> Tagging:
         corpora = [encode_corpus(corpus) for corpus in _corpora(options, threads, progress)]
         words = sorted({word for corpus in corpora for word in corpus.vocabulary})
         embeddings: list[NamedEmbedding | None] = [
-            settled(
+            with_fingerprint(
                 identify(embedding_spec(source, name), progress), words, progress, threads=threads
             )
             for name, source in options.embeddings.items()

@@ -19,7 +19,7 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.core.tables import read_table
-from medsim.embeddings.embedded_terms import identify, settled
+from medsim.embeddings.embedded_terms import identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.wic.dataset import read_dataset
 from medsim.wic.models import Context, EmbeddedModel, model_of
@@ -193,7 +193,7 @@ def _embeddings(
         if not named.fingerprint:
             rows = dataset.answered_rows
             texts = sorted({*dataset.quoted(1, rows), *dataset.quoted(2, rows)})
-            named = settled(named, texts, context.progress, threads=context.threads)
+            named = with_fingerprint(named, texts, context.progress, threads=context.threads)
         embeddings[model.name] = named
     return embeddings
 

@@ -130,7 +130,7 @@ def test_the_vocabulary_that_is_named_comes_first_then_that_of_the_same_name(
 
 def test_a_vocabulary_must_be_there_and_be_the_only_one_meant(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", VECTORS)
-    with pytest.raises(InputError, match=r"none beside it does .* add ,vocabulary=FILE"):
+    with pytest.raises(InputError, match=r"its folder has none .* add ,vocabulary=FILE"):
         words_in("array", tmp_path / "v.npy", WORDS)
     for file, says in (("none.txt", r"cannot be read \(No such file"), ("v.npy", "not a vocab")):
         with pytest.raises(InputError, match=says):

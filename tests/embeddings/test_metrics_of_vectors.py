@@ -15,8 +15,8 @@ from medsim.embeddings import metrics
 from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags, Workers, averages
 from medsim.embeddings.metrics import pairs as paired
 
-OF_WORDS = sorted(name for name, metric in METRICS.all().items() if metric.of is WordBags)
-OF_TERMS = sorted(name for name, metric in METRICS.all().items() if metric.of is TermPoints)
+OF_WORDS = sorted(name for name, metric in METRICS.all().items() if metric.kind is WordBags)
+OF_TERMS = sorted(name for name, metric in METRICS.all().items() if metric.kind is TermPoints)
 ONE = Workers(threads=1)
 
 
@@ -176,7 +176,7 @@ def embedded_for(metric: Metric, *, steps: int, width: int) -> WordBags | TermPo
     draw = np.random.default_rng(steps)
     vectors = draw.integers(-steps, steps + 1, (300, width)).astype(np.float32)
     vectors[0], vectors[1] = 0, 1
-    if metric.of is TermPoints:
+    if metric.kind is TermPoints:
         return TermPoints(vectors=vectors)
     starts = np.concatenate([[0], np.cumsum(draw.integers(1, 5, 300))]).astype(np.int64)
     words = draw.integers(0, 80, starts[-1]).astype(np.int32)

@@ -16,7 +16,7 @@ import pytest
 import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
-from medsim.embeddings.embedded_terms import EmbeddedTerms, embed_terms, identify, settled
+from medsim.embeddings.embedded_terms import EmbeddedTerms, embed_terms, identify, with_fingerprint
 from medsim.embeddings.given import ObjectOptions, embedding_spec
 from medsim.embeddings.metrics import TermPoints, WordBags
 from medsim.embeddings.options import EmbeddingOptions, ServiceOptions
@@ -46,13 +46,13 @@ class Model:
 
 def embedded(given: Any, terms: Sequence[str] = TERMS, cache: Path | None = None) -> EmbeddedTerms:
     named = identify(embedding_spec(given, "x"), Progress())
-    named = settled(named, terms, Progress(), threads=1)
+    named = with_fingerprint(named, terms, Progress(), threads=1)
     return embed_terms(named, terms, Progress(), threads=1, cache=cache)
 
 
 def fingerprint(given: Any, terms: Sequence[str] = TERMS, name: str = "x") -> str:
     named = identify(embedding_spec(given, name), Progress())
-    return settled(named, terms, Progress(), threads=1).fingerprint
+    return with_fingerprint(named, terms, Progress(), threads=1).fingerprint
 
 
 TABLES: Mapping[str, Callable[[], Any]] = {

@@ -316,7 +316,7 @@ def test_a_service_that_draws_its_answer_out_is_given_up(
     monkeypatch.setattr(client, "TRIES", 1)
     service.always = drawn_out
 
-    with pytest.raises(ServiceError, match="did not answer in 1 tries: no whole answer in 1"):
+    with pytest.raises(ServiceError, match="did not answer in 1 tries: no complete answer in 1"):
         read(service, ["a"], options="timeout=1")
 
 

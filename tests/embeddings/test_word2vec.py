@@ -190,7 +190,7 @@ def test_a_binary_file_may_be_packed_and_rows_may_end_in_a_line_feed(
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (b"3 3", "goes on after the 3 rows that its header claims"),
+        (b"3 3", "has more than the 3 rows that its header claims"),
         (b"5 3", "ends in row 5; its header claims 5 rows"),
         (b"9999999999999 3", "too many for its"),
         (b"4 60000", "too many for its"),

@@ -271,7 +271,7 @@ def test_a_similarity_that_is_not_a_number_is_refused(
     categories: Categories, embedded: EmbeddedTerms, tmp_path: Path
 ) -> None:
     broken = Metric(
-        of=WordBags,
+        kind=WordBags,
         describes="no numbers",
         similarities=lambda _embedded, first, _second, _workers: np.full(len(first), np.nan),
     )

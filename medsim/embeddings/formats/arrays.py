@@ -135,7 +135,7 @@ def _in_blocks(
 
 
 def _check(file: Path, shape: Sequence[int], dtype: object, keys: Keys) -> None:
-    """Raise InputError for an array that does not have a vector of numbers for each key."""
+    """Raise InputError if an array does not have a vector of numbers for each key."""
     if len(shape) != 2 or min(shape) < 1:  # noqa: PLR2004 — rows and columns
         raise InputError(f"{file} has an array of shape {tuple(shape)}; expected rows of numbers")
     if dtype not in _DTYPES.values():

@@ -44,10 +44,10 @@ _WORDS_AT_ONCE = 1_024
 def _load(path: Path, request: Request) -> WordVectors:
     """Return vectors of the wanted words; see ``medsim.embeddings.sources.Load``.
 
-    The vector of a word in the dictionary is the mean of its own row and the rows of its n-grams;
-    of any other word, the mean of the rows of its n-grams. Vectors of words outside the dictionary
-    are only made if ``tokens.words_of`` needs them, and only the needed rows of the input matrix
-    are read. A supervised model is read in the same way; its labels do not count as words.
+    The vector of a word in the dictionary is the mean of its own row and the rows of its n-grams.
+    The vector of any other word is the mean of the rows of its n-grams; it is only computed if
+    ``tokens.words_of`` needs it. Only the needed rows of the input matrix are read. A supervised
+    model is read in the same way; its labels do not count as words.
     """
     request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
     if len(beginning := beginning_of(path)) < _BEGINNING.size or not beginning.startswith(_MAGIC):
@@ -69,7 +69,7 @@ def _load(path: Path, request: Request) -> WordVectors:
     if (wrong := first_not_finite(vectors)) is not None:
         raise InputError(f"{path}: the vector of {words[wrong]!r} is not finite")
     return WordVectors(
-        words=[word for word, has in zip(words, has_rows, strict=True) if has],
+        words=[word for word, is_known in zip(words, has_rows, strict=True) if is_known],
         vectors=vectors if has_rows.all() else vectors[has_rows],
         in_vocabulary=in_vocabulary[has_rows],
         n_vocabulary=grams.first_row,
@@ -94,8 +94,8 @@ def _vectors(
         begins = starts_of([len(text) for text in texts])
         starts, rows = gram_rows(content, begins, own_rows[part], grams)
         needed, places = np.unique(rows, return_inverse=True)
-        own = np.ascontiguousarray(matrix[needed], np.float32)
-        vectors[part] = subword_means(own, starts, places)
+        distinct = np.ascontiguousarray(matrix[needed], np.float32)
+        vectors[part] = subword_means(distinct, starts, places)
         has_rows[part] = np.diff(starts) > 0
         stage.advance(part.stop - begin)
     return vectors, has_rows

@@ -28,7 +28,7 @@ _DESCRIBES = "folder of model2vec"
 class StaticEncoder:
     """A table of token vectors with its tokenizer (Tulkens and van Dongen 2024, Model2Vec).
 
-    A vector does not depend on the other terms of its batch. A term without a known token has
+    A vector does not depend on the other terms of its batch. A term without a known token gets
     zeros.
     """
 

@@ -31,12 +31,12 @@ SETTINGS_SUFFIXES = frozenset({".json", ".jsonl", ".model", ".txt"})
 """Suffixes of the files of settings and of tokenizers."""
 
 MOST_TOKENS = 512
-"""The number of tokens to read of a text if a model does not give its limit."""
+"""The maximum number of tokens of a text if a model does not give its limit."""
 
 PICKLES = "pytorch_model*.bin"
 """Names of files of weights that are pickles."""
 
-_LOCATION = b"\n\x08location\x12"  # as Protocol Buffers write that key before its value
+_LOCATION = b"\n\x08location\x12"  # the key as Protocol Buffers write it before its value
 _LONGEST_LOCATION = 1 << 12
 _ONE_BYTE = 127  # the maximum of a length in one byte
 
@@ -69,9 +69,9 @@ class Settings:
     Attributes:
         pooling: the pooling of token vectors; None if no file says so.
         normalize: whether vectors are scaled to length 1.
-        other_steps: of the model besides its transformer, pooling and scaling, such as "Dense".
-        prompt: text put before every text by default.
-        max_tokens: the number of tokens read of a text; None if no file says so.
+        other_steps: steps besides the transformer, pooling and scaling, such as "Dense".
+        prompt: text that is put before every text by default.
+        max_tokens: the maximum number of tokens of a text; None if no file says so.
         n_positions: the maximum number of tokens of the transformer; None if no file says so.
     """
 
@@ -86,8 +86,8 @@ class Settings:
 def kind(path: Path) -> str | None:
     """Return the format of a model, by the name under which it is registered, or None.
 
-    A folder with an .onnx file beside files of other formats is "onnx", which needs the fewest
-    libraries; except for model2vec, whose .onnx files are not encoders of tokens.
+    A folder with an .onnx file and files of other formats is "onnx", which needs the fewest
+    libraries. Model2vec is an exception, since its .onnx files are not encoders of tokens.
     """
     if not path.is_dir():
         return "onnx" if path.suffix.lower() == ".onnx" else None
@@ -104,7 +104,7 @@ def kind(path: Path) -> str | None:
 
 
 def onnx_files(folder: Path) -> list[Path]:
-    """Return the .onnx files of a folder: those in it, else those in its subfolder onnx."""
+    """Return the .onnx files of a folder, or of its subfolder onnx if it has none."""
     return sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
 
 
@@ -127,23 +127,22 @@ def onnx_weights(model: Path) -> list[str]:
     They are the values of "location" in its ``external_data`` (ONNX's ``TensorProto``). Paths
     outside the folder are left out.
     """
-    found = set()
+    paths = set()
     for after in found_in(model, _LOCATION, _LONGEST_LOCATION):
         first, second = after[:2].ljust(2, b"\0")  # a truncated file has fewer bytes
         is_long = first > _ONE_BYTE
         size, begin = ((first & _ONE_BYTE) + (second << 7), 2) if is_long else (first, 1)
         with suppress(UnicodeDecodeError):
-            found.add(PurePosixPath(after[begin : begin + size].decode()))
-    return sorted(
-        str(one) for one in found if one.name and not one.is_absolute() and ".." not in one.parts
-    )
+            paths.add(PurePosixPath(after[begin : begin + size].decode()))
+    inner = (path for path in paths if path.name and ".." not in path.parts)
+    return sorted(str(path) for path in inner if not path.is_absolute())
 
 
 def lacks(folder: Path) -> str:
-    """Return the part that a folder lacks to be a model, for a message."""
-    inner = sorted(one.name for one in folder.iterdir() if one.is_dir() and kind(one))
-    if inner:
-        return f"; a model is in its folder {inner[0]}"
+    """Return what a folder lacks to be a model, for a message."""
+    folders = sorted(path.name for path in folder.iterdir() if path.is_dir() and kind(path))
+    if folders:
+        return f"; a model is in its folder {folders[0]}"
     if (folder / "snapshots").is_dir():
         return "; it is in the cache of huggingface_hub: name the model as hf:NAME"
     return f": it needs {CONFIG} and model.safetensors, or an .onnx file"
@@ -209,8 +208,8 @@ def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
         if module.endswith(".Pooling"):
             settings = read_object(folder / subfolder / CONFIG)
             flags = [flag for flag in settings if flag.startswith("pooling_mode_")]
-            own = [flag.removeprefix("pooling_mode_") for flag in flags if settings[flag] is True]
-            flagged = [_POOLINGS.get(one, one) for one in own]
+            names = [flag.removeprefix("pooling_mode_") for flag in flags if settings[flag] is True]
+            flagged = [_POOLINGS.get(name, name) for name in names]
             mode = settings.get("pooling_mode", flagged or "mean")
             return "+".join(map(str, mode)) if isinstance(mode, list) else str(mode)
     return None
@@ -222,14 +221,14 @@ def _count(path: Path, name: str) -> int | None:
     if number is None:
         return None
     if not isinstance(number, int | float) or number < 1:
-        raise InputError(f"{path}: {name} is {number!r}, not a number above 0")
+        raise InputError(f"{path}: {name} is {number!r}; expected a number above 0")
     return int(number) if number < _NO_LIMIT else None
 
 
 def read_object(path: Path) -> dict[str, object]:
     """Return the JSON object in a file; an empty one if there is no file."""
     with reading(path):
-        found = read_json(path) if path.exists() else {}
-    if not isinstance(found, dict):
+        content = read_json(path) if path.exists() else {}
+    if not isinstance(content, dict):
         raise InputError(f"{path} is not a JSON object")
-    return found
+    return content

@@ -49,7 +49,7 @@ class Reading:
     """The tokens of a sentence that a model reads.
 
     Attributes:
-        tokens: as the library tokenizers gives them, with ``ids`` and ``type_ids``.
+        tokens: the encoding of the library tokenizers, with ``ids`` and ``type_ids``.
         within: bool[n_tokens], whether a token has a character of the target; all False if the
             tokenizer drops the whole target.
         is_cut: whether the target is longer than the model's limit, so that its end is missing.
@@ -73,32 +73,31 @@ class TargetVectors:
 
 
 def read_target(tokenizer: Any, prefix: str, target: Target) -> Reading:
-    """Return the tokens of a sentence; of a long one, those around the target.
+    """Return the tokens of a sentence, or of a window around the target if it is too long.
 
     If the model's limit would cut off part of the target, the sentence is cut to a window with the
-    middle of the target in its middle, or to the beginning of the target if the target alone is too
-    long.
+    target in its middle, or to the beginning of the target if the target alone is too long.
 
-    The tokenizer, of the library tokenizers, counts code points and truncates to the model's limit
-    with a stride of 0, so that no token is in two parts of its output.
+    The tokenizer is from the library tokenizers. It counts code points and truncates to the model's
+    limit with a stride of 0, so that no token is in two parts of its output.
     """
     shift = len(prefix)
     whole = tokenizer.encode(prefix + target.sentence)
     begin, end = shift + target.start, shift + target.end
     spans = sorted(span for part in (whole, *whole.overflowing) for span in _spans(part))
-    own = [at for at, span in enumerate(spans) if _meets(span, begin, end)]
+    of_target = [at for at, span in enumerate(spans) if _meets(span, begin, end)]
     within = _within(whole, begin, end)
     n_before = sum(span[1] <= shift for span in spans)  # tokens of the prefix, which stays
     n_read = len(_spans(whole)) - n_before
-    if within.sum() == len(own) or n_read < 1:
-        return Reading(tokens=whole, within=within, is_cut=bool(within.sum() < len(own)))
-    middle = (own[0] + own[-1] + 1 - n_read) // 2
-    first = max(n_before, min(middle, own[0], len(spans) - n_read))
+    if within.sum() == len(of_target) or n_read < 1:
+        return Reading(tokens=whole, within=within, is_cut=bool(within.sum() < len(of_target)))
+    middle = (of_target[0] + of_target[-1] + 1 - n_read) // 2
+    first = max(n_before, min(middle, of_target[0], len(spans) - n_read))
     window = spans[first : first + n_read]
     moved = max(0, window[0][0] - shift)
     cut = tokenizer.encode(prefix + target.sentence[moved : window[-1][1] - shift])
     within = _within(cut, begin - moved, end - moved)
-    return Reading(tokens=cut, within=within, is_cut=bool(within.sum() < len(own)))
+    return Reading(tokens=cut, within=within, is_cut=bool(within.sum() < len(of_target)))
 
 
 def _spans(part: Any) -> list[tuple[int, int]]:
@@ -131,7 +130,7 @@ _TOKENIZER_FORM = "a tokenizer"
 _FED = ("input_ids", "attention_mask", "token_type_ids")
 _WHOLE = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _TOKEN_AXES, _TEXT_AXES = 3, 2
-_HEADS = frozenset({"logits", "start_logits", "end_logits"})  # outputs of models for other tasks
+_HEADS = frozenset({"logits", "start_logits", "end_logits"})  # outputs for other tasks
 _GPU, _PROCESSOR = "CUDAExecutionProvider", "CPUExecutionProvider"  # as ONNX Runtime names them
 _EXACT = {"use_tf32": "0"}  # products as precise as on a processor
 _DYNAMIC = b"DynamicQuantize"  # the beginning of the names of such operators in a file
@@ -170,13 +169,12 @@ class OnnxEncoder:
         self._prefix = options.prefix or settings.prompt
         with reading(self._tokenizer_path, _TOKENIZER_FORM):
             self._tokenizer = tokenizers.Tokenizer.from_file(str(self._tokenizer_path))
-            own = self._tokenizer.truncation or {}
-            limit = (
-                settings.max_tokens or own.get("max_length") or settings.n_positions or MOST_TOKENS
-            )
-            own |= {"max_length": limit, "stride": 0}
+            truncation = self._tokenizer.truncation or {}
+            declared = settings.max_tokens or truncation.get("max_length")
+            limit = declared or settings.n_positions or MOST_TOKENS
+            truncation |= {"max_length": limit, "stride": 0}
             self._tokenizer.no_padding()
-            self._tokenizer.enable_truncation(**own)
+            self._tokenizer.enable_truncation(**truncation)
         self._threads = threads
         self.identity = {
             "pooling": str(self._pooling),
@@ -209,10 +207,10 @@ class OnnxEncoder:
     def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
         """Return the mean of the last layer's vectors of the tokens of each target."""
         if not self._of_tokens:
-            raise OptionError("the model gives one vector per text, and none of its tokens")
+            raise OptionError("the model gives one vector per text, not vectors of its tokens")
         with reading(self._tokenizer_path, _TOKENIZER_FORM):
-            readings = [read_target(self._tokenizer, self._prefix, one) for one in targets]
-        within = [one.within for one in readings]
+            readings = [read_target(self._tokenizer, self._prefix, target) for target in targets]
+        within = [sentence.within for sentence in readings]
 
         def means(outputs: Outputs, rows: Rows) -> Vectors:
             weights = np.array([within[row] for row in rows], np.float32)
@@ -221,9 +219,9 @@ class OnnxEncoder:
             return sums / n_tokens
 
         return TargetVectors(
-            vectors=self._vectors([one.tokens for one in readings], means),
-            covered=np.array([one.any() for one in within], np.bool_),
-            cut=np.array([one.is_cut for one in readings], np.bool_),
+            vectors=self._vectors([sentence.tokens for sentence in readings], means),
+            covered=np.array([tokens.any() for tokens in within], np.bool_),
+            cut=np.array([sentence.is_cut for sentence in readings], np.bool_),
         )
 
     def _vectors(self, tokens: list[Any], pool: Callable[[Outputs, Rows], Vectors]) -> Vectors:
@@ -235,7 +233,7 @@ class OnnxEncoder:
             types = np.array([tokens[row].type_ids for row in rows], np.int64)
             vectors[rows] = pool(np.asarray(self._run(ids, types)[0], np.float32), rows)
 
-        runs = self._runs(np.array([len(one.ids) for one in tokens], np.int64))
+        runs = self._runs(np.array([len(encoding.ids) for encoding in tokens], np.int64))
         in_threads(self._threads, run, runs)
         return vectors
 
@@ -256,24 +254,24 @@ class OnnxEncoder:
             return list(self._session.run(self._outputs, fed))
 
     def _checked_inputs(self) -> dict[str, str]:
-        wanted = {one.name: one.type for one in self._session.get_inputs()}
-        fits = set(wanted) <= set(_FED) and set(wanted.values()) <= set(_WHOLE)
-        if "input_ids" not in wanted or not fits:
-            inputs = ", ".join(f"{name} {dtype}" for name, dtype in wanted.items()) or "none"
+        types = {node.name: node.type for node in self._session.get_inputs()}
+        fits = set(types) <= set(_FED) and set(types.values()) <= set(_WHOLE)
+        if "input_ids" not in types or not fits:
+            inputs = ", ".join(f"{name} {dtype}" for name, dtype in types.items()) or "none"
             raise InputError(
                 f"{self._path} is not an encoder: its inputs are {inputs}; expected whole numbers "
                 f"as {', '.join(_FED)}"
             )
-        return {name: _WHOLE[dtype] for name, dtype in wanted.items()}
+        return {name: _WHOLE[dtype] for name, dtype in types.items()}
 
     def _checked_outputs(self) -> tuple[list[str], bool, int]:
-        """Return the used output, whether it is of tokens, and its dimensions.
+        """Return the output to use, whether it has a vector per token, and its dimensions.
 
         A model may not declare the shapes of its outputs, so it is run once.
         """
         ids: Tokens = np.zeros((1, 2), np.int64)
-        shapes = [np.shape(found) for found in self._run(ids, ids)]
-        names = [one.name for one in self._session.get_outputs()]
+        shapes = [np.shape(output) for output in self._run(ids, ids)]
+        names = [node.name for node in self._session.get_outputs()]
         for n_axes in (_TOKEN_AXES, _TEXT_AXES):
             for name, shape in zip(names, shapes, strict=True):
                 is_vectors = name not in _HEADS and len(shape) == n_axes
@@ -309,7 +307,7 @@ def _session(onnxruntime: Any, path: Path, device: Device) -> Any:
     settings.log_severity_level = 4  # errors are raised; warnings are of no use to users
     has_gpu = device == "auto" and _GPU in onnxruntime.get_available_providers()
     if has_gpu and hasattr(onnxruntime, "preload_dlls"):
-        onnxruntime.preload_dlls()  # from NVIDIA's packages, which it does not find itself
+        onnxruntime.preload_dlls()  # it does not find NVIDIA's packages itself
     providers = [(_GPU, _EXACT), _PROCESSOR] if has_gpu else [_PROCESSOR]
     return onnxruntime.InferenceSession(path, settings, providers=providers)
 
@@ -317,23 +315,23 @@ def _session(onnxruntime: Any, path: Path, device: Device) -> Any:
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
     model = _model(path)
     named = [file for file in model.parent.iterdir() if file.name.startswith(model.name)]
-    told = (model.parent / name for name in onnx_weights(model))
-    weights = sorted({file for file in (*named, *told) if os.path.isfile(file)} - {model})  # noqa: PTH113 — no error of names that cannot be
+    listed = (model.parent / name for name in onnx_weights(model))
+    weights = sorted({file for file in (*named, *listed) if os.path.isfile(file)} - {model})  # noqa: PTH113 — no error of names that cannot be
     return [model, *weights, _tokenizer(path, options), *settings_files(_settings_folder(model))]
 
 
 def _model(path: Path) -> Path:
     if not path.is_dir():
         return path
-    found = onnx_files(path)
-    if len(found) != 1:
-        names = ", ".join(str(one.relative_to(path)) for one in found) or "none"
+    files = onnx_files(path)
+    if len(files) != 1:
+        names = ", ".join(str(file.relative_to(path)) for file in files) or "none"
         raise InputError(f"{path} should have one .onnx file but has {names}; name the file")
-    return found[0]
+    return files[0]
 
 
 def _settings_folder(model: Path) -> Path:
-    """Return the folder of the settings: that of the model, or the parent of its folder onnx."""
+    """Return the folder of the settings: the model's folder, or the parent of its folder onnx."""
     beside, around = model.parent, model.parent.parent
     if beside.name != "onnx" or (beside / MODULES).exists():
         return beside
@@ -345,10 +343,10 @@ def _tokenizer(path: Path, options: EmbeddingOptions) -> Path:
     model = _model(path)
     beside = model.parent / TOKENIZER
     usual = beside if beside.is_file() else _settings_folder(model) / TOKENIZER
-    found = options.vocabulary or usual
-    if not found.is_file():
-        raise InputError(f"{found} does not exist; name the tokenizer with ,vocabulary=PATH")
-    return found
+    file = options.vocabulary or usual
+    if not file.is_file():
+        raise InputError(f"{file} does not exist; name the tokenizer with ,vocabulary=PATH")
+    return file
 
 
 FORMAT = register_encoder(NAME, "encoder in ONNX with tokenizer.json", OnnxEncoder, _files)

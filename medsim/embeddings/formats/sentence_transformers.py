@@ -93,7 +93,7 @@ class SentenceEncoder:
         self.before = options.prefix or settings.prompt
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
-        # The name of the library's method for it differs between versions.
+        # The name of the library's method differs between versions.
         self.n_dimensions = self.encode([""]).shape[1]
 
     def encode(self, terms: Sequence[str]) -> Vectors:
@@ -151,10 +151,10 @@ def plain_files(folder: Path) -> list[Path]:
 
 def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
     """Complete the library's model of a plain folder, and return the identity of its vectors."""
-    _, found = type(model[0].auto_model).from_pretrained(
+    _, info = type(model[0].auto_model).from_pretrained(
         str(path), local_files_only=True, use_safetensors=True, output_loading_info=True
     )  # the library draws missing weights at random; it does not use the pooler
-    missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
+    missing = sorted(name for name in info["missing_keys"] if not name.startswith("pooler."))
     if missing:
         raise InputError(
             f"{path} lacks {len(missing):,} weights that its {CONFIG} asks for, such as "

@@ -62,7 +62,7 @@ def keyed(
 ) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words, or of the terms.
 
-    A term has the row with its text; else, with ``case=fallback``, the first row with the text in
+    A term gets the row with its text, or with ``case=fallback`` the first row with the text in
     another case. With ``case=lower`` case is ignored, with ``case=keep`` it must match.
     """
     if keys.kind == TERMS:
@@ -99,7 +99,7 @@ def _terms(keys: Keys, request: Request, take: Callable[[Rows], Numbers]) -> Ter
 
 
 def _rows(keys: Keys, wanted: Container[str]) -> dict[str, int]:
-    """Return the row of each key that is wanted, in order of row."""
+    """Return the row of each requested key, in order of row."""
     rows: dict[str, int] = {}
     for row, key in enumerate(keys.values):
         if key in wanted:
@@ -126,7 +126,7 @@ def _fault(keys: Keys, row: int, fault: str) -> InputError:
 def vocabularies_of(array: Path) -> list[Path]:
     """Return the files that may name the rows of an array.
 
-    These are files with its name and another suffix; else all in its folder.
+    These are the files with its name and another suffix, or all in its folder if there are none.
     """
     beside = sorted(
         file
@@ -140,11 +140,11 @@ def find_vocabulary(array: Path, given: Path | None) -> Path:
     """Return the file that names the rows of an array."""
     if given is not None:
         return given
-    found = vocabularies_of(array)
-    if len(found) == 1:
-        return found[0]
-    several = ", ".join(file.name for file in found)
-    fault = f"several could ({several})" if found else f"none beside it does ({_ACCEPTED})"
+    files = vocabularies_of(array)
+    if len(files) == 1:
+        return files[0]
+    several = ", ".join(file.name for file in files)
+    fault = f"several could ({several})" if files else f"its folder has none ({_ACCEPTED})"
     raise InputError(f"{array} needs a file that names its rows; {fault}; add ,vocabulary=FILE")
 
 
@@ -203,7 +203,7 @@ def _of_json(path: Path) -> list[str]:
 def _table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
     """Return the words or terms of a table; see ``read_vocabulary``."""
     schema = table.collect_schema()
-    name = _chosen_column(path, schema, _KEYS, "text", lambda one: one == pl.String)
+    name = _chosen_column(path, schema, _KEYS, "text", lambda dtype: dtype == pl.String)
     n_rows, size = table.select(pl.len()).collect().item(), path.stat().st_size
     if n_rows > size:  # rows without data take no bytes
         raise InputError(f"{path} claims {n_rows:,} rows in {size:,} bytes")
@@ -220,22 +220,23 @@ def _table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
 def _chosen_column(
     path: Path, schema: pl.Schema, names: tuple[str, ...], kind: str, fits: Callable[[Any], bool]
 ) -> str:
-    """Return the column of a type with the first of some names, else the only one of that type."""
+    """Return the first column of a type with one of some names, or the only one of that type."""
     fitting = [name for name, dtype in schema.items() if fits(dtype)]
-    found = [name for known in names for name in fitting if name.lower() == known][:1] or fitting
-    if len(found) != 1:
+    named = [column for name in names for column in fitting if column.lower() == name]
+    chosen = named[:1] or fitting
+    if len(chosen) != 1:
         columns = ", ".join(f"{name} ({dtype})" for name, dtype in schema.items())
         expected = f"one column of {kind}, or one named {', '.join(names)}"
         raise InputError(f"{path} has the columns {columns}; expected {expected}")
-    return found[0]
+    return chosen[0]
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
 
-    Its vectors are lists of numbers, in a column with a name in ``_VECTORS`` or in its only column
-    of lists. A column of text named "term" has terms, any other has words; the option ``keys``
-    overrides that. Only the wanted vectors are collected.
+    Vectors are lists of numbers, in a column with a name in ``_VECTORS`` or in the only column of
+    lists. A column of text named "term" has terms, any other has words; the option ``keys``
+    overrides that. Only the requested vectors are collected.
     """
     beginning = beginning_of(path)
     if (kind := kind_of(beginning)) not in {PARQUET, ARROW}:

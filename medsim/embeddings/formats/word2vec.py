@@ -38,7 +38,7 @@ _LINE_FEED = ord("\n")
 
 
 class _Header(NamedTuple):
-    """The first line of a file, whose ``size`` is in bytes, its end included."""
+    """The first line of a file; ``size`` is its length in bytes, with the line end."""
 
     n_words: int
     n_dimensions: int
@@ -70,7 +70,7 @@ class _WantedWords:
         self._vectors += vector
 
     def result(self, n_dimensions: int, n_vocabulary: int) -> WordVectors:
-        """Return the vectors of all that were added."""
+        """Return the vectors of all added words."""
         vectors = np.frombuffer(self._vectors, "<f4").reshape(-1, n_dimensions)
         words = [word.decode("utf-8", "surrogatepass") for word in self._rows]
         if (at := first_not_finite(vectors)) is not None:
@@ -108,41 +108,41 @@ def _load_binary(path: Path, request: Request) -> WordVectors:
     header = _checked_header(path, beginning, number_size=_NUMBER_SIZE)
     if _is_text(beginning[header.size :], header.n_dimensions):
         raise InputError(f"{path} is text; expected word2vec's binary format")
-    found = _WantedWords(path, request.words, "row")
+    words = _WantedWords(path, request.words, "row")
     stream = _blocks(path, request.stage)
     rest, n_rows = next(stream)[header.size :], 0
     for block in chain([b""], stream):
-        rest, n_rows = _scanned(rest + block, n_rows, header, found)
+        rest, n_rows = _scanned(rest + block, n_rows, header, words)
         if n_rows == header.n_words and rest.strip(b"\n"):
-            raise InputError(f"{path} goes on after the {n_rows:,} rows that its header claims")
+            raise InputError(f"{path} has more than the {n_rows:,} rows that its header claims")
     if n_rows < header.n_words:
         raise InputError(
             f"{path} ends in row {n_rows + 1:,}; its header claims {header.n_words:,} rows"
         )
-    return found.result(header.n_dimensions, header.n_words)
+    return words.result(header.n_dimensions, header.n_words)
 
 
-def _scanned(block: bytes, n_rows: int, header: _Header, found: _WantedWords) -> tuple[bytes, int]:
+def _scanned(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tuple[bytes, int]:
     """Keep the wanted words of a block, which begins with a row.
 
     Returns the rest of the block, and the number of complete rows before it.
     """
     width = _NUMBER_SIZE * header.n_dimensions
-    wanted = found.wanted
+    wanted = words.wanted
     at = 0
     while n_rows < header.n_words and at < len(block):
         begin = at + (block[at] == _LINE_FEED)
         end = block.find(b" ", begin, begin + _MAX_WORD)
         if end < 0 and len(block) >= begin + _MAX_WORD:
-            raise InputError(f"{found.path}: row {n_rows + 1:,} has no word: no space ends it")
+            raise InputError(f"{words.path}: row {n_rows + 1:,} has no space after a word")
         if end < 0 or end + 1 + width > len(block):
             break
         at = end + 1 + width
         n_rows += 1
         word = block[begin:end]
-        found.vocabulary += word + b"\n"
+        words.vocabulary += word + b"\n"
         if word in wanted:
-            found.add(word, n_rows, block[end + 1 : at])
+            words.add(word, n_rows, block[end + 1 : at])
     return block[at:], n_rows
 
 
@@ -150,11 +150,11 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
     header = _checked_header(path, beginning, number_size=2)
-    found = _of_lines(path, request, header.n_dimensions, n_header=1)
-    if found.n_vocabulary != header.n_words:
+    vectors = _of_lines(path, request, header.n_dimensions, n_header=1)
+    if vectors.n_vocabulary != header.n_words:
         claim = f"its header claims {header.n_words:,} rows"
-        raise InputError(f"{path} has {found.n_vocabulary:,} rows; {claim}")
-    return found
+        raise InputError(f"{path} has {vectors.n_vocabulary:,} rows; {claim}")
+    return vectors
 
 
 def _load_without_header(path: Path, request: Request) -> WordVectors:
@@ -166,7 +166,7 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
     n_dimensions = _n_numbers(beginning)
     if n_dimensions == 0:
-        raise InputError(f"{path} has no word with its numbers: it {what_it_is(beginning)}")
+        raise InputError(f"{path} has no word with numbers: it {what_it_is(beginning)}")
     word, _, number = _fields(beginning)[0].partition(b"\t")
     if word and _is_number(number):
         raise InputError(f"{path} has a tab after its first word; expected a space")
@@ -180,8 +180,8 @@ def _of_lines(path: Path, request: Request, n_dimensions: int, n_header: int) ->
     A word may contain spaces, as in GloVe: the last fields of a line are its numbers. The numbers
     of other words are counted but not parsed, and blank lines are skipped.
     """
-    found = _WantedWords(path, request.words, "line")
-    heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
+    words = _WantedWords(path, request.words, "line")
+    heads = frozenset(word.partition(b" ")[0] for word in words.wanted)
     n_rows = 0
     lines = islice(_lines(path, request.stage), n_header, None)
     for number, line in enumerate(lines, start=n_header + 1):
@@ -194,15 +194,15 @@ def _of_lines(path: Path, request: Request, n_dimensions: int, n_header: int) ->
             raise _wrong_count(path, number, n_numbers, n_dimensions)
         head = row[: row.find(b" ")]
         word = head if n_numbers == n_dimensions else row.rsplit(b" ", n_dimensions)[0]
-        found.vocabulary += word + b"\n"
+        words.vocabulary += word + b"\n"
         if n_rows == 1 or head in heads:
             fields = row.split(b" ")
             if n_numbers > n_dimensions and all(map(_is_number, fields[1:-n_dimensions])):
                 raise _wrong_count(path, number, n_numbers, n_dimensions)
             vector = _vector(path, number, fields[-n_dimensions:])
-            if (stripped := word.strip(b" ")) in found.wanted:
-                found.add(stripped, number, vector)
-    return found.result(n_dimensions, n_rows)
+            if (stripped := word.strip(b" ")) in words.wanted:
+                words.add(stripped, number, vector)
+    return words.result(n_dimensions, n_rows)
 
 
 def _vector(path: Path, number: int, fields: list[bytes]) -> bytes:
@@ -255,8 +255,8 @@ def _content_of(path: Path) -> bytes:
 
 def _header_of(beginning: bytes) -> _Header | None:
     """Return the header of a file, such as "400000 300", if it has one."""
-    found = _HEADER.match(beginning)
-    return _Header(int(found[1]), int(found[2]), found.end()) if found else None
+    match = _HEADER.match(beginning)
+    return _Header(int(match[1]), int(match[2]), match.end()) if match else None
 
 
 def _checked_header(path: Path, beginning: bytes, number_size: int) -> _Header:
@@ -291,7 +291,7 @@ def _has_row(text: bytes, n_dimensions: int) -> bool:
 
 
 def _n_numbers(text: bytes) -> int:
-    """Return the number of numbers at the end of a text's first line, without its first field."""
+    """Count the numbers at the end of a text's first line, without its first field."""
     return len(list(takewhile(_is_number, reversed(_fields(text)[1:]))))
 
 

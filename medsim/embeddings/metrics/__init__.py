@@ -38,11 +38,11 @@ class Workers:
         n_rows: int,
         advance: Callable[[int], None] = lambda _n_rows: None,
     ) -> NDArray[Any]:
-        """Return the results of ``work`` for all rows, row by row.
+        """Return the results of ``work`` for all rows.
 
-        It returns an array with a row for each row of a slice, and is called from several threads,
-        or once with no rows if there are none. ``advance`` is called with the number of rows done
-        since the last call.
+        ``work`` returns an array with a row for each row of a slice. It is called from several
+        threads, or once with an empty slice if there are no rows. ``advance`` is called with the
+        number of rows done since the last call.
         """
         slices = [
             slice(begin, min(begin + _ROWS_A_TASK, n_rows))
@@ -52,31 +52,31 @@ class Workers:
         with nullcontext() if alone else thread_pool(self.threads) as executor:
             parts = (executor.map if executor else map)(work, slices)
             first = next(parts)  # there is at least one slice
-            found: NDArray[Any] = np.empty((n_rows, *first.shape[1:]), first.dtype)
+            results: NDArray[Any] = np.empty((n_rows, *first.shape[1:]), first.dtype)
             for rows, part in zip(slices, chain([first], parts), strict=True):
-                found[rows] = part
+                results[rows] = part
                 advance(rows.stop - rows.start)
-        return found
+        return results
 
     def spread_columns(
-        self, work: Callable[[slice], NDArray[Any]], found: FilledTable
+        self, work: Callable[[slice], NDArray[Any]], table: FilledTable
     ) -> FilledTable:
-        """Return a table after ``work`` has filled it, some columns at a time.
+        """Fill a table with ``work``, some columns at a time, and return it.
 
-        It returns all rows of a slice of columns, and is called from several threads. The table
-        rounds to its own precision.
+        ``work`` returns all rows of a slice of columns, and is called from several threads. Values
+        are rounded to the precision of the table.
         """
 
         def fill(part: slice) -> None:
-            found[:, part] = work(part)
+            table[:, part] = work(part)
 
-        n_columns = found.shape[1]
+        n_columns = table.shape[1]
         slices = (
             slice(begin, min(begin + _COLUMNS_A_TASK, n_columns))
             for begin in range(0, n_columns, _COLUMNS_A_TASK)
         )
         in_threads(self.threads, fill, slices)
-        return found
+        return table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ terms. They are symmetric up to rounding, and each depends only on its pair.
 Tabulate: TypeAlias = Callable[[Any, "Ids", "Workers"], Callable[[slice], "Vectors"]]
 """Prepares terms for a table of their similarities with each other. Each of the terms has a word or
 a vector. The returned function takes a slice of the terms and returns their similarities with all
-terms, float32[n_rows, n_terms]: those of ``Similarities``, rounded to single precision.
+terms: float32[n_rows, n_terms], the values of ``Similarities`` rounded to single precision.
 """
 
 
@@ -124,13 +124,13 @@ class Metric:
     """A measure of the similarity of two embedded terms.
 
     Attributes:
-        of: the kind of terms that it compares.
+        kind: the kind of terms that it compares.
         describes: the metric in a few words, for help and reports.
         similarities: see ``Similarities``.
         tabulate: see ``Tabulate``; without it terms are compared pair by pair.
     """
 
-    of: type[WordBags | TermPoints]
+    kind: type[WordBags | TermPoints]
     describes: str
     similarities: Similarities
     tabulate: Tabulate | None = None
@@ -145,8 +145,8 @@ class Metric:
         def table(part: slice) -> Vectors:
             first = terms[part]
             left, right = np.repeat(first, len(terms)), np.tile(terms, len(first))
-            found = self.similarities(embedded, left, right, Workers(threads=workers.threads))
-            return found.astype(np.float32).reshape(len(first), len(terms))
+            values = self.similarities(embedded, left, right, Workers(threads=workers.threads))
+            return values.astype(np.float32).reshape(len(first), len(terms))
 
         return table
 
@@ -157,4 +157,4 @@ METRICS: Registry[Metric] = Registry("metric", __name__)
 
 def metrics_of(kind: type[WordBags | TermPoints]) -> dict[str, Metric]:
     """Return the metrics that can compare terms of one kind, by name."""
-    return {name: metric for name, metric in METRICS.all().items() if metric.of is kind}
+    return {name: metric for name, metric in METRICS.all().items() if metric.kind is kind}

@@ -43,8 +43,8 @@ class Comparison:
         describes: the comparison, for help and reports.
         weigh: returns a number for each prepared row.
         compare: returns float64[n_pairs] for prepared rows, their numbers, and two rows per pair.
-        tabulate: returns float64[n_left, n_right], the same for all pairs, for prepared rows and
-            their numbers on the left and on the right.
+        tabulate: returns float64[n_left, n_right], the same comparison for all pairs, for prepared
+            rows and their numbers on the left and on the right.
         prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows; by default the
             vectors themselves.
     """
@@ -86,12 +86,12 @@ def compare_rows(
 ) -> Values:
     """Return the similarity of each pair of rows.
 
-    Rows are prepared once if ``BLOCK_VALUES`` hold all of them; else pairs are compared block by
-    block, and a row is prepared once per block. Workers divide rows, then pairs.
+    Rows are prepared once if they all fit in ``BLOCK_VALUES``. Otherwise pairs are compared in
+    blocks, and a row is prepared once per block. Workers divide rows, then pairs.
     """
-    found = np.zeros(len(first))
+    similarities = np.zeros(len(first))
     if not len(first):
-        return found
+        return similarities
     n_rows = max(2, BLOCK_VALUES // vectors_of(first[:1]).shape[1])
 
     def compared(pairs: Rows) -> Values:
@@ -105,8 +105,8 @@ def compare_rows(
         )
 
     for pairs in _blocks(first, second, n_rows):
-        found[pairs] = compared(pairs)
-    return found
+        similarities[pairs] = compared(pairs)
+    return similarities
 
 
 def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
@@ -128,7 +128,7 @@ def prepared_rows(
 
 
 def row_metric(
-    of: type[WordBags | TermPoints],
+    kind: type[WordBags | TermPoints],
     compared: str,
     comparison: Comparison,
     vectors_of: Callable[[Any, Ids], Vectors],
@@ -151,7 +151,7 @@ def row_metric(
         return table
 
     return Metric(
-        of=of,
+        kind=kind,
         describes=f"{comparison.describes} of {compared}",
         similarities=similarities,
         tabulate=tabulate,
@@ -165,7 +165,7 @@ COSINES = {WordBags: "avg_cos", TermPoints: "cos"}
 def points_of(embedded: Embedded, terms: Ids, workers: Workers) -> Vectors:
     """Return one vector per term, for a bag the mean of its words: float32[n_terms, n_dimensions].
 
-    Their cosines are one of ``COSINES``. If all terms are wanted, vectors are not copied.
+    Their cosines are the metric in ``COSINES``. If all terms are requested, vectors are not copied.
     """
     if isinstance(embedded, WordBags):
         return workers.spread(lambda part: _means(embedded, terms[part]), len(terms))

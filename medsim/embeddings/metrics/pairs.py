@@ -1,6 +1,6 @@
 """Metrics of words: mean similarities of the words of two terms, and Jaccard indices.
 
-Jaccard indices are of fuzzy bags of words (Zhelezniak et al., ICLR 2019).
+Jaccard indices compare fuzzy bags of words (Zhelezniak et al., ICLR 2019).
 """
 
 from __future__ import annotations
@@ -59,22 +59,22 @@ def tabulate_bags(
 ) -> Callable[[slice], Vectors]:
     """Return a function that compares some terms with all; see ``embeddings.metrics.Tabulate``.
 
-    Bags are from ``bags_of``. ``compare_words`` tabulates a slice of the words and some words;
-    ``compare_bags`` takes such a table of all words, the bags, and the tokens of its columns and
-    rows, and returns float32[n_right, n_left].
+    ``bags`` come from ``bags_of``. ``compare_words`` tabulates a slice of the words with selected
+    words; ``compare_bags`` takes such a table of all words, the bags, and the tokens of its columns
+    and rows, and returns float32[n_right, n_left].
     """
     of_words = _WordTable(bags, compare_words, workers)
 
     def table(part: slice) -> Vectors:
-        own = bags.starts[part.start : part.stop + 1]
-        # Bags in ascending size, and their tokens as in ``Bags``.
-        sizes = np.diff(own)
+        bounds = bags.starts[part.start : part.stop + 1]
+        # Bags in ascending order of size, and their tokens in the order of ``Bags``.
+        sizes = np.diff(bounds)
         order = np.argsort(sizes, kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         bag = np.repeat(np.arange(len(sizes)), sizes)
-        tokens = np.arange(own[0], own[-1])
-        tokens = tokens[np.lexsort((rank[bag], tokens - own[bag], sizes[bag]))]
+        tokens = np.arange(bounds[0], bounds[-1])
+        tokens = tokens[np.lexsort((rank[bag], tokens - bounds[bag], sizes[bag]))]
         similarities, column_of = of_words.with_words(np.unique(bags.words[tokens]))
 
         def compare(terms: slice) -> Vectors:
@@ -86,9 +86,9 @@ def tabulate_bags(
                 rows=bags.words[right],
                 starts=starts - right.start,
             )
-            found = np.empty((len(order), len(starts) - 1), np.float32)
-            found[order] = compare_bags(similarities, compared, tokens, right).T
-            return found
+            values = np.empty((len(order), len(starts) - 1), np.float32)
+            values[order] = compare_bags(similarities, compared, tokens, right).T
+            return values
 
         n_terms = len(bags.starts) - 1
         return workers.spread_columns(compare, np.empty((len(order), n_terms), np.float32))
@@ -99,7 +99,7 @@ def tabulate_bags(
 class _WordTable:
     """The similarities of all words with requested words.
 
-    Those with the most frequent words, which neighbouring terms mostly share, are kept.
+    Similarities with the most frequent words are kept, since neighbouring terms often share them.
     """
 
     def __init__(
@@ -115,10 +115,10 @@ class _WordTable:
         self._table = np.empty((0, 0))
 
     def with_words(self, words: Rows) -> tuple[Table, Ids]:
-        """Return the similarities of all words with some, and the column of each of these.
+        """Return the similarities of all words with the requested words, and their columns.
 
-        They are float64[n_words, n_columns], which the next call overwrites, and int32[n_words],
-        arbitrary for words that were not requested.
+        The similarities are float64[n_words, n_columns], which the next call overwrites. The
+        columns are int32[n_words], arbitrary for words that were not requested.
         """
         n_frequent = len(self._frequent)
         others = np.setdiff1d(words, self._frequent, assume_unique=True)
@@ -149,15 +149,15 @@ _LOW_BITS = (1 << 32) - 1
 
 def _metric(comparison: Comparison) -> Metric:
     def similarities(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
-        found = np.empty(len(first))
+        values = np.empty(len(first))
         for part in _blocks(bags, first, second):
-            found[part] = _means(comparison, bags, first[part], second[part], workers)
-        return found
+            values[part] = _means(comparison, bags, first[part], second[part], workers)
+        return values
 
     def tabulate(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
-        own = bags_of(bags, terms)
-        every = np.arange(len(own.vectors), dtype=np.int32)
-        words, weights = prepared_rows(comparison, lambda some: own.vectors[some], every, workers)
+        chosen = bags_of(bags, terms)
+        every = np.arange(len(chosen.vectors), dtype=np.int32)
+        words, weights = prepared_rows(comparison, lambda ids: chosen.vectors[ids], every, workers)
 
         def compare_words(rows: slice, columns: Rows) -> Table:
             return comparison.tabulate(words[rows], weights[rows], words[columns], weights[columns])
@@ -165,10 +165,10 @@ def _metric(comparison: Comparison) -> Metric:
         def compare_bags(table: Table, bags: Bags, _left: Rows, _right: slice) -> Vectors:
             return bag_means(table, bags)
 
-        return tabulate_bags(own, compare_words, compare_bags, workers)
+        return tabulate_bags(chosen, compare_words, compare_bags, workers)
 
     return Metric(
-        of=WordBags,
+        kind=WordBags,
         describes=f"mean of {comparison.describes} over all pairs of the terms' words",
         similarities=similarities,
         tabulate=tabulate,
@@ -230,19 +230,19 @@ def _fuzzy(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
 
 
 def _tabulate_fuzzy(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
-    own = bags_of(bags, terms)
-    memberships = own_memberships(own.vectors, own.words, own.starts)
-    centres = np.zeros(len(own.vectors))
+    selected = bags_of(bags, terms)
+    memberships = own_memberships(selected.vectors, selected.words, selected.starts)
+    centres = np.zeros(len(selected.vectors))
 
     def products(rows: slice, columns: Rows) -> Table:
         return centred_products(
-            own.vectors[rows], centres[rows], own.vectors[columns], centres[columns]
+            selected.vectors[rows], centres[rows], selected.vectors[columns], centres[columns]
         )
 
     def compare(products: Table, bags: Bags, left: Rows, right: slice) -> Vectors:
         return dynamax_table(memberships[left], memberships[right], products, bags)
 
-    return tabulate_bags(own, products, compare, workers)
+    return tabulate_bags(selected, products, compare, workers)
 
 
 _POOLED = Comparison(
@@ -256,7 +256,7 @@ _POOLED = Comparison(
 METRICS.register(
     "fuzzy_jaccard",
     Metric(
-        of=WordBags,
+        kind=WordBags,
         describes="DynaMax-Jaccard of the terms' words",
         similarities=_fuzzy,
         tabulate=_tabulate_fuzzy,
